@@ -141,10 +141,8 @@ declare module '@girs/priosched-1' {
         function runner_end(): boolean;
         function runner_next(): number;
         function scheduling_state_get_current(): SchedulingState | null;
-        /** Writes a trace in the Chrome trace event format; `%p` in the path is the id of the process. */
-        function trace_start(path: string): boolean;
-        /** The same, into a file that is open, as a pipe. */
-        function trace_start_fd(fd: number): boolean;
+        /** Writes a trace in the Chrome trace event format to a duplicate of this descriptor, as that of a Gio.FileOutputStream. */
+        function trace_start(fd: number): boolean;
         function trace_stop(): void;
 
         /** What tasks are posted with, all but timeouts. */

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include <glib.h>
+#include "base/prio-lock-private.h"
 
 #include <time.h>
 
@@ -16,6 +16,20 @@ static inline gint64
 prio_clock_now (void)
 {
   return g_get_monotonic_time ();
+}
+
+/* Waits for @cond, which @lock guards.  Returns FALSE if it is later than @until. */
+static inline gboolean
+prio_cond_wait_until (PrioCond *cond, PrioLock *lock, gint64 until)
+{
+#ifdef PRIO_THREAD_SANITIZER
+  gint64 real = g_get_real_time () + until - prio_clock_now ();
+  struct timespec time = { real / G_USEC_PER_SEC, real % G_USEC_PER_SEC * 1000 };
+
+  return pthread_cond_timedwait (cond, lock, &time) == 0;
+#else
+  return g_cond_wait_until (cond, lock, until);
+#endif
 }
 
 /* Whether the coarse clock is cheap to read. */

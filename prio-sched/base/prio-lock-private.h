@@ -1,7 +1,7 @@
-/* prio-lock-private.h: a mutex that ThreadSanitizer understands
+/* prio-lock-private.h: a mutex and a condition that ThreadSanitizer understands
  *
- * Promises: PrioLock is a GMutex.  ThreadSanitizer does not understand the futex in a
- * GMutex; under it, PrioLock is a pthread mutex with the same calls.
+ * Promises: PrioLock is a GMutex, PrioCond a GCond.  ThreadSanitizer does not understand the futexes in
+ * these; under it, they are a pthread mutex and condition with the same calls.
  *
  * ThreadSanitizer does not see the atomics in g_object_unref () either, which order every
  * use of an object before its finalization.  prio_before_unref () tells it of the release,
@@ -27,6 +27,7 @@
 #include <pthread.h>
 
 typedef pthread_mutex_t PrioLock;
+typedef pthread_cond_t PrioCond;
 
 #define PRIO_LOCK_INIT PTHREAD_MUTEX_INITIALIZER
 #define prio_lock_init(lock) pthread_mutex_init (lock, NULL)
@@ -34,6 +35,9 @@ typedef pthread_mutex_t PrioLock;
 #define prio_lock_lock(lock) pthread_mutex_lock (lock)
 #define prio_lock_trylock(lock) (pthread_mutex_trylock (lock) == 0)
 #define prio_lock_unlock(lock) pthread_mutex_unlock (lock)
+
+#define PRIO_COND_INIT PTHREAD_COND_INITIALIZER
+#define prio_cond_broadcast(cond) pthread_cond_broadcast (cond)
 
 extern void __tsan_release (void *address);
 extern void __tsan_acquire (void *address);
@@ -43,6 +47,7 @@ extern void __tsan_acquire (void *address);
 #else
 
 typedef GMutex PrioLock;
+typedef GCond PrioCond;
 
 #define PRIO_LOCK_INIT { NULL }
 #define prio_lock_init(lock) g_mutex_init (lock)
@@ -50,6 +55,9 @@ typedef GMutex PrioLock;
 #define prio_lock_lock(lock) g_mutex_lock (lock)
 #define prio_lock_trylock(lock) g_mutex_trylock (lock)
 #define prio_lock_unlock(lock) g_mutex_unlock (lock)
+
+#define PRIO_COND_INIT { NULL }
+#define prio_cond_broadcast(cond) g_cond_broadcast (cond)
 
 #define prio_before_unref(object) ((void) (object))
 #define prio_in_finalize(object) ((void) (object))

@@ -8,7 +8,7 @@
 #include "bindings/prio-runner-private.h"
 
 #include "loop/prio-observer-private.h"
-#include "watch/prio-trace-file-private.h"
+#include "watch/prio-trace-writer-private.h"
 
 /* Outside, on any thread, while somebody observes the loop: a trace names tasks from the post on.  A continuation without a name
  * has that of the task that runs. */
@@ -18,7 +18,7 @@ prio_runner_tell_name (PrioRunner *self, guint id, gboolean continuation)
   PrioPostedName posted = { .is_told = FALSE };
 
   /* The function belongs to the owner thread. */
-  if (!prio_trace_file_is_open () || !prio_runner_is_owner (self))
+  if (!prio_trace_is_on () || !prio_runner_is_owner (self))
     return posted;
 
   if (self->name_func != NULL)

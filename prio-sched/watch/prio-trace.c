@@ -18,10 +18,15 @@
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
 #include "loop/prio-observer-private.h"
-#include "watch/prio-trace-file-private.h"
+#include "watch/prio-trace-writer-private.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gi18n-lib.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* In bytes; the rest of a longer name is left out. */
@@ -88,7 +93,7 @@ static void
 begin_event (Lines *lines, const char *phase, gint64 time)
 {
   add (lines, "{\"ph\":\"%s\",\"pid\":%" G_GINT64_FORMAT ",\"tid\":%d,\"ts\":%" G_GINT64_FORMAT, phase,
-       prio_trace_file_get_pid (), this_thread.id, time);
+       prio_trace_writer_get_pid (), this_thread.id, time);
 }
 
 static void
@@ -118,7 +123,7 @@ introduce_thread (Lines *lines, gint generation)
 #ifdef __linux__
   this_thread.id = (int) gettid ();
 #else
-  this_thread.id = (int) prio_trace_file_get_number (PRIO_TRACE_THREAD, &this_thread);
+  this_thread.id = (int) prio_trace_writer_get_number (PRIO_TRACE_THREAD, &this_thread);
 #endif
   pthread_getname_np (pthread_self (), name, sizeof name);
   add_metadata (lines, "process_name", program != NULL ? program : "a program");
@@ -129,13 +134,12 @@ introduce_thread (Lines *lines, gint generation)
 static gboolean
 begin (Lines *lines)
 {
-  gint generation;
+  gint generation = __atomic_load_n (&prio_trace_generation, __ATOMIC_ACQUIRE);
 
-  if (!prio_trace_file_is_open ())
+  if (generation == 0)
     return FALSE;
 
   lines->length = 0;
-  generation = __atomic_load_n (&prio_trace_generation, __ATOMIC_ACQUIRE);
   if (G_UNLIKELY (this_thread.generation != generation))
     introduce_thread (lines, generation);
   return TRUE;
@@ -144,7 +148,7 @@ begin (Lines *lines)
 static void
 finish (const Lines *lines)
 {
-  prio_trace_file_add (lines->text, lines->length);
+  prio_trace_writer_add (lines->text, lines->length);
 }
 
 static const char *
@@ -173,7 +177,7 @@ add_task (Lines *lines, const PrioObserved *task)
   if (task->continuation)
     add (lines, ",\"continuation\":true");
   if (task->group != NULL)
-    add (lines, ",\"signal\":\"%u\"", prio_trace_file_get_number (PRIO_TRACE_SIGNAL, task->group));
+    add (lines, ",\"signal\":\"%u\"", prio_trace_writer_get_number (PRIO_TRACE_SIGNAL, task->group));
 }
 
 /* A slice of no length: what is done to @task at this moment. */
@@ -315,7 +319,7 @@ priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED
     return;
   begin_event (&lines, "i", now);
   add (&lines, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%u\",\"from\":\"%s\",\"to\":\"%s\"}",
-       prio_trace_file_get_number (PRIO_TRACE_SIGNAL, group), prio_priority_name (from), prio_priority_name (to));
+       prio_trace_writer_get_number (PRIO_TRACE_SIGNAL, group), prio_priority_name (from), prio_priority_name (to));
   end_event (&lines);
   finish (&lines);
 }
@@ -329,18 +333,19 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
     return;
   begin_event (&lines, "i", now);
   add (&lines, ",\"s\":\"t\",\"cat\":\"pause\",\"name\":\"%s\",\"args\":{\"scheduler\":\"%u\"}", is_paused ? "paused" : "resumed",
-       prio_trace_file_get_number (PRIO_TRACE_SCHEDULER, scheduler));
+       prio_trace_writer_get_number (PRIO_TRACE_SCHEDULER, scheduler));
   end_event (&lines);
   finish (&lines);
 }
 
 static PrioObserver observer;
+static gboolean is_observing; /* atomic */
 
-/* Each trace is an observer from when its file is opened until somebody hears that it has ended: so the next one hears of what waits. */
+/* A trace that ends by itself, since it cannot be written, ends on the thread that writes it. */
 static void
 end_observing (void)
 {
-  if (prio_trace_file_tell ())
+  if (!prio_trace_is_on () && __atomic_exchange_n (&is_observing, FALSE, __ATOMIC_ACQ_REL))
     prio_observer_remove (&observer);
 }
 
@@ -375,7 +380,7 @@ turn_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 began, gboo
 
   if (!begin (&lines))
     return;
-  number = prio_trace_file_get_number (PRIO_TRACE_LOOP, loop);
+  number = prio_trace_writer_get_number (PRIO_TRACE_LOOP, loop);
   begin_event (&lines, "b", began);
   add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\",\"args\":{\"whole\":%s}", number,
        whole ? "true" : "false");
@@ -430,33 +435,47 @@ static PrioObserver observer = {
   .held = held,
 };
 
+/* Begins a trace to @fd, which it closes. */
 static gboolean
-start (const char *path, GError **error)
+start (int fd, gboolean until_exit, GError **error)
 {
   end_observing ();
-  if (!prio_trace_file_open (path, error))
+  if (!prio_trace_writer_start (fd, until_exit, error))
     return FALSE;
+  __atomic_store_n (&is_observing, TRUE, __ATOMIC_RELEASE);
   prio_observer_add (&observer);
-  g_debug ("A trace is written to '%s'", path);
+  g_debug ("A trace begins");
   return TRUE;
+}
+
+/* Returns another descriptor for what @fd is open for, or -1 with errno if that cannot be written. */
+static int
+duplicate (int fd)
+{
+  int flags = fcntl (fd, F_GETFL);
+
+  if (flags >= 0 && (flags & O_ACCMODE) != O_RDONLY)
+    return fcntl (fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  errno = EBADF;
+  return -1;
 }
 
 /**
  * prio_trace_start:
- * @path: (type filename): the file; `%p` in its name is replaced with the id of the process, and `%%` with a percent sign
+ * @fd: a file descriptor that is open for writing: of a file, a pipe, a socket or a device
  * @error: return location for an error
  *
  * Begins to write a trace of what all schedulers of this process do, in the Chrome trace event format, which
- * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  A file that exists is replaced.  In C, include `<prio-sched-watch.h>`.
+ * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  In C, include `<prio-sched-watch.h>`.
  *
- * Only the user who runs the program may read a new file, since names of tasks may be private.  A file that exists has to be a
- * regular file that this user owns, with no second name.  The trace does not go through a symbolic link, but it can go to a device,
- * to a FIFO of this user's, and to a descriptor that the program has inherited, as `/dev/fd/3` or `/dev/stdout`: see
- * [func@PrioSched.trace_start_fd].  A descriptor of another process, as
- * `/proc/1234/fd/3`, has to be a pipe of this user's: the traces of several processes, also of children of fork(), can go to it.
+ * The trace has a duplicate of @fd, which it closes when it ends.  @fd itself belongs to the caller, who may close it right after this
+ * call.  The trace is written where @fd writes, and what its file has remains.  Names of tasks may be private: open the file so that
+ * only the user may read it.
  *
- * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program: it names the file, and the trace begins with the
- * first scheduler, or the first call of this: until it ends, the program cannot begin one of its own.
+ * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program.  It names a file, which is opened with the first
+ * scheduler, or the first call of this, as a shell's `>` does: a file that exists is replaced, and the name of a pipe, also
+ * `/proc/1234/fd/3`, or of a device will do.  Only the user may read a new file.  That trace lasts until the program exits: the
+ * program cannot begin another one meanwhile.
  *
  * | in the trace | category | what it tells |
  * | --- | --- | --- |
@@ -470,13 +489,16 @@ start (const char *path, GError **error)
  *
  * Times are those of g_get_monotonic_time(), in microseconds.
  *
- * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  After a crash, exec() or _exit() all but its last tenth of
- * a second can be read: the format allows that the end of the array is missing.  A pipe whose reader does not read does not hold up the
- * program: 64 MiB wait for the reader, what is more is left out and counted, and the end of the trace waits for a second at most.
- * When the reader goes, or the program closes the trace's descriptor, the trace ends without a warning.  If the file cannot be
- * written any more, for example because the disk is full, a warning names it, and the program goes on without.  So it is when the file has reached 1 GiB, or as many MiB as the environment
- * variable `PRIO_SCHED_TRACE_SIZE` says, where 0 sets no bound: the file is complete then.  A child of fork() writes no trace, or one of its own if there is `%p` in
- * the path.
+ * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  A thread of the library writes it, so a slow reader or
+ * disk does not hold up the program: 64 MiB wait for it, what is more is left out and counted, and the end of the trace waits for a
+ * second at most.  If a write fails, because the disk is full, the reader of a pipe has gone, or the program has closed the trace's
+ * descriptor, one warning tells of it, and the program goes on without the trace.  SIGPIPE is not sent.
+ *
+ * After a crash, exec(), _exit() or a failed write, all that has been written can be read: the format allows that the end of the array
+ * is missing.  After a crash the last tenth of a second may be missing too.
+ *
+ * A child of fork() goes on with the trace, if that goes to a pipe: each event says of which process it is.  Otherwise it writes
+ * none.
  *
  * Where the library has been built with libsysprof-capture, what Sysprof records has a mark of the group `PrioSched` for each run of a
  * task, by its name, and for each of the others' turns; nothing has to be set for that.
@@ -485,70 +507,43 @@ start (const char *path, GError **error)
  *
  * ```c
  * g_autoptr (GError) error = NULL;
+ * int fd = g_open ("trace.json", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
  *
- * if (!prio_trace_start ("trace-%p.json", &error))
+ * if (!prio_trace_start (fd, &error))
  *   g_warning ("%s", error->message);
+ * close (fd);
  * index_everything ();
  * prio_trace_stop ();
  * ```
  *
- * Returns: whether the file could be opened; otherwise @error is set: one of [error@Gio.IOErrorEnum],
- *   %G_IO_ERROR_BUSY if a trace is being written already, by this process or to this file by another one
+ * Returns: whether the trace has begun; otherwise @error is set: one of [error@Gio.IOErrorEnum],
+ *   %G_IO_ERROR_BUSY if this process writes a trace already
  *
  * Since: 1.0
  */
 gboolean
-prio_trace_start (const char *path, GError **error)
+prio_trace_start (int fd, GError **error)
 {
-  g_return_val_if_fail (path != NULL && *path != '\0', FALSE);
+  int own;
+
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   prio_trace_start_from_environment ();
-  return start (path, error);
-}
-
-/**
- * prio_trace_start_fd:
- * @fd: a file descriptor that is open for writing, as one end of a pipe; the trace keeps one of its own for the same file, so @fd can be
- *   closed afterwards
- * @error: return location for an error
- *
- * The same as [func@PrioSched.trace_start], for a file that is open: most often a pipe, of which another program, or a thread of this
- * one, reads the trace while it is written.  In C, include `<prio-sched-watch.h>`.
- *
- * The file is taken as it is: what it has remains, and the trace is written where @fd writes.
- *
- * ```c
- * g_autoptr (GError) error = NULL;
- * int ends[2];
- *
- * if (g_unix_open_pipe (ends, FD_CLOEXEC, &error) && prio_trace_start_fd (ends[1], &error))
- *   {
- *     close (ends[1]);
- *     show_trace (ends[0]);
- *   }
- * ```
- *
- * Any thread may call this, not from within a function that the library calls while another thread does.
- *
- * Returns: whether @fd can be written to; otherwise @error is set: one of [error@Gio.IOErrorEnum],
- *   %G_IO_ERROR_BUSY if a trace is being written already
- *
- * Since: 1.0
- */
-gboolean
-prio_trace_start_fd (int fd, GError **error)
-{
-  g_autofree char *path = g_strdup_printf ("/dev/fd/%d", fd);
-
-  return prio_trace_start (path, error);
+  own = duplicate (fd);
+  if (own >= 0)
+    return start (own, FALSE, error);
+  g_set_error (error, G_IO_ERROR, g_io_error_from_errno (errno), _("The trace cannot be written to the descriptor %d: %s"), fd,
+               g_strerror (errno));
+  return FALSE;
 }
 
 /**
  * prio_trace_stop:
  *
- * Ends the trace that [func@PrioSched.trace_start] or `PRIO_SCHED_TRACE` has begun: its file is complete.  Does nothing if there is
- * none, or if it goes to another process, as `prio-sched-monitor`: that reads it until the program exits.
+ * Ends the trace that [func@PrioSched.trace_start] has begun: when this returns, it is complete, and its descriptor is closed.  Does
+ * nothing if there is none, or if `PRIO_SCHED_TRACE` has begun it: that lasts until the program exits.
+ *
+ * If nobody reads the pipe that it goes to, this waits for a second at most.
  *
  * Any thread may call this.
  *
@@ -557,8 +552,34 @@ prio_trace_start_fd (int fd, GError **error)
 void
 prio_trace_stop (void)
 {
-  prio_trace_file_close ();
+  prio_trace_writer_stop ();
   end_observing ();
+}
+
+/* Opens @path as a shell's > does, but for the user alone, and without waiting for the reader of a pipe.  A program that this one has
+ * started has the same variable, and leaves the file alone.  A number in /proc may be that of another process by now, with files of
+ * its own.  Returns -1 with errno if the file cannot be written. */
+static int
+open_file (const char *path)
+{
+  int fd = open (path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0600);
+  struct stat status;
+
+  if (fd < 0 || fstat (fd, &status) != 0 || !S_ISREG (status.st_mode))
+    return fd;
+  errno = EPERM;
+  if (!g_str_has_prefix (path, "/proc/") && flock (fd, LOCK_EX | LOCK_NB) == 0 && ftruncate (fd, 0) == 0)
+    return fd;
+  close (fd);
+  return -1;
+}
+
+static const char *
+explain (int error)
+{
+  if (error == EWOULDBLOCK)
+    return "another process writes a trace to it";
+  return error == ENXIO ? "nobody reads it" : g_strerror (error);
 }
 
 static gpointer
@@ -566,11 +587,15 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
 {
   const char *path = prio_environment_get ("PRIO_SCHED_TRACE");
   g_autoptr (GError) error = NULL;
+  int fd;
 
-  if (path != NULL && *path != '\0' && !start (path, &error) && !g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY))
+  if (path == NULL || *path == '\0')
+    return NULL;
+  fd = open_file (path);
+  if (fd < 0)
+    g_warning ("PRIO_SCHED_TRACE: '%s' cannot be written: %s", path, explain (errno));
+  else if (!start (fd, TRUE, &error))
     g_warning ("PRIO_SCHED_TRACE: %s", error->message);
-  else if (error != NULL)
-    g_message ("PRIO_SCHED_TRACE: %s", error->message);
   return NULL;
 }
 

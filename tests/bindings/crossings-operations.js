@@ -328,7 +328,9 @@ add('trace', program => {
     }
     program.isTracing = true;
     program.use('trace', true);
-    PrioSched.trace_start(TRACE);
+    const file = Gio.File.new_for_path(TRACE).replace(null, false, Gio.FileCreateFlags.PRIVATE, null);
+    PrioSched.trace_start(file.get_fd());
+    file.close(null);
     program.endings.push(end);
 });
 

@@ -286,7 +286,8 @@ def trace(program, here):
         elif program.is_tracing is not None:
             program.is_tracing = True
             program.use('trace', True)
-            PrioSched.trace_start(TRACE)
+            with open(TRACE, 'wb') as file:
+                PrioSched.trace_start(file.fileno())
             program.endings.append(lambda: stop_trace(program))
 
 

@@ -244,7 +244,8 @@ class LongTasks(unittest.TestCase):
             await scheduler.post_task(index_files, timeout=100, name='timed')
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, 'trace.json')
-            PrioSched.trace_start(path)
+            with open(path, 'wb') as file:
+                PrioSched.trace_start(file.fileno())
             # Without asyncio, whose own steps are others.
             loop = GLib.MainLoop()
             scheduler.post_task(main, name='main').add_done_callback(lambda _: loop.quit())

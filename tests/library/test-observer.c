@@ -9,8 +9,10 @@
 #include "prio-sched-watch.h"
 #include "prio-sched.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <semaphore.h>
+#include <unistd.h>
 
 static GString *told;
 
@@ -575,6 +577,15 @@ stop_trace_after_abort (gpointer controller)
 }
 
 static void
+start_trace (const char *path)
+{
+  int fd = g_open (path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+  g_assert_true (prio_trace_start (fd, NULL));
+  close (fd);
+}
+
+static void
 test_trace_stopped_in_a_destroy_notify (void)
 {
   g_autofree char *folder = g_dir_make_tmp ("observer-XXXXXX", NULL);
@@ -587,7 +598,7 @@ test_trace_stopped_in_a_destroy_notify (void)
       PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
       g_autofree char *trace = NULL;
 
-      g_assert_true (prio_trace_start (path, NULL));
+      start_trace (path);
       g_assert_true (prio_scheduler_post_full (scheduler, &options, once, scheduler, stop_trace));
       prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_BLOCKING, stop_trace_after_abort, controller, NULL);
       run_all ();
@@ -599,34 +610,25 @@ test_trace_stopped_in_a_destroy_notify (void)
   g_rmdir (folder);
 }
 
+/* A trace that cannot be written costs nothing any more, and another one may begin. */
 static void
-fill_trace (PrioScheduler *scheduler)
+test_trace_ends_by_an_error (void)
 {
-  for (guint i = 0; i < 4000; i++)
-    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "a task that makes the file larger" }, once, NULL, NULL);
-  run_all ();
-}
-
-/* A trace that has ended by its size costs nothing any more, and another one may begin, which has all that waits. */
-static void
-test_trace_ends_by_its_size (void)
-{
-  g_autofree char *folder = g_dir_make_tmp ("observer-XXXXXX", NULL);
-  g_autofree char *path = g_build_filename (folder, "trace.json", NULL);
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
 
   for (guint i = 0; i < 2; i++)
     {
-      g_assert_true (prio_trace_start (path, NULL));
+      g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "The trace ends early: *");
+      start_trace ("/dev/full");
       g_assert_true (prio_observers_exist ());
-      g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "*ends early: it has reached its size*");
-      fill_trace (scheduler);
+      while (prio_observers_exist ())
+        {
+          prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, once, NULL, NULL);
+          run_all ();
+        }
       g_test_assert_expected_messages ();
-      g_assert_false (prio_observers_exist ());
     }
   prio_trace_stop ();
-  g_remove (path);
-  g_rmdir (folder);
 }
 
 #ifdef __linux__
@@ -649,7 +651,7 @@ count_writers (void)
   return n;
 }
 
-/* Traces that follow each other are written by one thread.  Some that have just ended may still be listed. */
+/* The thread of a trace ends with it.  Some that have just ended may still be listed. */
 static void
 test_traces_one_after_another (void)
 {
@@ -660,7 +662,7 @@ test_traces_one_after_another (void)
 
   for (guint i = 0; i < N_TRACES; i++)
     {
-      g_assert_true (prio_trace_start (path, NULL));
+      start_trace (path);
       most = MAX (most, count_writers ());
       prio_trace_stop ();
     }
@@ -710,8 +712,6 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   told = g_string_new (NULL);
-  /* MiB; looked up with the first trace. */
-  g_setenv ("PRIO_SCHED_TRACE_SIZE", "1", TRUE);
   g_test_add_func ("/observer/kinds", test_kinds);
   g_test_add_func ("/observer/begin-and-end", test_begin_and_end);
   g_test_add_func ("/observer/wait-for-group", test_wait_for_group);
@@ -729,7 +729,7 @@ main (int argc, char **argv)
 #ifdef __linux__
   g_test_add_func ("/observer/traces-one-after-another", test_traces_one_after_another);
 #endif
-  g_test_add_func ("/observer/trace-ends-by-its-size", test_trace_ends_by_its_size);
+  g_test_add_func ("/observer/trace-ends-by-an-error", test_trace_ends_by_an_error);
   g_test_add_func ("/observer/watch-in-a-destroy-notify", test_watch_in_a_destroy_notify);
   return g_test_run ();
 }

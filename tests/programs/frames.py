@@ -22,7 +22,8 @@ context = GLib.MainContext.default()
 # Frames are heard of unasked, after a task that lasts for longer than a slice.
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, 'trace.json')
-    PrioSched.trace_start(path)
+    with open(path, 'wb') as file:
+        PrioSched.trace_start(file.fileno())
     scheduler.post_task(lambda: GLib.usleep(20000))
     while len(ticks) < 10:
         context.iteration(True)

@@ -13,7 +13,6 @@
 #include "print-statistics.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,25 +153,6 @@ do_fork (void)
   do_each (NULL);
 }
 
-static void
-do_by_call (const char *path)
-{
-  g_autoptr (GError) error = NULL;
-
-  do_each (NULL);
-  n_ended = n_yielded = n_aborted = 0;
-  if (!prio_trace_start (path, &error))
-    {
-      printf ("%s\n", error->message);
-      exit (1);
-    }
-  g_assert_false (prio_trace_start (path, &error));
-  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
-  do_each (NULL);
-  prio_trace_stop ();
-  prio_trace_stop ();
-}
-
 /* A trace into the descriptor @fd, which is closed meanwhile. */
 static void
 do_by_descriptor (int fd)
@@ -181,25 +161,26 @@ do_by_descriptor (int fd)
 
   do_each (NULL);
   n_ended = n_yielded = n_aborted = 0;
-  if (!prio_trace_start_fd (fd, &error))
+  if (!prio_trace_start (fd, &error))
     {
       printf ("%s\n", error->message);
       exit (1);
     }
   close (fd);
-  g_assert_false (prio_trace_start_fd (STDOUT_FILENO, &error));
+  g_assert_false (prio_trace_start (STDOUT_FILENO, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
   do_each (NULL);
+  prio_trace_stop ();
   prio_trace_stop ();
 }
 
 /* A trace of its own, from before the first scheduler; tasks within it, and after it. */
 static void
-do_own (const char *path)
+do_own (void)
 {
   g_autoptr (GError) error = NULL;
 
-  g_assert_false (prio_trace_start (path, &error));
+  g_assert_false (prio_trace_start (STDOUT_FILENO, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
   do_each (NULL);
   prio_trace_stop ();
@@ -207,9 +188,9 @@ do_own (const char *path)
 }
 
 static gboolean
-start_inside (gpointer path)
+start_inside (gpointer fd)
 {
-  g_assert_true (prio_trace_start (path, NULL));
+  g_assert_true (prio_trace_start (GPOINTER_TO_INT (fd), NULL));
   return G_SOURCE_REMOVE;
 }
 
@@ -222,13 +203,13 @@ stop_inside (gpointer data)
 
 /* A trace that begins and ends in tasks. */
 static void
-do_inside (PrioScheduler *scheduler, const char *path)
+do_inside (PrioScheduler *scheduler, int fd)
 {
   GSourceFunc funcs[] = { start_inside, count_end, stop_inside };
 
   for (guint i = 0; i < G_N_ELEMENTS (funcs); i++)
     {
-      prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, funcs[i], (gpointer) path, NULL);
+      prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, funcs[i], GINT_TO_POINTER (fd), NULL);
       run_all (NULL);
     }
 }
@@ -296,11 +277,32 @@ do_many (void)
     }
 }
 
+/* Waits until the file of the trace has @n runs. */
+static void
+await_runs (gint n)
+{
+  gint found = 0;
+
+  while (found < n)
+    {
+      g_autofree char *text = NULL;
+
+      g_usleep (1000);
+      g_assert_true (g_file_get_contents (g_getenv ("PRIO_SCHED_TRACE"), &text, NULL, NULL));
+      found = 0;
+      for (const char *run = text; (run = strstr (run, "\"cat\":\"run\"")) != NULL; run++)
+        found++;
+    }
+}
+
 /* As a daemon does.  The file at @path gets the numbers of what was open before. */
 static void
-do_many_after_closing (const char *path)
+do_after_closing (const char *path)
 {
-  do_many ();
+  do_in_thread (NULL);
+  await_runs (g_atomic_int_get (&n_ended));
+  /* The thread that writes the trace may be about to write what has come after the last run. */
+  g_usleep (G_USEC_PER_SEC / 2);
   for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
     close (fd);
   for (guint i = 0; i < 20; i++)
@@ -344,7 +346,7 @@ do_mode (const char *mode, const char *argument)
     return;
   if (g_str_equal (mode, "own"))
     {
-      do_own (argument);
+      do_own ();
       return;
     }
   scheduler = prio_scheduler_new (NULL);
@@ -364,13 +366,11 @@ do_mode (const char *mode, const char *argument)
   else if (g_str_equal (mode, "exec"))
     do_exec (argument);
   else if (g_str_equal (mode, "closes"))
-    do_many_after_closing (argument);
-  else if (g_str_equal (mode, "call"))
-    do_by_call (argument);
+    do_after_closing (argument);
   else if (g_str_equal (mode, "descriptor"))
     do_by_descriptor (atoi (argument));
   else if (g_str_equal (mode, "inside"))
-    do_inside (scheduler, argument);
+    do_inside (scheduler, atoi (argument));
   else if (g_str_equal (mode, "results"))
     do_results (scheduler);
   else if (g_str_equal (mode, "garbage"))
@@ -378,7 +378,12 @@ do_mode (const char *mode, const char *argument)
   else if (g_str_equal (mode, "wait"))
     prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "long one" }, sleep_long, (gpointer) argument, NULL);
   else if (g_str_equal (mode, "crash"))
-    do_many ();
+    {
+      do_many ();
+      /* Until somebody kills it. */
+      while (TRUE)
+        pause ();
+    }
   run_all (NULL);
 }
 
@@ -386,8 +391,6 @@ int
 main (int argc, char **argv)
 {
   do_mode (argv[1], argc > 2 ? argv[2] : NULL);
-  if (g_str_equal (argv[1], "crash"))
-    raise (SIGKILL);
   printf ("%d\n%d\n%d\n", n_ended, n_yielded, n_aborted);
   return argc > 3 ? atoi (argv[3]) : 0;
 }

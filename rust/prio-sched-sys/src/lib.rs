@@ -695,8 +695,7 @@ unsafe extern "C" {
     //=========================================================================
     // Other functions
     //=========================================================================
-    pub fn prio_trace_start(path: *const c_char, error: *mut *mut glib::GError) -> gboolean;
-    pub fn prio_trace_start_fd(fd: c_int, error: *mut *mut glib::GError) -> gboolean;
+    pub fn prio_trace_start(fd: c_int, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_trace_stop();
 
 }

@@ -7,6 +7,7 @@
 
 #include "loop/prio-observer-private.h"
 
+#include <fcntl.h>
 #include <glib/gstdio.h>
 #include <unistd.h>
 
@@ -246,8 +247,11 @@ set_trace (World *world, gboolean on)
   tally_set (world, &world->trace, on);
   if (on)
     {
-      prio_trace_start (trace_path (), &error);
+      int fd = g_open (trace_path (), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+      prio_trace_start (fd, &error);
       g_assert_no_error (error);
+      close (fd);
     }
   else
     {

@@ -6,6 +6,8 @@
 #include <prio-sched-watch.h>
 #include "conformance.h"
 
+#include <fcntl.h>
+
 _Thread_local Place *here;
 
 static GQuark thrown_quark (void);
@@ -417,8 +419,12 @@ any (Program *program, JsonObject *operation)
 static void
 set_traced (gboolean traced)
 {
+  static int fd = -1;
+
+  if (fd < 0)
+    fd = open ("/dev/null", O_WRONLY | O_CLOEXEC);
   if (traced)
-    prio_trace_start ("/dev/null", NULL);
+    prio_trace_start (fd, NULL);
   else
     prio_trace_stop ();
 }

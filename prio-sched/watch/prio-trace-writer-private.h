@@ -1,0 +1,46 @@
+/* prio-trace-writer-private.h: writes the trace of this process to a descriptor
+ *
+ * Promises: an array of events in the Chrome trace event format, one a line.  Any thread adds lines, and never waits: a thread of the
+ * trace writes them, as soon as there are 64 KiB or a tenth of a second has passed.  That thread alone waits for a reader.  While it
+ * waits, 64 MiB are kept, and more is left out and counted.
+ *
+ * The trace ends when prio_trace_writer_stop () is called, when the program exits, or when a write fails, with a warning then.  It
+ * needs no end: all that has been written can be read.
+ *
+ * A child of fork () goes on with its own events if the descriptor is that of a pipe: each event says of which process it is, and no
+ * line is cut by that of another process.  Otherwise a child has no trace.
+ *
+ * Threads: any.  Functions that say so may be called inside a loop: they call nothing of the user's.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+/* Tells one trace from the next, and a parent's from its child's.  Names of threads stand once in each.  0 while there is none. */
+extern gint prio_trace_generation G_GNUC_INTERNAL;
+
+/* What a trace tells apart by numbers, each kind by its own. */
+typedef enum
+{
+  PRIO_TRACE_THREAD,
+  PRIO_TRACE_LOOP,
+  PRIO_TRACE_SCHEDULER,
+  PRIO_TRACE_SIGNAL,
+  PRIO_TRACE_N_KINDS
+} PrioTraceKind;
+
+gboolean prio_trace_writer_start (int fd, gboolean until_exit, GError **error);
+void prio_trace_writer_stop (void);
+gint64 prio_trace_writer_get_pid (void);
+guint prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing);
+void prio_trace_writer_add (const char *lines, gsize length);
+
+/* Whether events are to be added.  Any thread, inside too. */
+static inline gboolean
+prio_trace_is_on (void)
+{
+  return __atomic_load_n (&prio_trace_generation, __ATOMIC_ACQUIRE) != 0;
+}

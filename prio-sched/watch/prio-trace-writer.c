@@ -1,0 +1,443 @@
+/* prio-trace-writer.c: writes the trace of this process to a descriptor
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "watch/prio-trace-writer-private.h"
+
+#include "base/prio-clock-private.h"
+#include "base/prio-lock-private.h"
+#include "loop/prio-loop-private.h"
+
+#include <errno.h>
+#include <glib/gi18n-lib.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* So many bytes are written at once, */
+#define BLOCK_SIZE (64 * 1024)
+/* or what there is after so many µs: a crash leaves all but the last moment, and a reader sees what runs. */
+#define WRITE_INTERVAL (100 * 1000)
+/* How many bytes wait for a slow reader at most. */
+#define MAX_WAITING (64 * 1024 * 1024)
+/* How long the end of a trace waits for a reader at most, µs. */
+#define END_TIME G_USEC_PER_SEC
+/* How long until the thread tries again where there was less room than poll () had said, µs. */
+#define ROOM_INTERVAL 1000
+
+typedef struct
+{
+  int fd;
+  dev_t device; /* @fd has been opened for this device, and this inode */
+  ino_t inode;
+  gboolean until_exit; /* prio_trace_writer_stop () does nothing */
+  gboolean is_child;   /* another process begins and ends the array */
+  gboolean has_begun;  /* the beginning of the array is written */
+  gboolean has_thread;
+  gint generation;
+  gint64 end;        /* when the thread stops waiting for a reader; 0 until the trace ends */
+  GString *gathered; /* whole lines */
+  gsize n_waiting;   /* bytes in @gathered, and of what the thread is writing */
+  guint64 n_lost;    /* events */
+  GHashTable *numbers[PRIO_TRACE_N_KINDS]; /* gconstpointer → guint */
+} Trace;
+
+gint prio_trace_generation;
+
+/* A leaf: it is taken inside.  It guards all of this. */
+static PrioLock lock = PRIO_LOCK_INIT;
+/* A block is full, or a trace has begun, ends or has ended. */
+static PrioCond changed = PRIO_COND_INIT;
+/* The thread that writes it frees it. */
+static Trace *current;
+static gint last_generation;
+static gint64 process; /* whose trace it is; atomic */
+
+static void
+set_current (Trace *trace)
+{
+  current = trace;
+  if (trace != NULL)
+    {
+      __atomic_store_n (&process, (gint64) getpid (), __ATOMIC_RELAXED);
+      trace->generation = ++last_generation;
+    }
+  __atomic_store_n (&prio_trace_generation, trace != NULL ? trace->generation : 0, __ATOMIC_RELEASE);
+}
+
+/* Whether @trace's descriptor still is what it was opened for.  A program that closes all descriptors, as a daemon does, gives its
+ * number to another file. */
+static gboolean
+is_still_open (Trace *trace)
+{
+  struct stat status;
+
+  return fstat (trace->fd, &status) == 0 && status.st_dev == trace->device && status.st_ino == trace->inode;
+}
+
+static Trace *
+trace_new (int fd)
+{
+  Trace *trace = g_new0 (Trace, 1);
+  struct stat status;
+
+  trace->fd = fd;
+  if (fstat (fd, &status) == 0)
+    {
+      trace->device = status.st_dev;
+      trace->inode = status.st_ino;
+    }
+  trace->gathered = g_string_new ("[\n");
+  trace->n_waiting = trace->gathered->len;
+  return trace;
+}
+
+static void
+trace_free (Trace *trace)
+{
+  if (is_still_open (trace))
+    close (trace->fd);
+  g_string_free (trace->gathered, TRUE);
+  for (guint i = 0; i < PRIO_TRACE_N_KINDS; i++)
+    g_clear_pointer (&trace->numbers[i], g_hash_table_unref);
+  g_free (trace);
+}
+
+static guint64
+count_lines (const char *lines, gsize length)
+{
+  guint64 n = 0;
+
+  for (gsize i = 0; i < length; i++)
+    n += lines[i] == '\n';
+  return n;
+}
+
+/* Returns how much of @length bytes of @lines goes into one write (): whole lines, of PIPE_BUF bytes at most.  What other processes
+ * write to the same pipe does not cut them, and a pipe has room for them where poll () finds any. */
+static gsize
+get_part (const char *lines, gsize length)
+{
+  gsize part = MIN (length, PIPE_BUF);
+
+  while (part > 0 && lines[part - 1] != '\n')
+    part--;
+  return part > 0 ? part : MIN (length, PIPE_BUF);
+}
+
+/* Waits until the reader of @trace makes room.  Returns 0, EAGAIN if it has not, or EBADF. */
+static int
+await_room (Trace *trace)
+{
+  struct pollfd room = { .fd = trace->fd, .events = POLLOUT };
+
+  while (is_still_open (trace))
+    {
+      gint64 end = __atomic_load_n (&trace->end, __ATOMIC_RELAXED);
+
+      if (poll (&room, 1, WRITE_INTERVAL / 1000) > 0)
+        return 0;
+      if (end != 0 && prio_clock_now () >= end)
+        return EAGAIN;
+    }
+  return EBADF;
+}
+
+/* Writes @lines.  Returns 0, or what is wrong: EAGAIN if the trace ends, and nobody reads it. */
+static int
+write_lines (Trace *trace, const GString *lines)
+{
+  gsize done = 0;
+  int error = 0;
+
+  while (done < lines->len && error == 0)
+    {
+      gssize n = 0;
+
+      error = await_room (trace);
+      if (error == 0)
+        n = write (trace->fd, lines->str + done, get_part (lines->str + done, lines->len - done));
+      if (n > 0)
+        {
+          done += (gsize) n;
+          __atomic_fetch_sub (&trace->n_waiting, (gsize) n, __ATOMIC_RELAXED);
+        }
+      else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        {
+          g_usleep (ROOM_INTERVAL);
+        }
+      else if (error == 0)
+        {
+          error = n < 0 ? errno : EIO;
+        }
+    }
+  return error;
+}
+
+/* Waits for lines.  Returns them, with the array's end if they are the last, as @is_last tells. */
+static GString *
+take_lines (Trace *trace, gboolean *is_last)
+{
+  GString *lines;
+
+  prio_lock_lock (&lock);
+  if (trace->has_begun && trace->end == 0 && trace->gathered->len < BLOCK_SIZE)
+    prio_cond_wait_until (&changed, &lock, prio_clock_now () + WRITE_INTERVAL);
+  lines = g_steal_pointer (&trace->gathered);
+  trace->gathered = g_string_sized_new (BLOCK_SIZE);
+  *is_last = trace->end != 0;
+  if (*is_last && !trace->is_child)
+    g_string_append_printf (lines,
+                            "{\"name\":\"lost events\",\"cat\":\"trace\",\"ph\":\"M\",\"pid\":%" G_GINT64_FORMAT
+                            ",\"args\":{\"count\":%" G_GUINT64_FORMAT "}}\n]\n",
+                            prio_trace_writer_get_pid (), trace->n_lost);
+  prio_lock_unlock (&lock);
+  return lines;
+}
+
+static void
+tell_begun (Trace *trace)
+{
+  prio_lock_lock (&lock);
+  if (!trace->has_begun)
+    prio_cond_broadcast (&changed);
+  trace->has_begun = TRUE;
+  prio_lock_unlock (&lock);
+}
+
+/* In a thread of its own: writes @data, a Trace, and frees it. */
+static gpointer
+write_trace (gpointer data)
+{
+  Trace *trace = data;
+  gboolean is_last = FALSE;
+  sigset_t signals;
+  int error = 0;
+
+  /* A reader that has gone, or a limit of the file's size, is an error of write () then, and no signal. */
+  sigfillset (&signals);
+  pthread_sigmask (SIG_BLOCK, &signals, NULL);
+
+  while (error == 0 && !is_last)
+    {
+      GString *lines = take_lines (trace, &is_last);
+
+      error = write_lines (trace, lines);
+      g_string_free (lines, TRUE);
+      tell_begun (trace);
+    }
+  if (error != 0 && error != EAGAIN)
+    g_warning ("The trace ends early: %s", g_strerror (error));
+
+  prio_lock_lock (&lock);
+  if (current == trace)
+    set_current (NULL);
+  trace_free (trace);
+  prio_cond_broadcast (&changed);
+  prio_lock_unlock (&lock);
+  return NULL;
+}
+
+/* Called with the lock, while there is no thread. */
+static void
+drop_current (void)
+{
+  trace_free (current);
+  set_current (NULL);
+}
+
+/* Called with the lock. */
+static gboolean
+start_thread (Trace *trace, GError **error)
+{
+  GThread *thread = g_thread_try_new ("prio-trace", write_trace, trace, error);
+
+  trace->has_thread = thread != NULL;
+  g_clear_pointer (&thread, g_thread_unref);
+  return trace->has_thread;
+}
+
+/* Called with the lock: whether the trace with this number is the current one. */
+static gboolean
+is_current (gint generation)
+{
+  return current != NULL && current->generation == generation;
+}
+
+/* Called with the lock: lets the thread write what there is, and waits for it.  A thread that waits for a reader still goes on alone. */
+static void
+end_current (void)
+{
+  gint generation = current->generation;
+  gint64 end = prio_clock_now () + END_TIME;
+  gboolean in_time = TRUE;
+
+  __atomic_store_n (&prio_trace_generation, 0, __ATOMIC_RELAXED);
+  __atomic_store_n (&current->end, end, __ATOMIC_RELAXED);
+  prio_cond_broadcast (&changed);
+  while (in_time && is_current (generation))
+    in_time = prio_cond_wait_until (&changed, &lock, end + 2 * WRITE_INTERVAL);
+  if (is_current (generation))
+    current = NULL;
+}
+
+static void
+end_trace (gboolean at_exit)
+{
+  prio_lock_lock (&lock);
+  if (current != NULL && (at_exit || !current->until_exit))
+    {
+      if (current->has_thread)
+        end_current ();
+      else
+        drop_current ();
+    }
+  prio_lock_unlock (&lock);
+}
+
+static void
+at_exit (void)
+{
+  end_trace (TRUE);
+}
+
+/* No thread holds the lock: prio-loop.c takes it around fork (). */
+static void
+after_fork_in_child (void)
+{
+  Trace *trace = current;
+  struct stat status;
+
+  if (trace == NULL)
+    return;
+  trace->has_thread = FALSE;
+  trace->is_child = TRUE;
+  trace->n_lost = 0;
+  trace->n_waiting = 0;
+  g_string_truncate (trace->gathered, 0);
+  if (trace->end == 0 && fstat (trace->fd, &status) == 0 && S_ISFIFO (status.st_mode))
+    set_current (trace);
+  else
+    drop_current ();
+}
+
+static gpointer
+prepare_process (gpointer data G_GNUC_UNUSED)
+{
+  prio_loop_add_leaf_lock (&lock);
+  pthread_atfork (NULL, NULL, after_fork_in_child);
+  atexit (at_exit);
+  return NULL;
+}
+
+/* Called with the lock: waits for the beginning of the array, so that no child of fork () writes before it; not for a reader that does
+ * not read. */
+static void
+await_begun (gint generation)
+{
+  gint64 until = prio_clock_now () + WRITE_INTERVAL;
+
+  while (is_current (generation) && !current->has_begun && prio_cond_wait_until (&changed, &lock, until))
+    ;
+}
+
+/* Begins a trace to @fd, which it closes when the trace ends, or at once if this fails.  Any thread, outside. */
+gboolean
+prio_trace_writer_start (int fd, gboolean until_exit, GError **error)
+{
+  static GOnce once = G_ONCE_INIT;
+  Trace *trace = trace_new (fd);
+
+  g_once (&once, prepare_process, NULL);
+  trace->until_exit = until_exit;
+  prio_lock_lock (&lock);
+  if (current != NULL)
+    {
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("A trace is being written already"));
+    }
+  else if (start_thread (trace, error))
+    {
+      set_current (g_steal_pointer (&trace));
+      await_begun (last_generation);
+    }
+  prio_lock_unlock (&lock);
+
+  if (trace == NULL)
+    return TRUE;
+  trace_free (trace);
+  return FALSE;
+}
+
+/* Ends the trace, unless it lasts until the program exits.  Any thread, outside. */
+void
+prio_trace_writer_stop (void)
+{
+  end_trace (FALSE);
+}
+
+/* Returns the process whose trace it is.  Any thread, inside too. */
+gint64
+prio_trace_writer_get_pid (void)
+{
+  return __atomic_load_n (&process, __ATOMIC_RELAXED);
+}
+
+/* Returns the number by which this trace knows @thing, from 1.  An address would tell others where things are in memory.  Any thread,
+ * inside too. */
+guint
+prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
+{
+  GHashTable *numbers;
+  guint number = 0;
+
+  prio_lock_lock (&lock);
+  if (current != NULL)
+    {
+      if (current->numbers[kind] == NULL)
+        current->numbers[kind] = g_hash_table_new (NULL, NULL);
+      numbers = current->numbers[kind];
+      number = GPOINTER_TO_UINT (g_hash_table_lookup (numbers, thing));
+      if (number == 0)
+        {
+          number = g_hash_table_size (numbers) + 1;
+          g_hash_table_insert (numbers, (gpointer) thing, GUINT_TO_POINTER (number));
+        }
+    }
+  prio_lock_unlock (&lock);
+  return number;
+}
+
+/* Adds @lines, each with a comma and a newline at its end.  Any thread, inside too. */
+void
+prio_trace_writer_add (const char *lines, gsize length)
+{
+  Trace *trace;
+
+  prio_lock_lock (&lock);
+  trace = current;
+  if (trace != NULL && trace->end == 0)
+    {
+      if (__atomic_load_n (&trace->n_waiting, __ATOMIC_RELAXED) + length <= MAX_WAITING)
+        {
+          g_string_append_len (trace->gathered, lines, (gssize) length);
+          __atomic_fetch_add (&trace->n_waiting, length, __ATOMIC_RELAXED);
+        }
+      else
+        {
+          trace->n_lost += count_lines (lines, length);
+        }
+      /* In a child of fork (). */
+      if (!trace->has_thread)
+        start_thread (trace, NULL);
+      if (trace->gathered->len >= BLOCK_SIZE && trace->gathered->len - length < BLOCK_SIZE)
+        prio_cond_broadcast (&changed);
+    }
+  prio_lock_unlock (&lock);
+}
