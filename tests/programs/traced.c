@@ -167,8 +167,6 @@ do_by_descriptor (int fd)
       exit (1);
     }
   close (fd);
-  g_assert_false (prio_trace_start (STDOUT_FILENO, &error));
-  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
   do_each (NULL);
   prio_trace_stop ();
   prio_trace_stop ();
@@ -190,7 +188,11 @@ do_own (void)
 static gboolean
 start_inside (gpointer fd)
 {
+  g_autoptr (GError) error = NULL;
+
   g_assert_true (prio_trace_start (GPOINTER_TO_INT (fd), NULL));
+  g_assert_false (prio_trace_start (GPOINTER_TO_INT (fd), &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
   return G_SOURCE_REMOVE;
 }
 
