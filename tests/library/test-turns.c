@@ -525,11 +525,156 @@ test_told_in_an_idle_callback (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "y");
 }
 
+/* What keys are to GDK: a source at 0 that dispatches one of its events each time.  They come while something slow runs. */
+#define N_EVENTS 40
+#define EVENT 60        /* how long each takes, µs */
+#define SLOW 700000     /* a step, µs */
+
+typedef struct
+{
+  Fixture *f;
+  PrioTaskPriority priority;
+  gint64 length;   /* of what is slow beside the steps, µs */
+  gboolean posts;  /* it posts a task that takes no time; otherwise there are steps */
+  gboolean ready;  /* it wants to run */
+  guint n_events;  /* not dispatched yet */
+  guint n_before;  /* steps that began before all events that came with it were dispatched */
+  guint n_steps;
+} Input;
+
+typedef struct
+{
+  GSource parent;
+  Input *input;
+  gboolean (*is_ready) (Input *input);
+} InputSource;
+
+static gboolean
+input_prepare (GSource *source, gint *timeout)
+{
+  InputSource *self = (InputSource *) source;
+
+  *timeout = -1;
+  return self->is_ready (self->input);
+}
+
+static gboolean
+input_dispatch (GSource *source, GSourceFunc func, gpointer data)
+{
+  return func (data);
+}
+
+static GSourceFuncs input_funcs = { input_prepare, NULL, input_dispatch, NULL, NULL, NULL };
+
+static void
+attach_input (Input *input, gint priority, gboolean (*is_ready) (Input *input), GSourceFunc func)
+{
+  GSource *source = g_source_new (&input_funcs, sizeof (InputSource));
+
+  ((InputSource *) source)->input = input;
+  ((InputSource *) source)->is_ready = is_ready;
+  attach (input->f, source, priority, func, input);
+}
+
+static gboolean
+has_events (Input *input)
+{
+  return input->n_events > 0;
+}
+
+static gboolean
+take_event (gpointer data)
+{
+  ((Input *) data)->n_events--;
+  return work_for (EVENT);
+}
+
+static gboolean
+is_to_run (Input *input)
+{
+  return input->ready;
+}
+
+static gboolean
+note_early (gpointer data)
+{
+  Input *input = data;
+
+  input->n_before += input->n_events > 0;
+  g_string_append_c (input->f->log, 'T');
+  return G_SOURCE_REMOVE;
+}
+
+/* Keys come, and what is slow has an end. */
+static gboolean
+be_slow (gpointer data)
+{
+  Input *input = data;
+
+  g_string_append_c (input->f->log, 'S');
+  input->ready = FALSE;
+  input->n_events += N_EVENTS;
+  work_for (input->length);
+  if (input->posts)
+    prio_scheduler_post (input->f->scheduler, input->priority, note_early, input, NULL);
+  return G_SOURCE_CONTINUE;
+}
+
+/* A step that asks for what is slow. */
+static gboolean
+slow_step (gpointer data)
+{
+  Input *input = data;
+
+  note_early (input);
+  input->ready = TRUE;
+  input->n_events += N_EVENTS;
+  work_for (SLOW);
+  return ++input->n_steps < 3;
+}
+
+/* Keys that came during a slow handler or frame, of GDK's at @at, go before the next task. */
+static void
+check_input_first (Fixture *f, gint at, PrioTaskPriority priority, gint64 length, gboolean posts)
+{
+  Input input = { .f = f, .priority = priority, .length = length, .posts = posts, .ready = posts };
+
+  g_string_truncate (f->log, 0);
+  attach_input (&input, G_PRIORITY_DEFAULT, has_events, take_event);
+  attach_input (&input, at, is_to_run, be_slow);
+  if (!posts)
+    prio_scheduler_post (f->scheduler, priority, slow_step, &input, NULL);
+  run_until_length (f, posts ? 2 : 6);
+  if (input.n_before > 0)
+    g_test_message ("%s of priority %d, something slow at %d for %" G_GINT64_FORMAT " ms", posts ? "a task" : "steps", priority,
+                    at, length / 1000);
+  g_assert_cmpstr (f->log->str, ==, posts ? "ST" : "TSTSTS");
+  g_assert_cmpuint (input.n_before, ==, 0);
+}
+
+static void
+test_input_first (gconstpointer data)
+{
+  static const gint at[] = { G_PRIORITY_HIGH, G_PRIORITY_DEFAULT, G_PRIORITY_DEFAULT + 1, 110, 120, 200 };
+  static const gint64 lengths[] = { 50000, 300000, 1200000 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (at) * G_N_ELEMENTS (lengths) * 3; i++)
+    {
+      Fixture f;
+
+      passing_set_up (&f, NULL);
+      check_input_first (&f, at[i / 9], (PrioTaskPriority) (BACKGROUND + i % 3), lengths[i / 3 % 3], data != NULL);
+      fixture_tear_down (&f, NULL);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
+  g_test_add_data_func ("/turns/input-first/steps", NULL, test_input_first);
+  g_test_add_data_func ("/turns/input-first/posted-meanwhile", "", test_input_first);
   g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
   g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, passing_set_up, test_not_told_elsewhere, fixture_tear_down);
   g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, passing_set_up, test_set_meanwhile, fixture_tear_down);
