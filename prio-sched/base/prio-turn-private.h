@@ -33,6 +33,9 @@
  *   GLib does not reach them: urgent and user-visible tasks when a flood has been detected,
  *   background tasks for one batch in half a second.  That is counted from when they began to wait, whatever else
  *   has run since.
+ * - After something long, a handler or a frame, input that came meanwhile goes first.  What is granted then runs at 1, right
+ *   after input, or where GTK 4 draws.  It runs before all other sources only beside a flood of input, for which something
+ *   long counts as one iteration, however long it took.
  * - What has waited for one of the other sources may go on in their turn, next after it, for some milliseconds: the
  *   task of a group that takes the place of one whose operation has ended.  If it waited for the end of the turn,
  *   fewer operations would run at a time, the more of them end.
@@ -51,13 +54,17 @@
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
 
+/* Input may have come during an iteration that takes as long as this, µs. */
+#define PRIO_LONG_ITERATION 10000
+
 /* A share of time, in millionths. */
 #define PRIO_WHOLE_SHARE 1000000
 
 /* How far down an iteration has come: the priority of the source that it has dispatched. */
 typedef enum
 {
-  PRIO_REACH_TOP,    /* above GTK's drawing: up to 118 */
+  PRIO_REACH_TOP,    /* up to input, at 0 */
+  PRIO_REACH_INPUT,  /* no input is ready; above GTK's drawing: up to 118 */
   PRIO_REACH_FRAME,  /* 119 and 120: frame clocks paint at G_PRIORITY_HIGH_IDLE + 20 */
   PRIO_REACH_LAYOUT, /* 121 to 125: GTK validates text at 125 */
   PRIO_REACH_REST,   /* from 126 on */
@@ -67,7 +74,7 @@ typedef struct
 {
   gboolean others;            /* the other sources have their turn: no task runs */
   gboolean whole;             /* the turn continues to the bottom */
-  gboolean granted;           /* in the next iteration tasks run before every other source */
+  gboolean granted;           /* tasks run right after input, or before every other source: prio_turn_goes_first () */
   gboolean answered;          /* an operation that one of our tasks had begun has ended in their turn, */
   gboolean continues;         /* and in this iteration what has waited for it runs before every other source */
   gboolean drawn;             /* a frame has been drawn in this turn, */
@@ -79,7 +86,10 @@ typedef struct
   gint64 began;    /* when @waited was seen first, or the turn began, µs; 0 if not yet */
   gint64 iterated; /* when the last observed iteration began, µs */
   gint64 drawing;  /* how much of the turn drawing took, µs */
-  guint n_top;     /* iterations in a row that came no further than PRIO_REACH_TOP */
+  guint n_top;     /* iterations in a row that came no further than PRIO_REACH_INPUT */
+
+  guint n_input, n_input_long; /* iterations in a row that came no further than PRIO_REACH_TOP, short and long ones, */
+  gint64 input_time;           /* and how long the short ones took, µs */
 
   gint64 look;         /* how long a batch runs before it looks for other sources, µs */
   gint64 quiet_since;  /* when other sources were busy last, µs */
@@ -105,12 +115,20 @@ void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, 
 void prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached);
 void prio_turn_continued (PrioTurn *turn, gint64 ran);
 void prio_turn_rest (PrioTurn *turn);
+gboolean prio_turn_goes_first (const PrioTurn *turn);
 
 /* GLib asks the probe at @reach: the iteration has come at least as far. */
 static inline void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
 {
   turn->reached = MAX (turn->reached, reach);
+}
+
+/* The last iteration, in which the other sources had no turn, has taken @took µs: input that came meanwhile goes before tasks. */
+static inline void
+prio_turn_was_held (PrioTurn *turn, gint64 took)
+{
+  turn->granted |= took >= PRIO_LONG_ITERATION;
 }
 
 /* An operation that one of our tasks had begun has ended. */

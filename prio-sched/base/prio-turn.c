@@ -78,6 +78,34 @@ end (PrioTurn *turn, gint64 now)
   turn->reached = PRIO_REACH_TOP;
 }
 
+/* An iteration has come as far as @reached, and has taken @took µs. */
+static void
+count_input (PrioTurn *turn, PrioReach reached, gint64 took)
+{
+  if (reached != PRIO_REACH_TOP)
+    {
+      turn->n_input = turn->n_input_long = 0;
+      turn->input_time = 0;
+    }
+  else if (took >= PRIO_LONG_ITERATION)
+    {
+      turn->n_input_long++;
+    }
+  else
+    {
+      turn->n_input++;
+      turn->input_time += took;
+    }
+}
+
+/* Whether tasks run before every other source in this iteration: what is granted does if input never ends. */
+gboolean
+prio_turn_goes_first (const PrioTurn *turn)
+{
+  return turn->granted && (turn->n_input_long >= LONG_SPIN_ITERATIONS ||
+                           (turn->n_input >= SPIN_ITERATIONS && turn->input_time >= SPIN_TIME));
+}
+
 static gboolean
 is_spinning (PrioTurn *turn, gint64 used)
 {
@@ -138,7 +166,7 @@ is_over (PrioTurn *turn, gint64 now)
     }
   turn->ends_before_frame = turn->drawn && may_run_after_frame (turn, used);
 
-  if (turn->reached == PRIO_REACH_TOP)
+  if (turn->reached <= PRIO_REACH_INPUT)
     {
       turn->n_top++;
       if (!is_flood (turn, now, used))
@@ -159,7 +187,7 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
-/* Tasks run before every other source, even in a turn that was to continue to the bottom. */
+/* Tasks run right after input, or before every other source, even in a turn that was to continue to the bottom. */
 static void
 grant (PrioTurn *turn)
 {
@@ -180,10 +208,14 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
       turn->began = now;
       turn->ran = 0;
     }
-  else if (!turn->continues && is_over (turn, now))
+  else
     {
-      turn->granted = urgent;
-      end (turn, now);
+      count_input (turn, turn->reached, now - turn->iterated);
+      if (!turn->continues && is_over (turn, now))
+        {
+          turn->granted = urgent;
+          end (turn, now);
+        }
     }
   turn->reached = PRIO_REACH_TOP;
   turn->iterated = now;
@@ -263,6 +295,8 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
   gint64 used = now - turn->began;
   gboolean at_bottom = turn->whole && reached == PRIO_REACH_REST;
 
+  if (reached != PRIO_REACH_TOP)
+    count_input (turn, reached, used);
   if (reached == PRIO_REACH_FRAME)
     {
       turn->share = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;

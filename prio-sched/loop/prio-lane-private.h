@@ -18,6 +18,7 @@ prio_source_reach (guint kind)
     case PRIO_SOURCE_GOVERNOR:
     case PRIO_LANE_URGENT:
     case PRIO_LANE_USER_VISIBLE: return PRIO_REACH_TOP;
+    case PRIO_SOURCE_AFTER_INPUT: return PRIO_REACH_INPUT;
     case PRIO_SOURCE_BEFORE_FRAME: return PRIO_REACH_FRAME;
     case PRIO_SOURCE_BEFORE_LAYOUT: return PRIO_REACH_LAYOUT;
     default: return PRIO_REACH_REST;
@@ -30,6 +31,7 @@ prio_source_ends_turn (PrioTurn *turn, guint kind)
 {
   switch (kind)
     {
+    case PRIO_SOURCE_AFTER_INPUT: return turn->granted;
     case PRIO_SOURCE_BEFORE_FRAME: return turn->ends_before_frame;
     case PRIO_SOURCE_AFTER_FRAME: return turn->others && !turn->whole;
     case PRIO_SOURCE_BOTTOM: return turn->whole;
@@ -43,7 +45,8 @@ prio_source_lowest_lane (PrioLoop *loop, guint kind)
 {
   switch (kind)
     {
-    case PRIO_SOURCE_GOVERNOR: return MIN (loop->lane, PRIO_LANE_USER_VISIBLE);
+    case PRIO_SOURCE_GOVERNOR:
+    case PRIO_SOURCE_AFTER_INPUT: return MIN (loop->lane, PRIO_LANE_USER_VISIBLE);
     case PRIO_SOURCE_BEFORE_FRAME:
     case PRIO_SOURCE_AFTER_FRAME: return PRIO_LANE_USER_VISIBLE;
     case PRIO_SOURCE_BOTTOM: return PRIO_LANE_BACKGROUND;

@@ -44,6 +44,7 @@ typedef enum
 enum
 {
   PRIO_SOURCE_GOVERNOR = PRIO_N_LANES, /* before every other source */
+  PRIO_SOURCE_AFTER_INPUT,             /* right after input */
   PRIO_SOURCE_BEFORE_FRAME,            /* between input and drawing */
   PRIO_SOURCE_BEFORE_LAYOUT,           /* right after drawing */
   PRIO_SOURCE_AFTER_FRAME,             /* after everything that GTK needs for a frame */
@@ -159,7 +160,8 @@ struct _PrioLoop
   guint64 iteration, taskless;       /* the number of those that have begun, and the last whose dispatch has run no task, or 0 */
   guint spins;                       /* how often to look again for work before sleeping */
   PrioTurn turn;
-  gint64 checked;        /* when GLib last checked its sources, µs */
+  gint64 checked;        /* when GLib last checked its sources, µs, */
+  glong checked_tick;    /* and the tick of the coarse clock then */
   PrioStopwatch asked;   /* counts the calls of prio_scheduler_should_yield () in this dispatch */
   gint64 next_probe;     /* when input may be polled for again, µs */
   gint64 wakeup_fd;      /* the file descriptor that wakes GLib out of poll (), or -1 while it is not known */

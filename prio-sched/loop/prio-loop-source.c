@@ -42,6 +42,7 @@ static const gint priorities[PRIO_N_SOURCES] = {
   [PRIO_SOURCE_GOVERNOR] = G_MININT,
   [PRIO_LANE_URGENT] = G_PRIORITY_HIGH / 2,
   [PRIO_LANE_USER_VISIBLE] = G_PRIORITY_DEFAULT,
+  [PRIO_SOURCE_AFTER_INPUT] = G_PRIORITY_DEFAULT + 1,
   [PRIO_SOURCE_BEFORE_FRAME] = G_PRIORITY_HIGH_IDLE + 19,
   [PRIO_SOURCE_BEFORE_LAYOUT] = G_PRIORITY_HIGH_IDLE + 21,
   [PRIO_SOURCE_AFTER_FRAME] = G_PRIORITY_HIGH_IDLE + 26,
@@ -54,6 +55,7 @@ static const char *const names[PRIO_N_SOURCES] = {
   [PRIO_SOURCE_GOVERNOR] = "prio-sched governor",
   [PRIO_LANE_URGENT] = "prio-sched user-blocking",
   [PRIO_LANE_USER_VISIBLE] = "prio-sched user-visible",
+  [PRIO_SOURCE_AFTER_INPUT] = "prio-sched after input",
   [PRIO_SOURCE_BEFORE_FRAME] = "prio-sched before the frame",
   [PRIO_SOURCE_BEFORE_LAYOUT] = "prio-sched before layout",
   [PRIO_SOURCE_AFTER_FRAME] = "prio-sched after the frame",
@@ -312,6 +314,7 @@ adapt_sources (PrioLoop *loop)
 
   for (guint lane = 0; lane < PRIO_N_LANES; lane++)
     adapt_source (loop, lane, (PrioLane) lane == loop->lane);
+  adapt_source (loop, PRIO_SOURCE_AFTER_INPUT, is_long || turn->granted);
   adapt_source (loop, PRIO_SOURCE_BEFORE_FRAME, is_long);
   adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
   adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others);
@@ -348,6 +351,12 @@ take_turn (PrioLoop *loop, gint64 now)
         prio_turn_iterate (turn, now, urgent);
       prio_turn_count_background (turn, now, !urgent || prio_loop_has_background (loop), urgent);
     }
+  if (urgent && !turn->others && !turn->granted && loop->checked != 0 &&
+      (!PRIO_CLOCK_TICKS || prio_clock_tick () != loop->checked_tick))
+    {
+      now = now != 0 ? now : prio_clock_now ();
+      prio_turn_was_held (turn, now - loop->checked);
+    }
   turn->waited = TRUE;
   turn->rests = FALSE;
   return now;
@@ -381,7 +390,7 @@ prepare (PrioLoop *loop, gint *timeout)
         {
           if (loop->turn.others)
             *timeout = 0;
-          return loop->turn.granted;
+          return prio_turn_goes_first (&loop->turn);
         }
 
       if (loop->spins > 0)
@@ -425,6 +434,7 @@ governor_check (GSource *source)
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->asked);
   loop->checked = prio_clock_now ();
+  loop->checked_tick = prio_clock_tick ();
   if (G_UNLIKELY (loop->observing != NULL))
     prio_observed_checks (loop);
   leave_loop (loop);
@@ -454,7 +464,7 @@ lane_check (GSource *source)
 {
   guint lane;
   PrioLoop *loop = loop_of (source, &lane);
-  gboolean ready = lane == PRIO_LANE_URGENT && !loop->turn.others && is_urgent (loop);
+  gboolean ready = lane == PRIO_LANE_URGENT && !loop->turn.others && !loop->turn.granted && is_urgent (loop);
 
   leave_loop (loop);
   return ready;

@@ -261,7 +261,7 @@ test_sources (void)
 
   add ("nested", run_nested_in_source, scheduler);
   run_all ();
-  assert_told ("nested:0:60 task:2:70 source in a source:0:80 nested:0:90 ");
+  assert_told ("nested:0:60 source in a source:0:80 task:2:70 nested:0:90 ");
 
   g_source_set_name (bare, "bare");
   g_source_set_ready_time (bare, 0);

@@ -10,7 +10,7 @@ enum { MAX_ID = 2000 };
 
 static const char *const names[] = {
   "prio-sched governor", "prio-sched user-blocking", "prio-sched user-visible", "prio-sched background",
-  "prio-sched idle callbacks", "prio-sched before the frame", "prio-sched before layout",
+  "prio-sched idle callbacks", "prio-sched after input", "prio-sched before the frame", "prio-sched before layout",
   "prio-sched after the frame", "prio-sched at the bottom"
 };
 
