@@ -45,7 +45,8 @@
 
 /* Time */
 
-static gint64 wanted = G_MAXINT64; /* when the display wants another frame */
+static gint64 wanted = G_MAXINT64; /* when the display wants another frame, */
+static gint64 due;                 /* and when it has wanted the last one */
 static int display[2];
 
 static void
@@ -54,6 +55,7 @@ pass (gint64 span)
   frozen_time += span;
   if (frozen_time >= wanted)
     {
+      due = wanted;
       wanted = G_MAXINT64;
       g_assert_cmpint (write (display[1], "", 1), ==, 1);
     }
@@ -120,6 +122,7 @@ typedef struct
   gint64 longest;   /* and each is longer than the one before, up to this, µs, if it is not 0 */
   gboolean results; /* each of these posts its result */
   gboolean asks;    /* a task makes steps until should_yield () says yes */
+  gboolean timed;   /* the frame clock has a timer, and no display that tells when */
 } Scene;
 
 /* What is counted in one. */
@@ -129,6 +132,7 @@ typedef struct
   guint n_others; /* idle sources of somebody else's, at 200 */
   guint n_before; /* the most steps that a frame had to wait for */
   gint64 wait;    /* the longest between two steps, µs */
+  gint64 late;    /* the longest that a frame waited when it was due, µs */
 } Counts;
 
 typedef struct
@@ -174,7 +178,36 @@ drawing_time (Window *window)
     }
 }
 
-/* The display wants the next frame at its next refresh. */
+/* A source for what the display says. */
+static gboolean
+display_dispatch (GSource *source G_GNUC_UNUSED, GSourceFunc func, gpointer data)
+{
+  return func (data);
+}
+
+static GSourceFuncs display_funcs = {
+  NULL, NULL, display_dispatch, NULL, NULL, NULL
+};
+
+static gboolean paint (gpointer data);
+
+/* The next frame is due at the next refresh: the display wants it then, or a timer of the frame clock's ends. */
+static void
+want_next (Window *window)
+{
+  gint64 next = (frozen_time / window->interval + 1) * window->interval;
+
+  if (window->scene.timed)
+    {
+      g_source_set_ready_time (attach (window, g_source_new (&display_funcs, sizeof (GSource)), REDRAW_PRIORITY, paint), next);
+      due = next;
+    }
+  else
+    {
+      wanted = next;
+    }
+}
+
 static gboolean
 paint (gpointer data)
 {
@@ -182,11 +215,12 @@ paint (gpointer data)
 
   window->counts.n_before = MAX (window->counts.n_before, window->n_before);
   window->n_before = 0;
+  window->counts.late = MAX (window->counts.late, frozen_time - due);
   g_signal_emit_by_name (window->clock, "before-paint");
   pass (drawing_time (window) + window->to_validate);
   window->to_validate = 0;
   window->counts.n_frames++;
-  wanted = (frozen_time / window->interval + 1) * window->interval;
+  want_next (window);
   return G_SOURCE_REMOVE;
 }
 
@@ -200,17 +234,6 @@ frame_wanted (gpointer data)
   attach (window, g_idle_source_new (), REDRAW_PRIORITY, paint);
   return G_SOURCE_CONTINUE;
 }
-
-/* A source for what the display says. */
-static gboolean
-display_dispatch (GSource *source G_GNUC_UNUSED, GSourceFunc func, gpointer data)
-{
-  return func (data);
-}
-
-static GSourceFuncs display_funcs = {
-  NULL, NULL, display_dispatch, NULL, NULL, NULL
-};
 
 static void
 watch_display (Window *window)

@@ -113,6 +113,28 @@ test_short_tasks_among_long_ones (void)
 }
 
 /* Steps turn from short to long: a frame that is due waits for no more than two of 3.5 ms. */
+/* A task that asks whether to yield, and steps that the library makes, hold a frame that is due no longer than tasks that are
+ * posted: for a millisecond. */
+static void
+test_late_frames (void)
+{
+  static const guint rates[] = { 60, 144, 240 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
+    {
+      for (guint j = 0; j < 4; j++)
+        {
+          Scene scene = { .rate = rates[i], .step = 10, .asks = j & 1, .follow = j & 2, .timed = TRUE };
+          Counts counts = run (&scene, USER_VISIBLE);
+
+          g_test_message ("%u Hz, %s, %sfollowed: a frame waited for %d us, %u steps", scene.rate, scene.asks ? "asking" : "continuing",
+                          scene.follow ? "" : "not ", (gint) counts.late, counts.n_steps);
+          if (counts.late > 1100)
+            g_test_fail ();
+        }
+    }
+}
+
 static void
 test_from_short_to_long (void)
 {
@@ -304,6 +326,7 @@ main (int argc, char **argv)
   g_test_add_func ("/frames/background-beside-always-ready", test_background_beside_always_ready);
   g_test_add_func ("/frames/long-step", test_long_step);
   g_test_add_func ("/frames/short-tasks-among-long-ones", test_short_tasks_among_long_ones);
+  g_test_add_func ("/frames/late", test_late_frames);
   g_test_add_func ("/frames/from-short-to-long", test_from_short_to_long);
   g_test_add_func ("/frames/turning-against-peer", test_turning_against_peer);
   g_test_add_func ("/frames/for-long", test_for_long);
