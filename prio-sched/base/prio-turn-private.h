@@ -11,6 +11,8 @@
  *
  * - A batch ends after 0.1 to 1 ms, because only GLib knows whether another source is ready,
  *   and it takes an iteration, about a microsecond, to find out.  Then the other sources have their turn.
+ *   Where frames are drawn, a task that asks whether to yield, and steps, end there too.  Elsewhere they have the
+ *   slice, and so they have if the program has set it.
  * - A turn ends when GLib has reached 126 and found nothing ready above that: every source that was ready
  *   has been dispatched once, a frame that was due (120) has been drawn, and text has been validated
  *   (125).  So a window draws as much as it would beside one idle source.  A turn has no time limit:

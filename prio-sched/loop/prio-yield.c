@@ -84,7 +84,11 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
     return 0;
   if (batch->lane == PRIO_LANE_IDLE && prio_thread.deadline != NULL)
     return prio_thread.deadline->time;
-  return prio_loop_end_of_time (loop, batch->start, prio_turn_allowance (&loop->turn, slice, is_set));
+  slice = prio_turn_allowance (&loop->turn, slice, is_set);
+  /* Only an iteration tells whether a frame is due: where frames are drawn, there is one when the batch would look. */
+  if (loop->frame_interval != 0 && !is_set)
+    slice = prio_turn_look (&loop->turn, slice);
+  return prio_loop_end_of_time (loop, batch->start, slice);
 }
 
 /* The effective priority that the continuation of what is running with @state has. */

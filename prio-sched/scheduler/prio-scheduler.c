@@ -457,7 +457,9 @@ is_between_iterations (PrioLoop *loop)
  * Tells long work when to let other work run: its time slice is over, a frame is due, there
  * is input, or more urgent work waits.
  *
- * For a task, the slice begins with the batch of tasks in which it runs.  For anything else,
+ * For a task, the slice begins with the batch of tasks in which it runs.  Where a window draws frames it ends after a millisecond
+ * at the most, as the batch does, so that a frame that is due waits no longer, unless [property@PrioSched.Scheduler:time-slice]
+ * is set.  For anything else,
  * such as a signal handler, a callback of GIO or a microtask, the slice begins when the main loop
  * last checked its sources, and work is more urgent if it runs before `user-visible`.  So it is between two iterations of a program
  * that calls [method@GLib.MainContext.iteration] itself.  In an idle callback its deadline counts

@@ -122,13 +122,13 @@ test_late_frames (void)
 
   for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
     {
-      for (guint j = 0; j < 4; j++)
+      for (guint asks = 0; asks < 2; asks++)
         {
-          Scene scene = { .rate = rates[i], .step = 10, .asks = j & 1, .follow = j & 2, .timed = TRUE };
+          Scene scene = { .rate = rates[i], .step = 10, .asks = asks, .follow = TRUE, .timed = TRUE };
           Counts counts = run (&scene, USER_VISIBLE);
 
-          g_test_message ("%u Hz, %s, %sfollowed: a frame waited for %d us, %u steps", scene.rate, scene.asks ? "asking" : "continuing",
-                          scene.follow ? "" : "not ", (gint) counts.late, counts.n_steps);
+          g_test_message ("%u Hz, %s: a frame waited for %d us, %u steps", scene.rate, asks ? "asking" : "continuing",
+                          (gint) counts.late, counts.n_steps);
           if (counts.late > 1100)
             g_test_fail ();
         }
