@@ -489,6 +489,51 @@ test_notify_of_an_own_context (Fixture *f, gconstpointer data)
     }
 }
 
+/* Whoever posts may hold a lock that a destroy notify takes: a waker of a channel, or a handler of "cancelled". */
+static gboolean is_posting;
+
+static void
+count_outside (gpointer data)
+{
+  g_assert_false (is_posting);
+  count_freed (data);
+}
+
+static gboolean
+never (gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+static gpointer
+abort_controller (gpointer controller)
+{
+  prio_task_controller_abort (controller, NULL);
+  return NULL;
+}
+
+static void
+test_post_releases_nothing (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+
+      n_freed = 0;
+      prio_scheduler_post_full (f->scheduler, &PRIO_TASK_OPTIONS (.signal = signal), never, NULL, count_outside);
+      g_thread_join (g_thread_new ("aborts", abort_controller, controller));
+      is_posting = TRUE;
+      if (i == 0)
+        prio_scheduler_post (f->scheduler, BACKGROUND, nothing, NULL, NULL);
+      else
+        prio_scheduler_post_full (f->scheduler, &PRIO_TASK_OPTIONS (.timeout = 1000), nothing, NULL, NULL);
+      is_posting = FALSE;
+      fixture_run (f);
+      g_assert_cmpint (n_freed, ==, 1);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -508,6 +553,7 @@ main (int argc, char **argv)
   add_test ("/threads/yield", test_yield);
   add_test ("/threads/notify/context-for-another", test_notify_of_a_context_for_another);
   add_test ("/threads/notify/own-context", test_notify_of_an_own_context);
+  add_test ("/threads/notify/not-within-a-post", test_post_releases_nothing);
 
   return g_test_run ();
 }
