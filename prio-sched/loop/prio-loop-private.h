@@ -183,6 +183,7 @@ void prio_loop_add_leaf_lock (PrioLock *lock);
 void prio_loops_observe (const PrioObservingFuncs *funcs);
 
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
+void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);

@@ -497,6 +497,15 @@ prio_loop_submit (PrioLoop *loop, const PrioOp *op)
     prio_loop_flush_releases (loop);
 }
 
+/* The same, for whoever may hold a lock of the user's: the next dispatch releases what others have aborted.  Here that is
+ * done only if the loop has ended, and @op with it. */
+void
+prio_loop_submit_post (PrioLoop *loop, const PrioOp *op)
+{
+  if (submit (loop, op) && prio_loop_has_gone (loop))
+    prio_loop_flush_releases (loop);
+}
+
 /* The same, where no user code may run: the next dispatch releases what @op has
  * deferred. */
 void

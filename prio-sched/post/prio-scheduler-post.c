@@ -60,7 +60,7 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
   prio_return_if_wrong (prio_check_callable (function, "func", func != NULL, NULL));
 
   op.target = self->run_queue;
-  prio_loop_submit (self->run_queue->loop, &op);
+  prio_loop_submit_post (self->run_queue->loop, &op);
 }
 
 /**
@@ -237,7 +237,7 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
       /* A pending operation holds its queue.  This thread may have been the owner before, but need not be now. */
       if (op->id != 0)
         ((PrioIdQueue *) op->data)->funcs->ref (op->data);
-      prio_loop_submit (loop, op);
+      prio_loop_submit_post (loop, op);
     }
   return result != REJECTED;
 }

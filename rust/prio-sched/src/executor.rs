@@ -71,7 +71,7 @@ struct Rest {
     /// Once it has waited under its signal.
     watching: Option<Watching>,
     first: Option<First>,
-    /// Its number at home.
+    /// Its number in the home.
     key: usize,
     /// How many posts have run that the library has not released yet.
     n_run: u32,
