@@ -118,7 +118,7 @@ class Cancelling(unittest.TestCase):
         post()
         self.iterate()
         self.assertEqual(ran, ['posted'])
-        self.assertEqual(self.scheduler.get_statistics().get_n_aborted(VISIBLE), 0)
+        self.assertEqual(self.scheduler.get_statistics().user_visible.n_aborted, 0)
 
     def test_numbers_are_used_again(self):
         for _ in range(1000):
