@@ -8,8 +8,8 @@
 #include <glib.h>
 #include <sys/types.h>
 
-#include "base/prio-histogram-private.h"
-#include "base/prio-longest-private.h"
+#include "watch/prio-histogram-private.h"
+#include "watch/prio-longest-private.h"
 
 enum
 {

@@ -52,6 +52,8 @@ typedef struct
 } PrioObserved;
 
 typedef struct _PrioObserver PrioObserver;
+/* A source of the context that is none of the library's. */
+typedef struct _PrioOther PrioOther;
 
 struct _PrioObserver
 {
@@ -84,6 +86,12 @@ struct _PrioObserver
   void (*checks) (PrioObserver *self, PrioLoop *loop, gint64 now);
   /* The next frame has been announced for @due. */
   void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
+
+  /* GLib is about to dispatch one of the other sources, which is known since somebody has asked for it (watch/sources).  The context is
+   * locked; */
+  void (*source_begins) (PrioObserver *self, PrioLoop *loop, PrioOther *source, gint64 now);
+  /* and it has been dispatched, and nothing is locked. */
+  void (*source_ended) (PrioObserver *self, PrioLoop *loop, PrioOther *source, gint64 now);
 
   /* Something else than a task has held the loop for @duration, as somebody watches for: @name is that of a source, or NULL. */
   void (*held) (PrioObserver *self, PrioLoop *loop, const char *name, gint64 duration, gint64 now);
@@ -130,6 +138,8 @@ void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gbo
 void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
 void prio_observed_prepares (PrioLoop *loop);
 void prio_observed_checks (PrioLoop *loop);
+void prio_observed_source_begins (PrioLoop *loop, PrioOther *source);
+void prio_observed_source_ended (PrioLoop *loop, PrioOther *source);
 void prio_observed_held (PrioLoop *loop, const char *name, gint64 duration, gint64 now);
 
 static inline gboolean

@@ -18,13 +18,10 @@
 
 #pragma once
 
-#include "base/prio-longest-private.h"
-#include "loop/prio-observer-private.h"
+#include "watch/prio-longest-private.h"
+#include "watch/sources/prio-others-private.h"
 
 #define PRIO_N_HOLDERS 32
-
-/* One of the other sources: prio-others-private.h. */
-typedef struct _PrioOther PrioOther;
 
 /* What has held the loop. */
 typedef struct
@@ -46,8 +43,7 @@ struct _PrioHolding
   const PrioObserved *task; /* the holder: a task, */
   PrioOther *other;         /* or one of the other sources, in its dispatch; or both are NULL */
   gint64 unknown;   /* how long nobody knows who was it before the source that is dispatched, µs */
-  guint seen;       /* prio-others: the id of the last source that is known, */
-  guint older;      /* and of those that were there before that watched: the next to be looked at; 0 if there is none */
+  PrioOthersSeen seen;
   PrioLongest longest[PRIO_N_HOLDERS]; /* under a leaf lock */
 };
 
@@ -55,7 +51,3 @@ void prio_holding_set (PrioLoop *loop, gint64 threshold);
 void prio_holding_observe (gboolean on);
 guint prio_holding_get (PrioLoop *loop, PrioLongest *longest);
 void prio_held_free (PrioHeld *held);
-
-/* For prio-others. */
-void prio_holding_source_begins (PrioLoop *loop, PrioOther *other);
-void prio_holding_source_ended (PrioLoop *loop, PrioOther *other);

@@ -8,7 +8,6 @@
 #include "watch/prio-holding-private.h"
 
 #include "watch/prio-long-task-private.h"
-#include "watch/prio-others-private.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -217,7 +216,7 @@ checks (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 {
   if (watched (loop) == NULL)
     return;
-  prio_others_look (loop);
+  prio_others_look (loop, &loop->holding->seen);
   set_holder (loop->holding, NULL, NULL, now);
 }
 
@@ -231,6 +230,35 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_G
   loop->holding->in_batch = FALSE;
 }
 
+/* The context is locked, so nothing may be reported yet. */
+static void
+source_begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioOther *other, gint64 now)
+{
+  PrioHolding *holding = watched (loop);
+
+  if (holding == NULL)
+    return;
+  holding->unknown = holding->since != 0 ? now - holding->since : 0;
+  set_holder (holding, NULL, other, now);
+}
+
+static void
+source_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioOther *other, gint64 now)
+{
+  PrioHolding *holding = watched (loop);
+
+  if (holding == NULL)
+    return;
+  if (holding->unknown >= holding->threshold)
+    note (loop, NULL, NULL, holding->unknown, now);
+  holding->unknown = 0;
+  if (holding->since != 0)
+    note (loop, NULL, other, now - holding->since, now);
+  set_holder (holding, NULL, NULL, now);
+  if (holding->reports.length > 0)
+    tell_all (loop);
+}
+
 static PrioObserver observer = {
   .begins = begins,
   .yielded = yielded,
@@ -239,6 +267,8 @@ static PrioObserver observer = {
   .prepares = prepares,
   .checks = checks,
   .batch_ended = batch_ended,
+  .source_begins = source_begins,
+  .source_ended = source_ended,
 };
 
 /* Any thread, outside: a scheduler watches from now on, or no longer if not @on. */
@@ -256,7 +286,7 @@ prio_holding_set (PrioLoop *loop, gint64 threshold)
   if (loop->holding == NULL)
     __atomic_store_n (&loop->holding, g_new0 (PrioHolding, 1), __ATOMIC_RELEASE);
   if (loop->holding->threshold == 0)
-    loop->holding->seen = 0;
+    loop->holding->seen.last = 0;
   loop->holding->threshold = threshold;
   set_holder (loop->holding, NULL, NULL, 0);
 }
@@ -285,38 +315,4 @@ prio_holding_get (PrioLoop *loop, PrioLongest *longest)
   while (n < PRIO_N_HOLDERS && longest[n].longest > 0)
     n++;
   return n;
-}
-
-/* @other is about to be dispatched.  Its context is locked, so nothing may be reported yet. */
-void
-prio_holding_source_begins (PrioLoop *loop, PrioOther *other)
-{
-  PrioHolding *holding = watched (loop);
-  gint64 now;
-
-  if (holding == NULL)
-    return;
-  now = prio_clock_now ();
-  holding->unknown = holding->since != 0 ? now - holding->since : 0;
-  set_holder (holding, NULL, other, now);
-}
-
-/* @other has been dispatched, and nothing is locked. */
-void
-prio_holding_source_ended (PrioLoop *loop, PrioOther *other)
-{
-  PrioHolding *holding = watched (loop);
-  gint64 now;
-
-  if (holding == NULL)
-    return;
-  now = prio_clock_now ();
-  if (holding->unknown >= holding->threshold)
-    note (loop, NULL, NULL, holding->unknown, now);
-  holding->unknown = 0;
-  if (holding->since != 0)
-    note (loop, NULL, other, now - holding->since, now);
-  set_holder (holding, NULL, NULL, now);
-  if (holding->reports.length > 0)
-    tell_all (loop);
 }

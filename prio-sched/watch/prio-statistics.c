@@ -7,7 +7,7 @@
 
 #include "watch/prio-statistics-private.h"
 
-#include "base/prio-histogram-private.h"
+#include "watch/prio-histogram-private.h"
 #include "loop/prio-count-private.h"
 #include "loop/prio-observer-private.h"
 #include "loop/prio-run-queue-group-private.h"

@@ -5,7 +5,7 @@
 
 #include <prio-sched.h>
 
-#include "base/prio-symbol-private.h"
+#include "watch/sources/prio-symbol-private.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -91,7 +91,7 @@ def without_comments(text):
 def read_sources(folder):
     """{path: text} of the sources and headers of the library, without comments."""
     return {path: without_comments(path.read_text(encoding='utf-8'))
-            for pattern in ('*.c', '*.h', '*/*.c', '*/*.h') for path in sorted(folder.glob(pattern))}
+            for pattern in ('*.c', '*.h') for path in sorted(folder.rglob(pattern))}
 
 
 def calls(defined, needed):

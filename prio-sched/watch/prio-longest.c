@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-#include "base/prio-longest-private.h"
+#include "watch/prio-longest-private.h"
 
 #include <string.h>
 

@@ -1,15 +1,16 @@
 /* prio-others-private.h: which of the other sources holds the loop
  *
  * GLib tells nobody which source it dispatches but the code that the source calls.  But it asks for the source's callback before the
- * dispatch, and gives it back afterwards (GSourceCallbackFuncs).  While a loop is watched, each of the other sources gets functions of ours
+ * dispatch, and gives it back afterwards (GSourceCallbackFuncs).  While somebody calls prio_others_look () for a loop, each of the other sources gets functions of ours
  * for that, which note when they are called, and pass the call on to the source's own: it has the same callback as
- * before, is found by the same user data, and its dispatch is not touched.
+ * before, is found by the same user data, and its dispatch is not touched.  Observers hear of it (`source_begins`, `source_ended`).
+ * Nothing else in the library reads the callback functions of sources that are not its own.
  *
  * Sources are found by their ids, which GLib gives out one after another: those that are new whenever the governor is checked, and
  * those that were there before, so many at a time.  What is not known is reported without a name: a source that is younger, or
  * that has got another callback meanwhile.
  *
- * Promises: nothing while the loop is not watched; sources that have got our functions keep them, which note nothing then.
+ * Promises: a loop that nobody has looked at has no such source.  Sources that have got our functions keep them.
  *
  * A source that has no name of its own, or only that of GLib's kind of source, has that of its callback's function, as the linker knows
  * it (prio-symbol).  Those of an interpreter have none.
@@ -23,7 +24,14 @@
 
 #pragma once
 
-#include "watch/prio-holding-private.h"
+#include "loop/prio-observer-private.h"
 
-void prio_others_look (PrioLoop *loop);
+/* Which sources of a loop have been looked at; all 0 at first. */
+typedef struct
+{
+  guint last;  /* the id of the last one */
+  guint older; /* of those that were there before the first call, the next id; 0 if there is none */
+} PrioOthersSeen;
+
+void prio_others_look (PrioLoop *loop, PrioOthersSeen *seen);
 const char *prio_other_get_name (PrioOther *other);

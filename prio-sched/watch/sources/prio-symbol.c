@@ -10,7 +10,7 @@
 
 #include "config.h"
 
-#include "base/prio-symbol-private.h"
+#include "watch/sources/prio-symbol-private.h"
 
 #include "base/prio-lock-private.h"
 

@@ -5,9 +5,9 @@
 
 #include "config.h"
 
-#include "watch/prio-others-private.h"
+#include "watch/sources/prio-others-private.h"
 
-#include "base/prio-symbol-private.h"
+#include "watch/sources/prio-symbol-private.h"
 
 /* How many ids of sources are looked up at a time. */
 #define MAX_NEW 4096
@@ -55,7 +55,7 @@ other_ref (gpointer data)
   other->outer = dispatched;
   other->depth = g_main_depth ();
   dispatched = other;
-  prio_holding_source_begins (other->loop, other);
+  prio_observed_source_begins (other->loop, other);
 }
 
 /* The source has been dispatched, or it is destroyed, or has another callback, perhaps in its own dispatch, or by another thread. */
@@ -67,7 +67,7 @@ other_unref (gpointer data)
   if (dispatched == other && g_main_depth () == other->depth)
     {
       dispatched = other->outer;
-      prio_holding_source_ended (other->loop, other);
+      prio_observed_source_ended (other->loop, other);
     }
   if (other->funcs != NULL)
     other->funcs->unref (other->data);
@@ -201,19 +201,18 @@ look_at (PrioLoop *loop, guint id)
   g_source_unref (source);
 }
 
-/* Finds the sources that have come since the last call, and some of those that were there before the first. */
+/* Finds the sources that have come since the last call with @seen, and some of those that were there before the first. */
 void
-prio_others_look (PrioLoop *loop)
+prio_others_look (PrioLoop *loop, PrioOthersSeen *seen)
 {
-  PrioHolding *holding = loop->holding;
   guint next = next_id (loop->context);
 
-  if (holding->seen == 0)
-    holding->older = holding->seen = next - 1;
-  for (guint id = next - MIN (next - holding->seen - 1, MAX_NEW); id != next; id++)
+  if (seen->last == 0)
+    seen->older = seen->last = next - 1;
+  for (guint id = next - MIN (next - seen->last - 1, MAX_NEW); id != next; id++)
     look_at (loop, id);
-  holding->seen = next;
+  seen->last = next;
 
-  for (guint n = 0; n < MAX_OLD && holding->older > 0; n++)
-    look_at (loop, holding->older--);
+  for (guint n = 0; n < MAX_OLD && seen->older > 0; n++)
+    look_at (loop, seen->older--);
 }
