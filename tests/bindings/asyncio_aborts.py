@@ -37,6 +37,28 @@ class Request:
         async for _ in self.stream():
             pass
 
+    async def hide(self):
+        """Raises it without what it comes from, as httpcore does."""
+        try:
+            await self.send()
+        except BaseException as error:
+            raise error from None
+
+    async def begin_anew(self):
+        """Raises another one, which tells of nothing."""
+        try:
+            await self.send()
+        except asyncio.CancelledError:
+            error = asyncio.CancelledError()
+        raise error from None
+
+    async def in_group(self):
+        try:
+            await self.send()
+        except asyncio.CancelledError:
+            error = BaseExceptionGroup('group', [asyncio.CancelledError(), asyncio.CancelledError()])
+        raise error from None
+
     async def again(self):
         try:
             await self.send()
@@ -46,6 +68,34 @@ class Request:
 
 class Aborts(unittest.TestCase):
     """An abort of the signal reaches a coroutine where it stands."""
+
+    @in_loop
+    async def test_the_result_is_the_reason_whatever_a_library_makes_of_the_cancellation(self):
+        why = Why('enough')
+        for body in (Request().hide, Request().begin_anew, Request().in_group):
+            with self.subTest(body=body.__name__):
+                _, task = await self.outcome(body, why)
+                self.assertIs(task.exception(), why)
+
+                search = scheduler.latest(lambda signal, body=body: body())
+                first = search()
+                await asyncio.sleep(0.01)
+                second = search()
+                self.assertIsNone(await first)
+                await asyncio.sleep(0.01)
+                search.abort()
+                self.assertIsNone(await second)
+
+    @in_loop
+    async def test_a_cancellation_beside_an_abort_is_one(self):
+        """A task that is cancelled itself before the abort reaches it is not aborted."""
+        controller = PrioSched.TaskController()
+        task = scheduler.post_task(Request().begin_anew, signal=controller.signal)
+        await wait_for_the_loop()
+        task.cancel()
+        controller.abort(Why('later'))
+        with self.assertRaises(asyncio.CancelledError):
+            await task
 
     async def outcome(self, body, reason=Why('enough'), abort_after=0.01):
         controller = PrioSched.TaskController('background')
