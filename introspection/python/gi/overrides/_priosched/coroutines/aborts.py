@@ -104,12 +104,16 @@ class Abortable:
         if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
             self.told = True
 
+    def was_cancelled(self):
+        """Whether it has been cancelled, and not only aborted."""
+        raise NotImplementedError
+
     def outcome_of(self, error):
         """The exception of its task if it has ended with error: the reason, if that is how an abort has come out."""
         signal = self.state.signal if self.state is not None else None
         if isinstance(error, (CancelledError, BaseExceptionGroup)) and signal is not None and is_aborted(signal):
             reason = reason_of(signal)
-            return reason if tells_of(error, reason) else error
+            return reason if tells_of(error, reason, self.told and not self.was_cancelled()) else error
         return error
 
     def must_be_told(self):

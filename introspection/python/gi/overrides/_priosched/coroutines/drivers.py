@@ -35,6 +35,8 @@ def to_coroutine(awaitable):
 class Driver(DriverBase, Abortable):
     """Runs a coroutine in a context, until it ends, where no loop of asyncio is running."""
 
+    is_cancelled = False
+
     def _find_main_context(self):
         self.main_context = own_context()
 
@@ -169,7 +171,11 @@ class Driver(DriverBase, Abortable):
         error = told_at(waits_for, reason_of(self.state.signal))
         run_in_turn(lambda: self.step(error))
 
+    def was_cancelled(self):
+        return self.is_cancelled
+
     def cancel_coroutine(self, msg):
+        self.is_cancelled = True
         error = CancelledError() if msg is None else CancelledError(msg)
         if self.waits_for is None or not _cancel(self.waits_for, error):
             self.pending = error
@@ -198,6 +204,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         self.state = state
         self.task = None
         self.reason = None     # of the abort that comes as a cancellation
+        self.n_aborts = 0      # how many of the cancellations that its task counts are that
         self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
         self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
 
@@ -220,8 +227,9 @@ class _Shell(Abortable, collections.abc.Coroutine):
         waits_for, self.waits_for = self.waits_for, None
         if reason is not None and isinstance(error, CancelledError):
             error = told_at(waits_for, reason)
-            if error is reason and hasattr(self.task, 'uncancel'):
+            if error is reason:
                 self.task.uncancel()
+                self.n_aborts = 0
         return self._go_on(self.coroutine.throw, error)
 
     def _go_on(self, method, value):
@@ -234,6 +242,9 @@ class _Shell(Abortable, collections.abc.Coroutine):
 
     def close(self):
         self.coroutine.close()
+
+    def was_cancelled(self):
+        return self.task.cancelling() > self.n_aborts
 
     def __await__(self):
         return self.coroutine.__await__()
@@ -256,6 +267,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         wakeup = waits_for._take_wakeup(self.task) if isinstance(waits_for, Future) else None
         if wakeup is None:
             self.reason = reason
+            self.n_aborts = 1
             cancel_in_turn(self.task, str(reason), passed_on)
         else:
             # What it awaits is another task, which goes on.

@@ -211,12 +211,18 @@ def cancelled_for(reason):
     return error
 
 
-def tells_of(error, reason):
-    """Whether error is reason, a CancelledError that comes of it, or a group, as asyncio makes one, of nothing else."""
+def tells_of(error, reason, is_told):
+    """Whether error is reason, a CancelledError that comes of it, or a group, as asyncio makes one, of nothing else.
+
+    If what raises it has been told of the abort, and of no other cancellation, each CancelledError comes of that: a library may
+    raise another one than it has got.
+    """
     if isinstance(error, BaseExceptionGroup):
-        return all(tells_of(member, reason) for member in error.exceptions)
+        return all(tells_of(member, reason, is_told) for member in error.exceptions)
     seen = set()
     if isinstance(error, asyncio.CancelledError):
+        if is_told:
+            return True
         while error is not None and not _is_same(error, reason) and id(error) not in seen:
             seen.add(id(error))
             error = error.__cause__ or error.__context__
