@@ -1,0 +1,110 @@
+"""Tests how long the handlers of a controller's signal live, in Python.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import gc
+import unittest
+import weakref
+
+import gi
+
+gi.require_version('PrioSched', '1')
+from gi.repository import GLib, GObject, PrioSched  # noqa: E402
+
+scheduler = PrioSched.Scheduler.get_default()
+
+
+class Window:
+    """Has a controller, of whose signal it has handlers."""
+
+    def __init__(self, connect):
+        self.heard = []
+        self.controller = PrioSched.TaskController()
+        self.handler = connect(self.controller.signal, self)
+
+    def stopped(self, signal, *data):
+        self.heard.append(data)
+
+
+WAYS = {
+    'connect ()': lambda signal, window: signal.connect('cancelled', window.stopped),
+    'connect (), with data': lambda signal, window: signal.connect('cancelled', lambda signal, own: own.stopped(signal), window),
+    'connect_after ()': lambda signal, window: signal.connect_after('cancelled', window.stopped, 1, 2),
+    'connect () of GIO': lambda signal, window: signal.connect(lambda *_: window.heard.append(1)),
+    'notify': lambda signal, window: signal.connect('notify::priority', lambda *_: window.stopped(signal)),
+}
+
+
+def collect():
+    for _ in range(5):
+        gc.collect()
+        while GLib.MainContext.default().iteration(False):
+            pass
+
+
+class Handlers(unittest.TestCase):
+
+    def count(self, windows):
+        collect()
+        return sum(window() is not None for window in windows)
+
+    def test_a_window_goes_of_whose_controller_it_has_a_handler(self):
+        for name, connect in WAYS.items():
+            for how in ('at once', 'aborted', 'after a task'):
+                with self.subTest(connected_by=name, goes=how):
+                    windows = []
+                    for _ in range(20):
+                        window = Window(connect)
+                        windows.append(weakref.ref(window))
+                        if how == 'aborted':
+                            window.controller.abort()
+                        elif how == 'after a task':
+                            scheduler.post_task(int, signal=window.controller.signal)
+                        del window
+                    self.assertEqual(self.count(windows), 0)
+
+    def test_a_handler_is_called_as_long_as_the_controller_lives(self):
+        window = Window(WAYS['connect_after ()'])
+        collect()
+        window.controller.abort()
+        self.assertEqual(window.heard, [(1, 2)])
+
+    def test_a_handler_is_called_as_long_as_others_have_the_signal(self):
+        """The collector finds controller and handler, while a task is still pending."""
+        heard = []
+
+        def begin():
+            controller = PrioSched.TaskController()
+            controller.signal.connect('cancelled', lambda *_: heard.append(controller.priority))
+            return scheduler.post_task(int, signal=controller.signal, delay=10 ** 8)
+        task = begin()
+        collect()
+        task._posted_with.signal.cancel()
+        self.assertEqual(len(heard), 1)
+
+    def test_a_handler_outlives_the_controller_with_the_signal(self):
+        heard = []
+        signal = PrioSched.TaskController().signal
+        signal.connect('cancelled', lambda *_: heard.append('cancelled'))
+        collect()
+        signal.cancel()
+        self.assertEqual(heard, ['cancelled'])
+
+    def test_what_is_disconnected_is_released(self):
+        def by_func(signal, window):
+            signal.disconnect_by_func(window.stopped)
+        for name, disconnect in {'disconnect ()': lambda signal, window: signal.disconnect(window.handler),
+                                 'GObject': lambda signal, window: GObject.signal_handler_disconnect(signal, window.handler),
+                                 'disconnect_by_func ()': by_func}.items():
+            with self.subTest(disconnected_by=name):
+                window = Window(WAYS['connect ()'])
+                controller = window.controller
+                disconnect(controller.signal, window)
+                window = weakref.ref(window)
+                self.assertEqual(self.count([window]), 0)
+                controller.abort()
+
+
+if __name__ == '__main__':
+    unittest.main()
