@@ -210,10 +210,15 @@ class Options(unittest.TestCase):
     @run
     async def test_nothing_holds_the_signal_of_tasks_that_have_run(self):
         controller = PrioSched.TaskController()
-        signal = weakref.ref(controller.signal)
+        own = controller.signal
+        signal = weakref.ref(own)
+        own.connect('cancelled', lambda *_: None)  # the object for Python lives as long as the library's
+        del own
         await scheduler.post_task(lambda: None, signal=controller.signal)
         await scheduler.post_task(lambda: None)
         del controller
+        gc.collect()
+        await scheduler.yield_()
         gc.collect()
         self.assertIsNone(signal())
 

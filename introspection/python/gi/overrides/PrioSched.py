@@ -18,7 +18,7 @@ from ._priosched.coroutines.run import EventLoop, run
 from ._priosched.coroutines.steps import with_progress
 from ._priosched.extras import groups, helpers, react, workers
 from ._priosched.extras.react import TIMEOUT_IDLE, TIMEOUT_IMMEDIATE, TIMEOUT_LOW, TIMEOUT_NORMAL, TIMEOUT_USER_BLOCKING
-from ._priosched.futures import reasons
+from ._priosched.futures import handlers, reasons
 from ._priosched.futures.future import Future, PostedTask
 from ._priosched.futures.reasons import AbortError
 from ._priosched.names import name_sources
@@ -257,7 +257,12 @@ class TaskController(PrioSched.TaskController):
     @property
     def signal(self):
         """Its PrioSched.TaskSignal, for post_task () and for any call of GIO's."""
-        return self.get_signal()
+        signal = self.get_signal()
+        try:
+            signal._controller
+        except AttributeError:
+            signal._controller = self.weak_ref()  # which holds the handlers of the signal
+        return signal
 
     @property
     def priority(self):
@@ -348,13 +353,13 @@ class TaskSignal(PrioSched.TaskSignal):
     def connect(self, *args):
         """GObject's connect (name, callback…), or Gio.Cancellable's, which takes no name."""
         if args and isinstance(args[0], str):
-            handler = GObject.Object.connect(self, *args)
+            handler = GObject.Object.connect(self, *args[:1], *handlers.held(self, args[1:]))
         else:
-            handler = super().connect(*args)
+            handler = super().connect(*handlers.held(self, args))
         return self._pinned_for(handler)
 
     def connect_after(self, *args):
-        return self._pinned_for(super().connect_after(*args))
+        return self._pinned_for(super().connect_after(*args[:1], *handlers.held(self, args[1:])))
 
     def connect_data(self, *args, **kwargs):
         return self._pinned_for(super().connect_data(*args, **kwargs))

@@ -56,32 +56,34 @@ class _Reason:
 
 
 class _Box:
-    """What a signal, and each that depends on it, holds: the reason, once the controller has gone."""
+    """What a signal, and each that depends on it, holds: the reason and the handlers, once the controller has gone."""
 
-    __slots__ = ('reason', 'sources')
+    __slots__ = ('reason', 'handlers', 'connected', 'sources')
 
     def __init__(self, sources=()):
         self.reason = None
+        self.handlers = self.connected = None
         self.sources = sources
 
 
 def _references(keeper, controller):
-    """How many there are to the signal, in the library and in Python, and to the box."""
+    """How many there are to the signal, in the library and in Python, and to the box, of others than the controller."""
     signal, box = controller.get_signal(), keeper.box
-    return signal.__grefcount__, sys.getrefcount(signal), sys.getrefcount(box)
+    n_own = hasattr(controller, '_reason') + hasattr(controller, '_handlers')
+    return signal.__grefcount__, sys.getrefcount(signal), sys.getrefcount(box) - n_own
 
 
 @functools.lru_cache(maxsize=None)
-def _references_if_alone():
+def references_if_alone():
     """The same if nobody but the controller has the signal: versions of Python and of PyGObject count otherwise."""
     controller = PrioSched.TaskController()
-    controller._reason = _Keeper(_Reason(None), _box_of(controller.get_signal()), controller)
+    controller._reason = _Keeper(_Reason(None), box_of(controller.get_signal()), controller)
     return _references(controller._reason, controller)
 
 
-def _is_used_by_others(keeper, controller):
+def is_used_by_others(keeper, controller):
     """Whether anybody but controller has its signal, or a dependent signal has the box."""
-    return any(map(operator.gt, _references(keeper, controller), _references_if_alone()))
+    return any(map(operator.gt, _references(keeper, controller), references_if_alone()))
 
 
 class _Keeper:
@@ -104,7 +106,7 @@ class _Keeper:
         if getattr(controller, '_reason', None) is not self:
             # The controller has gone, and the reason does not lead to it.
             self.box.reason = self.reason
-        elif _is_used_by_others(self, controller):
+        elif is_used_by_others(self, controller):
             # If the reason leads to the controller, neither goes before the collector has asked again.
             controller._reason = _Keeper(self.reason, self.box, controller)
         else:
@@ -129,7 +131,7 @@ def without_own_frames(error):
     return error
 
 
-def _box_of(signal):
+def box_of(signal):
     try:
         return signal._box
     except AttributeError:
@@ -141,7 +143,7 @@ def keep_reasons_of(dependent, signals):
     """Makes the reasons of signals last as long as dependent, and timeouts among them go on."""
     sources = [signal for signal in signals if isinstance(signal, PrioSched.TaskSignal)]
     if sources:
-        dependent._box = _Box([_box_of(signal) for signal in sources])
+        dependent._box = _Box([box_of(signal) for signal in sources])
     # A source is held weakly, and a timeout that nobody holds ends.
     timeouts = [signal for signal in sources if hasattr(signal, '_timeouts')]
     if timeouts:
@@ -150,16 +152,16 @@ def keep_reasons_of(dependent, signals):
 
 def to_error(exception, controller, signal):
     """The GLib.Error that stands for exception, the reason of an abort by controller."""
-    _references_if_alone()  # once, and never first while the collector runs
+    references_if_alone()  # once, and never first while the collector runs
     reason = _Reason(exception)
-    controller._reason = _Keeper(reason, _box_of(signal), controller)
+    controller._reason = _Keeper(reason, box_of(signal), controller)
     return reason.error
 
 
 def to_error_of(exception, signal):
     """The GLib.Error that stands for exception, the reason of an abort of signal, which holds it."""
     reason = _Reason(exception)
-    _box_of(signal).reason = reason
+    box_of(signal).reason = reason
     return reason.error
 
 
@@ -168,7 +170,7 @@ def keep(exception, make):
     reason = _Reason(exception)
     signal = make(reason.error)
     _forget_tracebacks(exception)
-    _box_of(signal).reason = reason
+    box_of(signal).reason = reason
     return signal
 
 
@@ -214,7 +216,7 @@ def cancelled_for(reason):
 def tells_of(error, reason, is_told):
     """Whether error is reason, a CancelledError that comes of it, or a group, as asyncio makes one, of nothing else.
 
-    If what raises it has been told of the abort, and of no other cancellation, each CancelledError comes of that: a library may
+    If is_told, what raises it has heard of the abort and of no other cancellation, and each CancelledError comes of that: a library may
     raise another one than it has got.
     """
     if isinstance(error, BaseExceptionGroup):

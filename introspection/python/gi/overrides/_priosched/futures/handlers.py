@@ -1,0 +1,94 @@
+"""Handlers of a controller's signal: they may lead to the controller, and the collector sees that.
+
+The library holds a signal for its controller.  What the signal holds is beyond the collector, which does not see that
+nothing but a handler leads to the controller.  So the controller holds the handlers, and the signal has weak references to them.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import itertools
+import weakref
+
+from .reasons import box_of, is_used_by_others, references_if_alone
+
+_numbers = itertools.count(1)
+
+
+class _Handler:
+    """What is called, with the data that it was connected with."""
+
+    __slots__ = ('callback', 'data', 'handlers', '__weakref__')
+
+    def __init__(self, callback, data, handlers):
+        self.callback = callback
+        self.data = data
+        self.handlers = handlers
+
+
+class _Connected:
+    """What the signal has for a handler."""
+
+    __slots__ = ('number', 'handler', '__weakref__')
+
+    def __init__(self, number, handler):
+        self.number = number
+        self.handler = weakref.ref(handler)
+
+    def __call__(self, *args):
+        handler = self.handler()
+        return handler.callback(*args, *handler.data) if handler is not None else None
+
+    def __eq__(self, other):
+        # For disconnect_by_func () and its like.
+        handler = self.handler()
+        return self is other or (handler is not None and handler.callback == other)
+
+    __hash__ = object.__hash__
+
+    def __del__(self):
+        # It has been disconnected.
+        handler = self.handler()
+        if handler is not None:
+            handler.handlers.pop(self.number, None)
+
+
+class _Holder:
+    """Holds the handlers for a controller.  Once that has gone the signal holds them, as long as somebody else has it."""
+
+    __slots__ = ('handlers', 'box', 'controller')
+
+    def __init__(self, handlers, box, controller):
+        self.handlers = handlers  # by numbers
+        self.box = box
+        self.controller = controller.weak_ref()  # GObject's, which is there where the collector calls
+
+    def __del__(self):
+        controller = self.controller()
+        if getattr(controller, '_handlers', None) is not self:
+            self.box.handlers = self.handlers
+        elif is_used_by_others(self, controller):
+            # If a handler leads to the controller, neither goes before the collector has asked again.
+            controller._handlers = _Holder(self.handlers, self.box, controller)
+        else:
+            return
+        # The collector has cleared the weak references.
+        for connected in tuple(self.box.connected):
+            if connected.number in self.handlers:
+                connected.handler = weakref.ref(self.handlers[connected.number])
+
+
+def held(signal, args):
+    """What args, a callback and its data, are to be for a method that connects them to signal."""
+    controller = signal._controller() if hasattr(signal, '_controller') else None
+    if controller is None or not args or not callable(args[0]):
+        return args
+    references_if_alone()  # once, and never first while the collector runs
+    box, number = box_of(signal), next(_numbers)
+    if not hasattr(controller, '_handlers'):
+        box.connected = weakref.WeakSet()
+        controller._handlers = _Holder({}, box, controller)
+    handlers = controller._handlers.handlers
+    handlers[number] = _Handler(args[0], args[1:], handlers)
+    connected = _Connected(number, handlers[number])
+    box.connected.add(connected)
+    return (connected,)
