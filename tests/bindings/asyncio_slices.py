@@ -1,0 +1,141 @@
+"""Aborts of many coroutines at once: the main loop goes on meanwhile
+
+    asyncio_slices.py gbulb|gi.events
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import asyncio
+import functools
+import time
+import unittest
+
+from asyncio_loops import GLib, PrioSched, Why, in_loop
+
+scheduler = PrioSched.Scheduler.get_default()
+MANY = 400
+STEP = 0.0002  # seconds that each takes to clean up, so all take 80 ms
+TWO_SLICES = 2 * scheduler.get_time_slice() / 1e6
+
+
+def run(function):
+    return lambda self: PrioSched.run(function(self))
+
+
+class Turns:
+    """The turns of the main loop, each with the number of coroutines that had ended by then."""
+
+    def __init__(self, ended):
+        self.ended = ended
+        self.seen = []
+        self.source = GLib.timeout_add(1, self._turn, priority=GLib.PRIORITY_HIGH)
+
+    def _turn(self):
+        self.seen.append(len(self.ended))
+        return True
+
+    def longest(self):
+        """How many ended between two turns, at most."""
+        GLib.source_remove(self.source)
+        return max(after - before for before, after in zip([0, *self.seen], [*self.seen, len(self.ended)]))
+
+
+async def sleep():
+    await scheduler.sleep(10 ** 8)
+
+
+async def wait_for_a_task():
+    await scheduler.post_task(int, delay=10 ** 8)
+
+
+async def wait_in_asyncio():
+    await asyncio.get_running_loop().create_future()
+
+
+class Slices(unittest.TestCase):
+
+    async def check(self, wait):
+        ended, begun = [], []
+
+        async def stands(number):
+            begun.append(number)
+            try:
+                await wait()
+            finally:
+                end = time.monotonic() + STEP
+                while time.monotonic() < end:
+                    pass
+                ended.append(number)
+        controller = PrioSched.TaskController()
+        tasks = [scheduler.post_task(functools.partial(stands, number), signal=controller.signal) for number in range(MANY)]
+        while len(begun) < MANY:
+            await scheduler.sleep(1)
+        turns = Turns(ended)
+        controller.abort(Why())
+        while len(ended) < MANY:
+            await scheduler.sleep(1)
+        longest = turns.longest()
+        self.assertEqual(ended, list(range(MANY)))
+        # A machine that does something else meanwhile ends fewer in a slice, and not more.
+        self.assertLessEqual(longest, 2 * TWO_SLICES / STEP)
+        for task in tasks:
+            with self.assertRaises(Why):
+                await task
+
+    @run
+    async def test_of_coroutines_that_sleep(self):
+        await self.check(sleep)
+
+    @run
+    async def test_of_coroutines_that_await_a_task(self):
+        await self.check(wait_for_a_task)
+
+    @in_loop
+    async def test_of_coroutines_that_sleep_in_asyncio(self):
+        await self.check(sleep)
+
+    @in_loop
+    async def test_of_coroutines_that_await_a_task_in_asyncio(self):
+        await self.check(wait_for_a_task)
+
+    @in_loop
+    async def test_of_coroutines_that_await_what_asyncio_has(self):
+        await self.check(wait_in_asyncio)
+
+    @run
+    async def test_of_tasks_that_have_not_begun(self):
+        controller = PrioSched.TaskController()
+        ended = []
+        tasks = [scheduler.post_task(int, signal=controller.signal, delay=10 ** 8) for _ in range(MANY)]
+
+        def hear(number, task):
+            end = time.monotonic() + STEP
+            while time.monotonic() < end:
+                pass
+            ended.append(number)
+        for number, task in enumerate(tasks):
+            task.add_done_callback(functools.partial(hear, number))
+        turns = Turns(ended)
+        controller.abort(Why())
+        while len(ended) < MANY:
+            await scheduler.sleep(1)
+        self.assertEqual(ended, list(range(MANY)))
+        self.assertLessEqual(turns.longest(), 2 * TWO_SLICES / STEP)
+
+    @run
+    async def test_a_cancel_between_two_slices(self):
+        """What is aborted, and not rejected yet, may be cancelled."""
+        controller = PrioSched.TaskController()
+        tasks = [scheduler.post_task(int, signal=controller.signal, delay=10 ** 8) for _ in range(MANY)]
+        controller.abort(Why())
+        await scheduler.sleep(0)
+        for task in tasks:
+            task.cancel()
+        for task in tasks:
+            with self.assertRaises((Why, asyncio.CancelledError)):
+                await task
+        self.assertEqual(scheduler.get_pending(), 0)
+
+
+if __name__ == '__main__':
+    unittest.main()
