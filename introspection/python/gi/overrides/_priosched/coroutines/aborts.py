@@ -3,11 +3,13 @@
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import collections
 import threading
+import time
 
 from gi.repository import GObject
 
-from ..futures.contexts import local
+from ..futures.contexts import SLICE, get_running_loop, local
 from ..futures.future import CancelledError, Continuation, Future
 from ..futures.reasons import cancelled_for, is_aborted, is_reason_of, reason_of, tells_of
 
@@ -15,11 +17,34 @@ from ..futures.reasons import cancelled_for, is_aborted, is_reason_of, reason_of
 _watches_lock = threading.RLock()
 
 
+def _call_in_passes(loop, step, n=16):
+    """Calls step () n times, and for others in the next passes of asyncio's loop, until it returns False.
+
+    A pass runs all that is ready.  So n grows or shrinks by what the pass has taken in which the coroutines went on.
+    """
+    begun = time.monotonic()
+
+    def go_on():
+        is_short = time.monotonic() - begun < SLICE / 2
+        _call_in_passes(loop, step, n * 2 if is_short else max(n // 2, 1))
+
+    goes_on = True
+    try:
+        for _ in range(n):
+            goes_on = step()
+            if not goes_on:
+                break
+    finally:
+        if goes_on and not loop.is_closed():
+            loop.call_soon(go_on)
+
+
 class _Watch:
     """Tells the coroutines under a signal of its abort, from whatever thread it comes."""
 
     def __init__(self, signal):
-        self.members = {}  # in the order in which they have begun: asyncio finds the first of many waiters fast
+        # By their tables, in the order in which they have begun: asyncio finds the first of many waiters fast.
+        self.members = {}
         self.told = set()  # the tables whose tasks have heard of it before the signal did
         self.aborted = False
         self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
@@ -27,16 +52,28 @@ class _Watch:
     def _cancelled(self, signal):
         self.aborted = True
         passed_on = {}  # by all of them: what many await is cancelled once
-        for member in tuple(self.members):
-            member.state.table.call_soon(lambda member=member: member.abort(passed_on))
+        for table in tuple(self.members):
+            table.call_soon(lambda table=table: self._tell_in_slices(table, passed_on))
+
+    def _tell_in_slices(self, table, passed_on):
+        members = collections.deque(self.members.get(table, ()))
+
+        def tell_next():
+            if members:
+                members.popleft().abort(passed_on)
+            return bool(members)
+        loop = get_running_loop()
+        if loop is None:
+            table.in_slices(tell_next)
+        else:
+            _call_in_passes(loop, tell_next)
 
     def tell(self, table):
         """Tells those now that are tasks of table, which this thread runs."""
         if table not in self.told:
             self.told.add(table)
-            for member in tuple(self.members):
-                if member.state.table is table:
-                    member.abort()
+            for member in tuple(self.members.get(table, ())):
+                member.abort()
 
     @staticmethod
     def add(member):
@@ -45,13 +82,16 @@ class _Watch:
             watch = getattr(signal, '_watch', None)
             if watch is None:
                 watch = signal._watch = _Watch(signal)
-            watch.members[member] = None
+            watch.members.setdefault(member.state.table, {})[member] = None
         return watch
 
     def remove(self, member):
         signal = member.state.signal
         with _watches_lock:
-            self.members.pop(member, None)
+            of_table = self.members.get(member.state.table, {})
+            of_table.pop(member, None)
+            if not of_table:
+                self.members.pop(member.state.table, None)
             is_unused = not self.members and getattr(signal, '_watch', None) is self
             if is_unused:
                 del signal._watch

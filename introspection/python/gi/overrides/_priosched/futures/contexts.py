@@ -11,6 +11,7 @@ import threading
 from gi.repository import GLib
 
 get_running_loop = asyncio._get_running_loop
+SLICE = 0.004  # seconds, for what goes on in slices
 
 
 class _Local(threading.local):

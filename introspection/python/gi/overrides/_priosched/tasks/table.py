@@ -6,7 +6,9 @@ one call to post and one to run, and no object, closure or trampoline in C.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import collections
 import contextvars
+import time
 import types
 import weakref
 
@@ -16,7 +18,7 @@ from gi.repository import GLib
 from ..arguments import NO_EXPIRY, UNSET, name_of
 from ..coroutines.drivers import CoroutineTask, Driver, is_awaitable, start, to_coroutine
 from ..coroutines.steps import in_steps, is_stepped
-from ..futures.contexts import call_in, interrupt, local
+from ..futures.contexts import SLICE, call_in, interrupt, local
 from ..futures.future import CancelledError, Continuation, PostedTask
 from ..futures.future import own_state as _state
 from .._native import TableBase, running, set_up
@@ -28,6 +30,7 @@ PrioSched = get_introspection_module('PrioSched')
 _USER_VISIBLE = 2
 _USER_BLOCKING = 3
 _REJECTED = 0
+_FEW = 16  # which are called at once, in whatever time
 _copy_context = contextvars.copy_context
 _end_task = PrioSched.Runner.end
 
@@ -63,6 +66,7 @@ class Table(TableBase):
         self._post_full = self._runner.post_full
         self._yield_full = self._runner.yield_full
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1
+        self._rejected = collections.deque()  # numbers that the library has let go of, and the table not yet
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
 
@@ -90,15 +94,38 @@ class Table(TableBase):
 
     # Running
 
+    def in_slices(self, step):
+        """Calls step () for a slice, and for others before other tasks, until it returns False.
+
+        Between two of them the main loop has its turn.
+        """
+        n, end = 0, time.monotonic() + SLICE
+        goes_on = True
+        try:
+            while goes_on and (n < _FEW or time.monotonic() < end):
+                goes_on = step()
+                n += 1
+        finally:
+            if goes_on and not self.call_soon(lambda: self.in_slices(step)):
+                # Nobody runs the main context any more.
+                while step():
+                    pass
+
     def _take_rejected(self):
-        for number in self._runner.take_rejected():
-            entry = self._take(number)
-            if entry is not None:
-                state = entry._posted_with
-                self._reject_with(entry, state.reason() if state is not None else reason_of(None))
+        self._rejected.extend(self._runner.take_rejected())
+        self.in_slices(self._reject_next)
+
+    def _reject_next(self):
+        """Rejects the oldest entry.  Returns whether there are others."""
+        entry = self._take(self._rejected.popleft()) if self._rejected else None
+        if entry is not None:
+            state = entry._posted_with
+            self._reject_with(entry, state.reason() if state is not None else reason_of(None))
+        return bool(self._rejected)
 
     def _close(self):
         """No task will run any more."""
+        self._rejected.clear()
         for entry in self._take_all():
             if not entry._done:
                 self._reject(entry)
