@@ -12,7 +12,6 @@ import gi
 gi.require_version('PrioSched', '1')
 from gi.repository import GLib, PrioSched  # noqa: E402
 
-VISIBLE = PrioSched.TaskPriority.USER_VISIBLE
 LONG = 10 ** 8
 
 
