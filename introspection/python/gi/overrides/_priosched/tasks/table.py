@@ -112,8 +112,13 @@ class Table(TableBase):
                     pass
 
     def _take_rejected(self):
-        self._rejected.extend(self._runner.take_rejected())
-        self.in_slices(self._reject_next)
+        for number in self._runner.take_rejected():
+            if self._is_dropped(number):
+                self._take(number)
+            else:
+                self._rejected.append(number)
+        if self._rejected:
+            self.in_slices(self._reject_next)
 
     def _reject_next(self):
         """Rejects the oldest entry.  Returns whether there are others."""
