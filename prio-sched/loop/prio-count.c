@@ -9,50 +9,6 @@
 
 #include "loop/prio-lending-private.h"
 
-/* Of one run queue, and of its parts. */
-typedef struct
-{
-  PrioRunQueue *run_queue;
-  guint n;
-} Count;
-
-static void
-count_queue (PrioHeapItem *item, gpointer count)
-{
-  for (PrioJob *job = prio_queue_from_ready (item->node)->head; job != NULL; job = job->next)
-    ((Count *) count)->n++;
-}
-
-static void
-count_delayed (PrioHeapItem *item, gpointer data)
-{
-  Count *count = data;
-  PrioRunQueue *other = prio_entry_from_delay (item->node)->run_queue;
-
-  count->n += other == count->run_queue || other->outer == count->run_queue;
-}
-
-/* Whatever is queued is in a queue of the ready group, or among the expired entries behind the first one. */
-static void
-count_queued (PrioRunQueue *run_queue, Count *count)
-{
-  prio_ready_group_foreach (&run_queue->ready, count_queue, count);
-  count->n += run_queue->late.n_items;
-}
-
-/* The tasks of @run_queue, and of its parts, that are queued or delayed. */
-guint
-prio_run_queue_count (PrioRunQueue *run_queue)
-{
-  Count count = { run_queue, 0 };
-
-  count_queued (run_queue, &count);
-  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
-    count_queued (part, &count);
-  prio_heap_foreach (&run_queue->loop->delays, count_delayed, &count);
-  return count.n;
-}
-
 /* The entries that are queued or delayed, and are aborted with @group. */
 guint
 prio_group_count (PrioGroup *group)
@@ -140,7 +96,7 @@ add_queued (PrioRunQueue *part, ByPriority *by)
   prio_heap_foreach (&part->late, add_late, by);
 }
 
-/* The tasks of @run_queue, and of its parts, that wait. */
+/* Counts the tasks of @run_queue, and of its parts, that wait. */
 void
 prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
 {
@@ -154,4 +110,17 @@ prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
   prio_heap_foreach (&loop->delays, add_delayed, &by);
   for (PrioGroup *group = loop->aborted_list; group != NULL; group = group->next_aborted)
     add_dropped (group, &by);
+}
+
+/* Returns how many tasks of @run_queue, and of its parts, are queued or delayed. */
+guint
+prio_run_queue_count (PrioRunQueue *run_queue)
+{
+  PrioWaiting waiting;
+  guint64 n = 0;
+
+  prio_run_queue_count_waiting (run_queue, &waiting);
+  for (guint i = 0; i < PRIO_N_PRIORITIES; i++)
+    n += waiting.queued[i] + waiting.delayed[i];
+  return (guint) n;
 }
