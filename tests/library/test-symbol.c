@@ -1,9 +1,28 @@
 /* test-symbol.c: the names of functions, which what holds a main loop is told of by
  *
+ * With WITHOUT_SYMBOLS it is a library without a table of symbols, which the test is linked with.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <prio-sched.h>
+#include <glib.h>
+
+static void
+static_function (void)
+{
+}
+
+extern gpointer stripped_get_function (void);
+
+#ifdef WITHOUT_SYMBOLS
+
+gpointer
+stripped_get_function (void)
+{
+  return (gpointer) static_function;
+}
+
+#else
 
 #include "watch/sources/prio-symbol-private.h"
 
@@ -12,14 +31,6 @@
 
 /* The linker's: where the program begins. */
 extern char __executable_start[];
-
-/* Of test-symbol-stripped.c. */
-extern gpointer stripped_get_function (void);
-
-static void
-static_function (void)
-{
-}
 
 /* One that the linker does not know, and one that it does. */
 static void
@@ -90,3 +101,5 @@ main (int argc, char **argv)
   g_test_add_func ("/symbol/damaged-files", test_damaged_files);
   return g_test_run ();
 }
+
+#endif
