@@ -202,6 +202,7 @@ take_lines (Trace *trace, gboolean *is_last)
   return lines;
 }
 
+/* The first lines have been written, or cannot be. */
 static void
 tell_begun (Trace *trace)
 {
@@ -221,7 +222,7 @@ write_trace (gpointer data)
   sigset_t signals;
   int error = 0;
 
-  /* A reader that has gone, or a limit of the file's size, is an error of write () then, and no signal. */
+  /* Signals are for the program's threads.  A reader that has gone, or a limit of the file's size, is an error of write () then. */
   sigfillset (&signals);
   pthread_sigmask (SIG_BLOCK, &signals, NULL);
 
@@ -288,6 +289,7 @@ end_current (void)
     current = NULL;
 }
 
+/* Ends the trace, if there is one that ends before the program does, or @at_exit. */
 static void
 end_trace (gboolean at_exit)
 {
