@@ -242,6 +242,90 @@ test_chains (Fixture *f, gconstpointer data)
   finish (&run, "mnl");
 }
 
+/* Random waits of tasks for each other, in circles too. */
+enum { N_RANDOM = 9 };
+
+typedef struct
+{
+  gboolean waits[N_RANDOM][N_RANDOM]; /* the first for the second */
+  PrioTaskPriority priorities[N_RANDOM];
+} Graph;
+
+/* The highest priority of @awaited and of all who wait for it, found by a search. */
+static PrioTaskPriority
+find_level (const Graph *graph, guint awaited, gboolean *seen)
+{
+  PrioTaskPriority level = graph->priorities[awaited];
+
+  seen[awaited] = TRUE;
+  for (guint i = 0; i < N_RANDOM; i++)
+    {
+      PrioTaskPriority lent = graph->waits[i][awaited] && !seen[i] ? find_level (graph, i, seen) : PRIO_PRIORITY_UNSET;
+
+      level = MAX (level, lent);
+    }
+  return level;
+}
+
+/* The oldest of the highest level. */
+static guint
+find_first (const Graph *graph)
+{
+  PrioTaskPriority highest = PRIO_PRIORITY_UNSET;
+  guint first = 0;
+
+  for (guint i = 0; i < N_RANDOM; i++)
+    {
+      gboolean seen[N_RANDOM] = { FALSE };
+      PrioTaskPriority level = find_level (graph, i, seen);
+
+      if (level > highest)
+        first = i;
+      highest = MAX (level, highest);
+    }
+  return first;
+}
+
+static void
+test_random_waits (Fixture *f, gconstpointer data)
+{
+  PrioTaskController *controllers[N_RANDOM];
+  Graph graph = { 0 };
+  Run run;
+
+  set_up (&run, f);
+  for (guint i = 0; i < N_RANDOM; i++)
+    {
+      graph.priorities[i] = BACKGROUND;
+      controllers[i] = prio_task_controller_new (BACKGROUND);
+      post (&run, (char) ('a' + i), PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controllers[i]));
+    }
+  for (guint i = 0; i < 20000; i++)
+    {
+      guint one = (guint) g_test_rand_int_range (0, N_RANDOM), other = (guint) g_test_rand_int_range (0, N_RANDOM);
+      char wait[] = { (char) ('a' + one), (char) ('a' + other) };
+
+      if (g_test_rand_int_range (0, 3) == 0)
+        {
+          graph.priorities[one] = (PrioTaskPriority) g_test_rand_int_range (BACKGROUND, USER_BLOCKING + 1);
+          prio_task_controller_set_priority (controllers[one], graph.priorities[one], NULL);
+        }
+      else
+        {
+          graph.waits[one][other] ? end_wait (&run, wait) : begin_wait (&run, wait);
+          graph.waits[one][other] = !graph.waits[one][other];
+        }
+      g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'a' + find_first (&graph));
+    }
+  fixture_run (f);
+  for (guint i = 0; i < N_RANDOM; i++)
+    {
+      end (&run, (char) ('a' + i));
+      g_object_unref (controllers[i]);
+    }
+  prio_runner_unref (run.runner);
+}
+
 static void
 test_others (Fixture *f, gconstpointer data)
 {
@@ -285,6 +369,7 @@ main (int argc, char **argv)
   add_test ("/runner-lend/rings", test_rings);
   add_test ("/runner-lend/nothing-is-left", test_nothing_is_left);
   add_test ("/runner-lend/chains", test_chains);
+  add_test ("/runner-lend/random-waits", test_random_waits);
   add_test ("/runner-lend/others", test_others);
   add_test ("/runner-lend/context-goes", test_context_goes);
 
