@@ -152,7 +152,7 @@ id_released (PrioEntry *entry)
   PrioIdQueue *ids = entry->job.data;
 
   if (G_UNLIKELY (entry->lends))
-    prio_lending_leave (entry);
+    prio_lending_end (entry, FALSE);
   leave_index (ids, entry);
   prio_id_queue_release (ids);
   prio_slab_free (&entry->run_queue->loop->entries, entry);

@@ -8,11 +8,10 @@
  * Cycles lend nothing to themselves.  Nothing here recurses.  The cost of a change is that of the nodes which it
  * reaches.
  *
- * A node is known by a number, which a PrioState has.  Its users are the states that have the number, the waits of its own,
- * and its task until that has a result.
+ * The users of a node are the states that have it, its own waits, its task until that has a result, and a binding that keeps it.
  *
- * A task that is not known to the library beyond its entry, as those of language bindings are, has a node that the binding keeps:
- * its entry leaves it when it has run.
+ * A task that is not known to the library beyond its entry, as those of language bindings are, has a node that the binding keeps,
+ * and knows by a number: its entry leaves it when it has run.
  *
  * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here belongs to
  * the owner thread.
@@ -27,19 +26,18 @@
 void prio_lending_set (PrioRunQueue *run_queue, gboolean lends);
 void prio_lending_free (PrioLoop *loop);
 
-guint prio_lending_begin (PrioEntry *entry);
-guint8 prio_lending_get_level (PrioLoop *loop, guint number);
-void prio_lending_hold (PrioLoop *loop, guint number);
-void prio_lending_release (PrioLoop *loop, guint number);
+PrioLendNode *prio_lending_begin (PrioEntry *entry);
+guint8 prio_lending_get_level (const PrioLendNode *node);
+PrioLendNode *prio_lending_hold (PrioLendNode *node);
+void prio_lending_release (PrioLoop *loop, PrioLendNode *node);
 
-void prio_lending_wait (const PrioState *waiter, guint number, PrioEntry *awaited);
+void prio_lending_wait (const PrioState *state, PrioLendNode *waiter, PrioEntry *entry);
 void prio_lending_end (PrioEntry *entry, gboolean aborted);
 void prio_lending_prepare (PrioEntry *entry);
 void prio_lending_rejoin (PrioEntry *entry);
 PrioQueue *prio_lending_get_queue (PrioEntry *entry);
 PrioTaskPriority prio_lending_get_base_priority (PrioEntry *entry);
-void prio_lending_group_changed (PrioGroup *group, gboolean lowered);
-void prio_lending_group_aborted (PrioGroup *group);
+void prio_lending_group_changed (PrioGroup *group);
 
 guint prio_lending_keep (PrioEntry *entry);
 guint prio_lending_keep_state (PrioLoop *loop, const PrioState *state);
@@ -48,7 +46,6 @@ gboolean prio_lending_drop_all (PrioLoop *loop);
 void prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited);
 void prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry);
 void prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited);
-void prio_lending_leave (PrioEntry *entry);
 
 /* The priority of @entry by itself, wherever it stands: without a timeout that has passed, and without what it is lent. */
 static inline PrioTaskPriority

@@ -1,35 +1,68 @@
 /* prio-lending.c: a task that waits for another lends it its priority (WICG/scheduling-apis #98)
  *
+ * A node has a *level*: the highest of its own priority and of those that its lenders lend, which are their levels.  A node whose
+ * level is not its own has a *rank*, which is greater than that of each lender from which it has the level.  So a lender of a lower rank
+ * does not have its level from the node itself, in a circle, and a node that loses another lender keeps its level without a search.
+ * The first of the lenders is looked at: those that were there when the node got its rank stand before all others.  If its rank is
+ * not lower, the level is taken back from the node and from all that depend on it, and is computed again.
+ *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
-#include "loop/prio-lending-node-private.h"
+#include "loop/prio-lending-private.h"
 
-#define MAX_NUMBER (G_MAXUINT - 1)
+#define N_PRIORITIES (PRIO_TASK_PRIORITY_USER_BLOCKING + 1) /* with 0, for none */
 
-static PrioLending *
-lending_new (void)
+/* A task, or the state of code that has no result. */
+struct _PrioLendNode
 {
-  PrioLending *self = g_new0 (PrioLending, 1);
+  gsize users;
+  guint kept_as;    /* the number by which a binding keeps it, or 0 */
+  PrioEntry *entry; /* of the task, until it has its result; or NULL */
+  PrioGroup *follows, *abort; /* held, or NULL */
+  guint8 priority;  /* its own, if @follows is NULL; 0 while that is not known */
+  guint8 level;
+  gboolean aborted; /* by itself: it lends nothing of its own */
+  gboolean marked;  /* until settle () */
+  GQueue waits;     /* PrioLendWait: its own */
+  GQueue lenders[N_PRIORITIES]; /* PrioLendWait: those that wait for it, by what they lend; */
+  guint64 above[N_PRIORITIES];  /* greater than the ranks of all of them */
+  guint64 rank;     /* 0 if @level is its own priority */
+  PrioQueue queue;  /* where its entry stands if it is boosted */
+};
 
-  self->nodes = g_ptr_array_new ();
-  g_ptr_array_add (self->nodes, NULL);
-  self->free_numbers = g_array_new (FALSE, FALSE, sizeof (guint));
-  self->by_entry = g_hash_table_new (NULL, NULL);
-  self->by_group = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
-  self->stack = g_ptr_array_new ();
-  self->marked = g_ptr_array_new ();
-  return self;
-}
+typedef struct
+{
+  PrioLendNode *waiter, *awaited;
+  GList of_waiter, of_awaited; /* the second is in the queue of @lent */
+  guint8 lent;
+} PrioLendWait;
 
-/* Whether waits of the tasks of @run_queue, and of its parts, lend. */
+struct _PrioLending
+{
+  GHashTable *by_entry; /* PrioEntry → PrioLendNode */
+  GHashTable *by_group; /* PrioGroup → set of PrioLendNode */
+  GHashTable *kept;     /* number → PrioLendNode, which bindings keep */
+  guint last_kept;
+  GPtrArray *marked;    /* PrioLendNode: their levels may change.  A node that is raised comes once more */
+};
+
+/* Sets whether tasks of @run_queue, and of its parts, lend their priority while they wait. */
 void
 prio_lending_set (PrioRunQueue *run_queue, gboolean lends)
 {
   if (lends && run_queue->loop->lending == NULL)
-    __atomic_store_n (&run_queue->loop->lending, lending_new (), __ATOMIC_RELEASE);
+    {
+      PrioLending *self = g_new0 (PrioLending, 1);
+
+      self->by_entry = g_hash_table_new (NULL, NULL);
+      self->by_group = g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_hash_table_unref);
+      self->kept = g_hash_table_new (NULL, NULL);
+      self->marked = g_ptr_array_new ();
+      __atomic_store_n (&run_queue->loop->lending, self, __ATOMIC_RELEASE);
+    }
   run_queue->lends = lends;
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
     part->lends = lends;
@@ -43,251 +76,213 @@ prio_lending_free (PrioLoop *loop)
 
   if (self == NULL)
     return;
-  g_ptr_array_unref (self->nodes);
-  g_array_unref (self->free_numbers);
   g_hash_table_unref (self->by_entry);
   g_hash_table_unref (self->by_group);
-  g_ptr_array_unref (self->stack);
+  g_hash_table_unref (self->kept);
   g_ptr_array_unref (self->marked);
   g_free (self);
 }
+
+/* Levels */
 
 /* Its own priority, or 0. */
 static guint8
 own (const PrioLendNode *node)
 {
-  if (node->aborted)
+  if (node->aborted || (node->abort != NULL && node->abort->aborted))
     return 0;
   return node->follows != NULL ? (guint8) prio_group_get_priority (node->follows) : node->priority;
-}
-
-/* The highest priority that is lent to it, or 0. */
-static guint8
-lent_to (const PrioLendNode *node)
-{
-  guint8 priority = PRIO_LEND_N_PRIORITIES - 1;
-
-  while (priority > 0 && node->lenders[priority] == NULL)
-    priority--;
-  return priority;
 }
 
 static guint8
 level_of (const PrioLendNode *node)
 {
-  return MAX (own (node), lent_to (node));
-}
+  guint8 least = own (node), level = N_PRIORITIES - 1;
 
-/* Adds @wait to those that lend @priority. */
-void
-prio_lend_wait_link (PrioLendWait *wait, guint8 priority)
-{
-  PrioLendWait **first = &wait->awaited->lenders[priority];
-
-  wait->lent = priority;
-  wait->of_awaited = (Link) { .next = *first };
-  if (*first != NULL)
-    (*first)->of_awaited.prev = wait;
-  *first = wait;
-}
-
-void
-prio_lend_wait_unlink (PrioLendWait *wait)
-{
-  if (wait->of_awaited.prev != NULL)
-    wait->of_awaited.prev->of_awaited.next = wait->of_awaited.next;
-  else
-    wait->awaited->lenders[wait->lent] = wait->of_awaited.next;
-  if (wait->of_awaited.next != NULL)
-    wait->of_awaited.next->of_awaited.prev = wait->of_awaited.prev;
-}
-
-void
-prio_lend_wait_set (PrioLendWait *wait, guint8 priority)
-{
-  if (wait->lent == priority)
-    return;
-
-  prio_lend_wait_unlink (wait);
-  prio_lend_wait_link (wait, priority);
-}
-
-/* How many of those who lend to a node are looked at. */
-#define MAX_LOOKED_AT 8
-
-/* Whether @node has its level whatever it lends itself.  If it has so by a lender that is not looked at, the answer is no, which
- * costs time only. */
-static gboolean
-is_supported (const PrioLendNode *node)
-{
-  PrioLendWait *wait = node->lenders[node->level];
-
-  if (own (node) >= node->level)
-    return TRUE;
-  for (guint i = 0; i < MAX_LOOKED_AT && wait != NULL; i++, wait = wait->of_awaited.next)
-    {
-      if (wait->waiter->rank < node->rank)
-        return TRUE;
-    }
-  return FALSE;
+  while (level > least && node->lenders[level].length == 0)
+    level--;
+  return level;
 }
 
 static void
-set_level (PrioLendNode *node, guint8 level)
+update_level (PrioLendNode *node)
 {
+  guint8 level = level_of (node);
+
+  if (level == node->level && !node->marked)
+    return;
   node->level = level;
-  node->rank = own (node) < level ? node->lenders[level]->waiter->rank + 1 : 0;
+  node->rank = own (node) < level ? node->above[level] : 0;
 }
 
-/* The entry of @node, which is queued, is boosted from now on. */
+/* Adds @wait to those that lend @level. */
 static void
-set_boosted (PrioLendNode *node)
+add_lender (PrioLendWait *wait, guint8 level)
 {
-  PrioEntry *entry = node->entry;
+  PrioLendNode *to = wait->awaited;
 
-  prio_run_queue_unlink (entry);
-  if (prio_entry_is_of_group (entry))
-    entry->abort->n_elsewhere++;
-  entry->follows = NULL;
-  entry->boosted = TRUE;
-  prio_queue_append_entry (&node->queue, entry);
+  wait->lent = level;
+  to->above[level] = MAX (to->lenders[level].length > 0 ? to->above[level] : 0, wait->waiter->rank + 1);
+  g_queue_push_tail_link (&to->lenders[level], &wait->of_awaited);
 }
 
-/* The level of @node has changed: if it is queued, it moves to where it belongs. */
+/* Changes what @wait lends. */
 static void
-place (PrioLendNode *node)
+lend (PrioLendWait *wait, guint8 level)
 {
-  PrioEntry *entry = node->entry;
-  PrioReady *ready;
-
-  /* One whose timeout has passed is above all levels. */
-  if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED || entry->timed == PRIO_TIMED_EXPIRED ||
-      (!entry->boosted && lent_to (node) <= own (node)))
+  if (wait->lent == level)
     return;
 
-  if (entry->boosted)
-    {
-      ready = &entry->run_queue->loop->ready;
-      if (prio_ready_contains (&node->queue))
-        prio_ready_remove (ready, &entry->run_queue->ready, &node->queue);
-    }
-  else
-    {
-      set_boosted (node);
-    }
-  node->queue.effective = prio_effective ((PrioTaskPriority) level_of (node), entry->turn & PRIO_ENTRY_GOES_ON);
-  prio_run_queue_make_ready (entry->run_queue, &node->queue);
+  g_queue_unlink (&wait->awaited->lenders[wait->lent], &wait->of_awaited);
+  add_lender (wait, level);
 }
 
-/* The level of @node has grown: so does that of those whom it waits for. */
+/* Marks @node if its level has changed, or may. */
 static void
-raise_awaited (PrioLending *self, PrioLendNode *node)
+check (PrioLending *self, PrioLendNode *node)
 {
-  g_ptr_array_add (self->stack, node);
-  while (self->stack->len > 0)
-    {
-      PrioLendNode *from = g_ptr_array_steal_index_fast (self->stack, self->stack->len - 1);
+  const PrioLendWait *first = node->level > own (node) ? g_queue_peek_head (&node->lenders[node->level]) : NULL;
 
-      for (PrioLendWait *wait = from->waits; wait != NULL; wait = wait->of_waiter.next)
-        {
-          PrioLendNode *to = wait->awaited;
+  if (node->marked || (level_of (node) == node->level && (first == NULL || first->waiter->rank < node->rank)))
+    return;
 
-          if (wait->lent < from->level)
-            prio_lend_wait_set (wait, from->level);
-          if (to->level < wait->lent)
-            {
-              to->level = wait->lent;
-              to->rank = from->rank + 1;
-              place (to);
-              g_ptr_array_add (self->stack, to);
-            }
-        }
-    }
-}
-
-static void
-mark (PrioLending *self, PrioLendNode *node)
-{
   node->marked = TRUE;
   g_ptr_array_add (self->marked, node);
 }
 
-/* What the marked ones have been lent may have become less: so may what those are lent whom they wait for, perhaps themselves among
- * them.  All that depends on them alone is taken back first, and then lent anew by who still has it. */
+/* Lowers what @node, which is marked, lends to its own priority, and marks the nodes whose level may depend on it. */
+static void
+take_back (PrioLending *self, PrioLendNode *node)
+{
+  node->rank = 0;
+  for (GList *link = node->waits.head; link != NULL; link = link->next)
+    {
+      PrioLendWait *wait = link->data;
+
+      lend (wait, MIN (wait->lent, own (node)));
+      check (self, wait->awaited);
+    }
+}
+
+/* Makes @node lend its level, and lists the nodes that this raises: they lend it on later. */
+static void
+lend_level (PrioLending *self, PrioLendNode *node)
+{
+  for (GList *link = node->waits.head; link != NULL; link = link->next)
+    {
+      PrioLendWait *wait = link->data;
+      PrioLendNode *to = wait->awaited;
+
+      lend (wait, node->level);
+      if (to->level < node->level)
+        {
+          to->level = node->level;
+          to->rank = to->above[to->level];
+          g_ptr_array_add (self->marked, to);
+        }
+    }
+}
+
+/* The entry of @node, which is queued or to be queued, is boosted to its level. */
+static void
+boost (PrioLendNode *node)
+{
+  node->entry->boosted = TRUE;
+  node->entry->follows = NULL;
+  node->queue.effective = prio_effective ((PrioTaskPriority) node->level, node->entry->turn & PRIO_ENTRY_GOES_ON);
+}
+
+/* Moves the entry of @node, if it is queued, to where its level belongs. */
+static void
+place (PrioLendNode *node)
+{
+  PrioEntry *entry = node->entry;
+
+  /* One whose timeout has passed is above all levels. */
+  if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED || entry->timed == PRIO_TIMED_EXPIRED ||
+      (!entry->boosted && node->level <= own (node)))
+    return;
+
+  if (!entry->boosted)
+    {
+      prio_run_queue_unlink (entry);
+      if (prio_entry_is_of_group (entry))
+        entry->abort->n_elsewhere++;
+      prio_queue_append_entry (&node->queue, entry);
+    }
+  else if (prio_ready_contains (&node->queue))
+    {
+      prio_ready_remove (&entry->run_queue->loop->ready, &entry->run_queue->ready, &node->queue);
+    }
+  boost (node);
+  prio_run_queue_make_ready (entry->run_queue, &node->queue);
+}
+
+/* Computes the levels of the marked nodes, and of all to which they lend. */
 static void
 settle (PrioLending *self)
 {
-  for (guint i = 0; i < self->marked->len; i++)
+  GPtrArray *marked = self->marked;
+
+  for (guint i = 0; i < marked->len; i++)
+    take_back (self, marked->pdata[i]);
+  for (guint i = 0; i < marked->len; i++)
+    update_level (marked->pdata[i]);
+  for (guint i = 0; i < marked->len; i++)
+    lend_level (self, marked->pdata[i]);
+  for (guint i = 0; i < marked->len; i++)
     {
-      PrioLendNode *from = self->marked->pdata[i];
+      PrioLendNode *node = marked->pdata[i];
 
-      for (PrioLendWait *wait = from->waits; wait != NULL; wait = wait->of_waiter.next)
-        {
-          PrioLendNode *to = wait->awaited;
-
-          prio_lend_wait_set (wait, MIN (wait->lent, own (from)));
-          if (!to->marked && !is_supported (to))
-            mark (self, to);
-        }
-      /* What it lends from now on is its own. */
-      from->rank = 0;
-    }
-  for (guint i = 0; i < self->marked->len; i++)
-    {
-      PrioLendNode *from = self->marked->pdata[i];
-
-      set_level (from, level_of (from));
-    }
-  for (guint i = 0; i < self->marked->len; i++)
-    raise_awaited (self, self->marked->pdata[i]);
-  for (guint i = 0; i < self->marked->len; i++)
-    {
-      PrioLendNode *from = self->marked->pdata[i];
-
-      from->marked = FALSE;
-      place (from);
-    }
-  g_ptr_array_set_size (self->marked, 0);
-}
-
-/* Something about @node has changed.  @lost says that it may be lent less than before.  If it lends less, it is marked. */
-static void
-change (PrioLending *self, PrioLendNode *node, gboolean lost)
-{
-  guint8 level = level_of (node);
-
-  if (level > node->level)
-    {
-      set_level (node, level);
+      node->marked = FALSE;
       place (node);
-      raise_awaited (self, node);
     }
-  else if (level < node->level || (lost && !is_supported (node)))
-    {
-      mark (self, node);
-    }
+  g_ptr_array_set_size (marked, 0);
 }
 
-void
-prio_lend_node_update (PrioLending *self, PrioLendNode *node, gboolean lost)
+/* Settles what a change of @node, or of its lenders, brings about. */
+static void
+update (PrioLending *self, PrioLendNode *node)
 {
-  change (self, node, lost);
+  check (self, node);
   settle (self);
 }
 
-/* Its nodes by group. */
+/* Settles what a change of the priority of @group, or its abort, brings about.  Its tasks may wait for each other, so all of its nodes
+ * are settled together.  Tasks that are aborted lend nothing of their own. */
+void
+prio_lending_group_changed (PrioGroup *group)
+{
+  PrioLending *self = group->run_queue->loop->lending;
+  GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
+  GHashTableIter iter;
+  gpointer node;
+
+  if (nodes == NULL)
+    return;
+
+  g_hash_table_iter_init (&iter, nodes);
+  while (g_hash_table_iter_next (&iter, &node, NULL))
+    check (self, node);
+  settle (self);
+}
+
+/* Nodes */
 
 static void
 join (PrioLending *self, PrioLendNode *node, PrioGroup *group)
 {
   GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
 
+  if (group == NULL)
+    return;
   if (nodes == NULL)
     {
       nodes = g_hash_table_new (NULL, NULL);
       g_hash_table_insert (self->by_group, group, nodes);
     }
   g_hash_table_add (nodes, node);
+  prio_group_hold (group);
 }
 
 static void
@@ -295,9 +290,12 @@ part (PrioLending *self, PrioLendNode *node, PrioGroup *group)
 {
   GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
 
+  if (group == NULL)
+    return;
   g_hash_table_remove (nodes, node);
   if (g_hash_table_size (nodes) == 0)
     g_hash_table_remove (self->by_group, group);
+  prio_group_release (group);
 }
 
 static void
@@ -306,68 +304,8 @@ set_groups (PrioLending *self, PrioLendNode *node, PrioGroup *abort, PrioGroup *
   node->abort = abort;
   node->follows = follows;
   node->priority = priority;
-  node->aborted = abort != NULL && abort->aborted;
-  if (abort != NULL)
-    {
-      prio_group_hold (abort);
-      join (self, node, abort);
-    }
-  if (follows != NULL)
-    {
-      prio_group_hold (follows);
-      if (follows != abort)
-        join (self, node, follows);
-    }
-}
-
-/* Nodes */
-
-static PrioLendNode *
-node_new (PrioLending *self)
-{
-  PrioLendNode *node = g_new0 (PrioLendNode, 1);
-
-  if (self->free_numbers->len > 0)
-    {
-      node->number = g_array_index (self->free_numbers, guint, self->free_numbers->len - 1);
-      g_array_set_size (self->free_numbers, self->free_numbers->len - 1);
-      self->nodes->pdata[node->number] = node;
-    }
-  /* A waiter without one lends the priority of its state. */
-  else if (self->nodes->len <= MAX_NUMBER)
-    {
-      node->number = self->nodes->len;
-      g_ptr_array_add (self->nodes, node);
-    }
-  return node;
-}
-
-void
-prio_lend_node_release (PrioLending *self, PrioLendNode *node)
-{
-  if (--node->users > 0)
-    return;
-
-  g_assert (node->waits == NULL);
-  for (guint priority = 0; priority < PRIO_LEND_N_PRIORITIES; priority++)
-    g_assert (node->lenders[priority] == NULL);
-  if (node->number != 0)
-    {
-      self->nodes->pdata[node->number] = NULL;
-      g_array_append_val (self->free_numbers, node->number);
-    }
-  if (node->abort != NULL)
-    {
-      part (self, node, node->abort);
-      prio_group_release (node->abort);
-    }
-  if (node->follows != NULL)
-    {
-      if (node->follows != node->abort)
-        part (self, node, node->follows);
-      prio_group_release (node->follows);
-    }
-  g_free (node);
+  join (self, node, abort);
+  join (self, node, follows != abort ? follows : NULL);
 }
 
 /* The entry of @node is as it was posted, and not before that. */
@@ -378,19 +316,18 @@ learn (PrioLending *self, PrioLendNode *node)
 
   if (node->follows == NULL && node->priority == 0)
     set_groups (self, node, entry->abort, entry->follows, entry->priority);
-  if (level_of (node) != node->level)
-    set_level (node, level_of (node));
+  update_level (node);
 }
 
-PrioLendNode *
-prio_lend_node_of_entry (PrioLending *self, PrioEntry *entry)
+static PrioLendNode *
+node_of_entry (PrioLending *self, PrioEntry *entry)
 {
   PrioLendNode *node;
 
   if (entry->lends)
     return g_hash_table_lookup (self->by_entry, entry);
 
-  node = node_new (self);
+  node = g_new0 (PrioLendNode, 1);
   node->users = 1;
   node->entry = entry;
   prio_queue_init (&node->queue, entry->run_queue, 0, PRIO_QUEUE_ENTRIES);
@@ -402,49 +339,51 @@ prio_lend_node_of_entry (PrioLending *self, PrioEntry *entry)
 }
 
 /* For code that is not a task, or is not known to be one: it waits with the priority of @state. */
-PrioLendNode *
-prio_lend_node_of_state (PrioLending *self, const PrioState *state)
+static PrioLendNode *
+node_of_state (PrioLending *self, const PrioState *state)
 {
   PrioGroup *follows = state->priority == PRIO_PRIORITY_UNSET ? state->group : NULL;
-  PrioLendNode *node = node_new (self);
+  PrioLendNode *node = g_new0 (PrioLendNode, 1);
 
   set_groups (self, node, state->group, follows, (guint8) state->priority);
-  node->level = level_of (node);
+  update_level (node);
   return node;
 }
 
 /* The task of @entry, of a scheduler that lends, begins to run.
  *
- * Returns: its number, to be released, or 0 */
-guint
+ * Returns: its node, to be released */
+PrioLendNode *
 prio_lending_begin (PrioEntry *entry)
 {
-  PrioLending *self = entry->run_queue->loop->lending;
-  PrioLendNode *node = prio_lend_node_of_entry (self, entry);
+  return prio_lending_hold (node_of_entry (entry->run_queue->loop->lending, entry));
+}
 
-  if (node->number != 0)
-    node->users++;
-  return node->number;
+PrioLendNode *
+prio_lending_hold (PrioLendNode *node)
+{
+  node->users++;
+  return node;
 }
 
 void
-prio_lending_hold (PrioLoop *loop, guint number)
+prio_lending_release (PrioLoop *loop, PrioLendNode *node)
 {
-  ((PrioLendNode *) loop->lending->nodes->pdata[number])->users++;
+  if (--node->users > 0)
+    return;
+
+  g_assert (node->waits.length == 0);
+  for (guint priority = 0; priority < N_PRIORITIES; priority++)
+    g_assert (node->lenders[priority].length == 0);
+  part (loop->lending, node, node->follows != node->abort ? node->follows : NULL);
+  part (loop->lending, node, node->abort);
+  g_free (node);
 }
 
-void
-prio_lending_release (PrioLoop *loop, guint number)
-{
-  prio_lend_node_release (loop->lending, loop->lending->nodes->pdata[number]);
-}
-
-/* The priority at which the task with @number runs: its own, or what it is lent. */
+/* The priority at which the task of @node runs: its own, or what it is lent. */
 guint8
-prio_lending_get_level (PrioLoop *loop, guint number)
+prio_lending_get_level (const PrioLendNode *node)
 {
-  const PrioLendNode *node = loop->lending->nodes->pdata[number];
-
   return node->level;
 }
 
@@ -453,25 +392,19 @@ void
 prio_lending_prepare (PrioEntry *entry)
 {
   PrioLending *self = entry->run_queue->loop->lending;
-  PrioLendNode *node = prio_lend_node_of_entry (self, entry);
+  PrioLendNode *node = node_of_entry (self, entry);
 
   learn (self, node);
-  if (lent_to (node) <= own (node) || entry->timed == PRIO_TIMED_EXPIRED)
-    return;
-
-  entry->boosted = TRUE;
-  entry->follows = NULL;
-  node->queue.effective = prio_effective ((PrioTaskPriority) node->level, entry->turn & PRIO_ENTRY_GOES_ON);
+  if (node->level > own (node) && entry->timed != PRIO_TIMED_EXPIRED)
+    boost (node);
 }
 
 /* @entry, which is boosted, is to run, or is DROPPED: it belongs to its group again. */
 void
 prio_lending_rejoin (PrioEntry *entry)
 {
-  PrioLendNode *node = prio_lend_node_of_entry (entry->run_queue->loop->lending, entry);
-
   entry->boosted = FALSE;
-  entry->follows = node->follows;
+  entry->follows = node_of_entry (entry->run_queue->loop->lending, entry)->follows;
   if (entry->stored_state == PRIO_ENTRY_QUEUED && prio_entry_is_of_group (entry))
     entry->abort->n_elsewhere--;
 }
@@ -479,52 +412,187 @@ prio_lending_rejoin (PrioEntry *entry)
 PrioQueue *
 prio_lending_get_queue (PrioEntry *entry)
 {
-  return &prio_lend_node_of_entry (entry->run_queue->loop->lending, entry)->queue;
+  return &node_of_entry (entry->run_queue->loop->lending, entry)->queue;
 }
 
 /* The priority of @entry, which is boosted, by itself. */
 PrioTaskPriority
 prio_lending_get_base_priority (PrioEntry *entry)
 {
-  const PrioLendNode *node = prio_lend_node_of_entry (entry->run_queue->loop->lending, entry);
+  const PrioLendNode *node = node_of_entry (entry->run_queue->loop->lending, entry);
 
   return node->follows != NULL ? prio_group_get_priority (node->follows) : (PrioTaskPriority) entry->priority;
 }
 
-/* Something about @group has changed.  All of its nodes are settled together, as they may wait for each other. */
-static void
-update_group (PrioGroup *group, gboolean aborted, gboolean lost)
-{
-  PrioLending *self = group->run_queue->loop->lending;
-  GHashTable *nodes = g_hash_table_lookup (self->by_group, group);
-  GHashTableIter iter;
-  gpointer key;
+/* Waits */
 
-  if (nodes == NULL)
+/* Either of them may be NULL: then it is not known. */
+static void
+begin_wait (PrioLending *self, PrioLendNode *waiter, PrioLendNode *awaited)
+{
+  PrioLendWait *wait;
+
+  if (waiter == NULL || awaited == NULL)
     return;
 
-  g_hash_table_iter_init (&iter, nodes);
-  while (g_hash_table_iter_next (&iter, &key, NULL))
+  wait = g_new (PrioLendWait, 1);
+  *wait = (PrioLendWait) { .waiter = prio_lending_hold (waiter), .awaited = awaited, .of_waiter.data = wait, .of_awaited.data = wait };
+  g_queue_push_tail_link (&waiter->waits, &wait->of_waiter);
+  add_lender (wait, waiter->level);
+  update (self, awaited);
+}
+
+/* Ends @wait, and does not update the one that was waited for. */
+static void
+end_wait (PrioLoop *loop, PrioLendWait *wait)
+{
+  g_queue_unlink (&wait->waiter->waits, &wait->of_waiter);
+  g_queue_unlink (&wait->awaited->lenders[wait->lent], &wait->of_awaited);
+  prio_lending_release (loop, wait->waiter);
+  g_free (wait);
+}
+
+/* Nobody waits for the task of @node any more.  If it is aborted, nor does it. */
+static void
+end_waits (PrioLoop *loop, PrioLendNode *node, gboolean aborted)
+{
+  node->aborted |= aborted;
+  for (guint priority = 0; priority < N_PRIORITIES; priority++)
     {
-      PrioLendNode *node = key;
-
-      if (aborted && node->abort == group)
-        node->aborted = TRUE;
-      change (self, node, lost);
+      while (node->lenders[priority].length > 0)
+        end_wait (loop, node->lenders[priority].head->data);
     }
-  settle (self);
+  update (loop->lending, node);
+  while (aborted && node->waits.length > 0)
+    {
+      PrioLendWait *wait = node->waits.head->data;
+      PrioLendNode *awaited = wait->awaited;
+
+      end_wait (loop, wait);
+      update (loop->lending, awaited);
+    }
 }
 
-/* Another priority is that of the tasks which follow @group; @lowered says that it is a lower one. */
+/* Code that runs in the state @state, of the task of @waiter unless that is NULL, waits for the task of @entry, which has no
+ * result yet. */
 void
-prio_lending_group_changed (PrioGroup *group, gboolean lowered)
+prio_lending_wait (const PrioState *state, PrioLendNode *waiter, PrioEntry *entry)
 {
-  update_group (group, FALSE, lowered);
+  PrioLending *self = entry->run_queue->loop->lending;
+  PrioLendNode *awaited = node_of_entry (self, entry);
+
+  begin_wait (self, waiter != NULL ? waiter : node_of_state (self, state), awaited);
 }
 
-/* Tasks of @group do not lend any more. */
+/* @entry, which has a node, has run, or was dropped.  Its task has its result, unless it is one of a binding that keeps it. */
 void
-prio_lending_group_aborted (PrioGroup *group)
+prio_lending_end (PrioEntry *entry, gboolean aborted)
 {
-  update_group (group, TRUE, TRUE);
+  PrioLoop *loop = entry->run_queue->loop;
+  PrioLendNode *node = node_of_entry (loop->lending, entry);
+
+  g_hash_table_remove (loop->lending->by_entry, entry);
+  entry->lends = FALSE;
+  node->entry = NULL;
+
+  if (node->kept_as == 0 || entry->funcs->run != NULL)
+    end_waits (loop, node, aborted);
+  prio_lending_release (loop, node);
+}
+
+/* Those of bindings. */
+
+static guint
+keep (PrioLending *self, PrioLendNode *node)
+{
+  if (node->kept_as != 0)
+    return node->kept_as;
+
+  do
+    node->kept_as = ++self->last_kept;
+  while (node->kept_as == 0 || g_hash_table_contains (self->kept, GUINT_TO_POINTER (node->kept_as)));
+  g_hash_table_insert (self->kept, GUINT_TO_POINTER (node->kept_as), prio_lending_hold (node));
+  return node->kept_as;
+}
+
+/* The task of @entry has its result only when the caller says so.
+ *
+ * Returns: a number for prio_lending_drop () */
+guint
+prio_lending_keep (PrioEntry *entry)
+{
+  PrioLending *self = entry->run_queue->loop->lending;
+
+  return keep (self, node_of_entry (self, entry));
+}
+
+/* The same for a task that has begun, with @state. */
+guint
+prio_lending_keep_state (PrioLoop *loop, const PrioState *state)
+{
+  return keep (loop->lending, node_of_state (loop->lending, state));
+}
+
+/* The node that a binding keeps, or NULL if that is none of its numbers. */
+static PrioLendNode *
+find_kept (PrioLoop *loop, guint number)
+{
+  return g_hash_table_lookup (loop->lending->kept, GUINT_TO_POINTER (number));
+}
+
+/* The task that a binding keeps has its result: it does not wait any more either, as the binding tells where it would. */
+void
+prio_lending_drop (PrioLoop *loop, guint number)
+{
+  PrioLendNode *node = find_kept (loop, number);
+
+  if (node == NULL)
+    return;
+  g_hash_table_remove (loop->lending->kept, GUINT_TO_POINTER (number));
+  node->kept_as = 0;
+  end_waits (loop, node, TRUE);
+  prio_lending_release (loop, node);
+}
+
+/* The context has gone.  Returns whether there was anything to drop. */
+gboolean
+prio_lending_drop_all (PrioLoop *loop)
+{
+  g_autofree gpointer *numbers = NULL;
+  guint n = 0;
+
+  if (loop->lending != NULL)
+    numbers = g_hash_table_get_keys_as_array (loop->lending->kept, &n);
+  for (guint i = 0; i < n; i++)
+    prio_lending_drop (loop, GPOINTER_TO_UINT (numbers[i]));
+  return n > 0;
+}
+
+void
+prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited)
+{
+  begin_wait (loop->lending, find_kept (loop, waiter), find_kept (loop, awaited));
+}
+
+/* The task waits for its continuation, whose entry is @entry. */
+void
+prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry)
+{
+  begin_wait (loop->lending, find_kept (loop, waiter), node_of_entry (loop->lending, entry));
+}
+
+/* One of those waits is over before the task has its result. */
+void
+prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited)
+{
+  PrioLendNode *by = find_kept (loop, waiter), *node = find_kept (loop, awaited);
+  GList *link = by != NULL ? by->waits.head : NULL;
+
+  while (link != NULL && ((PrioLendWait *) link->data)->awaited != node)
+    link = link->next;
+  if (link == NULL)
+    return;
+
+  end_wait (loop, link->data);
+  update (loop->lending, node);
 }

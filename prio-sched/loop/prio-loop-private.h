@@ -56,6 +56,7 @@ typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
 typedef struct _PrioLending PrioLending;
+typedef struct _PrioLendNode PrioLendNode;
 
 /* The idle callbacks of a loop: see prio-idle-private.h. */
 typedef struct

@@ -115,7 +115,7 @@ prio_group_abort (PrioGroup *group)
   drop_queues (group);
   drop_elsewhere (group);
   if (G_UNLIKELY (loop->lending != NULL))
-    prio_lending_group_aborted (group);
+    prio_lending_group_changed (group);
 
   if (group->entries != NULL)
     {
@@ -158,9 +158,7 @@ prio_groups_finish_aborted (PrioLoop *loop)
 void
 prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
 {
-  PrioTaskPriority before = prio_group_get_priority (group);
-
-  if (priority == before)
+  if (priority == prio_group_get_priority (group))
     return;
 
   /* What is processed may have been all that the group had. */
@@ -178,6 +176,6 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
         prio_run_queue_make_ready (group->run_queue, &group->queues[i]);
     }
   if (G_UNLIKELY (group->run_queue->loop->lending != NULL))
-    prio_lending_group_changed (group, priority < before);
+    prio_lending_group_changed (group);
   prio_group_release (group);
 }

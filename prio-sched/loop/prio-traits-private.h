@@ -17,7 +17,7 @@ typedef struct
 {
   guint users;   /* of this record; or, if that is free, 0 */
   guint member;  /* the number of the task among those of groups, or 0: prio-task-group-post.c; */
-  guint lend;    /* that at prio-lending, held, or 0 */
+  PrioLendNode *lend; /* held, or NULL */
   gint64 expiry; /* of the task's timeout, µs, if the state is timed */
 } PrioTraits;
 

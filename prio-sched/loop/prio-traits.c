@@ -56,7 +56,7 @@ prio_traits_new (PrioLoop *loop, const PrioTraits *traits)
       *record (loop, number) = *traits;
       record (loop, number)->users = 1;
     }
-  else if (traits->lend != 0)
+  else if (traits->lend != NULL)
     {
       prio_lending_release (loop, traits->lend);
     }
@@ -78,7 +78,7 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
   /* A closure or a task id has no result here that anybody waits for, and waits with the priority of its state. */
   if (entry->run_queue->lends && entry->funcs->run != NULL)
     traits.lend = prio_lending_begin (entry);
-  if (traits.lend != 0 || state->timed != PRIO_TIMED_NOT)
+  if (traits.lend != NULL || state->timed != PRIO_TIMED_NOT)
     state->traits = prio_traits_new (entry->run_queue->loop, &traits);
   if (state->traits == 0)
     state->timed = PRIO_TIMED_NOT;
@@ -99,8 +99,8 @@ prio_traits_new_for_member (PrioLoop *loop, const PrioState *outer, guint member
   PrioTraits traits = prio_traits_of (outer);
 
   traits.member = member;
-  if (traits.lend != 0)
-    prio_lending_hold (loop, traits.lend);
+  if (traits.lend != NULL)
+    prio_lending_hold (traits.lend);
   return prio_traits_new (loop, &traits);
 }
 
@@ -113,14 +113,14 @@ prio_traits_hold (PrioLoop *loop, guint number)
 void
 prio_traits_release (PrioLoop *loop, guint number)
 {
-  guint lend = record (loop, number)->lend;
+  PrioLendNode *lend = record (loop, number)->lend;
 
   if (--record (loop, number)->users > 0)
     return;
 
   record (loop, number)->member = record (loop, 0)->member;
   record (loop, 0)->member = number;
-  if (lend != 0)
+  if (lend != NULL)
     prio_lending_release (loop, lend);
 }
 

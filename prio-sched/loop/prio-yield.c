@@ -96,7 +96,7 @@ static guint
 running_level (const PrioState *state)
 {
   gboolean goes_ahead;
-  guint lend;
+  PrioLendNode *lend;
 
   if (state == NULL)
     return prio_effective (PRIO_TASK_PRIORITY_USER_VISIBLE, TRUE);
@@ -104,9 +104,8 @@ running_level (const PrioState *state)
     return PRIO_EFFECTIVE_EXPIRED;
   goes_ahead = !state->takes_turns;
   lend = prio_traits_of (state).lend;
-  if (G_UNLIKELY (lend != 0))
-    return prio_effective ((PrioTaskPriority) MAX (prio_lending_get_level (state->run_queue->loop, lend),
-                                                   PRIO_TASK_PRIORITY_BACKGROUND), goes_ahead);
+  if (G_UNLIKELY (lend != NULL))
+    return prio_effective ((PrioTaskPriority) MAX (prio_lending_get_level (lend), PRIO_TASK_PRIORITY_BACKGROUND), goes_ahead);
   if (state->priority == PRIO_PRIORITY_UNSET)
     return prio_effective (prio_group_get_priority (state->group), goes_ahead);
   return prio_effective ((PrioTaskPriority) state->priority, goes_ahead);
