@@ -16,6 +16,8 @@ struct _PrioInspectorLongest
   GtkBox parent_instance;
 
   GtkWidget *watches, *note, *table;
+  GWeakRef scheduler; /* the one that watches, */
+  guint watch;        /* and the id of that; 0 if none does */
 };
 
 G_DEFINE_FINAL_TYPE (PrioInspectorLongest, prio_inspector_longest, GTK_TYPE_BOX)
@@ -56,35 +58,48 @@ list_schedulers (void)
   return schedulers;
 }
 
-static gboolean
-is_watching (GPtrArray *schedulers)
+static void
+watch_no_longer (PrioInspectorLongest *self)
 {
-  for (guint i = 0; i < schedulers->len; i++)
-    {
-      if (prio_scheduler_get_long_task_threshold (schedulers->pdata[i]) != 0)
-        return TRUE;
-    }
-  return FALSE;
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
+
+  if (scheduler != NULL && self->watch != 0)
+    prio_scheduler_remove_long_task_func (scheduler, self->watch);
+  self->watch = 0;
 }
 
 /* One of them is enough: what it sees is the whole main loop. */
 static void
 switched (GtkSwitch *widget, GParamSpec *pspec G_GNUC_UNUSED, gpointer data)
 {
+  PrioInspectorLongest *self = data;
   g_autoptr (GPtrArray) schedulers = list_schedulers ();
 
+  watch_no_longer (self);
   if (schedulers->len == 0)
     return;
-  if (!gtk_switch_get_active (widget))
-    g_ptr_array_foreach (schedulers, (GFunc) (GCallback) prio_scheduler_set_long_task_threshold, GUINT_TO_POINTER (0));
-  else if (!is_watching (schedulers))
-    prio_scheduler_set_long_task_threshold (schedulers->pdata[0], PRIO_LONG_TASK_THRESHOLD);
-  prio_inspector_longest_refresh (data, schedulers);
+  if (gtk_switch_get_active (widget))
+    {
+      g_weak_ref_set (&self->scheduler, schedulers->pdata[0]);
+      self->watch = prio_scheduler_add_long_task_func (schedulers->pdata[0], PRIO_LONG_TASK_THRESHOLD, NULL, NULL, NULL);
+    }
+  prio_inspector_longest_refresh (self, schedulers);
 }
 
 static void
-prio_inspector_longest_class_init (PrioInspectorLongestClass *class G_GNUC_UNUSED)
+prio_inspector_longest_finalize (GObject *object)
 {
+  PrioInspectorLongest *self = PRIO_INSPECTOR_LONGEST (object);
+
+  watch_no_longer (self);
+  g_weak_ref_clear (&self->scheduler);
+  G_OBJECT_CLASS (prio_inspector_longest_parent_class)->finalize (object);
+}
+
+static void
+prio_inspector_longest_class_init (PrioInspectorLongestClass *class)
+{
+  G_OBJECT_CLASS (class)->finalize = prio_inspector_longest_finalize;
 }
 
 static void
@@ -93,6 +108,7 @@ prio_inspector_longest_init (PrioInspectorLongest *self)
   const char *title = _("What has held the main loop the longest");
   GtkWidget *heading = prio_inspector_heading_new (title);
 
+  g_weak_ref_init (&self->scheduler, NULL);
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
   gtk_box_set_spacing (GTK_BOX (self), 12);
   self->watches = prio_inspector_add_switch (heading, _("Watch"), G_CALLBACK (switched), self);
@@ -144,17 +160,18 @@ show_task (PrioInspectorLongest *self, guint row, const PrioLongTask *task)
 
   prio_inspector_table_set (self->table, row, COLUMN_NAME, task->name != NULL ? task->name : _("(no name)"));
   prio_inspector_table_set (self->table, row, COLUMN_PRIORITY, priority_name (task->priority));
-  prio_inspector_table_set (self->table, row, COLUMN_LONGEST, prio_inspector_format_time ((double) task->longest / 1000));
+  prio_inspector_table_set (self->table, row, COLUMN_LONGEST, prio_inspector_format_time (task->longest));
   prio_inspector_table_set (self->table, row, COLUMN_ENDED, ended);
   prio_inspector_table_set (self->table, row, COLUMN_RUNS, n_runs);
-  prio_inspector_table_set (self->table, row, COLUMN_TOTAL, prio_inspector_format_time ((double) task->total / 1000));
+  prio_inspector_table_set (self->table, row, COLUMN_TOTAL, prio_inspector_format_time (task->total));
 }
 
 void
 prio_inspector_longest_refresh (PrioInspectorLongest *self, GPtrArray *schedulers)
 {
   g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (schedulers->pdata[0]);
-  gboolean watches = is_watching (schedulers);
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
+  gboolean watches = scheduler != NULL && self->watch != 0;
 
   prio_inspector_set_switch (self->watches, watches, self);
   prio_inspector_table_set_n_rows (self->table, tasks->len);

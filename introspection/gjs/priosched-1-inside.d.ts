@@ -21,11 +21,11 @@ declare module '@girs/priosched-1' {
             name: string | null;
             /** A TaskPriority; 0 for what is not a task. */
             priority: number;
-            /** In microseconds. */
+            /** In milliseconds. */
             longest: number;
             /** When that run ended, in microseconds of GLib.get_monotonic_time(). */
             ended: number;
-            /** In microseconds. */
+            /** In milliseconds. */
             total: number;
             n_runs: number;
         }
@@ -59,16 +59,9 @@ declare module '@girs/priosched-1' {
             user_blocking: TaskStatistics;
         }
 
-        namespace Scheduler {
-            interface SignalSignatures {
-                /** Something has held the main loop: its name, its priority or 0, and how long, in microseconds. */
-                'long-task': (name: string | null, priority: number, duration: number) => void;
-                'notify::long-task-threshold': (pspec: GObject.ParamSpec) => void;
-            }
-            interface ConstructorProps {
-                long_task_threshold: number;
-                longTaskThreshold: number;
-            }
+        /** Something has held the main loop: its name, its priority or 0, and how long, in milliseconds. */
+        interface LongTaskFunc {
+            (name: string | null, priority: number, duration: number): void;
         }
 
         interface RunnerNameFunc {
@@ -95,11 +88,9 @@ declare module '@girs/priosched-1' {
         }
 
         interface Scheduler {
-            /** The duration, in milliseconds, from which on the scheduler reports what holds the main loop; 0 if it does not watch. */
-            long_task_threshold: number;
-            longTaskThreshold: number;
-            get_long_task_threshold(): number;
-            set_long_task_threshold(threshold: number): void;
+            /** Calls func when something has held the main loop for threshold milliseconds; gives an id, to remove it. */
+            add_long_task_func(threshold: number, func: LongTaskFunc | null): number;
+            remove_long_task_func(id: number): void;
             /** What has held the main loop for the longest, by name, the longest first. */
             get_longest_tasks(): LongTask[];
         }

@@ -37,7 +37,7 @@ prio_runner_tell_name (PrioRunner *self, guint id, gboolean continuation)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed: with the notify of [ctor@PrioSched.Runner.new]
  *
- * Lets the library ask for the names of tasks, for [signal@PrioSched.Scheduler::long-task], traces and the monitor.
+ * Lets the library ask for the names of tasks, for [callback@PrioSched.LongTaskFunc], traces and the monitor.
  *
  * @func is called only while one of these needs names: right before a task begins, with its number, on the thread that runs the
  * main context; for a trace also when that thread posts the task.  A task that has a name already is not asked for, unless it

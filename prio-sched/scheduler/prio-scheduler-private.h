@@ -21,21 +21,15 @@ struct _PrioScheduler
   gint lends;        /* atomic: what was requested last */
   gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
-  gint64 long_task_threshold; /* atomic, µs; 0 if it does not watch */
   PrioListed *listed;   /* in prio-scheduler-list.c; NULL for the library's own */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
-/* The part of the class that watches, which stands above it (prio-watch.c). */
+/* Called when a scheduler is made, and when it ends, by the layer that watches (prio-watch.c). */
 typedef struct
 {
-  /* Adds properties with the ids @first and following. */
-  void (*class_init) (GObjectClass *class, guint first);
   void (*made) (PrioScheduler *self);
   void (*ends) (PrioScheduler *self);
-  /* The first of its properties is 0.  They return whether there is one with this number. */
-  gboolean (*get_property) (PrioScheduler *self, guint number, GValue *value);
-  gboolean (*set_property) (PrioScheduler *self, guint number, const GValue *value);
 } PrioSchedulerWatchFuncs;
 
 void prio_scheduler_set_watch (const PrioSchedulerWatchFuncs *funcs);

@@ -193,8 +193,7 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       break;
 
     default:
-      if (watch == NULL || !watch->get_property (self, id - N_PROPS, value))
-        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
 }
 
@@ -226,8 +225,7 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
       break;
 
     default:
-      if (watch == NULL || !watch->set_property (self, id - N_PROPS, value))
-        G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
 }
 
@@ -291,8 +289,6 @@ install_properties (GObjectClass *object_class)
   properties[PROP_FRAME_SHARE] = prio_scheduler_make_frame_share ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
-  if (watch != NULL)
-    watch->class_init (object_class, N_PROPS);
 }
 
 static void

@@ -285,6 +285,8 @@ prio_holding_set (PrioLoop *loop, gint64 threshold)
 {
   if (loop->holding == NULL)
     __atomic_store_n (&loop->holding, g_new0 (PrioHolding, 1), __ATOMIC_RELEASE);
+  if (loop->holding->threshold == threshold)
+    return;
   if (loop->holding->threshold == 0)
     loop->holding->seen.last = 0;
   loop->holding->threshold = threshold;

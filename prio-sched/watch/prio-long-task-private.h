@@ -11,6 +11,5 @@
 
 void prio_long_task_held (PrioHeld *held);
 
-GParamSpec *prio_scheduler_make_long_task (GType type);
 void prio_scheduler_watch_from_environment (PrioScheduler *self);
 void prio_scheduler_end_long_tasks (PrioScheduler *self);

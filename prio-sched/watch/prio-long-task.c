@@ -18,7 +18,22 @@
 /* What the environment sets, ms, and whether each long task is a message. */
 static guint from_environment;
 
-static guint signal_id;
+/* A function that was added. */
+typedef struct
+{
+  guint id;
+  PrioScheduler *scheduler; /* identifies it; it is there as long as this is in the list */
+  gint64 threshold;         /* µs */
+  PrioLongTaskFunc func;    /* or NULL */
+  gpointer data;
+  GDestroyNotify notify;
+  gboolean removed; /* atomic */
+} Watch;
+
+/* A leaf: guards the list, from the oldest on. */
+static PrioLock lock = PRIO_LOCK_INIT;
+static GQueue watches = G_QUEUE_INIT;
+static guint last_id;
 
 G_DEFINE_BOXED_TYPE (PrioLongTask, prio_long_task, prio_long_task_copy, prio_long_task_free)
 
@@ -89,59 +104,111 @@ to_sentence (const PrioHeld *held)
   return g_strdup_printf ("Something that is neither a task nor a known source held the main loop for %.1f ms", ms);
 }
 
-static gint64
-get_threshold (PrioScheduler *self)
+static void
+watch_clear (gpointer data)
 {
-  return __atomic_load_n (&self->long_task_threshold, __ATOMIC_SEQ_CST);
-}
+  Watch *watch = data;
 
-/* Whether @self wants to hear of @held. */
-static gboolean
-watches (PrioScheduler *self, gconstpointer held)
-{
-  gint64 threshold = get_threshold (self);
-
-  return self->run_queue->loop == ((const PrioHeld *) held)->loop && threshold != 0 &&
-         ((const PrioHeld *) held)->duration >= threshold;
-}
-
-/* Outside, in the main context that was held: takes @held. */
-void
-prio_long_task_held (PrioHeld *held)
-{
-  g_autoptr (GPtrArray) told = prio_schedulers_find (watches, held);
-  g_autofree char *name = held->name != NULL ? g_utf8_make_valid (held->name, -1) : NULL;
-
-  if (told->len > 0 && (from_environment > 0 || prio_is_debugging ()))
-    {
-      g_autofree char *sentence = to_sentence (held);
-
-      g_log (G_LOG_DOMAIN, from_environment > 0 ? G_LOG_LEVEL_MESSAGE : G_LOG_LEVEL_DEBUG, "%s", sentence);
-    }
-  for (guint i = 0; i < told->len; i++)
-    g_signal_emit (told->pdata[i], signal_id, 0, name, held->priority, held->duration);
-  prio_held_free (held);
+  if (watch->notify != NULL)
+    watch->notify (watch->data);
 }
 
 static void
-op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
+watch_unref (gpointer watch)
 {
-  prio_holding_set (loop, prio_schedulers_get_threshold (loop));
+  g_atomic_rc_box_release_full (watch, watch_clear);
 }
 
-/* Returns whether that is a change. */
-static gboolean
-set_threshold (PrioScheduler *self, gint64 threshold)
+/* Finds the functions that want to hear of @held, the oldest first. */
+static GPtrArray *
+find_watches (const PrioHeld *held)
 {
-  gint64 before = __atomic_exchange_n (&self->long_task_threshold, threshold, __ATOMIC_SEQ_CST);
+  GPtrArray *found = g_ptr_array_new_with_free_func (watch_unref);
 
-  if (before == threshold)
+  prio_lock_lock (&lock);
+  for (GList *link = watches.head; link != NULL; link = link->next)
+    {
+      Watch *watch = link->data;
+
+      if (watch->scheduler->run_queue->loop == held->loop && held->duration >= watch->threshold)
+        g_ptr_array_add (found, g_atomic_rc_box_acquire (watch));
+    }
+  prio_lock_unlock (&lock);
+  return found;
+}
+
+/* Reports @held, which it frees.  Called outside, in the main context that was held. */
+void
+prio_long_task_held (PrioHeld *held)
+{
+  g_autoptr (GPtrArray) found = find_watches (held);
+  g_autofree char *name = held->name != NULL ? g_utf8_make_valid (held->name, -1) : NULL;
+  gboolean is_message = from_environment > 0 && held->duration >= (gint64) from_environment * 1000;
+
+  if (is_message || (found->len > 0 && prio_is_debugging ()))
+    {
+      g_autofree char *sentence = to_sentence (held);
+
+      g_log (G_LOG_DOMAIN, is_message ? G_LOG_LEVEL_MESSAGE : G_LOG_LEVEL_DEBUG, "%s", sentence);
+    }
+  for (guint i = 0; i < found->len; i++)
+    {
+      Watch *watch = found->pdata[i];
+
+      if (watch->func != NULL && !__atomic_load_n (&watch->removed, __ATOMIC_SEQ_CST))
+        watch->func (name, held->priority, (double) held->duration / 1000, watch->data);
+    }
+  prio_held_free (held);
+}
+
+/* Sets the least threshold of those that watch @loop. */
+static void
+op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
+{
+  gint64 least = (gint64) from_environment * 1000;
+
+  prio_lock_lock (&lock);
+  for (GList *link = watches.head; link != NULL; link = link->next)
+    {
+      Watch *watch = link->data;
+
+      if (watch->scheduler->run_queue->loop == loop && (least == 0 || watch->threshold < least))
+        least = watch->threshold;
+    }
+  prio_lock_unlock (&lock);
+  prio_holding_set (loop, least);
+}
+
+/* Releases a function that is in the list no longer, where nothing is locked. */
+static void
+op_unwatch (PrioLoop *loop, const PrioOp *op)
+{
+  op_watch (loop, op);
+  prio_loop_defer_release (loop, watch_unref, op->target);
+}
+
+/* Removes the function @id of @self, or any of its functions if that is 0.  Returns FALSE if there is none. */
+static gboolean
+remove_watch (PrioScheduler *self, guint id)
+{
+  Watch *watch = NULL;
+
+  prio_lock_lock (&lock);
+  for (GList *link = watches.head; link != NULL && watch == NULL; link = link->next)
+    {
+      Watch *candidate = link->data;
+
+      if (candidate->scheduler == self && (id == 0 || candidate->id == id))
+        watch = candidate;
+    }
+  g_queue_remove (&watches, watch);
+  prio_lock_unlock (&lock);
+  if (watch == NULL)
     return FALSE;
-  if (before == 0)
-    prio_holding_observe (TRUE);
-  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_watch });
-  if (threshold == 0)
-    prio_holding_observe (FALSE);
+
+  __atomic_store_n (&watch->removed, TRUE, __ATOMIC_SEQ_CST);
+  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_unwatch, .target = watch });
+  prio_holding_observe (FALSE);
   return TRUE;
 }
 
@@ -149,56 +216,109 @@ set_threshold (PrioScheduler *self, gint64 threshold)
 void
 prio_scheduler_end_long_tasks (PrioScheduler *self)
 {
-  set_threshold (self, 0);
+  while (remove_watch (self, 0))
+    ;
 }
 
 /**
- * prio_scheduler_set_long_task_threshold: (set-property long-task-threshold)
+ * prio_scheduler_add_long_task_func:
  * @self: a scheduler
- * @threshold: milliseconds, such as %PRIO_LONG_TASK_THRESHOLD; 0 to watch no longer
+ * @threshold: from how many milliseconds on something is reported, at least 1; such as %PRIO_LONG_TASK_THRESHOLD
+ * @func: (nullable) (scope notified) (closure user_data) (destroy notify): what to call, or %NULL to have only
+ *   [method@PrioSched.Scheduler.get_longest_tasks] filled
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
  *
- * Sets how long something has to hold the scheduler's main context to be reported.
- *
- * See [signal@PrioSched.Scheduler::long-task].  Any thread may call it.
- *
- * Since: 1.0
- */
-void
-prio_scheduler_set_long_task_threshold (PrioScheduler *self, guint threshold)
-{
-  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
-
-  if (!set_threshold (self, (gint64) threshold * 1000))
-    return;
-  if (threshold > 0)
-    prio_debug ("A scheduler watches for what holds its main loop for %u ms", threshold);
-  else
-    prio_debug ("A scheduler watches no longer for what holds its main loop");
-  g_object_notify (G_OBJECT (self), "long-task-threshold");
-}
-
-/**
- * prio_scheduler_get_long_task_threshold: (get-property long-task-threshold)
- * @self: a scheduler
- *
- * Gets how long something has to hold the scheduler's main context to be reported.  Any thread may call it.
+ * Has @func called whenever something has held the scheduler's main context for @threshold milliseconds, or longer: no
+ * input was handled meanwhile, and no frame drawn.
  *
  * ```c
- * // Unless the user has set another one by PRIO_SCHED_LONG_TASKS.
- * if (prio_scheduler_get_long_task_threshold (scheduler) == 0)
- *   prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
+ * static void
+ * long_task (const char *name, gint priority, double duration, gpointer user_data)
+ * {
+ *   g_printerr ("%s took %.0f ms\n", name != NULL ? name : "Something", duration);
+ * }
+ *
+ * prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);
  * ```
  *
- * Returns: milliseconds, or 0 if the scheduler does not watch
+ * Something is a task of any scheduler of the main context, with its microtasks and callbacks; another source; or it is not
+ * known, which may be a destroy notify, or code between two iterations of a program that iterates its main context itself.
+ * What runs a main loop does not hold its main context meanwhile.
+ *
+ * @func is called as soon as that is over, on the thread that runs the main context, in the order of time.  It is removed
+ * with [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @notify is called on that
+ * thread too.
+ *
+ * While a function is there, the library looks at the clock when each task begins and ends.  Otherwise this costs nothing.
+ *
+ * The environment variable `PRIO_SCHED_LONG_TASKS` has what is long printed in a program that is not changed:
+ * `PRIO_SCHED_LONG_TASKS=50`.
+ *
+ * Any thread may call it.  From another thread than the one that runs the main context, it takes effect when that comes
+ * to it.
+ *
+ * Returns: an id, for [method@PrioSched.Scheduler.remove_long_task_func]
  *
  * Since: 1.0
  */
 guint
-prio_scheduler_get_long_task_threshold (PrioScheduler *self)
+prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLongTaskFunc func, gpointer user_data,
+                                   GDestroyNotify notify)
 {
-  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
+  Watch *watch;
+  guint id;
 
-  return (guint) (get_threshold (self) / 1000);
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
+  g_return_val_if_fail (threshold > 0, 0);
+
+  watch = g_atomic_rc_box_new0 (Watch);
+  *watch = (Watch) {
+    .scheduler = self,
+    .threshold = (gint64) threshold * 1000,
+    .func = func,
+    .data = user_data,
+    .notify = notify,
+  };
+  prio_lock_lock (&lock);
+  id = watch->id = ++last_id;
+  g_queue_push_tail (&watches, watch);
+  prio_lock_unlock (&lock);
+
+  prio_debug ("A scheduler watches for what holds its main loop for %u ms", threshold);
+  prio_holding_observe (TRUE);
+  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_watch });
+  return id;
+}
+
+/**
+ * prio_scheduler_remove_long_task_func:
+ * @self: a scheduler
+ * @id: what [method@PrioSched.Scheduler.add_long_task_func] has returned
+ *
+ * Removes a function that was added for long tasks.
+ *
+ * On the thread that runs the main context, it is not called afterwards.  On another one, a call that has begun may still
+ * go on.
+ *
+ * ```c
+ * guint id = prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);
+ *
+ * import_everything (importer);
+ * prio_scheduler_remove_long_task_func (scheduler, id);
+ * ```
+ *
+ * With an id that is not one of the scheduler's functions, it logs a critical message.  Any thread may call it.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_remove_long_task_func (PrioScheduler *self, guint id)
+{
+  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+
+  if (id == 0 || !remove_watch (self, id))
+    g_critical ("%s(): the scheduler has no function for long tasks with the id %u", G_STRFUNC, id);
 }
 
 static PrioLongTask *
@@ -209,9 +329,9 @@ task_of (const PrioLongest *longest)
   *task = (PrioLongTask) {
     .name = *longest->name != '\0' ? g_utf8_make_valid (longest->name, -1) : NULL,
     .priority = longest->priority,
-    .longest = longest->longest,
+    .longest = (double) longest->longest / 1000,
     .ended = longest->ended,
-    .total = longest->total,
+    .total = (double) longest->total / 1000,
     .n_runs = longest->n_runs,
   };
   return task;
@@ -223,9 +343,9 @@ task_of (const PrioLongest *longest)
  *
  * Gets what has held the scheduler's main context for the longest, by name: tasks of all its schedulers, and its other sources.
  *
- * Each run counts, however short, while a scheduler of the main context watches: its
- * [property@PrioSched.Scheduler:long-task-threshold] is not 0.  What has run before is not known.  The 32 names with the longest
- * runs are kept, and one that was left out counts anew.
+ * Each run counts, however short, while a scheduler of the main context has a function for long tasks
+ * ([method@PrioSched.Scheduler.add_long_task_func]), or `PRIO_SCHED_LONG_TASKS` is set.  What has run before is not known.  The 32
+ * names with the longest runs are kept, and one that was left out counts anew.
  *
  * ```c
  * g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (scheduler);
@@ -234,7 +354,7 @@ task_of (const PrioLongest *longest)
  *   {
  *     const PrioLongTask *task = tasks->pdata[i];
  *
- *     g_print ("%s: %.1f ms\n", task->name, task->longest / 1000.0);
+ *     g_print ("%s: %.1f ms\n", task->name, task->longest);
  *   }
  * ```
  *
@@ -266,12 +386,14 @@ read_environment (gpointer data G_GNUC_UNUSED)
   const char *text = prio_environment_get (VARIABLE);
   guint64 threshold = 0;
 
+  prio_loop_add_leaf_lock (&lock);
   if (text == NULL || *text == '\0')
     return NULL;
-  if (g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &threshold, NULL))
-    from_environment = (guint) threshold;
-  else
+  if (!g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT, &threshold, NULL))
     g_warning (VARIABLE ": '%s' is not a number of milliseconds", text);
+  from_environment = (guint) threshold;
+  if (from_environment > 0)
+    prio_holding_observe (TRUE);
   return NULL;
 }
 
@@ -283,59 +405,5 @@ prio_scheduler_watch_from_environment (PrioScheduler *self)
 
   g_once (&once, read_environment, NULL);
   if (from_environment > 0)
-    set_threshold (self, (gint64) from_environment * 1000);
-}
-
-/* Adds the signal to the class.  Returns: (transfer full): its property */
-GParamSpec *
-prio_scheduler_make_long_task (GType type)
-{
-  /**
-   * PrioScheduler::long-task:
-   * @self: the scheduler
-   * @name: (nullable): the task's name; the name of another source ([method@GLib.Source.set_name]) or, if it has none of its own, of
-   *   its callback's function, which may be `FILE+0xADDRESS`, as `addr2line -f` takes it; %NULL if nothing of that is known
-   * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is not a task
-   * @duration: how long it took, in microseconds
-   *
-   * Something has held the scheduler's main context for as long as [property@PrioSched.Scheduler:long-task-threshold], or
-   * longer: no input was handled meanwhile, and no frame drawn.  It is emitted as soon as that is over, on the thread that runs the
-   * main context, in the order of time.
-   *
-   * Each scheduler of the main context that watches reports it: a task of any of them, with its microtasks and
-   * callbacks; another source; or nobody knows who, which may be a destroy notify, or code between two iterations of a
-   * program that iterates its main context itself.  What runs a main loop does not hold its main context meanwhile.
-   *
-   * ```c
-   * static void
-   * long_task (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer user_data)
-   * {
-   *   g_printerr ("%s took %.0f ms\n", name != NULL ? name : "Something", duration / 1000.0);
-   * }
-   *
-   * prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
-   * g_signal_connect (scheduler, "long-task", G_CALLBACK (long_task), NULL);
-   * ```
-   *
-   * Since: 1.0
-   */
-  signal_id = g_signal_new ("long-task", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 3, G_TYPE_STRING,
-                            G_TYPE_INT, G_TYPE_INT64);
-
-  /**
-   * PrioScheduler:long-task-threshold: (getter get_long_task_threshold) (setter set_long_task_threshold)
-   *
-   * How long something has to hold the main context to be reported by [signal@PrioSched.Scheduler::long-task], and by a
-   * debug message in the domain `PrioSched`, in milliseconds; 0, which is the default, if nothing is watched.
-   *
-   * The environment variable `PRIO_SCHED_LONG_TASKS` sets it for all schedulers of a program, and has the messages
-   * printed: `PRIO_SCHED_LONG_TASKS=50`.
-   *
-   * While a scheduler watches, the library looks at the clock when each task begins and ends.  Otherwise this costs
-   * nothing.
-   *
-   * Since: 1.0
-   */
-  return g_param_spec_uint ("long-task-threshold", NULL, NULL, 0, G_MAXUINT, 0,
-                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+    prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_watch });
 }

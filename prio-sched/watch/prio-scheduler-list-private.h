@@ -5,10 +5,7 @@
 
 #pragma once
 
-#include "loop/prio-loop-private.h"
 #include "prio-scheduler.h"
 
 void prio_scheduler_enlist (PrioScheduler *self);
 void prio_scheduler_unlist (PrioScheduler *self);
-GPtrArray *prio_schedulers_find (gboolean (*matches) (PrioScheduler *self, gconstpointer data), gconstpointer data);
-gint64 prio_schedulers_get_threshold (PrioLoop *loop);

@@ -15,7 +15,6 @@
 struct _PrioListed
 {
   gint refs; /* atomic; the scheduler has one */
-  PrioScheduler *self; /* which is not finalized while this is in the list */
   GWeakRef scheduler;
   GList link;
 };
@@ -58,7 +57,6 @@ prio_scheduler_enlist (PrioScheduler *self)
     }
   self->listed = g_new0 (PrioListed, 1);
   self->listed->refs = 1;
-  self->listed->self = self;
   self->listed->link.data = self->listed;
   g_weak_ref_init (&self->listed->scheduler, self);
 
@@ -77,56 +75,6 @@ prio_scheduler_unlist (PrioScheduler *self)
   g_queue_unlink (&list, &self->listed->link);
   prio_lock_unlock (&lock);
   g_clear_pointer (&self->listed, listed_unref);
-}
-
-/* Any thread, outside: those of which @matches says so, or all if that is NULL, the oldest first.  @matches is called with a leaf
- * lock. */
-GPtrArray *
-prio_schedulers_find (gboolean (*matches) (PrioScheduler *self, gconstpointer data), gconstpointer data)
-{
-  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (listed_unref);
-  GPtrArray *schedulers;
-
-  prio_lock_lock (&lock);
-  for (GList *link = list.head; link != NULL; link = link->next)
-    {
-      PrioListed *listed = link->data;
-
-      if (matches != NULL && !matches (listed->self, data))
-        continue;
-      g_atomic_int_inc (&listed->refs);
-      g_ptr_array_add (found, listed);
-    }
-  prio_lock_unlock (&lock);
-
-  schedulers = g_ptr_array_new_full (found->len, let_go);
-  for (guint i = 0; i < found->len; i++)
-    {
-      gpointer scheduler = g_weak_ref_get (&((PrioListed *) found->pdata[i])->scheduler);
-
-      if (scheduler != NULL)
-        g_ptr_array_add (schedulers, scheduler);
-    }
-  return schedulers;
-}
-
-/* Any thread, inside too: the least of the thresholds of those on @loop that watch for what is long, µs; 0 if none does. */
-gint64
-prio_schedulers_get_threshold (PrioLoop *loop)
-{
-  gint64 least = 0;
-
-  prio_lock_lock (&lock);
-  for (GList *link = list.head; link != NULL; link = link->next)
-    {
-      PrioScheduler *self = ((PrioListed *) link->data)->self;
-      gint64 threshold = __atomic_load_n (&self->long_task_threshold, __ATOMIC_SEQ_CST);
-
-      if (self->run_queue->loop == loop && threshold != 0 && (least == 0 || threshold < least))
-        least = threshold;
-    }
-  prio_lock_unlock (&lock);
-  return least;
 }
 
 /**
@@ -156,5 +104,26 @@ prio_schedulers_get_threshold (PrioLoop *loop)
 GPtrArray *
 prio_scheduler_list_all (void)
 {
-  return prio_schedulers_find (NULL, NULL);
+  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (listed_unref);
+  GPtrArray *schedulers;
+
+  prio_lock_lock (&lock);
+  for (GList *link = list.head; link != NULL; link = link->next)
+    {
+      PrioListed *listed = link->data;
+
+      g_atomic_int_inc (&listed->refs);
+      g_ptr_array_add (found, listed);
+    }
+  prio_lock_unlock (&lock);
+
+  schedulers = g_ptr_array_new_full (found->len, let_go);
+  for (guint i = 0; i < found->len; i++)
+    {
+      gpointer scheduler = g_weak_ref_get (&((PrioListed *) found->pdata[i])->scheduler);
+
+      if (scheduler != NULL)
+        g_ptr_array_add (schedulers, scheduler);
+    }
+  return schedulers;
 }

@@ -11,17 +11,6 @@
 #include "watch/prio-sysprof-private.h"
 #include "watch/prio-trace-private.h"
 
-enum
-{
-  LONG_TASK_THRESHOLD
-};
-
-static void
-class_init (GObjectClass *class, guint first)
-{
-  g_object_class_install_property (class, first + LONG_TASK_THRESHOLD, prio_scheduler_make_long_task (G_OBJECT_CLASS_TYPE (class)));
-}
-
 static void
 made (PrioScheduler *self)
 {
@@ -39,40 +28,9 @@ ends (PrioScheduler *self)
   prio_scheduler_end_statistics (self);
 }
 
-static gboolean
-get_property (PrioScheduler *self, guint number, GValue *value)
-{
-  switch (number)
-    {
-    case LONG_TASK_THRESHOLD:
-      g_value_set_uint (value, prio_scheduler_get_long_task_threshold (self));
-      return TRUE;
-
-    default:
-      return FALSE;
-    }
-}
-
-static gboolean
-set_property (PrioScheduler *self, guint number, const GValue *value)
-{
-  switch (number)
-    {
-    case LONG_TASK_THRESHOLD:
-      prio_scheduler_set_long_task_threshold (self, g_value_get_uint (value));
-      return TRUE;
-
-    default:
-      return FALSE;
-    }
-}
-
 static const PrioSchedulerWatchFuncs funcs = {
-  .class_init = class_init,
   .made = made,
   .ends = ends,
-  .get_property = get_property,
-  .set_property = set_property,
 };
 
 /* When the library is loaded: nothing below calls this folder by name. */

@@ -60,10 +60,10 @@ class Statistics(unittest.TestCase):
                 (lambda: self.scheduler.set_frame_share(True), TypeError, 'share.*True'),
                 (lambda: self.scheduler.set_frame_share(0.91), ValueError, 'share.*0.9.*0.91'),
                 (lambda: self.scheduler.set_frame_share(None), TypeError, 'share.*None'),
-                (lambda: self.scheduler.set_long_task_threshold(-1), ValueError, 'threshold.*-1'),
-                (lambda: self.scheduler.set_long_task_threshold(2 ** 32), ValueError, 'threshold.*4294967296'),
-                (lambda: self.scheduler.set_long_task_threshold(nan), TypeError, 'threshold.*nan'),
-                (lambda: self.scheduler.set_long_task_threshold(True), TypeError, 'threshold.*True')):
+                (lambda: self.scheduler.add_long_task_func(0, print), ValueError, 'threshold.*0'),
+                (lambda: self.scheduler.add_long_task_func(2 ** 32, print), ValueError, 'threshold.*4294967296'),
+                (lambda: self.scheduler.add_long_task_func(nan, print), TypeError, 'threshold.*nan'),
+                (lambda: self.scheduler.add_long_task_func(True, print), TypeError, 'threshold.*True')):
             with self.assertRaisesRegex(error, message):
                 call()
         self.assertEqual(self.scheduler.get_frame_share(), 0)

@@ -29,8 +29,7 @@ MODULE, NAMESPACE = '@girs/priosched-1', 'PrioSched'
 # What GJS defines in the classes themselves, and the types have from elsewhere or leave out.
 INHERITED = {
     # GJS has every property by its name with dashes too, and @girs has none of those.
-    'Scheduler': {'frame-share', 'long-task-threshold', 'next-frame',
-                  'time-slice'},
+    'Scheduler': {'frame-share', 'next-frame', 'time-slice'},
     'Error': {'code', 'domain', 'message', 'valueOf'},
     'Task': {'get_source_object', 'get_user_data', 'is_tagged', 'legacy_propagate_error'},
 }

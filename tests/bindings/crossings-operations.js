@@ -298,13 +298,14 @@ addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => schedu
 // An observer of long tasks that comes and goes.
 add('watch', (program, here) => {
     const scheduler = someScheduler(program, here), inner = here.inner(null);
-    const id = scheduler.connect('long-task', () => here.random.chance(.1) && program.act(inner));
-    scheduler.set_long_task_threshold(here.random.pick([1, 1, 1000]));
+    const id = scheduler.add_long_task_func(here.random.pick([1, 1, 1000]), () => {
+        if (here.random.chance(.1))
+            program.act(inner);
+    });
     program.use('watch', true);
     program.endings.push(() => {
         program.unuse('watch');
-        scheduler.disconnect(id);
-        scheduler.set_long_task_threshold(0);
+        scheduler.remove_long_task_func(id);
     });
 });
 add('unwatch', (program, here) => {

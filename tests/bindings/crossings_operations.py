@@ -260,14 +260,13 @@ add_switch('slice', lambda scheduler: scheduler.set_time_slice(0), lambda schedu
 def watch(program, here):
     """An observer of long tasks that comes and goes."""
     scheduler, inner = some_scheduler(program, here), here.inner(None)
-    number = scheduler.connect('long-task', lambda *_: program.act(inner) if here.rng.random() < .1 else None)
-    scheduler.set_long_task_threshold(here.rng.choice((1, 1, 1000)))
+    number = scheduler.add_long_task_func(here.rng.choice((1, 1, 1000)),
+                                          lambda *_: program.act(inner) if here.rng.random() < .1 else None)
     program.use('watch', True)
 
     def end():
         program.unuse('watch')
-        scheduler.disconnect(number)
-        scheduler.set_long_task_threshold(0)
+        scheduler.remove_long_task_func(number)
     program.endings.append(end)
 
 

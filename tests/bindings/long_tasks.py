@@ -53,12 +53,7 @@ class Sources(unittest.TestCase):
 
     def setUp(self):
         self.told = []
-        scheduler.set_long_task_threshold(20)
-        self.handler = scheduler.connect('long-task', lambda _, *task: self.told.append(task))
-
-    def tearDown(self):
-        scheduler.disconnect(self.handler)
-        scheduler.set_long_task_threshold(0)
+        self.addCleanup(scheduler.remove_long_task_func, scheduler.add_long_task_func(20, lambda *task: self.told.append(task)))
 
     def names_of(self, *adds):
         left = len(adds)
@@ -66,14 +61,13 @@ class Sources(unittest.TestCase):
         def over(*_):
             nonlocal left
             left -= 1
-            return False
 
         for add in adds:
             add()
-        handler = scheduler.connect('long-task', over)
+        number = scheduler.add_long_task_func(20, over)
         while left > 0:
             GLib.MainContext.default().iteration(True)
-        scheduler.disconnect(handler)
+        scheduler.remove_long_task_func(number)
         return [name for name, of, duration in self.told if of == 0]
 
     def test_functions_and_what_else_can_be_called(self):
@@ -131,8 +125,7 @@ class Sources(unittest.TestCase):
     def test_a_scheduler_that_stops_watching_leaves_the_names_to_the_others(self):
         add = GLib.idle_add
         other = PrioSched.Scheduler.new(GLib.MainContext.new())
-        other.set_long_task_threshold(30)
-        other.set_long_task_threshold(0)
+        other.remove_long_task_func(other.add_long_task_func(30))
         self.assertIs(GLib.idle_add, add)
         self.assertIn('index_files (', self.names_of(lambda: GLib.idle_add(index_files))[0])
 
@@ -141,15 +134,14 @@ class LongTasks(unittest.TestCase):
 
     def setUp(self):
         self.told = []
-        scheduler.props.long_task_threshold = 20
-        self.handler = scheduler.connect('long-task', lambda _, *task: self.told.append(task))
+        self.number = scheduler.add_long_task_func(20, lambda *task: self.told.append(task))
 
     def tearDown(self):
-        scheduler.disconnect(self.handler)
-        scheduler.props.long_task_threshold = 0
+        if self.number:
+            scheduler.remove_long_task_func(self.number)
 
     def names(self, priority=2):
-        return [name for name, of, duration in self.told if of == priority and duration >= 20 * MS]
+        return [name for name, of, duration in self.told if of == priority and duration >= 20]
 
     def run_tasks(self, *tasks):
         async def run():
@@ -265,7 +257,7 @@ class LongTasks(unittest.TestCase):
         self.run_tasks(scheduler.post_task(lambda: work(30), name='the longest'))
         tasks = {(task.name, task.priority): task for task in scheduler.get_longest_tasks()}
         task = tasks['the longest', 2]
-        self.assertGreaterEqual(task.longest, 30 * MS)
+        self.assertGreaterEqual(task.longest, 30)
         self.assertEqual((task.n_runs, task.total), (1, task.longest))
         self.assertLess(abs(task.ended - GLib.get_monotonic_time()), 10 ** 7)
         self.assertLessEqual(len(tasks), 32)
@@ -291,14 +283,15 @@ class LongTasks(unittest.TestCase):
                 pass
         asked, not_asked = Callback(), Callback()
         self.run_tasks(scheduler.post_task(asked))
-        scheduler.props.long_task_threshold = 0
+        scheduler.remove_long_task_func(self.number)
+        self.number = 0
         self.run_tasks(scheduler.post_task(not_asked))
         self.assertEqual((asked.asked, not_asked.asked), (True, False))
 
     def test_wrong(self):
         for wrong in (-1, 2 ** 32, '50'):
             with self.assertRaises((OverflowError, TypeError, ValueError)):
-                scheduler.set_long_task_threshold(wrong)
+                scheduler.add_long_task_func(wrong, print)
         self.assertEqual(PrioSched.LONG_TASK_THRESHOLD, 50)
 
 

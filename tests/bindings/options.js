@@ -118,13 +118,12 @@ for (const [what, post] of Object.entries(posts)) {
 }
 
 test('the names of tasks with a priority, and of what follows their yields', async () => {
-    const told = [], id = scheduler.connect('long-task', (_, name, priority) => told.push(`${name} ${priority}`));
+    const told = [], id = scheduler.add_long_task_func(20, (name, priority) => told.push(`${name} ${priority}`));
     const work = () => {
         const end = GLib.get_monotonic_time() + 20000;
         while (GLib.get_monotonic_time() < end)
             ;
     };
-    scheduler.long_task_threshold = 20;
     await scheduler.post_task(async function loadRows() {
         work();
         await scheduler.yield();
@@ -132,8 +131,7 @@ test('the names of tasks with a priority, and of what follows their yields', asy
         work();
     }, {priority: 'background'});
     await scheduler.sleep(1);
-    scheduler.long_task_threshold = 0;
-    scheduler.disconnect(id);
+    scheduler.remove_long_task_func(id);
     assertEqual(told.filter(text => /loadRows|is/.test(text)), ['loadRows 1', 'is 1', 'loadRows 1']);
 });
 

@@ -53,15 +53,15 @@ test('bad shares and thresholds are told by name', () => {
         [() => own.set_frame_share(0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
         [() => own.set_frame_share(), TypeError, 'undefined is not a share'],
         [() => (own.frameShare = 0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
-        [() => own.set_long_task_threshold(-1), RangeError, '-1 is not a threshold'],
-        [() => (own.long_task_threshold = NaN), RangeError, 'NaN is not a threshold'],
-        [() => (own.longTaskThreshold = true), TypeError, 'true is not a threshold'],
-        [() => (own['long-task-threshold'] = 2 ** 32), RangeError, '4294967296 is not a threshold'],
+        [() => own.add_long_task_func(0.5, null), RangeError, '0.5 is not a threshold'],
+        [() => own.add_long_task_func(NaN, null), RangeError, 'NaN is not a threshold'],
+        [() => own.add_long_task_func(true, null), TypeError, 'true is not a threshold'],
+        [() => own.add_long_task_func(2 ** 32, null), RangeError, '4294967296 is not a threshold'],
     ]) {
         const error = thrown(body);
         assert(error instanceof type && error.message.includes(text), `${text}: ${error}`);
     }
-    assertEqual([own.get_frame_share(), own.long_task_threshold], [0, 0]);
+    assertEqual(own.get_frame_share(), 0);
 });
 
 run();

@@ -258,7 +258,7 @@ test_runner (Fixture *f, gconstpointer data)
 
   assert_told ("*assertion*failed*", prio_sched_gjs_new_runner (NULL, G_OBJECT (driver)));
   assert_told ("*assertion*failed*", prio_sched_gjs_new_runner (f->scheduler, NULL));
-  prio_scheduler_set_long_task_threshold (f->scheduler, 1000);
+  prio_scheduler_add_long_task_func (f->scheduler, 1000, NULL, NULL, NULL);
   prio_runner_post (driver->runner, 'b', USER_VISIBLE);
   prio_runner_post (driver->runner, 'a', USER_BLOCKING);
   fixture_run (f);

@@ -39,7 +39,6 @@ test_environment (void)
   g_setenv ("PRIO_SCHED_LONG_TASKS", "20", TRUE);
   frozen_time = 1;
   scheduler = prio_scheduler_new (NULL);
-  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, 20);
   post (scheduler, "slow", PRIO_TASK_PRIORITY_BACKGROUND, 20);
   while (g_main_context_iteration (NULL, FALSE))
     ;
@@ -132,7 +131,7 @@ test_debug (void)
   scheduler = prio_scheduler_new (context);
   prio_scheduler_pause (scheduler);
   prio_scheduler_resume (scheduler);
-  prio_scheduler_set_long_task_threshold (scheduler, 50);
+  prio_scheduler_add_long_task_func (scheduler, 50, NULL, NULL, NULL);
   controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
   for (guint i = 0; i < 2; i++)
     prio_scheduler_post_full (scheduler,

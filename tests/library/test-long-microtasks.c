@@ -20,9 +20,9 @@ work (gint64 ms)
 }
 
 static void
-long_task (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer data)
+long_task (const char *name, gint priority, double duration, gpointer data)
 {
-  g_string_append_printf (told, "%s:%d:%" G_GINT64_FORMAT " ", name != NULL ? name : "?", priority, duration / MS);
+  g_string_append_printf (told, "%s:%d:%g ", name != NULL ? name : "?", priority, duration);
 }
 
 static void
@@ -39,8 +39,7 @@ watching (void)
 {
   PrioScheduler *scheduler = prio_scheduler_new (NULL);
 
-  prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
-  g_signal_connect (scheduler, "long-task", G_CALLBACK (long_task), NULL);
+  prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);
   return scheduler;
 }
 

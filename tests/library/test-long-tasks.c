@@ -24,10 +24,9 @@ work (gint64 ms)
 }
 
 static void
-long_task (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer data)
+long_task (const char *name, gint priority, double duration, gpointer data)
 {
-  g_string_append_printf (told, "%s%s:%d:%" G_GINT64_FORMAT " ", data != NULL ? (const char *) data : "",
-                          name != NULL ? name : "?", priority, duration / MS);
+  g_string_append_printf (told, "%s%s:%d:%g ", data != NULL ? (const char *) data : "", name != NULL ? name : "?", priority, duration);
 }
 
 static void
@@ -44,14 +43,26 @@ assert_told (const char *expected)
   g_string_truncate (told, 0);
 }
 
+static guint
+add_func (PrioScheduler *scheduler, guint threshold, PrioLongTaskFunc func, gpointer data)
+{
+  return prio_scheduler_add_long_task_func (scheduler, threshold, func, data, NULL);
+}
+
 static PrioScheduler *
 watching (guint threshold, const char *prefix)
 {
   PrioScheduler *scheduler = prio_scheduler_new (NULL);
+  guint id = add_func (scheduler, threshold, long_task, (gpointer) prefix);
 
-  prio_scheduler_set_long_task_threshold (scheduler, threshold);
-  g_signal_connect (scheduler, "long-task", G_CALLBACK (long_task), (gpointer) prefix);
+  g_object_set_data (G_OBJECT (scheduler), "watch", GUINT_TO_POINTER (id));
   return scheduler;
+}
+
+static void
+watch_no_longer (PrioScheduler *scheduler)
+{
+  prio_scheduler_remove_long_task_func (scheduler, GPOINTER_TO_UINT (g_object_get_data (G_OBJECT (scheduler), "watch")));
 }
 
 static gboolean
@@ -110,7 +121,7 @@ test_steps (void)
   assert_told ("?:2:80 ");
 }
 
-/* A threshold is that of its scheduler; whoever watches is told, of tasks of any scheduler of the main context. */
+/* Each function has a threshold, and hears of tasks of any scheduler of the main context. */
 static void
 test_schedulers (void)
 {
@@ -124,7 +135,7 @@ test_schedulers (void)
   run_all ();
   assert_told ("one of another:2:30 ");
 
-  prio_scheduler_set_long_task_threshold (one, 0);
+  watch_no_longer (one);
   post (one, "not told of", PRIO_TASK_PRIORITY_USER_VISIBLE, 30);
   run_all ();
   assert_told ("");
@@ -368,24 +379,54 @@ test_sources_stay (void)
 
   g_idle_add (never, &data);
   g_timeout_add (100000, never, &data);
-  prio_scheduler_set_long_task_threshold (scheduler, 0);
+  watch_no_longer (scheduler);
   g_assert_true (g_idle_remove_by_data (&data));
   g_assert_true (g_source_remove_by_user_data (&data));
 }
 
 static void
-drop (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer data)
+drop (const char *name, gint priority, double duration, gpointer data)
 {
   g_clear_object ((PrioScheduler **) data);
 }
 
-/* Whoever is told may end the scheduler, watch no longer, or run a main loop. */
+static void
+iterate (const char *name, gint priority, double duration, gpointer data)
+{
+  run_all ();
+}
+
+/* A function that removes itself, and then the one before it. */
+typedef struct
+{
+  PrioScheduler *scheduler;
+  guint id, before, n_calls;
+} Remover;
+
+static void
+remove_itself (const char *name, gint priority, double duration, gpointer data)
+{
+  Remover *self = data;
+
+  self->n_calls++;
+  prio_scheduler_remove_long_task_func (self->scheduler, self->id);
+  prio_scheduler_remove_long_task_func (self->scheduler, self->before);
+}
+
+static void
+not_called (const char *name, gint priority, double duration, gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+/* A function may end the scheduler, remove itself and others, or run a main loop. */
 static void
 test_within (void)
 {
   PrioScheduler *scheduler = watching (50, NULL), *held = g_object_ref (scheduler);
+  Remover remover;
 
-  g_signal_connect (scheduler, "long-task", G_CALLBACK (drop), &held);
+  add_func (scheduler, 50, drop, &held);
   post (scheduler, "last", PRIO_TASK_PRIORITY_USER_VISIBLE, 50);
   g_object_unref (scheduler);
   run_all ();
@@ -393,12 +434,17 @@ test_within (void)
   assert_told ("last:2:50 ");
 
   scheduler = watching (50, NULL);
-  g_signal_connect (scheduler, "long-task", G_CALLBACK (run_all), NULL);
-  g_signal_connect (scheduler, "long-task", G_CALLBACK (prio_scheduler_set_long_task_threshold), GUINT_TO_POINTER (0));
+  add_func (scheduler, 50, iterate, NULL);
+  remover = (Remover) { .scheduler = scheduler };
+  remover.id = add_func (scheduler, 50, remove_itself, &remover);
+  remover.before = add_func (scheduler, 50, not_called, NULL);
   post (scheduler, "one", PRIO_TASK_PRIORITY_USER_VISIBLE, 50);
   run_all ();
-  g_signal_handlers_disconnect_by_func (scheduler, prio_scheduler_set_long_task_threshold, GUINT_TO_POINTER (0));
   assert_told ("one:2:50 ");
+  post (scheduler, "two", PRIO_TASK_PRIORITY_USER_VISIBLE, 50);
+  run_all ();
+  assert_told ("two:2:50 ");
+  g_assert_cmpuint (remover.n_calls, ==, 1);
   g_object_unref (scheduler);
 }
 
@@ -438,7 +484,7 @@ test_runner (void)
   assert_told ("task 50:2:50 ?:2:60 task 70:2:70 ");
   g_assert_cmpint (asked, ==, 3);
 
-  prio_scheduler_set_long_task_threshold (scheduler, 0);
+  watch_no_longer (scheduler);
   prio_runner_post (runner, 80, PRIO_TASK_PRIORITY_USER_VISIBLE);
   run_all ();
   g_assert_cmpint (asked, ==, 3);
@@ -462,8 +508,8 @@ list (PrioScheduler *scheduler)
     {
       const PrioLongTask *task = tasks->pdata[i];
 
-      g_string_append_printf (text, "%s:%d:%d/%d/%d ", task->name != NULL ? task->name : "?", task->priority,
-                              (gint) task->longest / MS, (gint) task->total / MS, (gint) task->n_runs);
+      g_string_append_printf (text, "%s:%d:%g/%g/%d ", task->name != NULL ? task->name : "?", task->priority, task->longest,
+                              task->total, (gint) task->n_runs);
     }
   return g_string_free (text, FALSE);
 }
@@ -477,12 +523,13 @@ test_longest (void)
   g_autofree char *none = list (scheduler), *some = NULL, *same = NULL;
   g_autoptr (GPtrArray) tasks = NULL;
   g_autoptr (PrioLongTask) copy = NULL;
+  guint id;
 
   g_assert_cmpstr (none, ==, "");
   post (scheduler, "not counted", PRIO_TASK_PRIORITY_USER_VISIBLE, 500);
   while (g_main_context_iteration (context, FALSE))
     ;
-  prio_scheduler_set_long_task_threshold (scheduler, 50);
+  id = add_func (scheduler, 50, NULL, NULL);
   post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 3);
   post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 8);
   post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 5);
@@ -493,7 +540,7 @@ test_longest (void)
   some = list (scheduler);
   g_assert_cmpstr (some, ==, "?:2:60/60/1 often:2:8/16/3 often:1:4/4/1 ");
 
-  prio_scheduler_set_long_task_threshold (scheduler, 0);
+  prio_scheduler_remove_long_task_func (scheduler, id);
   same = list (scheduler);
   g_assert_cmpstr (same, ==, some);
   tasks = prio_scheduler_get_longest_tasks (scheduler);
@@ -510,7 +557,7 @@ test_many (void)
   g_autoptr (GPtrArray) tasks = NULL;
   const PrioLongTask *longest;
 
-  prio_scheduler_set_long_task_threshold (scheduler, 1000);
+  add_func (scheduler, 1000, NULL, NULL);
   for (gint i = 1; i <= 100; i++)
     {
       g_autofree char *name = g_strdup_printf ("%d", i);
@@ -523,7 +570,7 @@ test_many (void)
   tasks = prio_scheduler_get_longest_tasks (scheduler);
   g_assert_cmpuint (tasks->len, ==, 32);
   longest = tasks->pdata[0];
-  g_assert_cmpint (longest->longest, ==, 101 * MS);
+  g_assert_cmpfloat (longest->longest, ==, 101);
   g_assert_true (g_utf8_validate (longest->name, -1, NULL));
   g_assert_cmpuint (strlen (longest->name), ==, 62);
   longest = tasks->pdata[31];
@@ -531,61 +578,80 @@ test_many (void)
 }
 
 static void
-notified (gpointer scheduler, GParamSpec *pspec, gpointer n)
+ignore (const char *name, gint priority, double duration, gpointer data)
 {
-  ++*(gint *) n;
 }
 
 static void
-test_property (void)
+note_freed (gpointer n_freed)
 {
-  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
-  gint n = 0;
-  guint threshold;
-
-  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, 0);
-  g_signal_connect (scheduler, "notify::long-task-threshold", G_CALLBACK (notified), &n);
-  g_object_set (scheduler, "long-task-threshold", 50, NULL);
-  prio_scheduler_set_long_task_threshold (scheduler, 50);
-  g_object_get (scheduler, "long-task-threshold", &threshold, NULL);
-  g_assert_cmpuint (threshold, ==, 50);
-  g_assert_cmpint (n, ==, 1);
-  prio_scheduler_set_long_task_threshold (scheduler, G_MAXUINT);
-  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, G_MAXUINT);
+  g_atomic_int_inc ((gint *) n_freed);
 }
 
-static gpointer
-set_often (gpointer scheduler)
+/* A function has its data released once: when it is removed, or with its scheduler. */
+static void
+test_removal (void)
 {
-  for (guint i = 0; i < 300; i++)
-    {
-      g_autoptr (GPtrArray) tasks = NULL;
+  PrioScheduler *scheduler = prio_scheduler_new (NULL), *other = prio_scheduler_new (NULL);
+  gint n_freed = 0;
+  guint one = prio_scheduler_add_long_task_func (scheduler, 50, ignore, &n_freed, note_freed);
+  guint two = prio_scheduler_add_long_task_func (scheduler, 50, ignore, &n_freed, note_freed);
 
-      prio_scheduler_set_long_task_threshold (scheduler, i % 3);
-      tasks = prio_scheduler_get_longest_tasks (scheduler);
+  g_assert_cmpuint (one, !=, two);
+  prio_scheduler_remove_long_task_func (scheduler, one);
+  g_assert_cmpint (n_freed, ==, 1);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*has no function for long tasks with the id*");
+      prio_scheduler_remove_long_task_func (i == 0 ? scheduler : other, i == 0 ? one : two);
+      g_test_assert_expected_messages ();
+    }
+  g_object_unref (scheduler);
+  g_assert_cmpint (n_freed, ==, 2);
+  g_object_unref (other);
+}
+
+typedef struct
+{
+  PrioScheduler *scheduler;
+  gint n_freed;
+} Watched;
+
+static gpointer
+watch_often (gpointer data)
+{
+  Watched *self = data;
+
+  for (guint i = 0; i < 100; i++)
+    {
+      guint id = prio_scheduler_add_long_task_func (self->scheduler, 1 + i % 3, ignore, &self->n_freed, note_freed);
+      g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (self->scheduler);
+
+      prio_scheduler_remove_long_task_func (self->scheduler, id);
     }
   return NULL;
 }
 
-/* Any thread may ask, and say what is long, while tasks run. */
+/* Any thread may add and remove functions, and ask, while tasks run. */
 static void
 test_threads (void)
 {
-  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+  Watched watched = { .scheduler = prio_scheduler_new (NULL) };
   GThread *threads[2];
 
   frozen_time = 0;
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
-    threads[i] = g_thread_new ("setter", set_often, scheduler);
+    threads[i] = g_thread_new ("watcher", watch_often, &watched);
   for (guint i = 0; i < 1000; i++)
     {
-      post (scheduler, "task", PRIO_TASK_PRIORITY_USER_VISIBLE, 0);
+      post (watched.scheduler, "task", PRIO_TASK_PRIORITY_USER_VISIBLE, 0);
       g_main_context_iteration (NULL, FALSE);
     }
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     g_thread_join (threads[i]);
-  prio_scheduler_set_long_task_threshold (scheduler, 0);
   run_all ();
+  g_assert_cmpint (g_atomic_int_get (&watched.n_freed), ==, 200);
+  g_object_unref (watched.scheduler);
 }
 
 typedef struct
@@ -641,7 +707,7 @@ test_end (void)
   GMainContext *context = g_main_context_new ();
   PrioScheduler *scheduler = prio_scheduler_new (context);
 
-  prio_scheduler_set_long_task_threshold (scheduler, 50);
+  add_func (scheduler, 50, ignore, NULL);
   post (scheduler, "queued", PRIO_TASK_PRIORITY_USER_VISIBLE, 60);
   g_object_unref (scheduler);
   g_main_context_unref (context);
@@ -670,20 +736,20 @@ test_reports_take_no_iteration (void)
 }
 
 static void
-work_long (PrioScheduler *scheduler, const char *name, gint priority, gint64 duration, gpointer data)
+work_long (const char *name, gint priority, double duration, gpointer data)
 {
   ++*(guint *) data;
   work (60);
 }
 
-/* The time of whoever is told is not told of: his handler would hear of itself for ever. */
+/* The time that a function for long tasks takes is not reported: it would hear of itself for ever. */
 static void
-test_slow_handler (void)
+test_slow_func (void)
 {
   g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
   guint n_handled = 0;
 
-  g_signal_connect (scheduler, "long-task", G_CALLBACK (work_long), &n_handled);
+  add_func (scheduler, 50, work_long, &n_handled);
   post (scheduler, "task", PRIO_TASK_PRIORITY_USER_VISIBLE, 70);
   add ("source", take, GINT_TO_POINTER (80));
   run_all ();
@@ -697,7 +763,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   told = g_string_new (NULL);
   frozen_time = 1000 * MS;
-  g_test_add_func ("/long-tasks/property", test_property);
+  g_test_add_func ("/long-tasks/removal", test_removal);
   g_test_add_func ("/long-tasks/tasks", test_tasks);
   g_test_add_func ("/long-tasks/steps", test_steps);
   g_test_add_func ("/long-tasks/schedulers", test_schedulers);
@@ -715,6 +781,6 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/end", test_end);
   g_test_add_func ("/long-tasks/threads", test_threads);
   g_test_add_func ("/long-tasks/reports-take-no-iteration", test_reports_take_no_iteration);
-  g_test_add_func ("/long-tasks/slow-handler", test_slow_handler);
+  g_test_add_func ("/long-tasks/slow-func", test_slow_func);
   return g_test_run ();
 }

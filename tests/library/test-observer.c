@@ -678,7 +678,7 @@ watch_elsewhere (gpointer data)
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
 
-  prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
+  prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, NULL, NULL, NULL);
   return NULL;
 }
 
@@ -702,9 +702,8 @@ test_watch_in_a_destroy_notify (void)
   g_main_context_iteration (context, FALSE);
   prio_scheduler_post_full (other, &options, once, NULL, await_watch);
   g_thread_join (g_thread_new ("another", abort_elsewhere, controller));
-  prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
+  prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, NULL, NULL, NULL);
   assert_told ("w");
-  prio_scheduler_set_long_task_threshold (scheduler, 0);
 }
 
 int

@@ -63,7 +63,7 @@ test_function (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpuint (n_asked, ==, 0);
 
-  prio_scheduler_set_long_task_threshold (f->scheduler, 1000);
+  prio_scheduler_add_long_task_func (f->scheduler, 1000, NULL, NULL, NULL);
   prio_runner_post (runner, 70, BACKGROUND);
   prio_runner_post (runner, 60, BACKGROUND);
   prio_runner_post (runner, 51, BACKGROUND);

@@ -293,12 +293,11 @@ test_longest (void)
 {
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
   g_autoptr (PrioScheduler) other = prio_scheduler_new (NULL);
+  g_autoptr (GPtrArray) tasks = NULL;
   GtkWidget *page = open_page (), *part = find (page, "PrioInspectorLongest", NULL), *grid = find (part, "GtkGrid", NULL);
 
   wait_until_it_says (part, "Watch, to see");
   turn (part, TRUE);
-  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, PRIO_LONG_TASK_THRESHOLD);
-  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (other), ==, 0);
   post (other, "slow_step", BACKGROUND, 2000);
   wait_for (part, 0, 2, "slow_step");
   g_assert_cmpstr (text_at (grid, 1, 2), ==, "background");
@@ -307,11 +306,21 @@ test_longest (void)
   g_assert_cmpstr (text_at (grid, 4, 2), ==, "1");
   g_assert_false (says (part, "Watch, to see"));
 
-  /* Whoever watches, the switch says so, and ends it. */
-  prio_scheduler_set_long_task_threshold (other, 20);
+  /* What follows is not watched. */
   turn (part, FALSE);
-  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (scheduler), ==, 0);
-  g_assert_cmpuint (prio_scheduler_get_long_task_threshold (other), ==, 0);
+  post (other, "not_watched", BACKGROUND, 60);
+  while (prio_scheduler_get_n_pending (other) > 0)
+    g_main_context_iteration (NULL, TRUE);
+  tasks = prio_scheduler_get_longest_tasks (other);
+  g_assert_cmpuint (tasks->len, >, 0);
+  for (guint i = 0; i < tasks->len; i++)
+    g_assert_cmpstr (((const PrioLongTask *) tasks->pdata[i])->name, !=, "not_watched");
+
+  /* The switch goes off with the scheduler that watches. */
+  turn (part, TRUE);
+  g_clear_object (&scheduler);
+  while (gtk_switch_get_active (GTK_SWITCH (find (part, "GtkSwitch", NULL))))
+    g_main_context_iteration (NULL, TRUE);
   close_inspector ();
 }
 
@@ -547,7 +556,7 @@ draw_page (const char *file)
   gboolean done = FALSE;
 
   prio_scheduler_start_statistics (scheduler);
-  prio_scheduler_set_long_task_threshold (scheduler, PRIO_LONG_TASK_THRESHOLD);
+  prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, NULL, NULL, NULL);
   open_page ();
   inspector = find_inspector ();
   gtk_window_set_default_size (GTK_WINDOW (inspector), 900, 640);

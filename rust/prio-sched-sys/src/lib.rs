@@ -74,6 +74,7 @@ pub const PRIO_YIELD_KEEP_PRIORITY: PrioYieldFlags = 4;
 pub type PrioFeedFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, gpointer) -> *mut PrioTask>;
 pub type PrioIdleFunc = Option<unsafe extern "C" fn(*mut PrioIdleDeadline, gpointer)>;
 pub type PrioRowFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, *mut gobject::GObject, c_uint, gpointer) -> *mut PrioTask>;
+pub type PrioLongTaskFunc = Option<unsafe extern "C" fn(*const c_char, c_int, c_double, gpointer)>;
 pub type PrioRunnerFunc = Option<unsafe extern "C" fn(c_uint, gpointer)>;
 pub type PrioRunnerNameFunc = Option<unsafe extern "C" fn(c_uint, gpointer) -> *mut c_char>;
 pub type PrioSchedulingStateFinder = Option<unsafe extern "C" fn() -> *mut PrioSchedulingState>;
@@ -101,9 +102,9 @@ impl ::std::fmt::Debug for PrioIdleDeadline {
 pub struct PrioLongTask {
     pub name: *const c_char,
     pub priority: c_int,
-    pub longest: i64,
+    pub longest: c_double,
     pub ended: i64,
-    pub total: i64,
+    pub total: c_double,
     pub n_runs: u64,
 }
 
@@ -560,6 +561,7 @@ unsafe extern "C" {
     pub fn prio_scheduler_get_default() -> *mut PrioScheduler;
     pub fn prio_scheduler_list_all() -> *mut glib::GPtrArray;
     pub fn prio_scheduler_ref_thread_default() -> *mut PrioScheduler;
+    pub fn prio_scheduler_add_long_task_func(self_: *mut PrioScheduler, threshold: c_uint, func: PrioLongTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> c_uint;
     pub fn prio_scheduler_cancel_idle_callback(self_: *mut PrioScheduler, id: c_uint);
     pub fn prio_scheduler_did_timeout(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_dup_first_task(self_: *mut PrioScheduler) -> *mut PrioTask;
@@ -568,7 +570,6 @@ unsafe extern "C" {
     pub fn prio_scheduler_get_context(self_: *mut PrioScheduler) -> *mut glib::GMainContext;
     pub fn prio_scheduler_get_frame_share(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_get_lends_priority(self_: *mut PrioScheduler) -> gboolean;
-    pub fn prio_scheduler_get_long_task_threshold(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_get_longest_tasks(self_: *mut PrioScheduler) -> *mut glib::GPtrArray;
     pub fn prio_scheduler_get_n_pending(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_get_next_frame(self_: *mut PrioScheduler) -> i64;
@@ -581,6 +582,7 @@ unsafe extern "C" {
     pub fn prio_scheduler_post_steps(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioStepFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_post_task(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_queue_microtask(self_: *mut PrioScheduler, func: glib::GSourceOnceFunc, user_data: gpointer, notify: glib::GDestroyNotify);
+    pub fn prio_scheduler_remove_long_task_func(self_: *mut PrioScheduler, id: c_uint);
     pub fn prio_scheduler_request_idle_callback(self_: *mut PrioScheduler, timeout: c_uint, func: PrioIdleFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> c_uint;
     pub fn prio_scheduler_resume(self_: *mut PrioScheduler);
     pub fn prio_scheduler_run_in_thread(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
@@ -588,7 +590,6 @@ unsafe extern "C" {
     pub fn prio_scheduler_run_in_worker(self_: *mut PrioScheduler, worker: *mut PrioWorker, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_set_frame_share(self_: *mut PrioScheduler, share: c_double);
     pub fn prio_scheduler_set_lends_priority(self_: *mut PrioScheduler, lends_priority: gboolean);
-    pub fn prio_scheduler_set_long_task_threshold(self_: *mut PrioScheduler, threshold: c_uint);
     pub fn prio_scheduler_set_next_frame(self_: *mut PrioScheduler, next_frame: i64);
     pub fn prio_scheduler_set_time_slice(self_: *mut PrioScheduler, time_slice: c_uint);
     pub fn prio_scheduler_should_yield(self_: *mut PrioScheduler) -> gboolean;

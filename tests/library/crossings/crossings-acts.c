@@ -454,14 +454,23 @@ set_frame (World *world, PrioScheduler *scheduler, gboolean on)
 }
 
 static void
+long_task (const char *name, gint priority, double duration, gpointer world)
+{
+  emitted (world);
+}
+
+static void
 set_long_tasks (World *world, PrioScheduler *scheduler, gboolean on)
 {
-  if (is_owner (world) && on)
+  guint before = GPOINTER_TO_UINT (g_object_steal_data (G_OBJECT (scheduler), "long tasks")), id;
+
+  if (before != 0)
+    prio_scheduler_remove_long_task_func (scheduler, before);
+  if (on)
     {
-      g_signal_handlers_disconnect_by_func (scheduler, emitted, world);
-      g_signal_connect_swapped (scheduler, "long-task", G_CALLBACK (emitted), world);
+      id = prio_scheduler_add_long_task_func (scheduler, 1 + dice (3), long_task, world, NULL);
+      g_object_set_data (G_OBJECT (scheduler), "long tasks", GUINT_TO_POINTER (id));
     }
-  prio_scheduler_set_long_task_threshold (scheduler, on ? 1 + dice (3) : 0);
   g_ptr_array_unref (prio_scheduler_get_longest_tasks (scheduler));
 }
 

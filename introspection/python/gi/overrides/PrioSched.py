@@ -99,14 +99,17 @@ class Scheduler(PrioSched.Scheduler):
         """Sets how much of the time tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
         super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
 
-    def set_long_task_threshold(self, threshold):
-        """Sets from how many milliseconds on what holds the main loop is reported, a whole number; 0 for nothing.
+    def add_long_task_func(self, threshold, func=None):
+        """Calls func (name, priority, duration) when something has held the main loop for that many milliseconds, a whole number.
 
-        From the first threshold on, GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
+        The priority is 0 for what is not a task, and the duration is in milliseconds.  Without a function, only get_longest_tasks () has
+        what is long.  Returns a number, for remove_long_task_func ().
+
+        From the first call on, GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
         """
-        super().set_long_task_threshold(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1))
-        if threshold > 0:
-            name_sources(GLib, GLib)
+        number = super().add_long_task_func(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1, 1), func)
+        name_sources(GLib, GLib)
+        return number
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
                   takes_turns=False):

@@ -13,23 +13,23 @@ const {nameSources} = imports.overrides._priosched.library.sources;
 const MAX_FRAME_SHARE = 0.9;
 const MAX_THRESHOLD = 0xffffffff;
 
-function toNumber(value, max, what) {
+function toNumber(value, min, max, what) {
     if (typeof value !== 'number')
-        throw new TypeError(`${named(value)} is not a ${what}, which is a number from 0 to ${max}`);
-    if (!(value >= 0 && value <= max))
-        throw new RangeError(`${named(value)} is not a ${what}, which is from 0 to ${max}`);
+        throw new TypeError(`${named(value)} is not a ${what}, which is a number from ${min} to ${max}`);
+    if (!(value >= min && value <= max))
+        throw new RangeError(`${named(value)} is not a ${what}, which is from ${min} to ${max}`);
     return value;
 }
 
 // Gives Scheduler its methods for JavaScript.
 function make({Scheduler}, {checkProperty}) {
-    checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, MAX_FRAME_SHARE, 'share'));
-    checkProperty(Scheduler.prototype, 'long_task_threshold', value => {
-        const threshold = Math.trunc(toNumber(value, MAX_THRESHOLD, 'threshold in milliseconds'));
-        if (threshold > 0)
-            nameSources();
-        return threshold;
-    });
+    checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, 0, MAX_FRAME_SHARE, 'share'));
+    const {add_long_task_func: addLongTaskFunc} = Scheduler.prototype;
+    Scheduler.prototype.add_long_task_func = function (threshold, func) {
+        const id = addLongTaskFunc.call(this, toNumber(threshold, 1, MAX_THRESHOLD, 'threshold in milliseconds'), func);
+        nameSources();
+        return id;
+    };
     if ((GLib.getenv('PRIO_SCHED_LONG_TASKS') || '0') !== '0')
         nameSources();
 }
