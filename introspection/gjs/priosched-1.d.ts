@@ -408,11 +408,14 @@ declare module '@girs/priosched-1' {
                 'notify::progress': (pspec: GObject.ParamSpec) => void;
                 'notify::name': (pspec: GObject.ParamSpec) => void;
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
+                'notify::return-on-abort': (pspec: GObject.ParamSpec) => void;
                 'notify::state': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 name: string | null;
                 progress: number;
+                return_on_abort: boolean;
+                returnOnAbort: boolean;
             }
         }
 
@@ -423,6 +426,9 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
             get progress(): number; set progress(value: number);
+            /** Whether an abort ends it at once, whatever it waits for. */
+            get return_on_abort(): boolean; set return_on_abort(value: boolean);
+            get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
             get name(): string | null; set name(value: string | null);
             get priority(): TaskPriority;
             get state(): TaskState;
@@ -464,6 +470,7 @@ declare module '@girs/priosched-1' {
         namespace TaskGroup {
             interface SignalSignatures extends GObject.Object.SignalSignatures {
                 'notify::limit': (pspec: GObject.ParamSpec) => void;
+                'notify::return-on-abort': (pspec: GObject.ParamSpec) => void;
                 'notify::pending': (pspec: GObject.ParamSpec) => void;
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
                 'notify::scheduler': (pspec: GObject.ParamSpec) => void;
@@ -471,6 +478,8 @@ declare module '@girs/priosched-1' {
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 limit: number;
+                return_on_abort: boolean;
+                returnOnAbort: boolean;
                 priority: TaskPriority;
                 scheduler: Scheduler;
             }
@@ -481,6 +490,9 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<TaskGroup>;
             $signals: TaskGroup.SignalSignatures;
             get limit(): number; set limit(value: number);
+            /** That of the tasks that are posted from now on. */
+            get return_on_abort(): boolean; set return_on_abort(value: boolean);
+            get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
             /** How many tasks have no result yet. */
             get pending(): number;
             get priority(): TaskPriority;

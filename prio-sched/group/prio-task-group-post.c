@@ -352,6 +352,8 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
   signal = own.signal;
   task = prio_scheduler_post_task (self->places, &own, member_run, member, member_release_data);
   member->task = task;
+  if (self->return_on_abort)
+    prio_task_set_return_on_abort (task, TRUE);
   if (prio_task_get_state (task) == PRIO_TASK_STATE_PENDING)
     prio_member_enqueue (member);
   prio_member_hear_of (member);

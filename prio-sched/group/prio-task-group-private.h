@@ -69,6 +69,7 @@ struct _PrioTaskGroup
   guint n_taking; /* calls that are ending what is queued */
   guint n_waiting; /* those of @n_open that wait for the others */
   gboolean will_notify; /* `pending` has changed */
+  gboolean return_on_abort; /* of the tasks that are posted from now on */
 
   GQueue queued;       /* members, the oldest first */
   PrioMember *running; /* whose function is on the stack, innermost, or NULL */

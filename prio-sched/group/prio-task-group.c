@@ -71,6 +71,7 @@ enum
   PROP_PENDING,
   PROP_PRIORITY,
   PROP_SIGNAL,
+  PROP_RETURN_ON_ABORT,
   N_PROPS
 };
 
@@ -216,6 +217,10 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
       g_value_set_object (value, prio_task_group_get_signal (self));
       break;
 
+    case PROP_RETURN_ON_ABORT:
+      g_value_set_boolean (value, self->return_on_abort);
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -243,9 +248,30 @@ prio_task_group_set_property (GObject *object, guint id, const GValue *value, GP
       self->first_priority = (PrioTaskPriority) g_value_get_enum (value);
       break;
 
+    case PROP_RETURN_ON_ABORT:
+      self->return_on_abort = g_value_get_boolean (value);
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
+}
+
+static GParamSpec *
+make_return_on_abort (void)
+{
+  /**
+   * PrioTaskGroup:return-on-abort:
+   *
+   * Whether an abort ends a task of the group at once, whatever it waits for: the [property@PrioSched.Task:return-on-abort] of those
+   * that are posted from now on.
+   *
+   * Its place is then free for what is posted next, and waits for the group hear of it.  A function that runs in a thread keeps its
+   * place until it returns.
+   *
+   * Since: 1.0
+   */
+  return g_param_spec_boolean ("return-on-abort", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
 }
 
 static void
@@ -306,6 +332,8 @@ install_properties (GObjectClass *object_class)
    */
   properties[PROP_SIGNAL] =
       g_param_spec_object ("signal", NULL, NULL, PRIO_TYPE_TASK_SIGNAL, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  properties[PROP_RETURN_ON_ABORT] = make_return_on_abort ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
@@ -560,6 +588,9 @@ prio_task_group_set_priority (PrioTaskGroup *self, PrioTaskPriority priority, GE
  *
  * Aborts all tasks, queued and running, with @reason.  The group goes on: what is posted from now
  * on, even in a handler of this abort, has another signal.
+ *
+ * A task whose result is deferred, or whose function runs in a thread, ends when its operation does, and keeps its place until
+ * then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.
  *
  * Call it on the thread that runs the scheduler's main context.
  *

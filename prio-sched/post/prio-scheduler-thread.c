@@ -246,6 +246,8 @@ call (PrioWork *work)
   __atomic_store_n (&task->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (prio_task_is_listened_to (task))
     prio_loop_submit (task->entry.run_queue->loop, &(PrioOp) { .apply = op_notify_state, .target = task });
+  /* The abort may have come between the queue and here. */
+  prio_task_process_abort (task);
   work->func (task, work->data);
 
   /* It has neither been given a result, nor will it be later. */

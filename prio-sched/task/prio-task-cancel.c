@@ -10,6 +10,105 @@
 /* Of a task that runs in a thread: takes it back if it has not begun.  Atomic; set before there is one. */
 gboolean (*prio_task_take_back) (PrioTask *self);
 
+static G_DEFINE_QUARK (prio-sched-abort-listener, listener)
+
+/* The handler of the signal of a task with return-on-abort.  The task has it, and the handler the task weakly. */
+typedef struct
+{
+  GCancellable *signal; /* held */
+  gulong id;
+} Listener;
+
+/* Owner thread: whether @self has begun, has no result, and is ended by nothing else when it is aborted. */
+static gboolean
+returns_now (PrioTask *self)
+{
+  if (!__atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED) || prio_task_is_completed (self))
+    return FALSE;
+  if (self->entry.use == PRIO_ENTRY_IN_THREAD)
+    return __atomic_load_n (&self->state, __ATOMIC_RELAXED) == PRIO_TASK_STATE_RUNNING;
+  return prio_entry_get_state (&self->entry) == PRIO_ENTRY_DONE;
+}
+
+/* Takes the reference to the task. */
+static void
+op_return_aborted (PrioLoop *loop, const PrioOp *op)
+{
+  PrioTask *self = op->target;
+
+  if (returns_now (self))
+    prio_task_abort (self);
+  else
+    prio_loop_defer_release (loop, g_object_unref, self);
+}
+
+static gboolean
+is_aborted (PrioTask *self)
+{
+  return __atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST) ||
+         (self->signal != NULL && g_cancellable_is_cancelled (self->signal));
+}
+
+/* Any thread: ends @self if it has been aborted before this could be heard of. */
+void
+prio_task_process_abort (PrioTask *self)
+{
+  if (__atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED) && is_aborted (self))
+    prio_loop_submit_quietly (self->entry.run_queue->loop,
+                              &(PrioOp) { .apply = op_return_aborted, .target = g_object_ref (self) });
+}
+
+/* GLib may hold the lock of the cancellable. */
+static void
+signal_cancelled (GCancellable *signal G_GNUC_UNUSED, GWeakRef *weak)
+{
+  PrioTask *self = g_weak_ref_get (weak);
+
+  if (self != NULL)
+    prio_loop_submit_quietly (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
+}
+
+static void
+weak_free (gpointer weak, GClosure *closure G_GNUC_UNUSED)
+{
+  g_weak_ref_clear (weak);
+  g_free (weak);
+}
+
+static void
+listener_free (gpointer data)
+{
+  Listener *listener = data;
+
+  g_signal_handler_disconnect (listener->signal, listener->id);
+  g_object_unref (listener->signal);
+  g_free (listener);
+}
+
+static void
+listen (PrioTask *self)
+{
+  Listener *listener = g_new (Listener, 1);
+  GWeakRef *weak = g_new (GWeakRef, 1);
+
+  g_weak_ref_init (weak, self);
+  listener->signal = g_object_ref (self->signal);
+  listener->id = g_signal_connect_data (self->signal, "cancelled", G_CALLBACK (signal_cancelled), weak, weak_free, 0);
+  g_object_set_qdata_full (G_OBJECT (self), listener_quark (), listener, listener_free);
+}
+
+void
+prio_task_set_return_on_abort (PrioTask *self, gboolean return_on_abort)
+{
+  __atomic_store_n (&self->return_on_abort, return_on_abort, __ATOMIC_RELAXED);
+  if (!return_on_abort || prio_task_is_completed (self))
+    return;
+
+  if (self->signal != NULL && g_object_get_qdata (G_OBJECT (self), listener_quark ()) == NULL)
+    listen (self);
+  prio_task_process_abort (self);
+}
+
 static void
 op_cancel (PrioLoop *loop, const PrioOp *op)
 {
@@ -44,7 +143,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
         break;
       /* The task may have deferred its result: prio_task_return_error_if_aborted () finds this. */
       __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
-      if (self->next != NULL || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
+      if (self->next != NULL || returns_now (self) || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
           (self->entry.use == PRIO_ENTRY_IN_THREAD && __atomic_load_n (&prio_task_take_back, __ATOMIC_ACQUIRE) (self)))
         {
           prio_task_abort (self);
@@ -64,7 +163,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * A task that is delayed or queued, or waits for a thread, leaves its queue.  If its function is running, it goes on,
  * but the task has the error as its result at once.  A task that has deferred its result, and
  * whose function has returned, and one whose function runs in another thread are not ended by the call: they hear of it when they call
- * [method@PrioSched.Task.return_error_if_aborted].  One that is taken in steps,
+ * [method@PrioSched.Task.return_error_if_aborted].  With [property@PrioSched.Task:return-on-abort] the call ends them, too.  One that is taken in steps,
  * [method@PrioSched.Scheduler.post_steps], is as one that is queued or runs.  For a completed task the call does nothing.
  *
  * Any thread may call it.  A call from a thread other than the one that runs the scheduler's main

@@ -50,9 +50,10 @@
  * reference is dropped, on any thread, before there is a result, then a warning names the
  * task, and it fails with %PRIO_ERROR_DROPPED, so that nobody waits for it for ever.
  *
- * Once its function has returned, an abort of its signal no longer ends the task.  If
+ * Once its function has returned, an abort of its signal no longer ends the task, unless
+ * [property@PrioSched.Task:return-on-abort] is %TRUE.  If
  * the task is aborted before that, its result is the abort, and a result that is returned
- * later is released.  An abort never ends a task whose function runs in a thread.
+ * later is released.  The same goes for a task whose function runs in a thread.
  *
  * Call it in the task's function, on the thread that runs it.
  *

@@ -102,6 +102,7 @@ struct _PrioTask
   /* Atomic. */
   guint8 state; /* PrioTaskState */
   guint8 claim; /* PrioTaskClaim */
+  guint8 return_on_abort; /* an abort ends it also once its function has returned, or while that runs in a thread */
 
   /* Owner thread. */
   guint8 cancelled; /* atomic, written by the owner thread: prio_task_cancel () has been called in time, and the
@@ -129,6 +130,7 @@ void prio_task_return (PrioTask *self, PrioResult *result);
 gboolean prio_task_fail_if_dropped (PrioTask *self);
 void prio_task_complain (PrioTask *self, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void prio_task_warn (PrioTask *self, const char *what);
+void prio_task_tell_late_result (PrioTask *self);
 void prio_task_notify_state (PrioTask *self);
 void prio_task_notify_progress (PrioTask *self);
 

@@ -40,6 +40,8 @@ void prio_task_settle_queued (PrioTask *task, GObject *value, GError *error);
 /* prio-task-cancel.c */
 extern gboolean (*prio_task_take_back) (PrioTask *task) G_GNUC_INTERNAL;
 void prio_task_cancel_quietly (PrioTask *task);
+void prio_task_set_return_on_abort (PrioTask *task, gboolean return_on_abort);
+void prio_task_process_abort (PrioTask *task);
 
 /* prio-task-pool.c */
 PrioTask *prio_task_pool_take (PrioLoop *loop);

@@ -380,6 +380,8 @@ prio_task_return (PrioTask *self, PrioResult *result)
   PrioOp op = { .apply = op_return, .target = g_object_ref (self) };
   gboolean releases, taken;
 
+  if (G_UNLIKELY (prio_task_is_completed (self)))
+    prio_task_tell_late_result (self);
   if (!prio_loop_enter (loop))
     {
       op.data = g_memdup2 (result, sizeof *result);

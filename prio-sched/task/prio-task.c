@@ -71,6 +71,7 @@ enum
   PROP_PRIORITY,
   PROP_STATE,
   PROP_PROGRESS,
+  PROP_RETURN_ON_ABORT,
   N_PROPS
 };
 
@@ -189,6 +190,16 @@ prio_task_warn (PrioTask *self, const char *what)
   g_warning ("%c%s %s", g_ascii_toupper (task[0]), task + 1, what);
 }
 
+/* A result has been returned to a task that has completed, or is about to. */
+void
+prio_task_tell_late_result (PrioTask *self)
+{
+  g_autofree char *task = prio_is_debugging () ? describe (self) : NULL;
+
+  if (task != NULL)
+    prio_debug ("The result of %s comes after its abort, and is dropped", task);
+}
+
 static void
 prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
 {
@@ -212,6 +223,10 @@ prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
       g_value_set_double (value, prio_task_get_progress (self));
       break;
 
+    case PROP_RETURN_ON_ABORT:
+      g_value_set_boolean (value, __atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED));
+      break;
+
     default:
       G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
     }
@@ -228,6 +243,11 @@ prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSp
 
     case PROP_PROGRESS:
       prio_task_set_progress (PRIO_TASK (object), g_value_get_double (value));
+      break;
+
+    case PROP_RETURN_ON_ABORT:
+      g_return_if_fail (PRIO_IS_POSTED (PRIO_TASK (object)));
+      prio_task_set_return_on_abort (PRIO_TASK (object), g_value_get_boolean (value));
       break;
 
     default:
@@ -248,6 +268,37 @@ make_progress (void)
    * Since: 1.0
    */
   return g_param_spec_double ("progress", NULL, NULL, 0, 1, 0, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
+}
+
+static GParamSpec *
+make_return_on_abort (void)
+{
+  /**
+   * PrioTask:return-on-abort:
+   *
+   * Whether an abort ends the task at once, whatever it waits for: the counterpart of [method@Gio.Task.set_return_on_cancel].
+   *
+   * By default the result of a task whose function has returned follows what it waits for, as in the draft: an abort of its
+   * signal, or [method@PrioSched.Task.cancel], does not end it, nor does it end one whose function runs in a thread.  That is right where an operation
+   * is cancelled with the task, and ends soon.  Set this to %TRUE where the answer may never come: a volume that is gone, a
+   * server that hangs.  The task then ends in the state %PRIO_TASK_STATE_ABORTED with the reason, frees its place in a group,
+   * and a result that is returned later is released.  What the function, or the operation, uses has to be there until it ends.
+   *
+   * ```c
+   * static void
+   * ask (PrioTask *task, gpointer server)
+   * {
+   *   g_object_set (task, "return-on-abort", TRUE, NULL);
+   *   prio_task_defer (task);
+   *   server_ask_async (server, answered, g_object_ref (task));
+   * }
+   * ```
+   *
+   * Set it before the task begins, or in its function.  [property@PrioSched.TaskGroup:return-on-abort] sets it for the tasks of a group.
+   *
+   * Since: 1.0
+   */
+  return g_param_spec_boolean ("return-on-abort", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
 }
 
 static void
@@ -311,7 +362,7 @@ install_properties (GObjectClass *object_class)
                          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   properties[PROP_PROGRESS] = make_progress ();
-
+  properties[PROP_RETURN_ON_ABORT] = make_return_on_abort ();
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 

@@ -478,6 +478,186 @@ test_two_results_at_once (Fixture *f, gconstpointer data)
   g_log_set_always_fatal (fatal);
 }
 
+/* Tasks whose operation does not answer before they are aborted. */
+typedef enum { DEFERRED, LAST_STEP, IN_THREAD, N_KINDS } Kind;
+
+typedef struct
+{
+  Kind kind;
+  gint stage; /* atomic: 1: it has begun, 2: it may return */
+  PrioTask *held;
+} Silent;
+
+/* In the task's function: no answer comes. */
+static void
+wait_for_nobody (PrioTask *task, gpointer data)
+{
+  Silent *self = data;
+
+  prio_task_defer (task);
+  self->held = g_object_ref (task);
+  g_atomic_int_set (&self->stage, 1);
+}
+
+static gboolean
+wait_in_a_step (PrioTask *task, gpointer data)
+{
+  Silent *self = data;
+
+  if (self->stage++ == 0)
+    {
+      prio_scheduler_end_slice (prio_scheduler_get_default ());
+      prio_task_delay_step (task, 1);
+      return G_SOURCE_CONTINUE;
+    }
+  wait_for_nobody (task, data);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+wait_in_a_thread (PrioTask *task, gpointer data)
+{
+  Silent *self = data;
+
+  g_atomic_int_set (&self->stage, 1);
+  while (g_atomic_int_get (&self->stage) != 2)
+    g_usleep (100);
+  prio_task_return_pointer (task, data, destroy);
+  g_atomic_int_set (&self->stage, 3);
+}
+
+static PrioTask *
+post_silent (Fixture *f, PrioTaskGroup *group, GCancellable *signal, Silent *self)
+{
+  PrioTaskOptions options = { .signal = signal, .name = "a name" };
+
+  switch (self->kind)
+    {
+    case DEFERRED:
+      return group != NULL ? prio_task_group_post_task (group, &options, wait_for_nobody, self, NULL)
+                           : prio_scheduler_post_task (f->scheduler, &options, wait_for_nobody, self, NULL);
+    case LAST_STEP:
+      return group != NULL ? prio_task_group_post_steps (group, &options, wait_in_a_step, self, NULL)
+                           : prio_scheduler_post_steps (f->scheduler, &options, wait_in_a_step, self, NULL);
+    default:
+      return group != NULL ? prio_task_group_run_in_thread (group, &options, wait_in_a_thread, self, NULL)
+                           : prio_scheduler_run_in_thread (f->scheduler, &options, wait_in_a_thread, self, NULL);
+    }
+}
+
+static gboolean
+has_begun (Silent *self)
+{
+  return self->held != NULL || (self->kind == IN_THREAD && g_atomic_int_get (&self->stage) == 1);
+}
+
+static void
+run_until_begun (Fixture *f, Silent *self)
+{
+  while (!has_begun (self))
+    g_main_context_iteration (f->context, FALSE);
+  fixture_run (f);
+}
+
+/* The answer comes after all, and is dropped. */
+static void
+answer_late (Fixture *f, Silent *self)
+{
+  if (self->held != NULL)
+    {
+      prio_task_return_pointer (self->held, self, destroy);
+      g_clear_object (&self->held);
+    }
+  if (self->kind == IN_THREAD)
+    g_atomic_int_set (&self->stage, 2);
+  while (self->kind == IN_THREAD && g_atomic_int_get (&self->stage) != 3)
+    g_usleep (100);
+  fixture_run (f);
+}
+
+static void
+log_end (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (prio_task_propagate_pointer (PRIO_TASK (result), &error));
+  g_string_append_printf (((Fixture *) data)->log, "%d %s, ", prio_task_get_state (PRIO_TASK (result)), error->message);
+}
+
+typedef enum { BY_CONTROLLER, BY_HAND, ALONE, N_ENDS } End;
+
+static void
+check_ends_at_the_abort (Fixture *f, Kind kind, End end, gboolean set_late)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  Silent silent = { .kind = kind };
+  g_autoptr (PrioTask) task = post_silent (f, NULL, signal_of (controller), &silent);
+  guint before = n_destroyed;
+
+  prio_task_then (task, log_end, f, NULL);
+  if (!set_late)
+    g_object_set (task, "return-on-abort", TRUE, NULL);
+  run_until_begun (f, &silent);
+  if (end == BY_CONTROLLER)
+    prio_task_controller_abort (controller, g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CLOSED, "mine"));
+  else if (end == BY_HAND)
+    g_cancellable_cancel (signal_of (controller));
+  else
+    prio_task_cancel (task);
+  if (set_late)
+    g_object_set (task, "return-on-abort", TRUE, NULL);
+  fixture_run (f);
+
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_true (g_str_has_prefix (f->log->str, end == BY_CONTROLLER ? "4 mine, " : "4 "));
+  g_string_truncate (f->log, 0);
+  answer_late (f, &silent);
+  g_assert_cmpstr (f->log->str, ==, "");
+  g_assert_cmpuint (n_destroyed - before, ==, 1);
+}
+
+static void
+test_ends_at_the_abort (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < N_KINDS * N_ENDS * 2; i++)
+    check_ends_at_the_abort (f, (Kind) (i % N_KINDS), (End) (i / N_KINDS % N_ENDS), i >= N_KINDS * N_ENDS);
+}
+
+/* The abort of a group ends its tasks, frees their places and its waits, and the group goes on. */
+static void
+test_ends_with_its_group (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < N_KINDS; i++)
+    {
+      g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+      Silent silent[] = { { .kind = (Kind) i }, { .kind = DEFERRED } };
+      g_autoptr (PrioTask) first = NULL, second = NULL, next = NULL;
+      gboolean on;
+
+      g_object_set (group, "return-on-abort", TRUE, NULL);
+      g_object_get (group, "return-on-abort", &on, NULL);
+      g_assert_true (on);
+      first = post_silent (f, group, NULL, &silent[0]);
+      second = post_silent (f, group, NULL, &silent[1]);
+      g_object_get (first, "return-on-abort", &on, NULL);
+      g_assert_true (on);
+      run_until_begun (f, &silent[0]);
+      run_until_begun (f, &silent[1]);
+      prio_task_group_abort (group, NULL);
+      fixture_run (f);
+      g_assert_cmpint (prio_task_get_state (first), ==, PRIO_TASK_STATE_ABORTED);
+      g_assert_cmpint (prio_task_get_state (second), ==, PRIO_TASK_STATE_ABORTED);
+      g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+
+      next = prio_task_group_post_task (group, NULL, step_run_task, step_new (f, 'n', NULL, NULL), step_free);
+      fixture_run (f);
+      g_assert_cmpstr (f->log->str, ==, "n");
+      g_string_truncate (f->log, 0);
+      answer_late (f, &silent[0]);
+      answer_late (f, &silent[1]);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -493,6 +673,8 @@ main (int argc, char **argv)
   add_test ("/deferred/result-of-an-aborted-task", test_result_of_an_aborted_task);
   add_test ("/deferred/result-while-it-is-aborted", test_result_while_it_is_aborted);
   add_test ("/deferred/two-results-at-once", test_two_results_at_once);
+  add_test ("/deferred/return-on-abort/task", test_ends_at_the_abort);
+  add_test ("/deferred/return-on-abort/group", test_ends_with_its_group);
 
   return g_test_run ();
 }
