@@ -125,7 +125,7 @@ void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);
 void prio_task_pool_init (void);
 gboolean prio_task_succeeds (PrioTask *self, GError **error, const char *function);
-gboolean prio_task_is_listened_to_slow (PrioTask *self);
+gboolean prio_task_is_listened_to (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);
 gboolean prio_task_fail_if_dropped (PrioTask *self);
 void prio_task_complain (PrioTask *self, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
@@ -133,40 +133,6 @@ void prio_task_warn (PrioTask *self, const char *what);
 void prio_task_tell_late_result (PrioTask *self);
 void prio_task_notify_state (PrioTask *self);
 void prio_task_notify_progress (PrioTask *self);
-
-/* Where pointers have 64 bits, GObject has a gap between its reference count and its data, and
- * sets a flag there when the first handler is connected to an object.  GLib does not promise
- * that, so prio_task_pool_init () tests it. */
-typedef struct
-{
-  guint pristine;    /* the gap of an object that never had a handler */
-  gboolean has_flag; /* whether the gap changes when a handler is connected; if not, GLib looks for handlers */
-} PrioObjectGap;
-
-extern PrioObjectGap prio_object_gap G_GNUC_INTERNAL; /* set once, before the first task exists */
-
-static inline guint
-prio_object_gap_read (GObject *object)
-{
-#if GLIB_SIZEOF_VOID_P == 8
-  G_STATIC_ASSERT (G_STRUCT_OFFSET (GObject, qdata) == G_STRUCT_OFFSET (GObject, ref_count) + 2 * sizeof (guint));
-
-  return __atomic_load_n ((guint *) &object->ref_count + 1, __ATOMIC_RELAXED);
-#else
-  (void) object;
-  return 0;
-#endif
-}
-
-/* Whether signal handlers are connected. */
-static inline gboolean
-prio_task_is_listened_to (PrioTask *self)
-{
-  if (G_LIKELY (prio_object_gap.has_flag && prio_object_gap_read (&self->parent_instance) == prio_object_gap.pristine))
-    return FALSE;
-
-  return prio_task_is_listened_to_slow (self);
-}
 
 /* A task that a scheduler has made, and not a g_object_new () of a binding. */
 #define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.run_queue != NULL)

@@ -39,24 +39,18 @@ prio_task_pool_take (PrioLoop *loop)
   return prio_task_from_entry (entry);
 }
 
-PrioObjectGap prio_object_gap;
-
 static guint notify_signal;
 
 /* Called once, before the first task exists. */
 void
 prio_task_pool_init (void)
 {
-  g_autoptr (GObject) object = g_object_new (G_TYPE_OBJECT, NULL);
-
   notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
-  prio_object_gap.pristine = prio_object_gap_read (object);
-  g_signal_connect (object, "notify", G_CALLBACK (g_object_get_type), NULL);
-  prio_object_gap.has_flag = prio_object_gap_read (object) != prio_object_gap.pristine;
 }
 
+/* Returns whether signal handlers are connected, blocked ones and those for one property too. */
 gboolean
-prio_task_is_listened_to_slow (PrioTask *task)
+prio_task_is_listened_to (PrioTask *task)
 {
   return g_signal_handler_find (task, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
 }
