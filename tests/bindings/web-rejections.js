@@ -308,6 +308,68 @@ test('a signal that is cancelled by hand rejects all of its tasks', async () => 
     assert(reasons.every(reason => reason.code === reasons[0].code && reason.domain === reasons[0].domain));
 });
 
+// Each way to post a task that returns what body () does.
+const group = new PrioSched.TaskGroup({limit: 3});
+const posts = {
+    'the web’s task': body => scheduler.postTask(body),
+    'the web’s task with a signal': body => scheduler.postTask(body, {signal: new TaskController().signal}),
+    'a task': body => native.post_task(body),
+    'a task with a priority': body => native.post_task(body, {priority: 'background'}),
+    'a task with a delay': body => native.post_task(body, {delay: 1}),
+    'a task of a group': body => group.post_task(body),
+    'steps': body => native.post_steps(function* () { // eslint-disable-line require-yield
+        return body();
+    }),
+    'steps of two slices': body => native.post_steps(function* () {
+        yield native.sleep(0);
+        return body();
+    }),
+};
+const thenables = {
+    'without a reason': [undefined, {then: (_, reject) => reject()}],
+    'that throws null': [null, {then() {
+        throw null; // eslint-disable-line no-throw-literal
+    }}],
+    'later': ['late', {then: (_, reject) => native.post_task(() => reject('late'))}],
+    'with a getter that throws': ['got', {get then() {
+        throw 'got'; // eslint-disable-line no-throw-literal
+    }}],
+};
+
+for (const [kind, post] of Object.entries(posts)) {
+    test(`the rejection of a thenable that ${kind} returns is reported with its value`, async () => {
+        const all = Object.values(thenables), settled = await Promise.allSettled(all.map(([, thenable]) => post(() => thenable)));
+        assertEqual(settled.map(({reason}) => `${reason}`), all.map(([reason]) => `${reason}`));
+        await expectWarnings(all.map(([reason]) => `*rejection of a task*: ${reason}\n*`), async () => {
+            for (const [, thenable] of all) {
+                let hasRun = false;
+                post(() => {
+                    hasRun = true;
+                    return thenable;
+                });
+                while (!hasRun)
+                    await iteration();
+                await tasksBehindAll();
+            }
+        });
+        let nReads = 0;
+        assertEqual(await post(() => ({get then() {
+            nReads++;
+            return resolve => resolve('value');
+        }})), 'value');
+        assertEqual(nReads, 1);
+        assertEqual(await post(() => ({then: 5})), {then: 5});
+    });
+}
+
+for (const [kind, post] of Object.entries(posts)) {
+    test(`a task that returns its own promise is rejected: ${kind}`, async () => {
+        const task = post(() => task), error = await rejection(task);
+        assert(error instanceof TypeError && /itself/.test(error.message), `${error}`);
+        assertEqual(await post(() => 'next'), 'next');
+    });
+}
+
 for (const [kind, make] of Object.entries(kinds)) {
     test(`rejections of ${kind} tasks that nobody handles are told once, with where they come from`, async () => {
         const abortHere = (controller, reason) => controller.abort(reason);
