@@ -128,6 +128,22 @@ is_promise (JSContext *cx, JS::HandleValue value)
   return object && JS::IsPromiseObject (object);
 }
 
+/* The function `then` of what is not a promise and has one, or undefined. */
+static bool
+get_then (JSContext *cx, JS::HandleValue value, JS::MutableHandleValue then)
+{
+  JS::RootedObject object (cx, value.isObject () ? &value.toObject () : nullptr);
+
+  then.setUndefined ();
+  if (!object || JS::IsPromiseObject (object))
+    return true;
+  if (!JS_GetProperty (cx, object, "then", then))
+    return false;
+  if (!then.isObject () || !JS::IsCallable (&then.toObject ()))
+    then.setUndefined ();
+  return true;
+}
+
 /* Where the stack has to tell the state, the overrides call the function, run the jobs that it has left, and forget the state. */
 static bool
 is_under (const Running &running)
@@ -135,12 +151,16 @@ is_under (const Running &running)
   return !PRIO_IS_EXACT && !running.state.isNull ();
 }
 
-/* Begins to follow the promise in @value, which the task's function has returned. */
+/* Begins to follow @value, which the task's function has returned, if it is a promise or a thenable. */
 static bool
 follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
 {
-  JS::RootedValueArray<3> args (running.engine->cx);
+  JS::RootedValueArray<4> args (running.engine->cx);
 
+  if (!get_then (running.engine->cx, value, args[3]))
+    return false;
+  if (args[3].isUndefined () && !is_promise (running.engine->cx, value))
+    return true;
   args[0].set (value);
   args[1].setObject (*running.promise);
   args[2].set (running.state);
@@ -185,7 +205,7 @@ call_function (const Running &running, Outcome *outcome)
   bool returned = call_in_state (running, &outcome->value);
 
   engine->call_depth = outer;
-  if (returned && (!is_promise (cx, outcome->value) || follow (running, outcome->value, &outcome->promised)))
+  if (returned && follow (running, outcome->value, &outcome->promised))
     return true;
 
   outcome->promised.setUndefined ();

@@ -11,6 +11,7 @@
 const {Gio} = imports.gi;
 const {BACKGROUND, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, setReason} = imports.overrides._priosched.core.reasons;
+const {promiseOfThenable} = imports.overrides._priosched.core.settling;
 const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const PENDING = {isRejected: false};
@@ -143,7 +144,8 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
     return {
         closedError,
-        follow: (returned, promise, state) => results.follow(returned, entryOf(native.settle, promise, orNone(state))),
+        follow: (returned, promise, state, then) => results.follow(then === undefined ? returned : promiseOfThenable(returned, then),
+            entryOf(native.settle, promise, orNone(state))),
         finish(outcome, state) {
             if (outcome.settle !== null) {
                 outcome.settle(outcome.value);

@@ -7,7 +7,7 @@
 /* exported Results */
 
 const {USER_BLOCKING} = imports.overrides._priosched.constants;
-const {Queue, Slice, followPromise, keepResolvers} = imports.overrides._priosched.core.settling;
+const {Later, Queue, Slice, followPromise, keepResolvers, ownPromiseError} = imports.overrides._priosched.core.settling;
 const {Unhandled} = imports.overrides._priosched.core.unhandled;
 
 var Results = class Results {
@@ -98,6 +98,10 @@ var Results = class Results {
 
     // What comes of the promise that the callback of entry has returned.
     follow(promise, entry) {
+        if (promise === entry.promise)
+            return {settle: entry.reject, value: ownPromiseError(), isAwaited: false};
+        if (promise instanceof Later)
+            promise.promise = entry.promise;
         return followPromise(promise, entry, (settle, value) => {
             this.#running.pending.remove(entry.state);
             this.settle(entry, settle, value);

@@ -2,7 +2,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Entry, Later, Queue, Slice, adoptedEntry, followPromise, keepResolvers */
+/* exported Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers,
+   ownPromiseError, promiseOf, promiseOfThenable */
 
 // The executor of every promise, which saves a closure for each.  The code that makes a promise
 // calls post() or a yield of the table right after it.  The engine walks the whole stack for every
@@ -41,8 +42,32 @@ var adoptedEntry = function adoptedEntry(waiting, settle, value, watchRejection)
     return entry;
 };
 
+var isThenable = function isThenable(value) {
+    return ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof value.then === 'function';
+};
+
+var ownPromiseError = function ownPromiseError() {
+    return new TypeError('The task has returned its own promise, which would wait for itself');
+};
+
+// A promise for a thenable, whose `then` has been read.
+var promiseOfThenable = function promiseOfThenable(value, then) {
+    return new Promise(resolve => resolve({then: (...settlers) => then.apply(value, settlers)}));
+};
+
+// What a function has returned that comes later: its promise, or one for a thenable; or null.
+var promiseOf = function promiseOf(value) {
+    if (value instanceof Promise || value instanceof Later)
+        return value;
+    if ((typeof value !== 'object' || value === null) && typeof value !== 'function')
+        return null;
+    const {then} = value;
+    return typeof then === 'function' ? promiseOfThenable(value, then) : null;
+};
+
 // What the callback of a task returns that goes on in continuations: like a promise, but it settles at once, since jobs may have to wait.
 var Later = class Later {
+    promise = null; // the task's
     #settlers = null;
 
     then(resolve, reject) {
@@ -50,11 +75,13 @@ var Later = class Later {
     }
 
     resolve(value) {
-        const {resolve, reject} = this.#settlers;
-        if (value instanceof Promise)
-            value.then(resolve, reject);
-        else
+        const {resolve, reject} = this.#settlers, promise = promiseOf(value);
+        if (promise === null)
             resolve(value);
+        else if (promise === this.promise)
+            reject(ownPromiseError());
+        else
+            promise.then(resolve, reject);
     }
 
     reject(error) {

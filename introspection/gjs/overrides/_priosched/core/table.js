@@ -18,7 +18,7 @@ const Current = imports.overrides._priosched.core.current;
 const {Entries} = imports.overrides._priosched.core.entries;
 const {closedError, reasonOf} = imports.overrides._priosched.core.reasons;
 const {newRunner} = imports.overrides._priosched.core.runner;
-const {Entry, Later, adoptedEntry} = imports.overrides._priosched.core.settling;
+const {Entry, adoptedEntry, promiseOf} = imports.overrides._priosched.core.settling;
 const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const NO_EXPIRY = -1;
@@ -119,8 +119,9 @@ var Table = class Table {
                 value = exact.runAs(state, callback);
             else
                 value = state.frame === null ? callback() : state.frame(state.left, callback);
-            if (value instanceof Promise || value instanceof Later)
-                outcome = results.follow(value, entry);
+            const promise = promiseOf(value);
+            if (promise !== null)
+                outcome = results.follow(promise, entry);
         } catch (error) {
             settle = entry.reject;
             value = error;

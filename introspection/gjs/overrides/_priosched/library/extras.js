@@ -8,6 +8,7 @@
 
 const {Gio} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
+const {isThenable} = imports.overrides._priosched.core.settling;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 
 function toIterator(items) {
@@ -16,10 +17,6 @@ function toIterator(items) {
         throw new TypeError(`${named(items)} is nothing to iterate over`);
     const iterator = make.call(items);
     return {iterator, isAsync: make === items[Symbol.asyncIterator]};
-}
-
-function isThenable(value) {
-    return ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof value.then === 'function';
 }
 
 var toMilliseconds = function toMilliseconds(value) {

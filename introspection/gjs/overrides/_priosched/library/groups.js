@@ -40,10 +40,6 @@ function checkNames(options, names, where) {
     return options;
 }
 
-function isThenable(value) {
-    return ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof value.then === 'function';
-}
-
 // Of a group: by their handles, the tasks that are queued or running.
 const MEMBERS = Symbol('members');
 
@@ -59,23 +55,8 @@ function returnTo(group, handle, outcome) {
 function follow(entry, group, handle) {
     const {resolve, reject} = entry;
     entry.resolve = value => {
-        let isPromised;
-        try {
-            isPromised = isThenable(value);
-        } catch (error) {
-            // Its getter of then has thrown, which is how it ends, as with a promise.
-            entry.reject(error);
-            return;
-        }
-        if (isPromised) {
-            const promise = Promise.resolve(value);
-            promise.then(result => returnTo(group, handle, {isRejected: false, value: result}),
-                error => returnTo(group, handle, {isRejected: true, value: error}));
-            resolve(promise);
-        } else {
-            returnTo(group, handle, {isRejected: false, value});
-            resolve(value);
-        }
+        returnTo(group, handle, {isRejected: false, value});
+        resolve(value);
     };
     entry.reject = error => {
         returnTo(group, handle, {isRejected: true, value: error});
