@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "watch/prio-histogram-private.h"
-#include "watch/prio-longest-private.h"
+#include "monitor-longest.h"
 
 enum
 {

@@ -16,9 +16,24 @@ struct _PrioInspectorLongest
   GtkBox parent_instance;
 
   GtkWidget *watches, *note, *table;
+  GPtrArray *records; /* of Longest, the longest first */
   GWeakRef scheduler; /* the one that watches, */
   guint watch;        /* and the id of that; 0 if none does */
 };
+
+/* What has held the main loop under one name. */
+typedef struct
+{
+  char *name;            /* or NULL */
+  gint priority;         /* of a task, or PRIO_PRIORITY_UNSET */
+  double longest, total; /* ms */
+  gint64 ended;          /* when the longest run ended, µs of g_get_monotonic_time () */
+  guint64 n_runs;
+} Longest;
+
+/* From so many milliseconds on a run is listed: half of a frame at 60 Hz. */
+#define THRESHOLD 8
+#define MAX_RECORDS 32
 
 G_DEFINE_FINAL_TYPE (PrioInspectorLongest, prio_inspector_longest, GTK_TYPE_BOX)
 
@@ -59,6 +74,57 @@ list_schedulers (void)
 }
 
 static void
+longest_free (gpointer record)
+{
+  g_free (((Longest *) record)->name);
+  g_free (record);
+}
+
+static gint
+compare (gconstpointer a, gconstpointer b)
+{
+  const Longest *x = *(const Longest *const *) a, *y = *(const Longest *const *) b;
+
+  return (x->longest < y->longest) - (x->longest > y->longest);
+}
+
+/* Finds the record of this name and priority, or adds one. */
+static Longest *
+find_record (GPtrArray *records, const char *name, gint priority)
+{
+  Longest *record;
+
+  for (guint i = 0; i < records->len; i++)
+    {
+      record = records->pdata[i];
+      if (record->priority == priority && g_strcmp0 (record->name, name) == 0)
+        return record;
+    }
+  record = g_new0 (Longest, 1);
+  record->name = g_strdup (name);
+  record->priority = priority;
+  g_ptr_array_add (records, record);
+  return record;
+}
+
+static void
+held (const char *name, gint priority, double duration, gpointer data)
+{
+  GPtrArray *records = ((PrioInspectorLongest *) data)->records;
+  Longest *record = find_record (records, name, priority);
+
+  record->n_runs++;
+  record->total += duration;
+  if (duration > record->longest)
+    {
+      record->longest = duration;
+      record->ended = g_get_monotonic_time ();
+    }
+  g_ptr_array_sort (records, compare);
+  g_ptr_array_set_size (records, (gint) MIN (records->len, MAX_RECORDS));
+}
+
+static void
 watch_no_longer (PrioInspectorLongest *self)
 {
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
@@ -81,9 +147,9 @@ switched (GtkSwitch *widget, GParamSpec *pspec G_GNUC_UNUSED, gpointer data)
   if (gtk_switch_get_active (widget))
     {
       g_weak_ref_set (&self->scheduler, schedulers->pdata[0]);
-      self->watch = prio_scheduler_add_long_task_func (schedulers->pdata[0], PRIO_LONG_TASK_THRESHOLD, NULL, NULL, NULL);
+      self->watch = prio_scheduler_add_long_task_func (schedulers->pdata[0], THRESHOLD, held, self, NULL);
     }
-  prio_inspector_longest_refresh (self, schedulers);
+  prio_inspector_longest_refresh (self);
 }
 
 static void
@@ -93,6 +159,7 @@ prio_inspector_longest_finalize (GObject *object)
 
   watch_no_longer (self);
   g_weak_ref_clear (&self->scheduler);
+  g_ptr_array_unref (self->records);
   G_OBJECT_CLASS (prio_inspector_longest_parent_class)->finalize (object);
 }
 
@@ -109,6 +176,7 @@ prio_inspector_longest_init (PrioInspectorLongest *self)
   GtkWidget *heading = prio_inspector_heading_new (title);
 
   g_weak_ref_init (&self->scheduler, NULL);
+  self->records = g_ptr_array_new_with_free_func (longest_free);
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
   gtk_box_set_spacing (GTK_BOX (self), 12);
   self->watches = prio_inspector_add_switch (heading, _("Watch"), G_CALLBACK (switched), self);
@@ -154,31 +222,30 @@ time_of_day (gint64 time)
 }
 
 static void
-show_task (PrioInspectorLongest *self, guint row, const PrioLongTask *task)
+show_record (PrioInspectorLongest *self, guint row, const Longest *record)
 {
-  g_autofree char *n_runs = g_strdup_printf ("%" G_GUINT64_FORMAT, task->n_runs), *ended = time_of_day (task->ended);
+  g_autofree char *n_runs = g_strdup_printf ("%" G_GUINT64_FORMAT, record->n_runs), *ended = time_of_day (record->ended);
 
-  prio_inspector_table_set (self->table, row, COLUMN_NAME, task->name != NULL ? task->name : _("(no name)"));
-  prio_inspector_table_set (self->table, row, COLUMN_PRIORITY, priority_name (task->priority));
-  prio_inspector_table_set (self->table, row, COLUMN_LONGEST, prio_inspector_format_time (task->longest));
+  prio_inspector_table_set (self->table, row, COLUMN_NAME, record->name != NULL ? record->name : _("(no name)"));
+  prio_inspector_table_set (self->table, row, COLUMN_PRIORITY, priority_name (record->priority));
+  prio_inspector_table_set (self->table, row, COLUMN_LONGEST, prio_inspector_format_time (record->longest));
   prio_inspector_table_set (self->table, row, COLUMN_ENDED, ended);
   prio_inspector_table_set (self->table, row, COLUMN_RUNS, n_runs);
-  prio_inspector_table_set (self->table, row, COLUMN_TOTAL, prio_inspector_format_time (task->total));
+  prio_inspector_table_set (self->table, row, COLUMN_TOTAL, prio_inspector_format_time (record->total));
 }
 
 void
-prio_inspector_longest_refresh (PrioInspectorLongest *self, GPtrArray *schedulers)
+prio_inspector_longest_refresh (PrioInspectorLongest *self)
 {
-  g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (schedulers->pdata[0]);
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
   gboolean watches = scheduler != NULL && self->watch != 0;
 
   prio_inspector_set_switch (self->watches, watches, self);
-  prio_inspector_table_set_n_rows (self->table, tasks->len);
-  for (guint i = 0; i < tasks->len; i++)
-    show_task (self, i, tasks->pdata[i]);
-  gtk_widget_set_visible (self->table, tasks->len > 0);
-  gtk_widget_set_visible (self->note, tasks->len == 0);
+  prio_inspector_table_set_n_rows (self->table, self->records->len);
+  for (guint i = 0; i < self->records->len; i++)
+    show_record (self, i, self->records->pdata[i]);
+  gtk_widget_set_visible (self->table, self->records->len > 0);
+  gtk_widget_set_visible (self->note, self->records->len == 0);
   gtk_label_set_text (GTK_LABEL (self->note), watches ? _("Nothing has held the main loop yet.")
                                                       : _("Watch, to see which tasks and sources hold the main loop, and for how long."));
 }

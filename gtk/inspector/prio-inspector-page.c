@@ -106,7 +106,7 @@ refresh (PrioInspectorPage *self)
       prio_inspector_scheduler_refresh (part);
     }
   if (shown->len > 0)
-    prio_inspector_longest_refresh (PRIO_INSPECTOR_LONGEST (self->longest), shown);
+    prio_inspector_longest_refresh (PRIO_INSPECTOR_LONGEST (self->longest));
 
   gtk_widget_set_visible (self->longest, shown->len > 0);
   gtk_widget_set_visible (self->copy, shown->len > 0);

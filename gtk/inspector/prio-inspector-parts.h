@@ -25,7 +25,7 @@ G_DECLARE_FINAL_TYPE (PrioInspectorLongest, prio_inspector_longest, PRIO, INSPEC
 
 GtkWidget *prio_inspector_longest_new (void);
 /* @schedulers are those of the default main context, at least one. */
-void prio_inspector_longest_refresh (PrioInspectorLongest *self, GPtrArray *schedulers);
+void prio_inspector_longest_refresh (PrioInspectorLongest *self);
 void prio_inspector_longest_print (PrioInspectorLongest *self, GString *text);
 
 /* @time ms, or “–” if it is negative; static until the next call on this thread. */

@@ -14,22 +14,6 @@ declare module '@girs/priosched-1' {
         /** What the web calls long, in milliseconds. */
         const LONG_TASK_THRESHOLD: number;
 
-        /** What has held the main loop for the longest, by name. */
-        class LongTask {
-            static $gtype: GObject.GType<LongTask>;
-            /** The task's name, or GLib's name for another source, if it has one and is known. */
-            name: string | null;
-            /** A TaskPriority; 0 for what is not a task. */
-            priority: number;
-            /** In milliseconds. */
-            longest: number;
-            /** When that run ended, in microseconds of GLib.get_monotonic_time(). */
-            ended: number;
-            /** In milliseconds. */
-            total: number;
-            n_runs: number;
-        }
-
         /** How long tasks have waited or run, in milliseconds. */
         class Times {
             total: number;
@@ -89,10 +73,8 @@ declare module '@girs/priosched-1' {
 
         interface Scheduler {
             /** Calls func when something has held the main loop for threshold milliseconds; gives an id, to remove it. */
-            add_long_task_func(threshold: number, func: LongTaskFunc | null): number;
+            add_long_task_func(threshold: number, func: LongTaskFunc): number;
             remove_long_task_func(id: number): void;
-            /** What has held the main loop for the longest, by name, the longest first. */
-            get_longest_tasks(): LongTask[];
         }
     }
 }

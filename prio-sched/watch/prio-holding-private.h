@@ -11,17 +11,14 @@
  * knows an idle source tells, unless another report comes before: so reports keep nothing from being dispatched that was
  * dispatched without them.
  *
- * Threads: the owner thread, but for prio_holding_get ().
+ * Threads: the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once
 
-#include "watch/prio-longest-private.h"
 #include "watch/sources/prio-others-private.h"
-
-#define PRIO_N_HOLDERS 32
 
 /* What has held the loop. */
 typedef struct
@@ -44,10 +41,8 @@ struct _PrioHolding
   PrioOther *other;         /* or one of the other sources, in its dispatch; or both are NULL */
   gint64 unknown;   /* how long nobody knows who was it before the source that is dispatched, µs */
   PrioOthersSeen seen;
-  PrioLongest longest[PRIO_N_HOLDERS]; /* under a leaf lock */
 };
 
 void prio_holding_set (PrioLoop *loop, gint64 threshold);
 void prio_holding_observe (gboolean on);
-guint prio_holding_get (PrioLoop *loop, PrioLongest *longest);
 void prio_held_free (PrioHeld *held);

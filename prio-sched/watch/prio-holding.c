@@ -9,10 +9,7 @@
 
 #include "watch/prio-long-task-private.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* So many may wait until the loop gets to them; what is long meanwhile is only among the longest. */
+/* So many may wait until the loop gets to them. */
 #define MAX_REPORTS 64
 
 /* A source that makes the reports that are queued. */
@@ -21,9 +18,6 @@ typedef struct
   GSource source;
   PrioLoop *loop; /* a reference */
 } Report;
-
-/* A leaf: guards the tables of all loops. */
-static PrioLock lock = PRIO_LOCK_INIT;
 
 void
 prio_held_free (PrioHeld *held)
@@ -117,14 +111,6 @@ note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duratio
   gint priority = task != NULL ? task->priority : (gint) PRIO_PRIORITY_UNSET;
   PrioHeld *held;
 
-  if (is_source || task != NULL || duration >= holding->threshold)
-    {
-      gboolean goes_on = task != NULL && holding->since > task->begun;
-
-      prio_lock_lock (&lock);
-      prio_longest_note (holding->longest, PRIO_N_HOLDERS, name, priority, duration, now, goes_on);
-      prio_lock_unlock (&lock);
-    }
   if (task == NULL && duration >= holding->threshold)
     prio_observed_held (loop, name, duration, now);
   /* Not prio_loop_enter (), which carries out what other threads have sent: the task goes on if it has not been aborted so far. */
@@ -275,7 +261,6 @@ static PrioObserver observer = {
 void
 prio_holding_observe (gboolean on)
 {
-  prio_loop_add_leaf_lock (&lock);
   (on ? prio_observer_add : prio_observer_remove) (&observer);
 }
 
@@ -291,30 +276,4 @@ prio_holding_set (PrioLoop *loop, gint64 threshold)
     loop->holding->seen.last = 0;
   loop->holding->threshold = threshold;
   set_holder (loop->holding, NULL, NULL, 0);
-}
-
-static gint
-compare (gconstpointer a, gconstpointer b)
-{
-  const PrioLongest *x = a, *y = b;
-
-  return (x->longest < y->longest) - (x->longest > y->longest);
-}
-
-/* Any thread: copies the records into @longest, which has room for PRIO_N_HOLDERS, the longest first.  Returns how many there are. */
-guint
-prio_holding_get (PrioLoop *loop, PrioLongest *longest)
-{
-  PrioHolding *holding = __atomic_load_n (&loop->holding, __ATOMIC_ACQUIRE);
-  guint n = 0;
-
-  if (holding == NULL)
-    return 0;
-  prio_lock_lock (&lock);
-  memcpy (longest, holding->longest, sizeof holding->longest);
-  prio_lock_unlock (&lock);
-  qsort (longest, PRIO_N_HOLDERS, sizeof *longest, compare);
-  while (n < PRIO_N_HOLDERS && longest[n].longest > 0)
-    n++;
-  return n;
 }

@@ -24,7 +24,7 @@ typedef struct
   guint id;
   PrioScheduler *scheduler; /* identifies it; it is there as long as this is in the list */
   gint64 threshold;         /* µs */
-  PrioLongTaskFunc func;    /* or NULL */
+  PrioLongTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
   gboolean removed; /* atomic */
@@ -34,55 +34,6 @@ typedef struct
 static PrioLock lock = PRIO_LOCK_INIT;
 static GQueue watches = G_QUEUE_INIT;
 static guint last_id;
-
-G_DEFINE_BOXED_TYPE (PrioLongTask, prio_long_task, prio_long_task_copy, prio_long_task_free)
-
-/**
- * prio_long_task_copy: (skip)
- * @task: a record
- *
- * Copies a record.  Any thread may call it.
- *
- * ```c
- * g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (scheduler);
- *
- * g_clear_pointer (&worst, prio_long_task_free);
- * if (tasks->len > 0)
- *   worst = prio_long_task_copy (tasks->pdata[0]);
- * ```
- *
- * Returns: (transfer full): the copy, for [method@PrioSched.LongTask.free]
- *
- * Since: 1.0
- */
-PrioLongTask *
-prio_long_task_copy (const PrioLongTask *task)
-{
-  PrioLongTask *copy;
-
-  g_return_val_if_fail (task != NULL, NULL);
-
-  copy = g_memdup2 (task, sizeof *task);
-  copy->name = g_strdup (task->name);
-  return copy;
-}
-
-/**
- * prio_long_task_free: (skip)
- * @task: (transfer full): a record
- *
- * Frees a record.  Any thread may call it.
- *
- * Since: 1.0
- */
-void
-prio_long_task_free (PrioLongTask *task)
-{
-  g_return_if_fail (task != NULL);
-
-  g_free ((char *) task->name);
-  g_free (task);
-}
 
 /* What the log says of @held. */
 static char *
@@ -155,7 +106,7 @@ prio_long_task_held (PrioHeld *held)
     {
       Watch *watch = found->pdata[i];
 
-      if (watch->func != NULL && !__atomic_load_n (&watch->removed, __ATOMIC_SEQ_CST))
+      if (!__atomic_load_n (&watch->removed, __ATOMIC_SEQ_CST))
         watch->func (name, held->priority, (double) held->duration / 1000, watch->data);
     }
   prio_held_free (held);
@@ -224,8 +175,7 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * prio_scheduler_add_long_task_func:
  * @self: a scheduler
  * @threshold: from how many milliseconds on something is reported, at least 1; such as %PRIO_LONG_TASK_THRESHOLD
- * @func: (nullable) (scope notified) (closure user_data) (destroy notify): what to call, or %NULL to have only
- *   [method@PrioSched.Scheduler.get_longest_tasks] filled
+ * @func: (scope notified) (closure user_data) (destroy notify): what to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
@@ -271,6 +221,7 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
   g_return_val_if_fail (threshold > 0, 0);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), 0);
 
   watch = g_atomic_rc_box_new0 (Watch);
   *watch = (Watch) {
@@ -319,65 +270,6 @@ prio_scheduler_remove_long_task_func (PrioScheduler *self, guint id)
 
   if (id == 0 || !remove_watch (self, id))
     g_critical ("%s(): the scheduler has no function for long tasks with the id %u", G_STRFUNC, id);
-}
-
-static PrioLongTask *
-task_of (const PrioLongest *longest)
-{
-  PrioLongTask *task = g_new (PrioLongTask, 1);
-
-  *task = (PrioLongTask) {
-    .name = *longest->name != '\0' ? g_utf8_make_valid (longest->name, -1) : NULL,
-    .priority = longest->priority,
-    .longest = (double) longest->longest / 1000,
-    .ended = longest->ended,
-    .total = (double) longest->total / 1000,
-    .n_runs = longest->n_runs,
-  };
-  return task;
-}
-
-/**
- * prio_scheduler_get_longest_tasks:
- * @self: a scheduler
- *
- * Gets what has held the scheduler's main context for the longest, by name: tasks of all its schedulers, and its other sources.
- *
- * Each run counts, however short, while a scheduler of the main context has a function for long tasks
- * ([method@PrioSched.Scheduler.add_long_task_func]), or `PRIO_SCHED_LONG_TASKS` is set.  What has run before is not known.  The 32
- * names with the longest runs are kept, and one that was left out counts anew.
- *
- * ```c
- * g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (scheduler);
- *
- * for (guint i = 0; i < tasks->len; i++)
- *   {
- *     const PrioLongTask *task = tasks->pdata[i];
- *
- *     g_print ("%s: %.1f ms\n", task->name, task->longest);
- *   }
- * ```
- *
- * Any thread may call it.
- *
- * Returns: (transfer container) (element-type PrioLongTask): the records, the longest first; in C they are freed with the array
- *
- * Since: 1.0
- */
-GPtrArray *
-prio_scheduler_get_longest_tasks (PrioScheduler *self)
-{
-  PrioLongest longest[PRIO_N_HOLDERS];
-  GPtrArray *tasks;
-  guint n;
-
-  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
-
-  n = prio_holding_get (self->run_queue->loop, longest);
-  tasks = g_ptr_array_new_full (n, (GDestroyNotify) prio_long_task_free);
-  for (guint i = 0; i < n; i++)
-    g_ptr_array_add (tasks, task_of (&longest[i]));
-  return tasks;
 }
 
 static gpointer

@@ -272,7 +272,6 @@ def watch(program, here):
 
 @operation('unwatch', LOOP)
 def unwatch(program, here):
-    some_scheduler(program, here).get_longest_tasks()
     if program.endings and here.rng.random() < .5:
         program.endings.pop(here.rng.randrange(len(program.endings)))()
 

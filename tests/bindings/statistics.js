@@ -53,10 +53,10 @@ test('bad shares and thresholds are told by name', () => {
         [() => own.set_frame_share(0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
         [() => own.set_frame_share(), TypeError, 'undefined is not a share'],
         [() => (own.frameShare = 0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
-        [() => own.add_long_task_func(0.5, null), RangeError, '0.5 is not a threshold'],
-        [() => own.add_long_task_func(NaN, null), RangeError, 'NaN is not a threshold'],
-        [() => own.add_long_task_func(true, null), TypeError, 'true is not a threshold'],
-        [() => own.add_long_task_func(2 ** 32, null), RangeError, '4294967296 is not a threshold'],
+        [() => own.add_long_task_func(0.5, () => {}), RangeError, '0.5 is not a threshold'],
+        [() => own.add_long_task_func(NaN, () => {}), RangeError, 'NaN is not a threshold'],
+        [() => own.add_long_task_func(true, () => {}), TypeError, 'true is not a threshold'],
+        [() => own.add_long_task_func(2 ** 32, () => {}), RangeError, '4294967296 is not a threshold'],
     ]) {
         const error = thrown(body);
         assert(error instanceof type && error.message.includes(text), `${text}: ${error}`);

@@ -103,6 +103,11 @@ test_names (void)
     ;
 }
 
+static void
+ignore (const char *name, gint priority, double duration, gpointer data)
+{
+}
+
 /* What G_MESSAGES_DEBUG=PrioSched tells, in sentences. */
 static void
 test_debug (void)
@@ -131,7 +136,7 @@ test_debug (void)
   scheduler = prio_scheduler_new (context);
   prio_scheduler_pause (scheduler);
   prio_scheduler_resume (scheduler);
-  prio_scheduler_add_long_task_func (scheduler, 50, NULL, NULL, NULL);
+  prio_scheduler_add_long_task_func (scheduler, 50, ignore, NULL, NULL);
   controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
   for (guint i = 0; i < 2; i++)
     prio_scheduler_post_full (scheduler,

@@ -500,85 +500,6 @@ test_runner (void)
   g_assert_cmpint (notified, ==, 1);
 }
 
-static char *
-list (PrioScheduler *scheduler)
-{
-  g_autoptr (GPtrArray) tasks = prio_scheduler_get_longest_tasks (scheduler);
-  GString *text = g_string_new (NULL);
-
-  for (guint i = 0; i < tasks->len; i++)
-    {
-      const PrioLongTask *task = tasks->pdata[i];
-
-      g_string_append_printf (text, "%s:%d:%g/%g/%d ", task->name != NULL ? task->name : "?", task->priority, task->longest,
-                              task->total, (gint) task->n_runs);
-    }
-  return g_string_free (text, FALSE);
-}
-
-/* In a main context of its own: what it has counted remains. */
-static void
-test_longest (void)
-{
-  g_autoptr (GMainContext) context = g_main_context_new ();
-  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
-  g_autofree char *none = list (scheduler), *some = NULL, *same = NULL;
-  g_autoptr (GPtrArray) tasks = NULL;
-  g_autoptr (PrioLongTask) copy = NULL;
-  guint id;
-
-  g_assert_cmpstr (none, ==, "");
-  post (scheduler, "not counted", PRIO_TASK_PRIORITY_USER_VISIBLE, 500);
-  while (g_main_context_iteration (context, FALSE))
-    ;
-  id = add_func (scheduler, 50, NULL, NULL);
-  post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 3);
-  post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 8);
-  post (scheduler, "often", PRIO_TASK_PRIORITY_USER_VISIBLE, 5);
-  post (scheduler, "often", PRIO_TASK_PRIORITY_BACKGROUND, 4);
-  post (scheduler, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE, 60);
-  while (g_main_context_iteration (context, FALSE))
-    ;
-  some = list (scheduler);
-  g_assert_cmpstr (some, ==, "?:2:60/60/1 often:2:8/16/3 often:1:4/4/1 ");
-
-  prio_scheduler_remove_long_task_func (scheduler, id);
-  same = list (scheduler);
-  g_assert_cmpstr (same, ==, some);
-  tasks = prio_scheduler_get_longest_tasks (scheduler);
-  copy = g_boxed_copy (PRIO_TYPE_LONG_TASK, tasks->pdata[1]);
-  g_assert_cmpstr (copy->name, ==, "often");
-}
-
-/* 32 names are kept; a long one is cut off, and no character of it into pieces. */
-static void
-test_many (void)
-{
-  g_autoptr (GMainContext) context = g_main_context_new ();
-  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
-  g_autoptr (GPtrArray) tasks = NULL;
-  const PrioLongTask *longest;
-
-  add_func (scheduler, 1000, NULL, NULL);
-  for (gint i = 1; i <= 100; i++)
-    {
-      g_autofree char *name = g_strdup_printf ("%d", i);
-
-      post (scheduler, name, PRIO_TASK_PRIORITY_USER_VISIBLE, i);
-    }
-  post (scheduler, "äääääääääääääääääääääääääääääääääääääääääääääää", PRIO_TASK_PRIORITY_USER_VISIBLE, 101);
-  while (g_main_context_iteration (context, FALSE))
-    ;
-  tasks = prio_scheduler_get_longest_tasks (scheduler);
-  g_assert_cmpuint (tasks->len, ==, 32);
-  longest = tasks->pdata[0];
-  g_assert_cmpfloat (longest->longest, ==, 101);
-  g_assert_true (g_utf8_validate (longest->name, -1, NULL));
-  g_assert_cmpuint (strlen (longest->name), ==, 62);
-  longest = tasks->pdata[31];
-  g_assert_cmpstr (longest->name, ==, "70");
-}
-
 static void
 ignore (const char *name, gint priority, double duration, gpointer data)
 {
@@ -628,13 +549,12 @@ watch_often (gpointer data)
     {
       guint id = prio_scheduler_add_long_task_func (self->scheduler, 1 + i % 3, ignore, &self->n_freed, note_freed);
 
-      g_ptr_array_unref (prio_scheduler_get_longest_tasks (self->scheduler));
       prio_scheduler_remove_long_task_func (self->scheduler, id);
     }
   return NULL;
 }
 
-/* Any thread may add and remove functions, and ask, while tasks run. */
+/* Any thread may add and remove functions while tasks run. */
 static void
 test_threads (void)
 {
@@ -777,8 +697,6 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/sources-stay", test_sources_stay);
   g_test_add_func ("/long-tasks/runner", test_runner);
   g_test_add_func ("/long-tasks/within", test_within);
-  g_test_add_func ("/long-tasks/longest", test_longest);
-  g_test_add_func ("/long-tasks/many", test_many);
   g_test_add_func ("/long-tasks/aborted-elsewhere", test_aborted_elsewhere);
   g_test_add_func ("/long-tasks/end", test_end);
   g_test_add_func ("/long-tasks/threads", test_threads);

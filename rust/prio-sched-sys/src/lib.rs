@@ -97,30 +97,6 @@ impl ::std::fmt::Debug for PrioIdleDeadline {
     }
 }
 
-#[derive(Copy, Clone)]
-#[repr(C)]
-pub struct PrioLongTask {
-    pub name: *const c_char,
-    pub priority: c_int,
-    pub longest: c_double,
-    pub ended: i64,
-    pub total: c_double,
-    pub n_runs: u64,
-}
-
-impl ::std::fmt::Debug for PrioLongTask {
-    fn fmt(&self, f: &mut ::std::fmt::Formatter) -> ::std::fmt::Result {
-        f.debug_struct(&format!("PrioLongTask @ {self:p}"))
-         .field("name", &self.name)
-         .field("priority", &self.priority)
-         .field("longest", &self.longest)
-         .field("ended", &self.ended)
-         .field("total", &self.total)
-         .field("n_runs", &self.n_runs)
-         .finish()
-    }
-}
-
 #[repr(C)]
 #[allow(dead_code)]
 pub struct PrioRunner {
@@ -491,13 +467,6 @@ unsafe extern "C" {
     pub fn prio_idle_deadline_get_current() -> *mut PrioIdleDeadline;
 
     //=========================================================================
-    // PrioLongTask
-    //=========================================================================
-    pub fn prio_long_task_get_type() -> GType;
-    pub fn prio_long_task_copy(task: *const PrioLongTask) -> *mut PrioLongTask;
-    pub fn prio_long_task_free(task: *mut PrioLongTask);
-
-    //=========================================================================
     // PrioRunner
     //=========================================================================
     pub fn prio_runner_get_type() -> GType;
@@ -570,7 +539,6 @@ unsafe extern "C" {
     pub fn prio_scheduler_get_context(self_: *mut PrioScheduler) -> *mut glib::GMainContext;
     pub fn prio_scheduler_get_frame_share(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_get_lends_priority(self_: *mut PrioScheduler) -> gboolean;
-    pub fn prio_scheduler_get_longest_tasks(self_: *mut PrioScheduler) -> *mut glib::GPtrArray;
     pub fn prio_scheduler_get_n_pending(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_get_next_frame(self_: *mut PrioScheduler) -> i64;
     pub fn prio_scheduler_get_paused(self_: *mut PrioScheduler) -> gboolean;

@@ -471,7 +471,6 @@ set_long_tasks (World *world, PrioScheduler *scheduler, gboolean on)
       id = prio_scheduler_add_long_task_func (scheduler, 1 + dice (3), long_task, world, NULL);
       g_object_set_data (G_OBJECT (scheduler), "long tasks", GUINT_TO_POINTER (id));
     }
-  g_ptr_array_unref (prio_scheduler_get_longest_tasks (scheduler));
 }
 
 static void

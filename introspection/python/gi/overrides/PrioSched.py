@@ -99,11 +99,11 @@ class Scheduler(PrioSched.Scheduler):
         """Sets how much of the time tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
         super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
 
-    def add_long_task_func(self, threshold, func=None):
+    def add_long_task_func(self, threshold, func):
         """Calls func (name, priority, duration) when something has held the main loop for that many milliseconds, a whole number.
 
-        The priority is 0 for what is not a task, and the duration is in milliseconds.  Without a function, only get_longest_tasks () has
-        what is long.  Returns a number, for remove_long_task_func ().
+        The priority is 0 for what is not a task, and the duration is in milliseconds.
+        Returns a number, for remove_long_task_func ().
 
         From the first call on, GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
         """

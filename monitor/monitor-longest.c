@@ -1,11 +1,11 @@
-/* prio-longest.c: the longest runs, by name
+/* monitor-longest.c: the longest runs, by name
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
-#include "watch/prio-longest-private.h"
+#include "monitor-longest.h"
 
 #include <string.h>
 

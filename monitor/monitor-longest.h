@@ -1,7 +1,7 @@
-/* prio-longest-private.h: the longest runs, by name
+/* monitor-longest.h: the longest runs, by name
  *
  * Promises: a table of so many records keeps the names whose longest runs were the longest of all.  A name that has been left
- * out counts anew.  The caller has a lock.
+ * out counts anew.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
