@@ -105,16 +105,21 @@ class Slices(unittest.TestCase):
     @run
     async def test_of_tasks_that_have_not_begun(self):
         controller = PrioSched.TaskController()
-        ended = []
-        tasks = [scheduler.post_task(int, signal=controller.signal, delay=10 ** 8) for _ in range(MANY)]
+        ended, begun = [], []
 
-        def hear(number, task):
+        async def awaits(number):
+            task = scheduler.post_task(int, signal=controller.signal, delay=10 ** 8)
+            begun.append(number)
+            with self.assertRaises(Why):
+                await task
             end = time.monotonic() + STEP
             while time.monotonic() < end:
                 pass
             ended.append(number)
-        for number, task in enumerate(tasks):
-            task.add_done_callback(functools.partial(hear, number))
+        for number in range(MANY):
+            scheduler.post_task(functools.partial(awaits, number))
+        while len(begun) < MANY:
+            await scheduler.sleep(1)
         turns = Turns(ended)
         controller.abort(Why())
         while len(ended) < MANY:

@@ -160,13 +160,28 @@ driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (
   return driver_step (object, NULL, 0);
 }
 
+/* Lets Python prepare the thread before it makes its first driver. */
+static gboolean
+begin_thread (PyObject *self)
+{
+  static _Thread_local gboolean has_begun;
+  PyObject *result;
+
+  if (has_begun)
+    return TRUE;
+  has_begun = TRUE;
+  result = PyObject_CallMethod (self, "_begin_thread", NULL);
+  Py_XDECREF (result);
+  return result != NULL;
+}
+
 static int
 driver_init (PyObject *object, PyObject *args, PyObject *Py_UNUSED (kwargs))
 {
   DriverObject *self = (DriverObject *) object;
   PyObject *coroutine, *context, *state, *signal, *result;
 
-  if (!PyArg_ParseTuple (args, "OO!O", &coroutine, &PyContext_Type, &context, &state))
+  if (!PyArg_ParseTuple (args, "OO!O", &coroutine, &PyContext_Type, &context, &state) || !begin_thread (object))
     return -1;
 
   Py_XSETREF (self->coroutine, Py_NewRef (coroutine));

@@ -16,6 +16,7 @@ from ..futures.future import CancelledError, Future, cancel_in_turn, direct_loop
 from .._native import DriverBase, running
 from ..futures.reasons import reason_of, without_own_frames
 from .aborts import Abortable, told_at
+from .generators import set_hook
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -39,6 +40,11 @@ class Driver(DriverBase, Abortable):
 
     def _find_main_context(self):
         self.main_context = own_context()
+
+    @staticmethod
+    def _begin_thread():
+        """Called before the first driver of a thread."""
+        set_hook(close_generator)
 
     def _step_elsewhere(self):
         """What it awaited has been done in another thread."""
@@ -398,6 +404,7 @@ def start(coroutine, context, state=None, name=None):
     loop = get_running_loop()
     if loop is None:
         return Driver(coroutine, context, state)
+    set_hook(close_generator)
     if closing_loops and loop in closing_loops:
         coroutine.close()
         return _Ended(CancelledError('PrioSched.run() has ended'))
@@ -418,6 +425,11 @@ def start(coroutine, context, state=None, name=None):
     else:
         task.thread = threading.get_ident()
     return task
+
+
+def close_generator(generator, context):
+    """Runs what cleans up in an asynchronous generator, in context."""
+    start_alone(to_coroutine(generator.aclose()), context, Future())
 
 
 def start_alone(coroutine, context, future):

@@ -15,7 +15,8 @@ from gi.repository import GLib
 
 from ..futures.contexts import call_in, context_to_run, get_running_loop, interrupt, is_at_rest, loop_of, own_context, runs
 from ..futures.future import Future
-from .drivers import CoroutineTask, Driver, closing_loops, is_awaitable, start_alone, to_coroutine
+from .drivers import CoroutineTask, Driver, close_generator, closing_loops, is_awaitable, start_alone, to_coroutine
+from .generators import Finalizer, set_hook
 
 try:
     import gi.events  # noqa: F401
@@ -91,18 +92,15 @@ class _Generators:
         self.open = weakref.WeakSet()
         self.outer = None
 
-    def _close(self, generator):
-        self.open.discard(generator)
-        start_alone(to_coroutine(generator.aclose()), contextvars.copy_context(), Future())
-
     def __enter__(self):
         self.outer = sys.get_asyncgen_hooks()
         if get_running_loop() is None:
-            sys.set_asyncgen_hooks(firstiter=self.open.add, finalizer=self._close)
+            sys.set_asyncgen_hooks(firstiter=self.open.add, finalizer=Finalizer(close_generator))
         return self
 
     def __exit__(self, *exception):
         sys.set_asyncgen_hooks(*self.outer)
+        set_hook(close_generator)
 
     async def close_all(self):
         for generator in list(self.open):

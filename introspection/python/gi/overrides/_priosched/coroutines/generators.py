@@ -1,0 +1,46 @@
+"""Asynchronous generators that nobody goes through any more: what cleans up in them runs to its end.
+
+Python gives them to a hook of the thread, which closes them.  asyncio's own does that in the context of whoever lets go of
+the generator, and so in the state of a task that may have been aborted; and without asyncio there is no hook.
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import contextvars
+import sys
+import threading
+
+from .._native import call_outside
+from ..futures.contexts import call_in, own_context
+from ..futures.future import borrowed_state, own_state
+
+
+class Finalizer:
+    """The hook: closes a generator outside any task, by that of a loop of asyncio or else by close (generator, context)."""
+
+    def __init__(self, close, inner=None):
+        self._close = close
+        self._inner = inner
+        self._thread = threading.get_ident()
+        self._main_context = own_context()
+
+    def __call__(self, generator):
+        if sys.is_finalizing():
+            return
+        context = contextvars.copy_context()
+        context.run(own_state.set, None)
+        context.run(borrowed_state.set, None)
+        if self._inner is not None:
+            context.run(self._inner, generator)
+        elif self._thread == threading.get_ident():
+            call_outside(lambda _: self._close(generator, context), None)
+        else:
+            # The collector runs in another thread.
+            call_in(self._main_context, lambda: self._close(generator, context))
+
+
+def set_hook(close):
+    """Has this thread close the generators that begin from now on, unless it does so already."""
+    firstiter, finalizer = sys.get_asyncgen_hooks()
+    if not isinstance(finalizer, Finalizer):
+        sys.set_asyncgen_hooks(firstiter=firstiter, finalizer=Finalizer(close, finalizer))
