@@ -118,6 +118,23 @@ async def what_it_finds():
     return type(loop), hash(loop._context) == hash(own.get_context()), ran_in == [threading.get_ident()] * 2
 
 
+class Timers(unittest.TestCase):
+
+    def test_no_timer_is_called_before_its_time(self):
+        early = []
+
+        async def main():
+            loop = asyncio.get_running_loop()
+            for seconds in (0.0004, 0.0007, 0.0016, 0.0105):
+                for _ in range(20):
+                    end = loop.time() + seconds
+                    await asyncio.sleep(seconds)
+                    if loop.time() < end:
+                        early.append(end - loop.time())
+        PrioSched.run(main())
+        self.assertEqual(early, [])
+
+
 class Threads(unittest.TestCase):
 
     expected = (PrioSched.EventLoop, True, True)
