@@ -71,11 +71,13 @@ check_await (FutureObject *self)
   return is_right;
 }
 
-/* Raises @exception, which is that of @self, or what stands for it. */
+/* Raises @exception, which is that of @self, or what stands for it.  Many may share the reason of an abort, and each raises it anew. */
 static PyObject *
 raise_exception (FutureObject *self, PyObject *exception)
 {
   self->retrieved = TRUE;
+  if (self->aborted && PyException_SetTraceback (exception, Py_None) < 0)
+    return NULL;
   PyErr_SetObject ((PyObject *) Py_TYPE (exception), exception);
   return NULL;
 }

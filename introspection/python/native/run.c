@@ -31,17 +31,19 @@ prio_call_slow (PyObject *self, const char *method, PyObject *argument)
                                         : PyObject_CallMethod (self, method, NULL));
 }
 
-/* Returns: (transfer full): the loop of asyncio that is running here, if none of its tasks is; else None */
+/* Returns: (transfer full): the loop of asyncio that is running here, if none of its tasks is and it has no debug mode; else None */
 static PyObject *
 get_free_loop (void)
 {
-  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop), *task = NULL;
+  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop), *task = NULL, *debugs = NULL;
 
   if (loop != NULL && loop != Py_None)
     {
       task = PyObject_CallOneArg (prio_current_task, loop);
-      if (task != Py_None)
+      debugs = task == Py_None ? PyObject_CallMethod (loop, "get_debug", NULL) : NULL;
+      if (debugs != Py_False)
         Py_SETREF (loop, Py_NewRef (Py_None));
+      Py_XDECREF (debugs);
     }
   if (loop == NULL || PyErr_Occurred ())
     PyErr_Clear ();

@@ -104,7 +104,10 @@ def told_at(waits_for, reason):
 
     What asyncio has, and what is built on it, takes nothing but a CancelledError for a cancellation.
     """
-    return reason if isinstance(waits_for, Future) else cancelled_for(reason)
+    if not isinstance(waits_for, Future):
+        return cancelled_for(reason)
+    reason.__traceback__ = None  # of another coroutine, which has been aborted before
+    return reason
 
 
 class Abortable:

@@ -172,7 +172,9 @@ class Driver(DriverBase, Abortable):
             return
         self.told = True
         waits_for.remove_done_callback(self)
-        if not isinstance(waits_for, Future):
+        if isinstance(waits_for, Future):
+            waits_for._is_left()
+        else:
             waits_for.cancel()
         error = told_at(waits_for, reason_of(self.state.signal))
         run_in_turn(lambda: self.step(error))
@@ -277,6 +279,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
             cancel_in_turn(self.task, str(reason), passed_on)
         else:
             # What it awaits is another task, which goes on.
+            waits_for._is_left()
             callback, context = wakeup
             error = raising(reason)
             loop = self.task.get_loop()
@@ -374,7 +377,14 @@ class _Ended:
 
 
 class _Task(CoroutineTask, asyncio.Task):
-    pass
+
+    def __init__(self, coroutine, **options):
+        try:
+            super().__init__(coroutine, **options)
+        except (KeyboardInterrupt, SystemExit):
+            # Its first step has raised it, and whoever makes the task hears of it.
+            self._log_traceback = False
+            raise
 
 
 def _begin_task(loop, coroutine, context, name):

@@ -6,6 +6,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 import asyncio
 import collections
 import contextlib
+import math
 import selectors
 import signal
 import threading
@@ -197,11 +198,20 @@ class EventLoop(GLibEventLoop):
     def __init__(self, main_context=None):
         super().__init__(main_context if main_context is not None else context_to_run())
         self._ready = _Ready(self)
+        # PyGObject calls what is due within a millisecond.
+        self._clock_resolution = 1e-9
         # The readers and writers that are ready and have been left to a task.  While their descriptors were watched for
         # them the source of these would be ready all the time, and keep tasks of a lower priority from their turn.
         self._left = set()
         self._selector._register_key = self._watch
         self._interrupt = None  # which has been raised, and is to come out
+
+    def _get_timeout_ms(self):
+        timeout = super()._get_timeout_ms()
+        if timeout < 0 or self._ready:
+            return timeout
+        # PyGObject rounds down, which would have the loop poll until the time has come.
+        return max(math.ceil((self._scheduled[0]._when - self.time()) * 1000), 0)
 
     @contextlib.contextmanager
     def running(self, quit_func):

@@ -15,6 +15,7 @@ from ..arguments import (MAX_LIMIT, check_name, to_flag, to_callback, to_delay, 
                          to_scheduler, to_signal, to_timeout)
 from ..coroutines.steps import with_progress
 from ..futures import reasons
+from ..futures.future import PostedTask
 from ..names import name_of_callable
 from ..tasks import lending
 from ..tasks.states import current_state, expiry_after
@@ -51,6 +52,17 @@ class _Place(lending.Follower):
         state.group._task_is_done(state.handle, self.future)
 
 
+class _WaitTask(PostedTask):
+    """The task of a wait."""
+
+    __slots__ = ()
+
+    def _is_left(self):
+        # Nothing becomes of it that anybody would hear of.
+        if self._callbacks is None:
+            self.cancel()
+
+
 class _Wait(lending.Follower):
     """A wait for a group, which is a task that the library posts when the wait is over."""
 
@@ -58,7 +70,7 @@ class _Wait(lending.Follower):
 
     def __init__(self, group, until, signal, returns):
         table, state = group._table, current_state()
-        task = new_task(self._finish, table._states[_USER_BLOCKING - 1], None)
+        task = new_task(self._finish, table._states[_USER_BLOCKING - 1], None, _WaitTask)
         super().__init__(task)
         self.group, self.signal, self.returns = group, signal, returns
         self.takes_failures = until in (PrioSched.TaskGroupWait.ALL, PrioSched.TaskGroupWait.ANY)

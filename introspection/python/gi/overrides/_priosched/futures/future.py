@@ -185,6 +185,9 @@ class Future(FutureBase):
             self._add(callback, context, loop, None if loop is not None else (_get_ident(), own_context()))
         self._check_waiting()
 
+    def _is_left(self):
+        """Called when an abort has ended the wait of a coroutine for it."""
+
     def _check_waiting(self):
         """Called by who has begun to wait: another thread may have settled it meanwhile, and have found nobody."""
         if self._done:
@@ -370,7 +373,10 @@ class Future(FutureBase):
         return f'result={self._value!r}'
 
     def __repr__(self):
-        return f'<PrioSched.{type(self).__name__} {self._outcome()}>'
+        return f'<PrioSched.{type(self).__name__}{self._name_in_repr()} {self._outcome()}>'
+
+    def _name_in_repr(self):
+        return f' {self.name!r}' if self.name is not None else ''
 
 
 class Continuation(Future):
@@ -489,10 +495,9 @@ class PostedTask(Future):
         self._settle(None, reason)
 
     def __repr__(self):
-        name = f' {self.name!r}' if self.name is not None else ''
         state = self.state.value_nick
         outcome = f' {self._outcome()}' if self._done else ''
-        return f'<PrioSched.PostedTask{name} {self.priority.value_nick} {state}{outcome}>'
+        return f'<PrioSched.PostedTask{self._name_in_repr()} {self.priority.value_nick} {state}{outcome}>'
 
 
 def is_wakeup(callback):
@@ -505,7 +510,8 @@ def direct_loop():
     if running.depth == 0 or running.depth != GLib.main_depth():
         return None
     loop = get_running_loop()
-    return loop if loop is not None and asyncio.current_task(loop) is None else None
+    # asyncio's debug mode reports the slow ones of what it calls itself.
+    return loop if loop is not None and asyncio.current_task(loop) is None and not loop.get_debug() else None
 
 
 def wake_up(callback, context, future):
