@@ -73,7 +73,7 @@ const others = {
 };
 for (const [name, body] of Object.entries(outside)) {
     for (const [beside, other] of Object.entries(others))
-        bodies[`${name}, ${beside}`] = `left = 1e9; ${other}; ${body}`;
+        bodies[`${name}, ${beside}`] = `left = 1e9; native.post_task(() => {}); ${other}; ${body}`;
 }
 
 for (const [name, body] of Object.entries(bodies)) {

@@ -1,0 +1,56 @@
+// import.js: an import makes nothing, as the review rules for extensions of GNOME Shell have it
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
+const {GLib} = imports.gi;
+const {assert, assertEqual, run, test, thrown} = imports.tap;
+
+// The names of the library's sources in the main context.
+function sources() {
+    const context = GLib.MainContext.default(), probe = GLib.idle_source_new(), last = probe.attach(context);
+    probe.destroy();
+    return Array.from({length: last}, (_, i) => context.find_source_by_id(i + 1)?.get_name() ?? '').filter(name => name.startsWith('prio-sched'));
+}
+
+imports.gi.versions.PrioSched = '1';
+const {PrioSched} = imports.gi;
+const {extras, scheduler, AbortController, TaskController, TaskSignal} = PrioSched.web;
+const {each, latest} = extras;
+const afterImport = sources();
+
+test('an import adds no source to the main context', () => {
+    assertEqual(afterImport, []);
+    const controller = new TaskController({priority: 'background'});
+    TaskSignal.any([controller.signal, new AbortController().signal]);
+    latest(() => {});
+    controller.abort();
+    assertEqual(sources(), []);
+});
+
+test('the first task starts the library', async () => {
+    const controller = new TaskController({priority: 'background'}), log = [];
+    const first = scheduler.postTask(() => log.push('first'), {signal: controller.signal});
+    assert(sources().length > 0);
+    await Promise.all([first, scheduler.postTask(() => log.push('second')), scheduler.yield().then(() => log.push('yield'))]);
+    for await (const item of each(['item']))
+        log.push(item);
+    assertEqual(log, ['yield', 'second', 'first', 'item']);
+    assert(extras.native === PrioSched.Scheduler.get_default());
+});
+
+test('the slice of the scheduler that all share is bounded, and that of an own one is not', () => {
+    const shared = PrioSched.Scheduler.get_default(), before = shared.time_slice;
+    for (const set of [value => (extras.timeSlice = value / 1000), value => (shared.time_slice = value), value => shared.set_time_slice(value)]) {
+        set(50000);
+        assertEqual(shared.time_slice, 50000);
+        assert(thrown(() => set(50001)) instanceof RangeError);
+        assertEqual(shared.time_slice, 50000);
+        shared.time_slice = before;
+    }
+    const own = extras.newScheduler();
+    own.timeSlice = 1000;
+    assertEqual([own.timeSlice, extras.timeSlice * 1000], [1000, before]);
+});
+
+run();
