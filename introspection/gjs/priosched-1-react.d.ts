@@ -58,7 +58,7 @@ declare module '@girs/priosched-1' {
             did_timeout(): boolean;
             /** The priority of what is running, which a yield inherits. */
             get_current_priority(): TaskPriority;
-            /** Sets the time slice to the whole milliseconds of a frame, 1 to 125 a second; 0 resets it. */
+            /** Sets the time slice to the whole milliseconds of a frame, 1 to 125 a second, and to 50 at most; 0 resets it. */
             force_frame_rate(fps: number): void;
             /** should_yield() is true until every other source has had its turn. */
             request_paint(): void;

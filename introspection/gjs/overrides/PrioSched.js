@@ -7,7 +7,7 @@
 
 const {Gio, GLib, GObject} = imports.gi;
 
-const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
+const {MAX_SHARED_SLICE, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Each, newLatest} = imports.overrides._priosched.library.extras;
 const {countAbort, named} = imports.overrides._priosched.core.reasons;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
@@ -168,6 +168,12 @@ function checkScheduler(Scheduler) {
         return post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
     };
 
+    const {set_time_slice: setTimeSlice} = Scheduler.prototype;
+    Scheduler.prototype.set_time_slice = function (value) {
+        if (value > MAX_SHARED_SLICE && this === Scheduler.get_default())
+            throw new RangeError(`${value} is too long a slice for the default scheduler, which all share: at most ${MAX_SHARED_SLICE} microseconds`);
+        setTimeSlice.call(this, value);
+    };
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);
     checkProperty(Scheduler.prototype, 'next_frame', toFrameTime);
     for (const name of ['follow_frame_clock', 'unfollow_frame_clock']) {
@@ -178,11 +184,12 @@ function checkScheduler(Scheduler) {
     }
 }
 
-// Posts tasks that are promises.  byDefault is the scheduler that has the fast path, which needs no options.  The promise is made in
+// Posts tasks that are promises.  byDefault is the scheduler that has the fast path, which needs no options, once there is a table.  The promise is made in
 // the method itself: see keepResolvers.  What checks the options is given: GJS's importer has the names of a file looked up at each
 // use, and those of a function not, which makes a post a quarter faster.
-function addPosts(Scheduler, tasks, byDefault, {toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
-    const {keepResolvers, tableOf} = tasks, table = tableOf(byDefault);
+function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
+    const {keepResolvers, tableOf} = tasks;
+    let byDefault = null, table = null;
 
     Scheduler.prototype.post_task = function (callback, options) {
         if (options !== undefined || this !== byDefault || typeof callback !== 'function' || isStepped(callback))
@@ -198,12 +205,15 @@ function addPosts(Scheduler, tasks, byDefault, {toDelay, toFlag, toName, toOptio
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
         const givenName = toName(name), special = toSpecial(milliseconds, timeout, toFlag(takesTurns, 'takesTurns'));
-        const promise = new Promise(keepResolvers);
-        tableOf(self).postWith(callback, givenPriority, givenSignal, milliseconds, special, promise, givenName);
+        const itsTable = tableOf(self), promise = new Promise(keepResolvers);
+        itsTable.postWith(callback, givenPriority, givenSignal, milliseconds, special, promise, givenName);
         return promise;
     }
 
-    tasks.hasten?.('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
+    tasks.whenStarted((...started) => {
+        [byDefault, table] = started;
+        tasks.hasten('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
+    });
 
     // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
@@ -213,8 +223,9 @@ function addPosts(Scheduler, tasks, byDefault, {toDelay, toFlag, toName, toOptio
 }
 
 // Yields, and waits that end with one.
-function addYields(Scheduler, tasks, byDefault, {toFlag, toGivenDelay, toName, toOptions, toPriority, toSignal}) {
-    const {keepResolvers, tableOf} = tasks, table = tableOf(byDefault);
+function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, toPriority, toSignal}) {
+    const {keepResolvers, tableOf} = tasks;
+    let byDefault = null, table = null;
 
     // Options: signal and priority, each of which may be "inherit"; and takesTurns.
     Scheduler.prototype.yield = function (options) {
@@ -231,13 +242,13 @@ function addYields(Scheduler, tasks, byDefault, {toFlag, toGivenDelay, toName, t
         const inheritsSignal = signal === 'inherit', inheritsPriority = priority === 'inherit';
         const givenSignal = inheritsSignal ? null : toSignal(signal);
         const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
-        const promise = new Promise(keepResolvers);
+        const itsTable = tableOf(self), promise = new Promise(keepResolvers);
         if (signal !== null || priority !== null)
-            tableOf(self).yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority, 0, turns);
+            itsTable.yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority, 0, turns);
         else if (turns)
-            tableOf(self).yieldWith(true, null, true, UNSET, 0, true);
+            itsTable.yieldWith(true, null, true, UNSET, 0, true);
         else
-            tableOf(self).yield();
+            itsTable.yield();
         return promise;
     }
 
@@ -248,17 +259,20 @@ function addYields(Scheduler, tasks, byDefault, {toFlag, toGivenDelay, toName, t
         const inheritsSignal = signal === null || signal === 'inherit', inheritsPriority = priority === 'inherit';
         const givenSignal = inheritsSignal ? null : toSignal(signal);
         const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
-        const promise = new Promise(keepResolvers);
-        tableOf(this).yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority, milliseconds);
+        const itsTable = tableOf(this), promise = new Promise(keepResolvers);
+        itsTable.yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority, milliseconds);
         return promise;
     };
 
-    tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', byDefault);
+    tasks.whenStarted((...started) => {
+        [byDefault, table] = started;
+        tasks.hasten('fastYield', Scheduler.prototype, 'yield', byDefault);
+    });
 
     // Settles as promise does, and goes on as a continuation of the current task.
     Scheduler.prototype.adopt = function (promise) {
-        const adopted = new Promise(keepResolvers);
-        tableOf(this).adopt(promise, adopted);
+        const itsTable = tableOf(this), adopted = new Promise(keepResolvers);
+        itsTable.adopt(promise, adopted);
         return adopted;
     };
 
@@ -385,9 +399,8 @@ function adaptSignals(TaskSignal) {
 function _init() {
     const PrioSched = this;
     const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
-    Runner.guardJobs();
+    Runner.loadBinding();
     const tasks = Tasks.make(PrioSched);
-    const byDefault = Scheduler.get_default();
     const convert = {
         definePriority, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toOptions, toPriority, toSignal, toUnstepped,
         toSpecial: React.toSpecial,
@@ -398,8 +411,8 @@ function _init() {
     adaptControllers(TaskController, tasks);
     adaptSignals(TaskSignal);
     addNames(PrioSched);
-    addPosts(Scheduler, tasks, byDefault, convert);
-    addYields(Scheduler, tasks, byDefault, convert);
+    addPosts(Scheduler, tasks, convert);
+    addYields(Scheduler, tasks, convert);
     addCallbacks(Scheduler, tasks);
     addLatest(PrioSched);
     refuseThreads(PrioSched);

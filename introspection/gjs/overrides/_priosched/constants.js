@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER */
+/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER, MAX_SHARED_SLICE */
 
 // PrioSched.TaskPriority, and none
 var UNSET = 0;
@@ -17,3 +17,6 @@ var INSIDE = 2;
 
 // The longest delay, in milliseconds
 var FOREVER = Number.MAX_SAFE_INTEGER;
+
+// The longest slice of the default scheduler, which extensions of GNOME Shell share, in microseconds: three frames at 60 Hz
+var MAX_SHARED_SLICE = 50000;

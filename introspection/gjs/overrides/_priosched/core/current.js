@@ -14,10 +14,11 @@ const {State} = imports.overrides._priosched.core.states;
 
 // Returns a function that returns scheduler, which it does not hold, or null.  GJS 1.74 has no working weak reference, but a
 // binding of GLib's knows its source weakly.
-const end = new Gio.SimpleAction({name: 'end'});
+let end = null;
 var linkTo = function linkTo(scheduler) {
     if (!(scheduler instanceof imports.gi.PrioSched.Scheduler))
         throw new TypeError(`${named(scheduler)} is not a scheduler, whose method this is`);
+    end ??= new Gio.SimpleAction({name: 'end'});
     const binding = scheduler.bind_property('paused', end, 'enabled', GObject.BindingFlags.DEFAULT);
     return () => binding.dup_source();
 };

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported guardJobs, newRunner, typeName */
+/* exported guardJobs, loadBinding, newRunner, typeName */
 
 const {GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
@@ -86,6 +86,9 @@ var newRunner = function newRunner(scheduler, run, find = () => null) {
     return imports.gi.PrioSchedGjs.new_runner(scheduler, driver);
 };
 
+// Loads the binding's library, which the native part is linked to and might not find by itself.
+var loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
+
 // The stack of the code that runs this main loop.
 function placeOfLoop() {
     return new Error().stack.split('\n').slice(2).join('\n');
@@ -111,8 +114,7 @@ const Prober = GObject.registerClass({
 
 // Tells the binding which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first or
 // comes with a job of ours, which is run at once: GJS 1.74 crashes where a program exits with a job in its queue.
-// No callback is needed, which GJS 1.74 would refuse during a collection.  This loads the binding's library, which the native part
-// is linked to and might not find by itself.
+// No callback is needed, which GJS 1.74 would refuse during a collection.
 var guardJobs = function () {
     const guard = imports.gi.PrioSchedGjs.guard_jobs;
     const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();

@@ -1,5 +1,7 @@
 // tasks.js: the tables of all schedulers, and what they share
 //
+// An import makes no object of the library's and adds no source: extensions of GNOME Shell may not.  The first table *starts* all that.
+//
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /* exported make */
@@ -15,14 +17,17 @@ const {keepResolvers} = imports.overrides._priosched.core.settling;
 const {doWithoutFrames} = imports.overrides._priosched.core.states;
 const {Table} = imports.overrides._priosched.core.table;
 const Kept = imports.overrides._priosched.core.kept;
+const Runner = imports.overrides._priosched.core.runner;
 const Native = imports.overrides._priosched.native;
 
 const TABLE = Symbol('table');
 
 // The tables, and what they share.  native is the native part or null, exact the same if it knows the state of each job.
 class Tables {
-    #defaultScheduler;
+    #defaultScheduler = null;
     #defaultTable;
+    #getDefault;
+    #whenStarted = [];
     #ownScheduler = null;
     #own = null;
     #newScheduler;
@@ -37,20 +42,37 @@ class Tables {
         this.idles = new Idles(this.running, this.results);
         this.exact = exact;
         this.library = {next: Runner.next, end: Runner.end, TaskSignal};
+        this.#getDefault = () => Scheduler.get_default();
+    }
+
+    // Calls callback with the default scheduler and its table, once there is any table.
+    whenStarted(callback) {
+        if (this.#defaultScheduler === null)
+            this.#whenStarted.push(callback);
+        else
+            callback(this.#defaultScheduler, this.#defaultTable);
+    }
+
+    #start() {
+        Runner.guardJobs();
         // Looking up a property of one of the library's objects costs as much as a call.  Nearly all
         // tasks are those of the default scheduler, which is never freed, so its table is kept here.
-        this.#defaultScheduler = Scheduler.get_default();
+        this.#defaultScheduler = this.#getDefault();
         this.#defaultTable = new Table(this.#defaultScheduler, this);
+        for (const callback of this.#whenStarted.splice(0))
+            callback(this.#defaultScheduler, this.#defaultTable);
     }
 
     tableOf(scheduler) {
+        if (this.#defaultScheduler === null)
+            this.#start();
         return scheduler === this.#defaultScheduler ? this.#defaultTable : (scheduler[TABLE] ??= new Table(scheduler, this));
     }
 
     // The table that carries what is the overrides' own: nobody else can pause it.  Tables do not hold their schedulers.
     get own() {
         this.#ownScheduler ??= this.#newScheduler();
-        this.#own ??= new Table(this.#ownScheduler, this);
+        this.#own ??= this.tableOf(this.#ownScheduler);
         return this.#own;
     }
 }
@@ -63,14 +85,18 @@ function make(PrioSched) {
     const currentState = () => running.currentState();
     const runIn = (state, callback) => running.runIn(state, callback);
     const tableOf = scheduler => tables.tableOf(scheduler);
-    const defaultScheduler = PrioSched.Scheduler.get_default();
     const abort = makeAbort(PrioSched.TaskController);
-    const {hasten, kept} = native ? Kept.make(native, defaultScheduler, tableOf(defaultScheduler), {
-        abort, aborts, results, runIn, running, TaskSignal: PrioSched.TaskSignal,
-    }) : {};
+    let keeps = {hasten: () => {}, kept: null};
+    tables.whenStarted((scheduler, table) => {
+        if (native !== null)
+            keeps = Kept.make(native, scheduler, table, {abort, aborts, results, runIn, running, TaskSignal: PrioSched.TaskSignal});
+    });
 
     return {
-        abort, currentState, hasten, kept, runIn, tableOf, keepResolvers, pending: running.pending, reasonOf, report,
+        abort, currentState, runIn, tableOf, keepResolvers, pending: running.pending, reasonOf, report,
+        get kept() { return keeps.kept; },
+        hasten: (...method) => keeps.hasten(...method),
+        whenStarted: callback => tables.whenStarted(callback),
         beginAbort: reason => aborts.begin(reason),
         cancelIdle: id => idles.cancel(id),
         forgetHandle: native?.forgetHandle ?? (() => {}),

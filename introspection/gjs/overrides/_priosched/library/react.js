@@ -5,7 +5,7 @@
 /* exported expiryAfter, make, toSpecial, toTimeout */
 
 const {GLib} = imports.gi;
-const {UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
+const {MAX_SHARED_SLICE, UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {named, toFunction} = imports.overrides._priosched.core.reasons;
 const {keepResolvers} = imports.overrides._priosched.core.settling;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
@@ -256,7 +256,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
 
     Scheduler.prototype.force_frame_rate = function (fps) {
         const rate = toFrameRate(fps);
-        this.set_time_slice(rate === 0 ? DEFAULT_SLICE : Math.floor(1000 / rate) * 1000);
+        this.set_time_slice(rate === 0 ? DEFAULT_SLICE : Math.min(Math.floor(1000 / rate) * 1000, MAX_SHARED_SLICE));
     };
 
     // Other sources of the main context have their turn, so that what has changed is drawn.

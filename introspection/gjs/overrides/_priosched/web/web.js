@@ -427,12 +427,12 @@ class IdleDeadline {
 
 // What the web has not, of one scheduler.
 class Extras {
-    #native;
+    #getNative;
     #scheduler;
     #newExtras;
 
-    constructor(native, scheduler, newExtras) {
-        this.#native = native;
+    constructor(getNative, scheduler, newExtras) {
+        this.#getNative = getNative;
         this.#scheduler = scheduler;
         this.#newExtras = newExtras;
         // So that they can be taken out: const {each, latest} = extras.
@@ -442,17 +442,17 @@ class Extras {
 
     // The web's scheduler, and the library's.
     get scheduler() { return this.#scheduler; }
-    get native() { return this.#native; }
+    get native() { return this.#getNative(); }
 
     // In milliseconds.
-    get timeSlice() { return this.#native.get_time_slice() / 1000; }
-    set timeSlice(value) { this.#native.set_time_slice(Math.round(toMilliseconds(value) * 1000)); }
+    get timeSlice() { return this.native.get_time_slice() / 1000; }
+    set timeSlice(value) { this.native.set_time_slice(Math.round(toMilliseconds(value) * 1000)); }
 
-    shouldYield() { return this.#native.should_yield(); }
-    followFrameClock(clock) { this.#native.follow_frame_clock(clock); }
-    unfollowFrameClock(clock) { this.#native.unfollow_frame_clock(clock); }
-    each(items) { return this.#native.each(items); }
-    adopt(promise) { return this.#native.adopt(promise); }
+    shouldYield() { return this.native.should_yield(); }
+    followFrameClock(clock) { this.native.follow_frame_clock(clock); }
+    unfollowFrameClock(clock) { this.native.unfollow_frame_clock(clock); }
+    each(items) { return this.native.each(items); }
+    adopt(promise) { return this.native.adopt(promise); }
 
     latest(job, options = undefined) {
         const {priority = 'user-visible', signal} = toDictionary(options, 'Options');
@@ -472,9 +472,9 @@ class Extras {
 let startTimeout, beginAbort, forgetHandle, kept, controllerOf;
 
 function make(PrioSched, tasks) {
-    const native = PrioSched.Scheduler.get_default();
+    const getNative = () => PrioSched.Scheduler.get_default();
     hooks.report = tasks.report;
-    ({beginAbort, forgetHandle, kept} = tasks);
+    ({beginAbort, forgetHandle} = tasks);
 
     // The library's controller for a signal.
     controllerOf = s => {
@@ -492,7 +492,7 @@ function make(PrioSched, tasks) {
 
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
-        const promise = new Promise(tasks.keepResolvers), table = tasks.ownTable();
+        const table = tasks.ownTable(), promise = new Promise(tasks.keepResolvers);
         // As what goes on: a loop of yields does not go before it.
         const timer = {
             post: (runner, id) => runner.yield_full(id, USER_BLOCKING, null, delay, -1, false), posted() {}, settled() {},
@@ -536,14 +536,17 @@ function make(PrioSched, tasks) {
 
     class Scheduler {
         #brand;
-        #native; // held, as its table does not
-        #table;
+        #native; // held, as its table does not; null for the default one
+        #ownTable = null;
 
-        constructor(key = undefined, scheduler = native) {
+        constructor(key = undefined, scheduler = null) {
             if (key !== INTERNAL)
                 throw new TypeError('Illegal constructor');
             this.#native = scheduler;
-            this.#table = tasks.tableOf(scheduler);
+        }
+
+        get #table() {
+            return (this.#ownTable ??= tasks.tableOf(this.#native ?? getNative()));
         }
 
         static #isScheduler(value) {
@@ -565,12 +568,12 @@ function make(PrioSched, tasks) {
                 const {signal} = dictionary;
                 const {s, cancellable} = toLive(signal);
 
-                const promise = new Promise(tasks.keepResolvers);
+                const table = this.#table, promise = new Promise(tasks.keepResolvers);
                 if (s === null) {
-                    this.#table.postWith(callback, priority, cancellable, delay, null, promise);
+                    table.postWith(callback, priority, cancellable, delay, null, promise);
                 } else {
                     // A plain signal has no priority to follow.
-                    this.#table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
+                    table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
                         s.signal, delay, new Watcher(signal), promise);
                 }
                 return promise;
@@ -585,8 +588,8 @@ function make(PrioSched, tasks) {
                 return Promise.reject(new TypeError(`yield: ${named(this)} is not a Scheduler`));
             if (typeof options === 'object' && options !== null)
                 return this.#yieldWith(options);
-            const promise = new Promise(tasks.keepResolvers);
-            this.#table.yield();
+            const table = this.#table, promise = new Promise(tasks.keepResolvers);
+            table.yield();
             return promise;
         }
 
@@ -599,11 +602,11 @@ function make(PrioSched, tasks) {
                 const {signal} = options;
                 const inheritsSignal = signal === 'inherit';
                 const {s, cancellable} = toLive(inheritsSignal ? undefined : signal);
-                const promise = new Promise(tasks.keepResolvers);
+                const table = this.#table, promise = new Promise(tasks.keepResolvers);
                 if (priority === undefined && signal === undefined)
-                    this.#table.yield();
+                    table.yield();
                 else
-                    this.#table.yieldWith(inheritsSignal, s === null ? cancellable : s.signal, inheritsPriority, number);
+                    table.yieldWith(inheritsSignal, s === null ? cancellable : s.signal, inheritsPriority, number);
                 return promise;
             } catch (error) {
                 return tasks.rejected(error);
@@ -615,11 +618,11 @@ function make(PrioSched, tasks) {
         toFunction(callback, 'The callback of requestIdleCallback');
         const {timeout = 0} = toDictionary(options, 'IdleRequestOptions');
         // unsigned long: modulo 2³², as Web IDL requires
-        return native.request_idle_callback(deadline => callback(new IdleDeadline(INTERNAL, deadline)), +timeout >>> 0);
+        return getNative().request_idle_callback(deadline => callback(new IdleDeadline(INTERNAL, deadline)), +timeout >>> 0);
     }
 
     function cancelIdleCallback(handle) {
-        native.cancel_idle_callback(+handle >>> 0);
+        getNative().cancel_idle_callback(+handle >>> 0);
     }
 
     function queueMicrotask(callback) {
@@ -629,7 +632,7 @@ function make(PrioSched, tasks) {
 
     function newExtras() {
         const another = PrioSched.Scheduler.new(null);
-        return new Extras(another, new Scheduler(INTERNAL, another), newExtras);
+        return new Extras(() => another, new Scheduler(INTERNAL, another), newExtras);
     }
 
     [AbortController, AbortSignal, IdleDeadline, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal].forEach(asInterface);
@@ -639,10 +642,13 @@ function make(PrioSched, tasks) {
         queueMicrotask,
     };
 
-    tasks.hasten?.('fastPost', Scheduler.prototype, 'postTask', web.scheduler, handleOf);
-    tasks.hasten?.('fastYield', Scheduler.prototype, 'yield', web.scheduler);
+    tasks.whenStarted(() => {
+        ({kept} = tasks);
+        tasks.hasten('fastPost', Scheduler.prototype, 'postTask', web.scheduler, handleOf);
+        tasks.hasten('fastYield', Scheduler.prototype, 'yield', web.scheduler);
+    });
 
-    Object.defineProperty(web, 'extras', {value: new Extras(native, web.scheduler, newExtras)});
+    Object.defineProperty(web, 'extras', {value: new Extras(getNative, web.scheduler, newExtras)});
 
     // Defines in target what it lacks.
     Object.defineProperty(web, 'install', {value(target) {
