@@ -1,0 +1,120 @@
+// prio-sched-plain.js: the scheduler's names in plain JavaScript, for where the library is not installed
+//
+//   import {scheduler, TaskController, each, latest} from './prio-sched-plain.js';
+//
+// Each task and each yield is an idle source of GLib's, by its priority.  An abort removes the sources of its signal, and so nothing is left
+// when an extension that aborts its controllers is disabled; an import makes no object.  There are no turns with frames and input, and
+// no state: what follows a yield has the options of that yield.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import GLib from 'gi://GLib';
+
+const PRIORITIES = {'user-blocking': 0, 'user-visible': 200, 'background': 300}; // GLib's
+const SLICE = 5000; // microseconds
+
+export class AbortError extends Error {
+    constructor(message = 'The signal is aborted without a reason') {
+        super(message);
+        this.name = 'AbortError';
+    }
+}
+
+export class TaskSignal {
+    aborted = false;
+    reason = undefined;
+    priority = 'user-visible';
+    onabort = null;
+    waiting = new Set(); // tasks and yields
+
+    throwIfAborted() {
+        if (this.aborted)
+            throw this.reason;
+    }
+}
+
+export class TaskController {
+    signal = new TaskSignal();
+
+    constructor({priority = 'user-visible'} = {}) {
+        this.setPriority(priority);
+    }
+
+    setPriority(priority) {
+        this.signal.priority = toPriority(priority);
+        this.signal.waiting.forEach(({source, follows}) => follows && source.set_priority(PRIORITIES[priority]));
+    }
+
+    abort(reason = new AbortError()) {
+        const {signal} = this;
+        if (signal.aborted)
+            return;
+        Object.assign(signal, {aborted: true, reason});
+        for (const {source, reject} of [...signal.waiting]) {
+            source.destroy();
+            reject(reason);
+        }
+        signal.waiting.clear();
+        signal.onabort?.();
+    }
+}
+
+function toPriority(value) {
+    if (!Object.hasOwn(PRIORITIES, value))
+        throw new TypeError(`“${value}” is not a task priority`);
+    return value;
+}
+
+let sliceEnd = 0;
+// A promise that callback settles when its turn has come.
+function post(callback, {priority, signal = null, delay = 0} = {}) {
+    return new Promise((resolve, reject) => {
+        signal?.throwIfAborted();
+        const number = PRIORITIES[toPriority(priority ?? signal?.priority ?? 'user-visible')], follows = priority === undefined;
+        const source = delay > 0 ? GLib.timeout_source_new(delay) : GLib.idle_source_new();
+        const entry = {source, reject, follows};
+        source.set_priority(number);
+        source.set_callback(() => {
+            signal?.waiting.delete(entry);
+            sliceEnd = GLib.get_monotonic_time() + SLICE;
+            try {
+                resolve(callback());
+            } catch (error) {
+                reject(error);
+            }
+            return GLib.SOURCE_REMOVE;
+        });
+        signal?.waiting.add(entry);
+        source.attach(null);
+    });
+}
+
+export const scheduler = {postTask: post, yield: options => post(() => {}, options)};
+
+// Whether a loop has run for as long as others should wait.
+export function shouldYield() {
+    return GLib.get_monotonic_time() >= sliceEnd;
+}
+
+// The items, with a yield between two of them if it is time.
+export async function* each(items, options = undefined) {
+    for await (const item of items) {
+        await (shouldYield() ? scheduler.yield(options) : options?.signal?.throwIfAborted());
+        yield item;
+    }
+}
+
+// A function that runs job (signal, …) as a task, and aborts the run before, whose promise is then fulfilled with undefined.
+export function latest(job, {priority = 'user-visible'} = {}) {
+    let last = null;
+    const run = (...args) => {
+        run.abort();
+        const {signal} = last = new TaskController({priority});
+        return post(() => job(signal, ...args), {signal}).catch(error => {
+            if (error !== signal.reason)
+                throw error;
+        });
+    };
+    run.abort = () => last?.abort();
+    return run;
+}
