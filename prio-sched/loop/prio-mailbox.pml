@@ -24,9 +24,9 @@
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
  * @models loop/prio-loop-source.c take_over ef9814707aea
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
- * @models loop/prio-loop-source.c prepare a14cb838d152
+ * @models loop/prio-loop-source.c prepare affb6c31d844
  *     Loop, prepare
- * @models loop/prio-loop-source.c governor_check 06e649a1122f
+ * @models loop/prio-loop-source.c governor_check a8ba3e59cc0b
  *     Loop, check
  * @models loop/prio-loop-end.c prio_loop_tear_down 93b2eabbf402
  *     Ender
