@@ -29,17 +29,36 @@ from gi.repository import PrioSched  # noqa: E402
 
 # What it has to accept.
 RIGHT = '''
-from collections.abc import Generator
-from typing import Optional
-from gi.repository import Gio, PrioSched
+from collections.abc import AsyncIterator, Generator, Iterator
+from typing import Any, Optional
+from gi.repository import Gio, GLib, PrioSched
 scheduler = PrioSched.Scheduler.get_default()
 def count() -> Generator[int, None, str]:
     yield 1
     return 'result'
 def wait() -> Generator[PrioSched.Future[int], int, int]:
     return (yield scheduler.run_in_thread(lambda: 5))
+def numbers() -> Iterator[int]:
+    yield 1
+async def find(signal: PrioSched.TaskSignal, word: str, limit: int = 3) -> list[str]:
+    return [word] * limit
+def find_in_steps(signal: PrioSched.TaskSignal, word: str) -> Generator[float, None, int]:
+    yield 0.5
+    return len(word)
 async def main() -> None:
     group = PrioSched.TaskGroup(limit=8)
+    search = scheduler.latest(find)
+    run = search('word', limit=3)
+    found: Optional[list[str]] = await run
+    in_steps: Optional[int] = await scheduler.latest(find_in_steps, 'background')('word')
+    length: Optional[int] = await scheduler.latest(lambda signal: 3)()
+    print(run.done(), found, in_steps, length)
+    anything: Any = await scheduler.post_task(numbers)
+    texts_of_it: str = await group.post_task(lambda: numbers())
+    total: int = scheduler.get_n_pending() + group.get_n_pending() + group.signal.get_n_pending()
+    also: Optional[PrioSched.Scheduler] = group.dup_scheduler()
+    error: Optional[GLib.Error] = group.signal.dup_reason()
+    print(anything, texts_of_it, total, also, error)
     number_of_threads: int = await group.post_task(wait, progress=print, takes_turns=True)
     await scheduler.yield_(takes_turns=True)
     await group.feed(lambda text: print(len(text)), ['a', 'b'], priority='background')
@@ -66,6 +85,7 @@ async def main() -> None:
 
 # What mypy has to find wrong.
 WRONG = '''
+from collections.abc import AsyncIterator
 from gi.repository import PrioSched
 scheduler = PrioSched.Scheduler.get_default()
 async def main() -> None:
@@ -78,17 +98,30 @@ async def main() -> None:
     await scheduler.sleep(5, PrioSched.TaskController())
     PrioSched.TaskGroup().drained(PrioSched.TaskController())
     PrioSched.TaskSignal.any([PrioSched.TaskController()])
+    scheduler.latest(find)(5)
+    found: list[str] = await scheduler.latest(find)('word')
+    await scheduler.run_in_thread(main)
+    after: str = await scheduler.post_task(lambda: 5)
+    await scheduler.post_task(numbers)
+    await PrioSched.TaskGroup().post_task(numbers)
+async def find(signal: PrioSched.TaskSignal, word: str) -> list[str]:
+    return [word]
+async def numbers() -> AsyncIterator[int]:
+    yield 1
 '''
+
+# What follows the lines that are wrong.
+FIND = 'async def find(signal: PrioSched.TaskSignal, word: str) -> list[str]:'
 
 # What bindings of other languages have, or what Python has by another name.
 LEFT_OUT = {
     '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
     'EventLoop': {'interrupt', 'running', 'shutdown_asyncgens'},  # of PyGObject's and asyncio's, and for run ()
-    'Scheduler': {'dup_first_task', 'end_slice', 'get_n_pending', 'run_in_thread_under'},
+    'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_under'},
     'SchedulingState': {'new'},
-    'TaskGroup': {'dup_scheduler', 'finish_id', 'get_n_pending', 'new_lender', 'post_id', 'return_id', 'wait_id'},
-    'TaskSignal': {'dup_reason', 'get_n_pending', 'new_any', 'new_any_following', 'pin'},
+    'TaskGroup': {'finish_id', 'new_lender', 'post_id', 'return_id', 'wait_id'},
+    'TaskSignal': {'new_any', 'new_any_following', 'pin'},
 }
 
 
@@ -118,7 +151,8 @@ def check_programs(check, stubs, programs):
         right = subprocess.run(check(path, ['right.py', *(os.path.basename(program) for program in programs)]), env=environment, cwd=path)
         found = subprocess.run(check(path, ['wrong.py']), env=environment, cwd=path, capture_output=True, text=True)
         errors = [line for line in found.stdout.splitlines() if 'wrong.py' in line and ' error: ' in line]
-        for line in range(5, WRONG.count('\n') + 1):
+        first, end = (WRONG.split('\n').index(line) + 1 for line in ('async def main() -> None:', FIND))
+        for line in range(first + 1, end):
             assert any(f'wrong.py:{line}:' in error for error in errors), (line, found.stdout)
         return right.returncode == 0
 
