@@ -43,6 +43,7 @@ mod remote;
 mod scheduler;
 mod signal;
 mod slices;
+mod statistics;
 mod thread;
 mod wait;
 
@@ -54,13 +55,18 @@ pub use prio_sched_sys as ffi;
 pub use scheduler::Scheduler;
 pub use signal::{Error, TaskController, TaskSignal};
 pub use slices::{InSlices, Slices};
+pub use statistics::{Statistics, TaskStatistics, Times};
 pub use thread::{RunInThread, Stop, Worker};
 pub use wait::Sleep;
 
 #[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct CrateReadme;
+
+#[cfg(all(doctest, prio_sched_documents))]
 #[doc = include_str!("../../../introspection/manual/start-rust.md")]
 struct Guide;
 
-#[cfg(doctest)]
+#[cfg(all(doctest, prio_sched_documents))]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

@@ -10,7 +10,7 @@ use glib::translate::*;
 use glib::ControlFlow;
 
 use crate::executor::drop_quietly;
-use crate::{executor, ffi, remote, InSlices, JoinHandle, RunInThread, Sleep, Slices, TaskOptions, Worker};
+use crate::{executor, ffi, remote, InSlices, JoinHandle, RunInThread, Sleep, Slices, Statistics, TaskOptions, Worker};
 use gio::prelude::*;
 
 glib::wrapper! {
@@ -288,6 +288,24 @@ impl Scheduler {
     #[doc(alias = "prio_scheduler_get_n_pending")]
     pub fn n_pending(&self) -> u32 {
         unsafe { ffi::prio_scheduler_get_n_pending(self.as_ptr()) }
+    }
+
+    /// Counts, from now on and anew, what its tasks do. Call it on the thread of the main context, as the next two.
+    #[doc(alias = "prio_scheduler_start_statistics")]
+    pub fn start_statistics(&self) {
+        unsafe { ffi::prio_scheduler_start_statistics(self.as_ptr()) }
+    }
+
+    /// Counts no longer.
+    #[doc(alias = "prio_scheduler_stop_statistics")]
+    pub fn stop_statistics(&self) {
+        unsafe { ffi::prio_scheduler_stop_statistics(self.as_ptr()) }
+    }
+
+    /// What its tasks have done since [`Scheduler::start_statistics`].
+    #[doc(alias = "prio_scheduler_get_statistics")]
+    pub fn statistics(&self) -> Statistics {
+        Statistics::get(self.as_ptr())
     }
 
     /// Whether the running task is to let something else go first: its time slice is over, or something more urgent waits.

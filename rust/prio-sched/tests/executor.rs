@@ -988,6 +988,57 @@ fn many_threads_await_and_abort_and_drop() {
 }
 
 #[test]
+fn slices_and_numbers_of_tasks_are_those_of_the_library() {
+    with_scheduler(|scheduler| {
+        scheduler.set_time_slice(Duration::from_millis(2));
+        assert_eq!(scheduler.time_slice(), Duration::from_millis(2));
+        scheduler.start_statistics();
+        let handle = scheduler.spawn_local(Priority::UserBlocking, two_steps(Log::default(), "a"));
+        assert_eq!((scheduler.n_pending(), scheduler.statistics().user_blocking.n_queued), (1, 1));
+        wait_for(scheduler, handle).unwrap();
+        let statistics = scheduler.statistics();
+        assert!(statistics.is_collecting);
+        assert_eq!((scheduler.n_pending(), statistics.of(Priority::UserBlocking).n_run, statistics.background.n_run), (0, 2, 0));
+        assert!(statistics.user_blocking.running.longest <= statistics.user_blocking.running.total);
+        scheduler.stop_statistics();
+        assert!(!scheduler.statistics().is_collecting);
+    });
+}
+
+#[test]
+fn priorities_are_values_and_signals_go_into_lists() {
+    assert_eq!(Priority::default(), Priority::UserVisible);
+    for priority in [Priority::Background, Priority::UserVisible, Priority::UserBlocking] {
+        assert_eq!(priority.to_value().get::<Priority>().unwrap(), priority);
+        let controller = TaskController::new(priority);
+        assert_eq!(controller.signal().property::<Priority>("priority"), priority);
+        let nick = glib::EnumClass::new::<Priority>().to_value_by_nick(&priority.to_string()).unwrap();
+        assert_eq!(nick.get::<Priority>().unwrap(), priority);
+    }
+    let (a, b) = (TaskController::new(Priority::Background), gio::Cancellable::new());
+    let any = TaskSignal::any(&[&a.signal(), &b], Priority::Background);
+    b.cancel();
+    assert!(any.is_aborted() && !a.signal().is_aborted());
+}
+
+#[test]
+fn a_join_error_becomes_those_of_others() {
+    with_scheduler(|scheduler| {
+        let handle = scheduler.spawn_local(Priority::Background, pending::<()>());
+        handle.abort();
+        let error: glib::Error = wait_for(scheduler, handle).unwrap_err().into();
+        assert!(error.matches(gio::IOErrorEnum::Cancelled));
+        let handle = scheduler.spawn_local(Priority::Background, async {
+            if !thread::panicking() {
+                panic!("of a test");
+            }
+        });
+        let error: Box<dyn std::error::Error + Send + Sync> = wait_for(scheduler, handle).unwrap_err().into();
+        assert_eq!(error.to_string(), "the task has panicked");
+    });
+}
+
+#[test]
 fn a_group_runs_closures_in_threads_and_gives_their_results() {
     with_scheduler(|scheduler| {
         let group = TaskGroup::new(scheduler, 2, Priority::UserVisible);
