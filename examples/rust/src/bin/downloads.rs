@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+//! A list of downloads, of which three run at a time.
+//!
+//!     downloads [FILE…]
+//!
+//! Each file, by default twenty that are made up, is copied by GIO, with a bar and a button that stops it. With the argument `--quit` first, the program
+//! ends with the last one.
+
+use gtk::prelude::*;
+use gtk::{gio, glib};
+use prio_sched::{yield_now, JoinError, Priority, Scheduler, TaskController, TaskGroup, TaskOptions, TaskSignal};
+
+const CHUNK: usize = 64 * 1024;
+
+/// Reads a file to its end. The signal is a cancellable, so it also ends the call of GIO.
+async fn download(file: gio::File, bar: gtk::ProgressBar, signal: TaskSignal) -> Result<usize, glib::Error> {
+    let size = file.query_info_future("standard::size", gio::FileQueryInfoFlags::NONE, glib::Priority::DEFAULT).await?.size().max(1);
+    let stream = file.read_future(glib::Priority::DEFAULT).await?;
+    let mut n_read = 0;
+    loop {
+        let read = stream.read_bytes_future(CHUNK, glib::Priority::DEFAULT);
+        let bytes = gio::CancellableFuture::new(read, signal.clone().upcast()).await.map_err(|_| JoinError::Aborted)??;
+        if bytes.is_empty() {
+            bar.set_fraction(1.0);
+            return Ok(n_read);
+        }
+        n_read += bytes.len();
+        bar.set_fraction(n_read as f64 / size as f64);
+        yield_now().await; // input, frames, and what is more urgent
+    }
+}
+
+fn add_row(list: &gtk::Box, group: &TaskGroup, file: gio::File) {
+    let bar = gtk::ProgressBar::builder().hexpand(true).show_text(true).text(file.parse_name()).build();
+    let stop = gtk::Button::with_label("Stop");
+    let row = gtk::Box::new(gtk::Orientation::Horizontal, 6);
+    row.append(&bar);
+    row.append(&stop);
+    list.append(&row);
+
+    let controller = TaskController::new(Priority::UserVisible);
+    let handle = group.spawn_local(controller.signal(), download(file, bar.clone(), controller.signal()));
+    stop.connect_clicked(move |_| controller.abort(None));
+    // Of no group, so that it shows the end of one that was stopped before it began.
+    Scheduler::default().spawn_local(Priority::UserVisible, async move {
+        let text = match handle.await {
+            Ok(Ok(n_bytes)) => format!("{n_bytes} bytes"),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+        };
+        bar.set_text(Some(&text));
+        stop.set_sensitive(false);
+    });
+}
+
+fn show_window(application: &gtk::Application, files: &[gio::File], quits: bool) {
+    let list = gtk::Box::new(gtk::Orientation::Vertical, 6);
+    let group = TaskGroup::new(&Scheduler::default(), 3, Priority::UserVisible);
+    for file in files {
+        add_row(&list, &group, file.clone());
+    }
+    let window = gtk::ApplicationWindow::builder()
+        .application(application)
+        .title("Downloads")
+        .default_width(480)
+        .default_height(360)
+        .child(&gtk::ScrolledWindow::builder().child(&list).build())
+        .build();
+    let all = group.clone();
+    window.connect_close_request(move |_| {
+        all.abort(None);
+        glib::Propagation::Proceed
+    });
+    window.present();
+    if quits {
+        let (application, n) = (application.clone(), files.len());
+        Scheduler::default().spawn_local(TaskOptions::new(), async move {
+            let _ = group.drained().await;
+            println!("{n} downloads");
+            application.quit();
+        });
+    }
+}
+
+fn main() -> glib::ExitCode {
+    let mut names: Vec<_> = std::env::args_os().skip(1).collect();
+    let quits = names.first().is_some_and(|name| name == "--quit");
+    if quits {
+        names.remove(0);
+    }
+    let mut files: Vec<_> = names.iter().map(gio::File::for_commandline_arg).collect();
+    if files.is_empty() {
+        files = vec![gio::File::for_path(std::env::current_exe().unwrap()); 20];
+    }
+    let application = gtk::Application::new(Some("org.example.PrioSched.RustDownloads"), gio::ApplicationFlags::NON_UNIQUE);
+    application.connect_activate(move |application| show_window(application, &files, quits));
+    application.run_with_args::<&str>(&[])
+}
