@@ -658,6 +658,58 @@ test_ends_with_its_group (Fixture *f, gconstpointer data)
     }
 }
 
+static gboolean
+step_and_forget (PrioTask *task, gpointer data)
+{
+  prio_task_defer (task);
+  return G_SOURCE_REMOVE;
+}
+
+typedef enum { WAY_TASK, WAY_STEPS, WAY_GROUP, WAY_GROUP_STEPS, WAY_THREAD, WAY_GROUP_THREAD, N_WAYS } Way;
+
+static PrioTask *
+post_forgetful (Fixture *f, PrioTaskGroup *group, Way way)
+{
+  switch (way)
+    {
+    case WAY_TASK: return prio_scheduler_post_task (f->scheduler, NULL, defer_and_forget, NULL, NULL);
+    case WAY_STEPS: return prio_scheduler_post_steps (f->scheduler, NULL, step_and_forget, NULL, NULL);
+    case WAY_GROUP: return prio_task_group_post_task (group, NULL, defer_and_forget, NULL, NULL);
+    case WAY_GROUP_STEPS: return prio_task_group_post_steps (group, NULL, step_and_forget, NULL, NULL);
+    case WAY_THREAD: return prio_scheduler_run_in_thread (f->scheduler, NULL, defer_and_forget, NULL, NULL);
+    default: return prio_task_group_run_in_thread (group, NULL, defer_and_forget, NULL, NULL);
+    }
+}
+
+static void
+note_end (GObject *source, GAsyncResult *result, gpointer ended)
+{
+  *(gboolean *) ended = TRUE;
+}
+
+/* A message about a task without a name has the program's function, and not one of the library's. */
+static void
+test_message_has_the_function (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
+
+  for (Way way = 0; way < N_WAYS; way++)
+    {
+      gpointer func = way == WAY_STEPS || way == WAY_GROUP_STEPS ? (gpointer) step_and_forget : (gpointer) defer_and_forget;
+      g_autofree char *pattern = g_strdup_printf ("An unnamed task (of function %p) has deferred its result*", func);
+      gboolean ended = FALSE;
+      PrioTask *task;
+
+      g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, pattern);
+      task = post_forgetful (f, group, way);
+      prio_task_then (task, note_end, &ended, NULL);
+      g_object_unref (task);
+      while (!ended)
+        g_main_context_iteration (f->context, TRUE);
+      g_test_assert_expected_messages ();
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -673,6 +725,7 @@ main (int argc, char **argv)
   add_test ("/deferred/result-of-an-aborted-task", test_result_of_an_aborted_task);
   add_test ("/deferred/result-while-it-is-aborted", test_result_while_it_is_aborted);
   add_test ("/deferred/two-results-at-once", test_two_results_at_once);
+  add_test ("/deferred/message-has-the-function", test_message_has_the_function);
   add_test ("/deferred/return-on-abort/task", test_ends_at_the_abort);
   add_test ("/deferred/return-on-abort/group", test_ends_with_its_group);
 

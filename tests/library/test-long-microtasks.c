@@ -98,7 +98,7 @@ test_microtasks (void)
   self.left = 2;
   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, step_with_microtasks, &self, NULL);
   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, take, GINT_TO_POINTER (49), NULL);
-  assert_told ("?:2:60 ?:2:60 ");
+  assert_told ("step_with_microtasks:2:60 step_with_microtasks:2:60 ");
 
   self.left = 2;
   prio_scheduler_post_full (scheduler, &signalled, step_with_microtasks, &self, NULL);
@@ -157,7 +157,7 @@ test_nested (void)
   g_autoptr (PrioScheduler) scheduler = watching ();
 
   prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "nests" }, step_that_nests, scheduler, NULL);
-  assert_told ("nests:2:65 ?:3:70 nests:2:55 ");
+  assert_told ("nests:2:65 take:3:70 nests:2:55 ");
 }
 
 static void

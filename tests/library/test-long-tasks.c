@@ -97,7 +97,7 @@ test_tasks (void)
   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_BLOCKING, take, GINT_TO_POINTER (70), NULL);
   task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .name = "task" }, take_in_task, GINT_TO_POINTER (60), NULL);
   run_all ();
-  assert_told ("?:3:70 task:2:60 long:1:50 ");
+  assert_told ("take:3:70 task:2:60 long:1:50 ");
 }
 
 static gboolean
@@ -118,7 +118,7 @@ test_steps (void)
 
   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, step, &left, NULL);
   run_all ();
-  assert_told ("?:2:80 ");
+  assert_told ("step:2:80 ");
 }
 
 /* Each function has a threshold, and hears of tasks of any scheduler of the main context. */
