@@ -352,6 +352,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
   signal = own.signal;
   task = prio_scheduler_post_task (self->places, &own, member_run, member, member_release_data);
   member->task = task;
+  prio_task_set_program_func (task, (gpointer) func);
   if (self->return_on_abort)
     prio_task_set_return_on_abort (task, TRUE);
   if (prio_task_get_state (task) == PRIO_TASK_STATE_PENDING)
@@ -388,12 +389,16 @@ PrioTask *
 prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options, PrioStepFunc func, gpointer user_data,
                             GDestroyNotify notify)
 {
+  PrioTask *task;
+
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
   prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
   prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
                                                  options != NULL ? options->name : NULL), NULL);
 
-  return prio_task_group_post_task (self, options, prio_steps_run, prio_steps_new (func, user_data, notify), prio_steps_unref);
+  task = prio_task_group_post_task (self, options, prio_steps_run, prio_steps_new (func, user_data, notify), prio_steps_unref);
+  prio_task_set_program_func (task, (gpointer) func);
+  return task;
 }
 
 /**

@@ -200,6 +200,7 @@ prio_task_group_run_in_thread (PrioTaskGroup *self, const PrioTaskOptions *optio
   signal = own.signal;
   member->in_thread = TRUE;
   member->task = task = prio_scheduler_make_task (self->places, &own);
+  prio_task_set_program_func (task, (gpointer) func);
   if (self->return_on_abort)
     prio_task_set_return_on_abort (task, TRUE);
   prio_member_enqueue (member);

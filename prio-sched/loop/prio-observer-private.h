@@ -39,6 +39,7 @@ typedef struct
   guint64 id;            /* unique in the process, and the same until the end; from 1 */
   guint64 poster;        /* the id of the task that ran on this thread when this one was posted, or 0 */
   char *name;            /* or NULL; it may be known only when the task begins */
+  gconstpointer func;    /* the function of the program that runs, for who names one without a name; or NULL */
   gconstpointer group;   /* identifies the signal, at this scheduler, that may abort it, or NULL */
   PrioRunQueue *scheduler; /* identifies the scheduler */
   gint64 due;            /* when it is to be queued, for a delayed task; otherwise 0 */

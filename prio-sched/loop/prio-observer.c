@@ -97,6 +97,10 @@ refresh (PrioObservedTask *task, PrioEntry *entry)
   task->told.priority = (gint8) prio_lending_get_own (entry);
   task->told.continuation = (guint8) prio_entry_is_continuation (entry);
   task->told.group = entry->abort;
+  if (task->told.kind == PRIO_OBSERVED_CLOSURE)
+    task->told.func = (gconstpointer) entry->job.func;
+  else if (task->original->get_func != NULL)
+    task->told.func = task->original->get_func (entry);
   if (task->original->get_name != NULL)
     set_name (task, task->original->get_name (entry));
 }

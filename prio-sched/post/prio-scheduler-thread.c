@@ -569,6 +569,8 @@ begin (PrioWork *template, PrioScheduler *worker)
 
   work->refs = 1;
   work->link.data = work;
+  if (prio_task_get_program_func (task) == NULL)
+    prio_task_set_program_func (task, (gpointer) work->func);
   task->entry.use = PRIO_ENTRY_IN_THREAD;
   task->entry.job.data = NULL;
   if (task->signal != NULL)

@@ -98,7 +98,7 @@ typedef enum
   PRIO_ENTRY_IN_THREAD = 1 << 2   /* in no queue of the loop: its function runs in a thread, and `data` is its work while that waits */
 } PrioEntryUse;
 
-/* The functions of an entry, called on the owner thread.  `get_name`, `get_state`, `released` and `rejected` may be NULL; so may `run` and
+/* The functions of an entry, called on the owner thread.  `get_name`, `get_func`, `get_state`, `released` and `rejected` may be NULL; so may `run` and
  * `ran` for closures and task ids, which the dispatch runs by itself.  Only `run` and `ran` call user code. */
 typedef struct
 {
@@ -108,6 +108,7 @@ typedef struct
   void (*rejected) (PrioEntry *entry); /* @entry is running, and has become REJECTED */
   void (*released) (PrioEntry *entry); /* @entry is DONE, and nothing refers to it any more: may free the record */
   char *(*get_name) (PrioEntry *entry); /* (transfer full) (nullable): what the program calls the task */
+  gconstpointer (*get_func) (PrioEntry *entry); /* (nullable): the function of the program that runs */
   PrioTaskState (*get_state) (PrioEntry *entry); /* before `ran`: what the task becomes then; RUNNING if its result comes later */
 } PrioEntryFuncs;
 

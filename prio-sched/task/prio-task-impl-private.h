@@ -97,6 +97,8 @@ struct _PrioTask
   char *name;           /* under prio_signal_lock once the task is posted */
   const PrioTaskOrigin *origin; /* NULL: the task or the scheduler, with no tag */
 
+  gpointer program_func; /* atomic: what the program has posted, if the task's function is the library's; for messages, or NULL */
+
   PrioTaskNext *next; /* owner thread; NULL unless it goes on: the continuation has it, or this one until it begins */
 
   /* Atomic. */
@@ -148,6 +150,21 @@ static inline PrioTaskFunc
 prio_task_get_func (PrioTask *task)
 {
   return (PrioTaskFunc) (gpointer) task->entry.job.func;
+}
+
+/* The function of the program that the task calls, or NULL: for messages. */
+static inline gpointer
+prio_task_get_program_func (PrioTask *task)
+{
+  gpointer func = __atomic_load_n (&task->program_func, __ATOMIC_RELAXED);
+
+  return func != NULL ? func : (gpointer) prio_task_get_func (task);
+}
+
+static inline void
+prio_task_set_program_func (PrioTask *task, gpointer func)
+{
+  __atomic_store_n (&task->program_func, func, __ATOMIC_RELAXED);
 }
 
 /* The task that embeds @entry. */

@@ -311,6 +311,12 @@ task_get_name (PrioEntry *entry)
   return prio_task_dup_name (prio_task_from_entry (entry));
 }
 
+static gconstpointer
+task_get_func (PrioEntry *entry)
+{
+  return prio_task_get_program_func (prio_task_from_entry (entry));
+}
+
 static PrioTaskState
 task_get_state (PrioEntry *entry)
 {
@@ -327,6 +333,7 @@ task_get_state (PrioEntry *entry)
 
 const PrioEntryFuncs prio_task_entry_funcs = {
   .get_name = task_get_name,
+  .get_func = task_get_func,
   .get_state = task_get_state,
   .run = task_run,
   .ran = task_ran,

@@ -162,9 +162,9 @@ describe (PrioTask *self)
     return g_strdup_printf ("task '%s'", escaped);
   if (prio_entry_is_continuation (&self->entry))
     return g_strdup ("the result of a yield");
-  if (prio_task_get_func (self) == NULL)
+  if (prio_task_get_program_func (self) == NULL)
     return g_strdup ("an unnamed task");
-  return g_strdup_printf ("an unnamed task (of function %p)", (gpointer) prio_task_get_func (self));
+  return g_strdup_printf ("an unnamed task (of function %p)", prio_task_get_program_func (self));
 }
 
 /* Logs a critical about a wrong call of @function. */

@@ -8,6 +8,7 @@
 #include "watch/prio-holding-private.h"
 
 #include "watch/prio-long-task-private.h"
+#include "watch/sources/prio-symbol-private.h"
 
 /* So many may wait until the loop gets to them. */
 #define MAX_REPORTS 64
@@ -111,6 +112,8 @@ note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duratio
   gint priority = task != NULL ? task->priority : (gint) PRIO_PRIORITY_UNSET;
   PrioHeld *held;
 
+  if (name == NULL && task != NULL && task->func != NULL && duration >= holding->threshold)
+    name = prio_symbol_get_name (task->func);
   if (task == NULL && duration >= holding->threshold)
     prio_observed_held (loop, name, duration, now);
   /* Not prio_loop_enter (), which carries out what other threads have sent: the task goes on if it has not been aborted so far. */
