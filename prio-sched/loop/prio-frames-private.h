@@ -17,10 +17,9 @@
  * All zero means nothing. */
 struct _PrioFrame
 {
-  PrioFrame *next;
-  gboolean linked; /* in the loop's list */
-  gint64 due;      /* µs */
-  gint64 interval; /* between two frames, µs, or 0 if it is not known */
+  PrioHeapNode due;      /* its node in the loop's heap of frames that are due, */
+  PrioHeapNode interval; /* and in that of intervals between two frames */
+  gboolean is_due, has_interval; /* whether it is there */
 };
 
 void prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);

@@ -12,30 +12,43 @@
 void
 prio_frames_update (PrioLoop *loop, gint64 now)
 {
-  gint64 next = 0, interval = 0;
+  gint64 next = 0;
 
-  for (const PrioFrame *frame = loop->frames; frame != NULL; frame = frame->next)
+  while (next == 0 && loop->frames_due.n_items > 0)
     {
-      if (frame->due > now && (next == 0 || frame->due < next))
-        next = frame->due;
-      if (frame->interval != 0 && (interval == 0 || frame->interval < interval))
-        interval = frame->interval;
+      PrioHeapItem *first = prio_heap_first (&loop->frames_due);
+      PrioHeapNode *node = first->node;
+
+      if ((gint64) first->key > now)
+        {
+          next = (gint64) first->key;
+        }
+      else
+        {
+          prio_heap_remove (&loop->frames_due, node);
+          ((PrioFrame *) ((gchar *) node - G_STRUCT_OFFSET (PrioFrame, due)))->is_due = FALSE;
+        }
     }
   __atomic_store_n (&loop->next_frame, next, __ATOMIC_RELAXED);
-  loop->frame_interval = interval;
+  loop->frame_interval = loop->frame_intervals.n_items > 0 ? (gint64) prio_heap_first (&loop->frame_intervals)->key : 0;
+}
+
+/* Puts @node into @heap with another key, or takes it out if that is 0. */
+static void
+rekey (PrioHeap *heap, PrioHeapNode *node, gboolean *is_in, gint64 key)
+{
+  if (*is_in)
+    prio_heap_remove (heap, node);
+  *is_in = key != 0;
+  if (*is_in)
+    prio_heap_insert (heap, node, (guint64) key, 0);
 }
 
 void
 prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 {
-  frame->due = due;
-  frame->interval = interval;
-  if (!frame->linked)
-    {
-      frame->linked = TRUE;
-      frame->next = loop->frames;
-      loop->frames = frame;
-    }
+  rekey (&loop->frames_due, &frame->due, &frame->is_due, due);
+  rekey (&loop->frame_intervals, &frame->interval, &frame->has_interval, interval);
   prio_frames_update (loop, prio_clock_now ());
   if (G_UNLIKELY (loop->observing != NULL))
     loop->observing->frame_announced (loop, due, interval);
@@ -44,14 +57,7 @@ prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 void
 prio_frames_remove (PrioLoop *loop, PrioFrame *frame)
 {
-  PrioFrame **link = &loop->frames;
-
-  if (!frame->linked)
-    return;
-
-  while (*link != frame)
-    link = &(*link)->next;
-  *link = frame->next;
-  frame->linked = FALSE;
+  rekey (&loop->frames_due, &frame->due, &frame->is_due, 0);
+  rekey (&loop->frame_intervals, &frame->interval, &frame->has_interval, 0);
   prio_frames_update (loop, prio_clock_now ());
 }

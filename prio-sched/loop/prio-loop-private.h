@@ -166,7 +166,7 @@ struct _PrioLoop
   PrioStopwatch asked;   /* counts the calls of prio_scheduler_should_yield () in this dispatch */
   gint64 next_probe;     /* when input may be polled for again, µs */
   gint64 wakeup_fd;      /* the file descriptor that wakes GLib out of poll (), or -1 while it is not known */
-  PrioFrame *frames;     /* the announced frames; prio-frames computes from them: */
+  PrioHeap frames_due, frame_intervals; /* the announced frames, by when they are due, and by the time between two, µs; from both: */
   gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs; written atomically */
   gint64 frame_interval; /* the shortest announced interval, or 0, µs */
   guint64 last_observer; /* the number of the last one that has begun here */

@@ -70,6 +70,8 @@ prio_loop_unref (PrioLoop *loop)
   prio_ready_clear (&loop->ready);
   prio_heap_clear (&loop->delays);
   prio_heap_clear (&loop->deadlines);
+  prio_heap_clear (&loop->frames_due);
+  prio_heap_clear (&loop->frame_intervals);
   prio_microtasks_clear (&loop->microtasks);
   g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
   g_clear_pointer (&loop->members, g_hash_table_unref);

@@ -21,14 +21,13 @@ typedef struct _PrioFrameClosure PrioFrameClosure;
 typedef struct
 {
   GWeakRef scheduler;
-  PrioFrameClosure *closures; /* of the clocks that are followed */
+  GHashTable *closures; /* PrioFrameClosure, not owned, by the clocks that are followed */
 } PrioFollower;
 
 struct _PrioFrameClosure
 {
   GClosure closure; /* the data is a PrioFollower */
   PrioFrameClock clock;
-  PrioFrameClosure *next; /* of the same follower */
   GObject *frame_clock;   /* as long as it is followed; only compared */
   gulong id;
   guint n; /* how often it is followed */
@@ -38,6 +37,7 @@ static void
 follower_clear (gpointer data)
 {
   g_weak_ref_clear (&((PrioFollower *) data)->scheduler);
+  g_hash_table_unref (((PrioFollower *) data)->closures);
 }
 
 static void
@@ -55,6 +55,7 @@ get_follower (PrioScheduler *self)
       PrioFollower *follower = g_atomic_rc_box_new0 (PrioFollower);
 
       g_weak_ref_init (&follower->scheduler, self);
+      follower->closures = g_hash_table_new (NULL, NULL);
       g_once_init_leave (&self->follower, follower);
     }
   return self->follower;
@@ -81,25 +82,19 @@ nearest_frame (PrioScheduler *self)
   return __atomic_load_n (&self->run_queue->loop->next_frame, __ATOMIC_RELAXED);
 }
 
-/* Where the closure of a clock is linked, or the end of the list. */
-static PrioFrameClosure **
+/* Returns: (nullable): the closure of a clock */
+static PrioFrameClosure *
 find_closure (PrioFollower *follower, GObject *frame_clock)
 {
-  PrioFrameClosure **link = &follower->closures;
-
-  while (*link != NULL && (*link)->frame_clock != frame_clock)
-    link = &(*link)->next;
-  return link;
+  return g_hash_table_lookup (follower->closures, frame_clock);
 }
 
 /* Its clock may be followed by another closure from now on. */
 static void
 unlink_closure (PrioFollower *follower, PrioFrameClosure *self)
 {
-  PrioFrameClosure **link = find_closure (follower, self->frame_clock);
-
-  if (*link == self)
-    *link = self->next;
+  if (find_closure (follower, self->frame_clock) == self)
+    g_hash_table_remove (follower->closures, self->frame_clock);
   self->frame_clock = NULL;
 }
 
@@ -144,8 +139,7 @@ connect_closure (PrioScheduler *scheduler, PrioFollower *follower, GObject *fram
   prio_frame_clock_init (&self->clock, scheduler->run_queue->loop);
   self->frame_clock = frame_clock;
   self->n = 1;
-  self->next = follower->closures;
-  follower->closures = self;
+  g_hash_table_insert (follower->closures, frame_clock, self);
   g_closure_add_finalize_notifier (closure, follower, closure_finalized);
   g_closure_set_marshal (closure, before_paint);
   self->id = g_signal_connect_closure (frame_clock, "before-paint", closure, FALSE);
@@ -185,7 +179,7 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
   g_return_if_fail (G_IS_OBJECT (frame_clock));
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
-  closure = *find_closure (get_follower (self), frame_clock);
+  closure = find_closure (get_follower (self), frame_clock);
   if (closure == NULL)
     connect_closure (self, get_follower (self), frame_clock);
   else
@@ -232,7 +226,7 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
   g_return_if_fail (G_IS_OBJECT (frame_clock));
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
-  closure = *find_closure (get_follower (self), frame_clock);
+  closure = find_closure (get_follower (self), frame_clock);
   if (closure == NULL)
     prio_frame_hook_leave_alone (frame_clock);
   if (closure == NULL || --closure->n > 0)
