@@ -212,6 +212,29 @@ test_nested (void)
   assert_told ("outer:2:60 inner:2:70 outer:2:80 ");
 }
 
+static void
+run_the_loop (const char *name, gint priority, double duration, gpointer data)
+{
+  long_task (name, priority, duration, NULL);
+  work (70);
+  run_all ();
+  work (70);
+}
+
+/* A function that is slow, and runs a main loop, is not reported as what holds the main loop. */
+static void
+test_slow_function (void)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
+
+  add_func (scheduler, 50, run_the_loop, NULL);
+  run_all ();
+  work (60);
+  run_all ();
+  run_all ();
+  assert_told ("?:0:60 ");
+}
+
 static guint
 add (const char *name, GSourceFunc func, gpointer data)
 {
@@ -691,6 +714,7 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/schedulers", test_schedulers);
   g_test_add_func ("/long-tasks/others", test_others);
   g_test_add_func ("/long-tasks/nested", test_nested);
+  g_test_add_func ("/long-tasks/slow-function", test_slow_function);
   g_test_add_func ("/long-tasks/sources", test_sources);
   g_test_add_func ("/long-tasks/callbacks", test_callbacks);
   g_test_add_func ("/long-tasks/order", test_order);

@@ -418,6 +418,28 @@ test_times (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
+/* A delayed task waits from when it is due, also while something holds the main loop; what waited before the start, from then on. */
+static void
+test_waits_since (Fixture *f, gconstpointer data)
+{
+  frozen_time = 1000000;
+  begin (f);
+  prio_scheduler_post_full (f->scheduler, &PRIO_TASK_OPTIONS (.delay = 10), nothing, NULL, NULL);
+  prio_scheduler_post (f->scheduler, BACKGROUND, nothing, NULL, NULL);
+  frozen_time += 60000;
+  begin (f);
+  frozen_time += 5000;
+  fixture_run (f);
+  g_assert_cmpfloat (waiting (f, BACKGROUND).longest, ==, 5);
+  g_assert_cmpfloat (waiting (f, USER_VISIBLE).longest, ==, 5);
+
+  prio_scheduler_post_full (f->scheduler, &PRIO_TASK_OPTIONS (.delay = 10), nothing, NULL, NULL);
+  frozen_time += 60000;
+  fixture_run (f);
+  g_assert_cmpfloat (waiting (f, USER_VISIBLE).longest, ==, 50);
+  frozen_time = 0;
+}
+
 static void
 microtask_takes_a_while (gpointer data G_GNUC_UNUSED)
 {
@@ -723,6 +745,7 @@ main (int argc, char **argv)
   ADD ("within-a-task", test_within_a_task);
   ADD ("ended-elsewhere-and-begun", test_ended_elsewhere_and_begun);
   ADD ("times", test_times);
+  ADD ("waits-since", test_waits_since);
   ADD ("microtasks-after-a-yield", test_microtasks_after_a_yield);
   ADD ("percentiles-of-few", test_percentiles_of_few);
   ADD ("long-among-short", test_long_among_short);
