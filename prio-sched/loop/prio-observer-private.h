@@ -52,6 +52,13 @@ typedef struct
   guint8 continuation;   /* whether it continues a task after a yield */
 } PrioObserved;
 
+/* Returns from when on @task waits: a delayed one from when it is due, also if the main loop is held then. */
+static inline gint64
+prio_observed_waits_since (const PrioObserved *task)
+{
+  return task->due != 0 && !task->continuation ? task->due : task->queued;
+}
+
 typedef struct _PrioObserver PrioObserver;
 /* A source of the context that is none of the library's. */
 typedef struct _PrioOther PrioOther;

@@ -28,19 +28,30 @@ prio_held_free (PrioHeld *held)
   g_free (held);
 }
 
-/* Outside.  The time that this takes is nobody's. */
+/* From @since on, µs, @task or @other holds the loop, or nobody knows who. */
+static void
+set_holder (PrioHolding *holding, const PrioObserved *task, PrioOther *other, gint64 since)
+{
+  holding->task = task;
+  holding->other = other;
+  holding->since = since;
+}
+
+/* Reports what is queued, outside.  The time that this takes is nobody's, also if a function runs the main loop. */
 static void
 tell_all (PrioLoop *loop)
 {
   PrioHolding *holding = loop->holding;
-  gint64 before = prio_clock_now ();
+  const PrioObserved *task = holding->task;
+  PrioOther *other = holding->other;
+  gint64 since = holding->since, before = prio_clock_now ();
   PrioHeld *held;
 
   prio_loop_ref (loop);
+  set_holder (holding, NULL, NULL, 0);
   while ((held = g_queue_pop_head (&holding->reports)) != NULL)
     prio_long_task_held (held);
-  if (holding->since != 0 && holding->since <= before)
-    holding->since += prio_clock_now () - before;
+  set_holder (holding, task, other, since != 0 ? since + prio_clock_now () - before : 0);
   prio_loop_unref (loop);
 }
 
@@ -82,7 +93,6 @@ report_finalize (GSource *source)
   prio_loop_unref (loop);
 }
 
-/* It has no callback, so prio-others leaves it alone. */
 static GSourceFuncs report_funcs = { .prepare = report_prepare, .dispatch = report_dispatch, .finalize = report_finalize };
 
 /* The reports are made when the loop gets to its idle sources. */
@@ -98,6 +108,7 @@ tell_when_idle (PrioLoop *loop)
   loop->holding->has_source = TRUE;
   g_source_set_priority (source, G_PRIORITY_DEFAULT_IDLE);
   g_source_set_static_name (source, "prio-sched long task");
+  loop->holding->seen.ignored = source;
   g_source_attach (source, loop->context);
 }
 
@@ -138,15 +149,6 @@ static inline PrioHolding *
 watched (PrioLoop *loop)
 {
   return loop->holding != NULL && loop->holding->threshold != 0 ? loop->holding : NULL;
-}
-
-/* From @since on, µs, @task or @other holds the loop, or nobody knows who. */
-static void
-set_holder (PrioHolding *holding, const PrioObserved *task, PrioOther *other, gint64 since)
-{
-  holding->task = task;
-  holding->other = other;
-  holding->since = since;
 }
 
 /* The holder of @loop changes at @since. */

@@ -54,7 +54,7 @@ ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioO
 
   count = &counts->of[prio_count_index ((PrioTaskPriority) task->priority)];
   count->n_continued += task->continuation;
-  prio_histogram_add (&count->waits, task->begun - (task->queued != 0 ? task->queued : counts->since));
+  prio_histogram_add (&count->waits, task->begun - MAX (prio_observed_waits_since (task), counts->since));
   prio_histogram_add (&count->runs, now - task->begun);
 }
 

@@ -251,7 +251,7 @@ add_run (Lines *lines, const PrioObserved *task, const char *end, gint64 now)
   add_string (lines, prio_trace_task_name (task));
   add_task (lines, task);
   if (task->queued != 0)
-    add (lines, ",\"waited\":%" G_GINT64_FORMAT, task->begun - task->queued);
+    add (lines, ",\"waited\":%" G_GINT64_FORMAT, task->begun - prio_observed_waits_since (task));
   add (lines, ",\"end\":\"%s\"}", end);
   end_event (lines);
 }
@@ -444,7 +444,7 @@ start (int fd, gboolean until_exit, GError **error)
     return FALSE;
   __atomic_store_n (&is_observing, TRUE, __ATOMIC_RELEASE);
   prio_observer_add (&observer);
-  g_debug ("A trace begins");
+  prio_debug ("A trace begins");
   return TRUE;
 }
 

@@ -31,6 +31,7 @@ typedef struct
 {
   guint last;  /* the id of the last one */
   guint older; /* of those that were there before the first call, the next id; 0 if there is none */
+  const GSource *ignored; /* tells nobody; compared only */
 } PrioOthersSeen;
 
 void prio_others_look (PrioLoop *loop, PrioOthersSeen *seen);

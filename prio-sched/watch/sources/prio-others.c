@@ -178,7 +178,7 @@ is_ours (PrioLoop *loop, GSource *source)
 }
 
 static void
-look_at (PrioLoop *loop, guint id)
+look_at (PrioLoop *loop, const PrioOthersSeen *seen, guint id)
 {
   GSource *source = id != 0 ? g_main_context_find_source_by_id (loop->context, id) : NULL;
   PrioOther *other;
@@ -186,7 +186,7 @@ look_at (PrioLoop *loop, guint id)
   if (source == NULL)
     return;
   g_source_ref (source);
-  if (source->callback_funcs != &other_funcs && !is_ours (loop, source))
+  if (source->callback_funcs != &other_funcs && source != seen->ignored && !is_ours (loop, source))
     {
       other = g_new0 (PrioOther, 1);
       other->refs = 1;
@@ -210,9 +210,9 @@ prio_others_look (PrioLoop *loop, PrioOthersSeen *seen)
   if (seen->last == 0)
     seen->older = seen->last = next - 1;
   for (guint id = next - MIN (next - seen->last - 1, MAX_NEW); id != next; id++)
-    look_at (loop, id);
+    look_at (loop, seen, id);
   seen->last = next;
 
   for (guint n = 0; n < MAX_OLD && seen->older > 0; n++)
-    look_at (loop, seen->older--);
+    look_at (loop, seen, seen->older--);
 }
