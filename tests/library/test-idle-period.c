@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
+#include <prio-sched-watch.h>
 #include "frozen-fixture.h"
 
 #include <fcntl.h>
@@ -306,6 +307,20 @@ test_falls (Fixture *f, gconstpointer data)
   close (pipe_fds[1]);
 }
 
+static void
+ignore (const char *name, gint priority, double duration, gpointer data)
+{
+}
+
+/* Whoever watches for long tasks looks for new sources, too: that is no new source. */
+static void
+test_watched (Fixture *f, gconstpointer data)
+{
+  prio_scheduler_add_long_task_func (f->scheduler, 1000, ignore, NULL, NULL);
+  check_falls (f, step_do_nothing, "50 50 49 ", "");
+  check_falls (f, step_be_attached_to, "50 50 0 s", "n50");
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -322,5 +337,6 @@ main (int argc, char *argv[])
   add ("invoke 3.2: timeout", test_timeout);
   add ("several schedulers", test_two_schedulers);
   add ("what comes during a callback", test_falls);
+  add ("what comes while somebody watches", test_watched);
   return g_test_run ();
 }
