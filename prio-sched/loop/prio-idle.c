@@ -192,6 +192,14 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
   return next;
 }
 
+/* Returns the number that a new source gets, which an idle period does not take for one that others have attached. */
+guint
+prio_idle_next_source (PrioLoop *loop)
+{
+  loop->idles.last_source++;
+  return prio_input_next_source (loop->context);
+}
+
 /* Called in an iteration in which nothing else is ready.  Returns whether an idle callback may run.
  * If not, sets @timeout to how long GLib may sleep if nothing else happens, ms. */
 gboolean

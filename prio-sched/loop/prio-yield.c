@@ -9,6 +9,7 @@
 
 #include "base/prio-input-private.h"
 #include "loop/prio-dispatch-private.h"
+#include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
 
@@ -152,7 +153,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
 static gboolean
 others_came (PrioLoop *loop, gint64 now)
 {
-  return now >= loop->next_probe && (prio_input_next_source (loop->context) != ++loop->idles.last_source ||
+  return now >= loop->next_probe && (prio_idle_next_source (loop) != loop->idles.last_source ||
                                      input_waits (loop, now, G_MAXINT));
 }
 

@@ -18,6 +18,7 @@ typedef struct
 {
   GSource source;
   PrioLoop *loop; /* a reference */
+  gboolean told;
 } Report;
 
 void
@@ -72,25 +73,29 @@ report_prepare (GSource *source G_GNUC_UNUSED, gint *timeout)
 static gboolean
 report_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
-  PrioLoop *loop = g_steal_pointer (&((Report *) source)->loop);
+  Report *self = (Report *) source;
 
-  loop->holding->has_source = FALSE;
-  tell_all (loop);
-  prio_loop_unref (loop);
+  self->told = TRUE;
+  self->loop->holding->has_source = FALSE;
+  tell_all (self->loop);
   return G_SOURCE_REMOVE;
 }
 
 static void
 report_finalize (GSource *source)
 {
-  PrioLoop *loop = ((Report *) source)->loop;
+  Report *self = (Report *) source;
+  PrioHolding *holding = self->loop->holding;
 
-  if (loop == NULL)
-    return;
-  /* The context has gone. */
-  loop->holding->has_source = FALSE;
-  g_queue_clear_full (&loop->holding->reports, (GDestroyNotify) prio_held_free);
-  prio_loop_unref (loop);
+  if (holding->seen.ignored == source)
+    holding->seen.ignored = NULL;
+  if (!self->told)
+    {
+      /* The context has gone. */
+      holding->has_source = FALSE;
+      g_queue_clear_full (&holding->reports, (GDestroyNotify) prio_held_free);
+    }
+  prio_loop_unref (self->loop);
 }
 
 static GSourceFuncs report_funcs = { .prepare = report_prepare, .dispatch = report_dispatch, .finalize = report_finalize };

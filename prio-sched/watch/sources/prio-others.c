@@ -7,6 +7,7 @@
 
 #include "watch/sources/prio-others-private.h"
 
+#include "loop/prio-idle-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
 /* How many ids of sources are looked up at a time. */
@@ -98,27 +99,24 @@ static GSourceCallbackFuncs other_funcs = {
 };
 
 static gboolean
-never (GSource *source G_GNUC_UNUSED, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+never (gpointer data G_GNUC_UNUSED)
 {
   return G_SOURCE_REMOVE;
 }
-
-static GSourceFuncs marker_funcs = {
-  NULL, NULL, never, NULL, NULL, NULL
-};
 
 /* As g_source_set_callback () gives to a source. */
 static const GSourceCallbackFuncs *
 plain_funcs (void)
 {
+  static GSourceFuncs source_funcs;
   static const GSourceCallbackFuncs *plain;
   const GSourceCallbackFuncs *funcs = __atomic_load_n (&plain, __ATOMIC_RELAXED);
 
   if (funcs == NULL)
     {
-      GSource *source = g_source_new (&marker_funcs, sizeof (GSource));
+      GSource *source = g_source_new (&source_funcs, sizeof (GSource));
 
-      g_source_set_callback (source, G_SOURCE_FUNC (never), NULL, NULL);
+      g_source_set_callback (source, never, NULL, NULL);
       funcs = source->callback_funcs;
       __atomic_store_n (&plain, funcs, __ATOMIC_RELAXED);
       g_source_unref (source);
@@ -150,20 +148,6 @@ prio_other_get_name (PrioOther *other)
       other->is_looked_up = TRUE;
     }
   return other->symbol != NULL ? other->symbol : name;
-}
-
-/* The id that GLib gives to a source now. */
-static guint
-next_id (GMainContext *context)
-{
-  GSource *marker = g_source_new (&marker_funcs, sizeof (GSource));
-  guint id;
-
-  g_source_set_static_name (marker, "prio-sched marker");
-  id = g_source_attach (marker, context);
-  g_source_destroy (marker);
-  g_source_unref (marker);
-  return id;
 }
 
 static gboolean
@@ -205,7 +189,7 @@ look_at (PrioLoop *loop, const PrioOthersSeen *seen, guint id)
 void
 prio_others_look (PrioLoop *loop, PrioOthersSeen *seen)
 {
-  guint next = next_id (loop->context);
+  guint next = prio_idle_next_source (loop);
 
   if (seen->last == 0)
     seen->older = seen->last = next - 1;
