@@ -534,6 +534,52 @@ test_post_releases_nothing (Fixture *f, gconstpointer data)
     }
 }
 
+enum { N_PAUSES = 100000 };
+
+typedef struct
+{
+  PrioScheduler *scheduler;
+  gint round, n_done; /* atomic */
+} Pausing;
+
+static gpointer
+pause_each_round (gpointer data)
+{
+  Pausing *pausing = data;
+
+  for (gint round = 1; round <= N_PAUSES; round++)
+    {
+      while (g_atomic_int_get (&pausing->round) < round)
+        g_thread_yield ();
+      prio_scheduler_pause (pausing->scheduler);
+      prio_scheduler_resume (pausing->scheduler);
+      g_atomic_int_inc (&pausing->n_done);
+    }
+  return NULL;
+}
+
+/* When each has resumed what it has paused, the scheduler runs, whatever thread was heard last. */
+static void
+test_pauses (Fixture *f, gconstpointer data)
+{
+  Pausing pausing = { .scheduler = f->scheduler };
+  GThread *threads[2];
+
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("pauses", pause_each_round, &pausing);
+  for (gint round = 1; round <= N_PAUSES; round++)
+    {
+      g_atomic_int_inc (&pausing.round);
+      while (g_atomic_int_get (&pausing.n_done) < 2 * round)
+        g_thread_yield ();
+      post_letter (f, USER_VISIBLE, 'a');
+      fixture_run (f);
+      g_assert_cmpint (f->log->len, ==, round);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_thread_join (threads[i]);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -551,6 +597,7 @@ main (int argc, char **argv)
   add_test ("/threads/already-aborted", test_already_aborted);
   add_test ("/threads/burst-of-cancelled-tasks", test_burst_of_cancelled_tasks);
   add_test ("/threads/yield", test_yield);
+  add_test ("/threads/pauses", test_pauses);
   add_test ("/threads/notify/context-for-another", test_notify_of_a_context_for_another);
   add_test ("/threads/notify/own-context", test_notify_of_an_own_context);
   add_test ("/threads/notify/not-within-a-post", test_post_releases_nothing);
