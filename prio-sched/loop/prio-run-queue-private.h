@@ -35,6 +35,7 @@ struct _PrioRunQueue
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
   guint frame_share; /* of time, beside frames, or 0; atomic */
   gboolean lends; /* whether a task that waits lends its priority */
+  gint wants_lending, wants_pause; /* what any thread has asked for last; atomic */
   gpointer counts; /* what an observer counts of its tasks, and of its parts': a GAtomicRcBox, or NULL; set atomically, once */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */

@@ -23,10 +23,13 @@ prio_scheduler_make_lends_priority (void)
                                G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 }
 
+/* Does what was asked for last: the operations of several threads come here in any order. */
 static void
 op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
-  prio_lending_set (op->target, op->flag);
+  PrioRunQueue *run_queue = op->target;
+
+  prio_lending_set (run_queue, __atomic_load_n (&run_queue->wants_lending, __ATOMIC_SEQ_CST));
 }
 
 /**
@@ -67,15 +70,14 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 void
 prio_scheduler_set_lends_priority (PrioScheduler *self, gboolean lends_priority)
 {
-  PrioOp op = { .apply = op_set_lends, .flag = lends_priority != FALSE };
+  gint lends = lends_priority != FALSE;
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
 
-  op.target = self->run_queue;
-  if (__atomic_exchange_n (&self->lends, (gint) op.flag, __ATOMIC_SEQ_CST) == (gint) op.flag)
+  if (__atomic_exchange_n (&self->run_queue->wants_lending, lends, __ATOMIC_SEQ_CST) == lends)
     return;
 
-  prio_loop_submit (self->run_queue->loop, &op);
+  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_set_lends, .target = self->run_queue });
   g_object_notify (G_OBJECT (self), "lends-priority");
 }
 
@@ -101,5 +103,5 @@ prio_scheduler_get_lends_priority (PrioScheduler *self)
 {
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
 
-  return __atomic_load_n (&self->lends, __ATOMIC_SEQ_CST);
+  return __atomic_load_n (&self->run_queue->wants_lending, __ATOMIC_SEQ_CST);
 }

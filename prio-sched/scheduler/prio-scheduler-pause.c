@@ -9,28 +9,30 @@
 
 #include "base/prio-debug-private.h"
 
+/* Does what was asked for last: the operations of several threads come here in any order. */
 static void
 op_set_paused (PrioLoop *loop, const PrioOp *op)
 {
-  /* What is posted there is released, and must be found. */
-  if (prio_loop_is_dead (loop))
+  PrioRunQueue *run_queue = op->target;
+  gboolean paused = __atomic_load_n (&run_queue->wants_pause, __ATOMIC_SEQ_CST);
+
+  /* In a dead loop, what is posted is released, and must be found. */
+  if (prio_loop_is_dead (loop) || run_queue->paused == paused)
     return;
   if (G_UNLIKELY (loop->observing != NULL))
-    loop->observing->paused (op->target, op->flag);
-  prio_run_queue_set_paused (op->target, op->flag);
+    loop->observing->paused (run_queue, paused);
+  prio_run_queue_set_paused (run_queue, paused);
 }
 
 static void
 set_paused (PrioScheduler *self, gboolean paused)
 {
-  PrioOp op = { .apply = op_set_paused, .target = self->run_queue, .flag = (guint8) paused };
-
-  if (__atomic_exchange_n (&self->paused, paused, __ATOMIC_SEQ_CST) == paused)
+  if (__atomic_exchange_n (&self->run_queue->wants_pause, paused, __ATOMIC_SEQ_CST) == paused)
     return;
 
   /* Submitting may run deferred releases, which may drop the last reference but this one. */
   g_object_ref (self);
-  prio_loop_submit (self->run_queue->loop, &op);
+  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_set_paused, .target = self->run_queue });
   prio_debug ("A scheduler %s", paused ? "is paused" : "goes on");
   prio_scheduler_notify_paused (self);
   g_object_unref (self);
@@ -102,5 +104,5 @@ prio_scheduler_get_paused (PrioScheduler *self)
 {
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), FALSE);
 
-  return __atomic_load_n (&self->paused, __ATOMIC_SEQ_CST);
+  return __atomic_load_n (&self->run_queue->wants_pause, __ATOMIC_SEQ_CST);
 }

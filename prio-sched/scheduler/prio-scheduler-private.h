@@ -18,8 +18,6 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioRunQueue *run_queue;
-  gint lends;        /* atomic: what was requested last */
-  gint paused;       /* atomic: what was requested last */
   gint64 next_frame; /* atomic: what was reported last */
   PrioListed *listed;   /* in prio-scheduler-list.c; NULL for the library's own */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */

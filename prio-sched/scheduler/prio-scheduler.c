@@ -139,7 +139,7 @@ op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 static void
 prio_scheduler_dispose (GObject *object)
 {
-  if (__atomic_exchange_n (&PRIO_SCHEDULER (object)->paused, FALSE, __ATOMIC_SEQ_CST))
+  if (__atomic_exchange_n (&PRIO_SCHEDULER (object)->run_queue->wants_pause, FALSE, __ATOMIC_SEQ_CST))
     G_OBJECT_GET_CLASS (object)->dispatch_properties_changed (object, 1, &properties[PROP_PAUSED]);
   G_OBJECT_CLASS (prio_scheduler_parent_class)->dispose (object);
 }
