@@ -16,6 +16,7 @@ declare module '@girs/priosched-1' {
 
         /** How long tasks have waited or run, in milliseconds. */
         class Times {
+            static $gtype: GObject.GType<Times>;
             total: number;
             longest: number;
             median: number;
@@ -24,6 +25,7 @@ declare module '@girs/priosched-1' {
 
         /** What the tasks of one priority have done. */
         class TaskStatistics {
+            static $gtype: GObject.GType<TaskStatistics>;
             n_queued: number;
             n_delayed: number;
             n_run: number;
@@ -35,6 +37,7 @@ declare module '@girs/priosched-1' {
 
         /** What the tasks of a scheduler have done, by priority. */
         class Statistics {
+            static $gtype: GObject.GType<Statistics>;
             size: number;
             /** Whether the scheduler counts now. */
             collecting: boolean;

@@ -26,7 +26,7 @@ prio_frames_update (PrioLoop *loop, gint64 now)
       else
         {
           prio_heap_remove (&loop->frames_due, node);
-          ((PrioFrame *) ((gchar *) node - G_STRUCT_OFFSET (PrioFrame, due)))->is_due = FALSE;
+          ((PrioFrame *) (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioFrame, due)))->is_due = FALSE;
         }
     }
   __atomic_store_n (&loop->next_frame, next, __ATOMIC_RELAXED);

@@ -312,7 +312,7 @@ ignore (const char *name, gint priority, double duration, gpointer data)
 {
 }
 
-/* Whoever watches for long tasks looks for new sources, too: that is no new source. */
+/* Whoever watches for long tasks looks for new sources, too, and that does not end the period. */
 static void
 test_watched (Fixture *f, gconstpointer data)
 {
