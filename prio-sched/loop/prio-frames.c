@@ -7,30 +7,29 @@
 
 #include "loop/prio-frames-private.h"
 
+/* The first key of @heap, or 0. */
+static gint64
+first_key (PrioHeap *heap)
+{
+  return heap->n_items > 0 ? (gint64) prio_heap_first (heap)->key : 0;
+}
+
 /* Computes `next_frame` and `frame_interval`.  A time that has passed does not count any more: a clock that is late
  * will announce another one, and a clock that has stopped will not.  Other threads may read `next_frame`. */
 void
 prio_frames_update (PrioLoop *loop, gint64 now)
 {
-  gint64 next = 0;
+  gint64 next;
 
-  while (next == 0 && loop->frames_due.n_items > 0)
+  while ((next = first_key (&loop->frames_due)) != 0 && next <= now)
     {
-      PrioHeapItem *first = prio_heap_first (&loop->frames_due);
-      PrioHeapNode *node = first->node;
+      PrioHeapNode *node = prio_heap_first (&loop->frames_due)->node;
 
-      if ((gint64) first->key > now)
-        {
-          next = (gint64) first->key;
-        }
-      else
-        {
-          prio_heap_remove (&loop->frames_due, node);
-          ((PrioFrame *) (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioFrame, due)))->is_due = FALSE;
-        }
+      prio_heap_remove (&loop->frames_due, node);
+      ((PrioFrame *) (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioFrame, due)))->is_due = FALSE;
     }
   __atomic_store_n (&loop->next_frame, next, __ATOMIC_RELAXED);
-  loop->frame_interval = loop->frame_intervals.n_items > 0 ? (gint64) prio_heap_first (&loop->frame_intervals)->key : 0;
+  loop->frame_interval = first_key (&loop->frame_intervals);
 }
 
 /* Puts @node into @heap with another key, or takes it out if that is 0. */
@@ -44,12 +43,18 @@ rekey (PrioHeap *heap, PrioHeapNode *node, gboolean *is_in, gint64 key)
     prio_heap_insert (heap, node, (guint64) key, 0);
 }
 
-void
-prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
+static void
+put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 {
   rekey (&loop->frames_due, &frame->due, &frame->is_due, due);
   rekey (&loop->frame_intervals, &frame->interval, &frame->has_interval, interval);
   prio_frames_update (loop, prio_clock_now ());
+}
+
+void
+prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
+{
+  put (loop, frame, due, interval);
   if (G_UNLIKELY (loop->observing != NULL))
     loop->observing->frame_announced (loop, due, interval);
 }
@@ -57,7 +62,5 @@ prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 void
 prio_frames_remove (PrioLoop *loop, PrioFrame *frame)
 {
-  rekey (&loop->frames_due, &frame->due, &frame->is_due, 0);
-  rekey (&loop->frame_intervals, &frame->interval, &frame->has_interval, 0);
-  prio_frames_update (loop, prio_clock_now ());
+  put (loop, frame, 0, 0);
 }

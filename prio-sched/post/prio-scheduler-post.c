@@ -242,26 +242,6 @@ post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
   return result != REJECTED;
 }
 
-/* Posts a closure without a signal.  Returns FALSE if this is not the owner thread. */
-static G_ALWAYS_INLINE inline gboolean
-post_closure_on_owner_thread (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 due, gint64 expiry,
-                              GSourceFunc func, gpointer data, GDestroyNotify notify)
-{
-  PrioEntry *entry;
-
-  if (!prio_loop_enter (run_queue->loop))
-    return FALSE;
-
-  entry = prio_run_queue_new_entry (run_queue, func, data, notify);
-  entry->turn = prio_task_options_turn (options);
-  if (expiry != PRIO_NO_EXPIRY)
-    prio_entry_set_expiry (entry, expiry);
-  prio_entry_bind (entry, NULL, options->priority);
-  prio_run_queue_add (entry, due);
-  prio_loop_leave (run_queue->loop);
-  return TRUE;
-}
-
 /* Posts a task id to @ids.  The caller has set the id, the priority, the flag, when it is due and when it expires in @op; this
  * sets the rest. */
 gboolean
@@ -275,11 +255,12 @@ prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellab
 
 /* Any thread: posts a closure, or releases it if its signal is aborted. */
 static inline gboolean
-submit_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, gint64 due, gint64 expiry, GSourceFunc func,
-                gpointer data, GDestroyNotify notify)
+post_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
+  gint64 due = prio_due_after (options->delay);
   PrioOp op = { .apply = op_post_entry, .target = run_queue, .func = func, .data = data, .notify = notify,
-                .priority = (gint8) options->priority, .flag = prio_task_options_turn (options), .due = due, .expiry = expiry };
+                .priority = (gint8) options->priority, .flag = prio_task_options_turn (options), .due = due,
+                .expiry = prio_task_options_expiry (options, due) };
 
   if (post_entry (run_queue->loop, &op, options->signal))
     return TRUE;
@@ -294,18 +275,13 @@ static G_GNUC_NO_INLINE gboolean
 post_rare (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
   static const char function[] G_GNUC_UNUSED = "prio_scheduler_post_full";
-  gint64 due, expiry;
   gboolean posted;
 
   prio_return_val_if_wrong (prio_check_task_options (function, options), FALSE);
   prio_return_val_if_wrong (prio_check_callable (function, "func", func != NULL, NULL), FALSE);
 
-  due = prio_due_after (options->delay);
-  expiry = prio_task_options_expiry (options, due);
   prio_thread.posting_name = options->name;
-  posted = (options->signal == NULL &&
-            post_closure_on_owner_thread (run_queue, options, due, expiry, func, data, notify)) ||
-           submit_closure (run_queue, options, due, expiry, func, data, notify);
+  posted = post_closure (run_queue, options, func, data, notify);
   prio_thread.posting_name = NULL;
   return posted;
 }
@@ -341,8 +317,6 @@ gboolean
 prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc func, gpointer user_data,
                           GDestroyNotify notify)
 {
-  gint64 due;
-
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
   if (options == NULL)
     options = &prio_no_task_options;
@@ -350,9 +324,5 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
     return post_rare (self->run_queue, options, func, user_data, notify);
   prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), FALSE);
 
-  due = prio_due_after (options->delay);
-  if (options->signal == NULL &&
-      post_closure_on_owner_thread (self->run_queue, options, due, PRIO_NO_EXPIRY, func, user_data, notify))
-    return TRUE;
-  return submit_closure (self->run_queue, options, due, PRIO_NO_EXPIRY, func, user_data, notify);
+  return post_closure (self->run_queue, options, func, user_data, notify);
 }
