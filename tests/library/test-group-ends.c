@@ -472,6 +472,35 @@ test_run_within_its_post (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
+static void
+nothing_at_all (PrioTask *task, gpointer data)
+{
+}
+
+static gpointer
+post_as_owner (gpointer group)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (group);
+  g_autoptr (PrioTask) task = NULL;
+
+  g_main_context_push_thread_default (prio_scheduler_get_context (scheduler));
+  task = prio_task_group_post_task (group, NULL, nothing_at_all, NULL, NULL);
+  g_main_context_pop_thread_default (prio_scheduler_get_context (scheduler));
+  return GINT_TO_POINTER (task != NULL);
+}
+
+/* A thread that has acquired the context may use the group before it runs the context. */
+static void
+test_of_a_new_owner (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+
+  g_main_context_pop_thread_default (f->context);
+  g_assert_nonnull (g_thread_join (g_thread_new ("owner", post_as_owner, group)));
+  g_main_context_push_thread_default (f->context);
+  fixture_run (f);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -486,6 +515,7 @@ main (int argc, char **argv)
   add_test ("/group/results-after-the-context", test_results_after_the_context);
   add_test ("/group/wait-does-not-keep-the-context", test_wait_does_not_keep_the_context);
   add_test ("/group/releases-wait-for-the-function", test_releases_wait_for_the_function);
+  add_test ("/group/of-a-new-owner", test_of_a_new_owner);
   add_test ("/group/paused-by-another-thread", test_paused_by_another_thread);
   add_test ("/group/yields-inherit", test_yields_inherit);
 
