@@ -7,6 +7,7 @@
 
 #include "group/prio-task-group-private.h"
 
+#include "loop/prio-dispatch-private.h"
 #include "scheduler/prio-options-private.h"
 #include "prio-sched-enumtypes.h"
 
@@ -87,11 +88,8 @@ prio_check_task_group (const char *function, PrioTaskGroup *self)
     return FALSE;
 
   loop = prio_task_group_get_loop (self);
-  if (prio_owner_lock_enter (&loop->lock))
-    {
-      prio_owner_lock_leave (&loop->lock);
-      return TRUE;
-    }
+  if (prio_owner_lock_is_owner (&loop->lock) || prio_loop_is_owner (loop))
+    return TRUE;
   if (prio_loop_has_gone (loop))
     g_critical ("%s(): the main context of the group's scheduler has gone", function);
   else
