@@ -283,10 +283,11 @@ def found_by(build):
 
 
 def check_optional(source, build, gjs, place):
-    """The page's line for what uses the library where it is installed, in a program whose promises go on."""
-    program = shipping.example(source, 'js', 'null') + '''
+    """The page's lines for what uses the library where it is installed, and the plain module elsewhere."""
+    shutil.copy(os.path.join(source, 'introspection/gjs/prio-sched-plain.js'), place)
+    program = shipping.example(source, 'js', 'prio-sched-plain.js') + '''
 const loop = new imports.gi.GLib.MainLoop(null, false);
-setTimeout(() => Promise.resolve().then(() => print('goes on', PrioSched !== null)).finally(() => loop.quit()), 1);
+scheduler.postTask(() => print('goes on', scheduler !== plain.scheduler)).finally(() => loop.quit());
 imports.gi.GLib.timeout_add_seconds(0, 5, () => loop.quit());
 loop.run();
 '''
