@@ -29,7 +29,7 @@ from gi.repository import PrioSched  # noqa: E402
 
 # What it has to accept.
 RIGHT = '''
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, Optional
 from gi.repository import Gio, GLib, PrioSched
 scheduler = PrioSched.Scheduler.get_default()
