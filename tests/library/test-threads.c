@@ -547,7 +547,7 @@ pause_each_round (gpointer data)
 {
   Pausing *pausing = data;
 
-  for (gint round = 1; round <= N_PAUSES; round++)
+  for (gint round = 1; round <= (gint) times (N_PAUSES); round++)
     {
       while (g_atomic_int_get (&pausing->round) < round)
         g_thread_yield ();
@@ -567,7 +567,7 @@ test_pauses (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("pauses", pause_each_round, &pausing);
-  for (gint round = 1; round <= N_PAUSES; round++)
+  for (gint round = 1; round <= (gint) times (N_PAUSES); round++)
     {
       g_atomic_int_inc (&pausing.round);
       while (g_atomic_int_get (&pausing.n_done) < 2 * round)
