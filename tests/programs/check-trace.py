@@ -336,6 +336,17 @@ def check_reader_goes(traced, folder):
     assert told.count('WARNING') == told.count('Broken pipe') == 1, told
 
 
+def check_descriptors_of_others(traced, folder):
+    """A file behind the number of a descriptor keeps what it has: the number may be another program's."""
+    kept = folder / 'kept'
+    kept.write_text('kept')
+    with open(kept, 'r+', encoding='utf-8') as file:
+        for name in f'/dev/fd/{file.fileno()}', f'/proc/self/fd/{file.fileno()}', f'/dev/../dev/fd/{file.fileno()}':
+            result = run(traced, 'each', env={'PRIO_SCHED_TRACE': name}, pass_fds=[file.fileno()])
+            assert result.stderr.count('cannot be written') == 1 and name in result.stderr, result
+            assert kept.read_text() == 'kept', name
+
+
 def check_reader_stops(traced, folder):
     """A reader that reads no more holds up no program, however it got the pipe: what it has is whole lines."""
     path = folder / 'pipe'
@@ -406,7 +417,8 @@ def check_indexer(indexer, folder):
 
 def main(traced, indexer=None):
     for test in (check_each, check_each_statistics, check_results, check_threads, check_fork, check_failures, check_crash, check_file, check_pipes,
-                 check_descriptor, check_bad_descriptors, check_reader_goes, check_reader_stops, check_closed_descriptors, check_in_use):
+                 check_descriptor, check_bad_descriptors, check_reader_goes, check_reader_stops, check_descriptors_of_others,
+                 check_closed_descriptors, check_in_use):
         with tempfile.TemporaryDirectory() as folder:
             test(traced, pathlib.Path(folder))
         print(f'{test.__name__}: ok')
