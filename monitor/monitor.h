@@ -70,10 +70,12 @@ typedef struct
 } Program;
 
 /* How it is watched. */
+#define THRESHOLD_UNSET G_MININT /* what the environment says */
+
 typedef struct
 {
   const char *trace; /* where its trace goes */
-  gint threshold;    /* ms, from which on it reports what holds its main loop; 0 for nothing, less for what the environment says */
+  gint threshold;    /* ms, from which on it reports what holds its main loop; 0 for nothing; or THRESHOLD_UNSET */
   gboolean preloads; /* in a program that does not use the library, too */
 } Watch;
 

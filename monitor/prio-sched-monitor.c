@@ -273,6 +273,12 @@ parse (Monitor *monitor, int argc, char **argv, GError **error)
       g_print ("prio-sched-monitor %s\n", PRIO_MONITOR_VERSION);
       return TRUE;
     }
+  if (monitor->watch.threshold < 0 && monitor->watch.threshold != THRESHOLD_UNSET)
+    {
+      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, _("the threshold %d is not a number of milliseconds"),
+                   monitor->watch.threshold);
+      return FALSE;
+    }
   if (program == NULL)
     {
       g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, _("no program is named; see --help"));
@@ -292,7 +298,7 @@ parse (Monitor *monitor, int argc, char **argv, GError **error)
 int
 main (int argc, char **argv)
 {
-  Monitor monitor = { .program = { .pid = -1, .output = -1 }, .watch.threshold = -1 };
+  Monitor monitor = { .program = { .pid = -1, .output = -1 }, .watch.threshold = THRESHOLD_UNSET };
   g_autoptr (GError) error = NULL;
   sigset_t wishes;
   int status = 2;

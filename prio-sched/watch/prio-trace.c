@@ -556,9 +556,21 @@ prio_trace_stop (void)
   end_observing ();
 }
 
+/* Tells whether @path names the number of a process or descriptor, as /dev/fd/3 does. */
+static gboolean
+is_in_proc (const char *path)
+{
+  g_autofree char *folder = g_path_get_dirname (path);
+  char *real = realpath (folder, NULL);
+  gboolean is_in = real == NULL || g_str_has_prefix (real, "/proc/");
+
+  free (real);
+  return is_in;
+}
+
 /* Opens @path as a shell's > does, but for the user alone, and without waiting for the reader of a pipe.  A program that this one has
- * started has the same variable, and leaves the file alone.  A number in /proc may be that of another process by now, with files of
- * its own.  Returns -1 with errno if the file cannot be written. */
+ * started has the same variable, and leaves the file alone.  A number in /proc may be another process's, or another file's, by now:
+ * only a pipe or a device is opened there.  Returns -1 with errno if the file cannot be written. */
 static int
 open_file (const char *path)
 {
@@ -568,7 +580,7 @@ open_file (const char *path)
   if (fd < 0 || fstat (fd, &status) != 0 || !S_ISREG (status.st_mode))
     return fd;
   errno = EPERM;
-  if (!g_str_has_prefix (path, "/proc/") && flock (fd, LOCK_EX | LOCK_NB) == 0 && ftruncate (fd, 0) == 0)
+  if (!is_in_proc (path) && flock (fd, LOCK_EX | LOCK_NB) == 0 && ftruncate (fd, 0) == 0)
     return fd;
   close (fd);
   return -1;

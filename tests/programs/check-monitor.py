@@ -72,7 +72,7 @@ def check_bad_programs(monitor, traced, folder):
         assert program in result.stderr and not result.stdout, result.stderr
     assert 'no program' in run(monitor, code=2).stderr
     assert '--nonsense' in run(monitor, '--nonsense', traced, code=2).stderr
-    for threshold in '-1', '-2147483648':
+    for threshold in '-1', '-2147483647':
         told = run(monitor, f'--threshold={threshold}', traced, 'empty', code=2).stderr
         assert threshold in told and 'threshold' in told, told
     assert 'PROGRAM' in run(monitor, '--help').stdout
