@@ -71,17 +71,41 @@ prio_member_unref (PrioMember *member)
   g_free (member);
 }
 
+/* The tasks of a loop's groups that have begun. */
+typedef struct
+{
+  GHashTable *by_number; /* number → PrioMember, not owned */
+  guint last;            /* the number that was given last */
+} Members;
+
+static void
+members_clear (gpointer record)
+{
+  g_hash_table_unref (((Members *) record)->by_number);
+}
+
+static const PrioSlotFuncs slot_funcs = { .size = sizeof (Members), .clear = members_clear };
+
 /* Owner thread. */
 static void
 number (PrioMember *member, PrioLoop *loop)
 {
-  if (loop->members == NULL)
-    loop->members = g_hash_table_new (NULL, NULL);
+  Members *members = prio_loop_ensure_slot (loop, PRIO_SLOT_GROUP, &slot_funcs);
+
+  if (members->by_number == NULL)
+    members->by_number = g_hash_table_new (NULL, NULL);
   do
-    loop->last_member = loop->last_member % MAX_NUMBER + 1;
-  while (g_hash_table_contains (loop->members, GUINT_TO_POINTER (loop->last_member)));
-  member->number = loop->last_member;
-  g_hash_table_insert (loop->members, GUINT_TO_POINTER (member->number), member);
+    members->last = members->last % MAX_NUMBER + 1;
+  while (g_hash_table_contains (members->by_number, GUINT_TO_POINTER (members->last)));
+  member->number = members->last;
+  g_hash_table_insert (members->by_number, GUINT_TO_POINTER (member->number), member);
+}
+
+/* Owner thread: where the tasks of @loop that have a number are. */
+static GHashTable *
+numbered (PrioLoop *loop)
+{
+  return ((Members *) prio_loop_get_slot (loop, PRIO_SLOT_GROUP))->by_number;
 }
 
 /* The task of a group whose function, or what goes on from there, calls this, or NULL.  Owner thread. */
@@ -96,7 +120,7 @@ prio_member_current (PrioLoop *loop)
     return NULL;
 
   number = prio_traits_of (state).member;
-  member = number != 0 ? g_hash_table_lookup (loop->members, GUINT_TO_POINTER (number)) : NULL;
+  member = number != 0 ? g_hash_table_lookup (numbered (loop), GUINT_TO_POINTER (number)) : NULL;
   return member != NULL && member->group->places->run_queue == state->run_queue ? member : NULL;
 }
 
@@ -140,7 +164,7 @@ prio_member_leave (PrioMember *member)
     return;
 
   if (member->number != 0)
-    g_hash_table_remove (loop->members, GUINT_TO_POINTER (member->number));
+    g_hash_table_remove (numbered (loop), GUINT_TO_POINTER (member->number));
   member->number = 0;
   prio_loop_leave (loop);
   prio_member_leave_place (member);

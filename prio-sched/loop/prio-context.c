@@ -19,7 +19,6 @@ clear (PrioLoop *loop)
 {
   prio_run_queue_free_own (loop);
   prio_lending_free (loop);
-  g_clear_pointer (&loop->holding, g_free);
   prio_traits_free (loop);
   prio_interludes_free (loop);
 }

@@ -84,7 +84,6 @@ prio_loop_release_some (PrioLoop *loop)
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
-  void (*at_end) (PrioLoop *loop);
   guint n = 0;
 
   prio_in_finalize (loop);
@@ -106,11 +105,7 @@ prio_loop_tear_down (PrioLoop *loop)
 
   if (n > 0)
     prio_debug ("A main context has gone with %u tasks that have not run", n);
-  if (loop->pool_funcs != NULL)
-    loop->pool_funcs->clear (loop);
-  at_end = __atomic_load_n (&loop->at_end, __ATOMIC_ACQUIRE);
-  if (at_end != NULL)
-    at_end (loop);
+  prio_slots_end (loop->slots, loop);
   prio_interludes_free (loop);
   prio_loop_flush_releases (loop);
 }

@@ -25,6 +25,7 @@
 #include "base/prio-stopwatch-private.h"
 #include "base/prio-turn-private.h"
 #include "loop/prio-mailbox-private.h"
+#include "loop/prio-slots-private.h"
 #include "queue/prio-group-private.h"
 #include "queue/prio-microtasks-private.h"
 #include "queue/prio-ready-private.h"
@@ -53,7 +54,6 @@ enum
 };
 
 typedef struct _PrioFrame PrioFrame;
-typedef struct _PrioHolding PrioHolding;
 typedef struct _PrioIdQueue PrioIdQueue;
 typedef struct _PrioLending PrioLending;
 typedef struct _PrioLendNode PrioLendNode;
@@ -92,15 +92,6 @@ typedef struct
   void (*frame_announced) (PrioLoop *loop, gint64 due, gint64 interval);
 } PrioObservingFuncs;
 
-/* The functions of the module that keeps records in the loop's pool for the next burst.  The owner thread
- * calls them; `clear` comes last, when the context has gone. */
-typedef struct
-{
-  gboolean (*is_large) (PrioLoop *loop); /* whether the pool has more records than are to be kept */
-  void (*trim) (PrioLoop *loop);         /* frees some of them */
-  void (*clear) (PrioLoop *loop);        /* frees all records */
-} PrioPoolFuncs;
-
 /* Something to be released outside. */
 typedef struct
 {
@@ -116,8 +107,7 @@ struct _PrioLoop
   PrioOwnerLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   gpointer destroyer; /* the thread that releases all that is left in the context, while it does; the mailbox's lock */
-  void (*at_end) (PrioLoop *loop); /* atomic; or NULL: ends, outside, what is in no queue, since the context has gone */
-  GWeakRef thread_default; /* the scheduler that the context's threads share; any thread */
+  PrioSlot slots[PRIO_N_SLOTS]; /* of the rooms above */
 
   guint n_users; /* run queues and others that have acquired the loop; under the lock of prio-loop.c */
   gint unused;   /* whether there is no user; atomic, set under that lock */
@@ -128,7 +118,7 @@ struct _PrioLoop
   guint64 n_observed_runs, last_observed_id; /* of tasks */
   gint64 observed_end;     /* when the last of them was over, µs; 0 once anything else may have run since */
   PrioSlab jobs, entries;
-  PrioSlab groups, observed; /* of records that embed a PrioGroup, and of observed tasks; initialized before the first is allocated */
+  PrioSlab observed; /* of observed tasks; initialized before the first is allocated */
   PrioReady ready;
   PrioHeap delays, deadlines; /* by the time when they are due, or when the timeout of a queued entry passes, µs, and then by age */
   guint64 next_delay;
@@ -136,14 +126,8 @@ struct _PrioLoop
   PrioRunQueue *run_queues, *own; /* the latter for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
   PrioIdles idles;
   PrioLending *lending; /* NULL until a scheduler lends */
-  PrioHolding *holding; /* of prio-holding, freed by g_free (): who holds the loop; NULL until somebody watches; set atomically */
   GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
   GPtrArray *interludes; /* what bindings have called between two tasks; NULL if there is nothing: prio-interludes */
-  GHashTable *members; /* number → begun task of a group, not owned; NULL until needed: prio-task-group-post.c */
-  guint last_member;   /* the number that was given last */
-  PrioEntry *pool; /* entries, as part of their records, that can be used again; linked */
-  guint n_pool;
-  const PrioPoolFuncs *pool_funcs; /* set with the first record in @pool; NULL before */
   PrioRunQueue *source_run_queue;  /* the run queue whose scheduler is @source */
   GObject *source;                 /* owned: the object that callbacks are given, until the batch ends */
 
@@ -244,6 +228,22 @@ prio_timeout_until (gint64 due, gint64 now)
   if (due <= now)
     return 0;
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
+}
+
+/* Any thread: the record that a room above keeps with the loop, or NULL if it has none yet. */
+static inline gpointer
+prio_loop_get_slot (PrioLoop *loop, PrioSlotNumber number)
+{
+  return __atomic_load_n (&loop->slots[number].record, __ATOMIC_ACQUIRE);
+}
+
+/* The same, which is made if there is none. */
+static inline gpointer
+prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
+{
+  gpointer record = prio_loop_get_slot (loop, number);
+
+  return G_LIKELY (record != NULL) ? record : prio_slot_make (&loop->slots[number], funcs);
 }
 
 static inline gboolean

@@ -60,12 +60,11 @@ prio_loop_unref (PrioLoop *loop)
     return;
 
   loop->funcs->clear (loop);
-  g_weak_ref_clear (&loop->thread_default);
+  prio_slots_clear (loop->slots);
   prio_owner_lock_clear (&loop->lock);
   prio_mailbox_clear (&loop->mailbox);
   prio_slab_clear (&loop->jobs);
   prio_slab_clear (&loop->entries);
-  prio_slab_clear (&loop->groups);
   prio_slab_clear (&loop->observed);
   prio_ready_clear (&loop->ready);
   prio_heap_clear (&loop->delays);
@@ -74,7 +73,6 @@ prio_loop_unref (PrioLoop *loop)
   prio_heap_clear (&loop->frame_intervals);
   prio_microtasks_clear (&loop->microtasks);
   g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
-  g_clear_pointer (&loop->members, g_hash_table_unref);
   g_free (loop->releases);
   g_aligned_free (loop);
 }
@@ -89,7 +87,6 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   loop->lane = PRIO_LANE_NONE;
   loop->wakeup_fd = -1;
   loop->observing = observing;
-  g_weak_ref_init (&loop->thread_default, NULL);
   prio_owner_lock_init (&loop->lock);
   prio_mailbox_init (&loop->mailbox);
   prio_turn_init (&loop->turn);
@@ -568,8 +565,7 @@ prio_loop_has_gone (PrioLoop *loop)
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
-  return (loop->pool_funcs != NULL && loop->pool_funcs->is_large (loop)) || prio_slab_is_large (&loop->jobs) ||
-         prio_slab_is_large (&loop->entries) || prio_slab_is_large (&loop->groups) ||
+  return prio_slots_are_large (loop->slots) || prio_slab_is_large (&loop->jobs) || prio_slab_is_large (&loop->entries) ||
          prio_slab_is_large (&loop->observed);
 }
 
@@ -577,10 +573,8 @@ prio_loop_is_large (PrioLoop *loop)
 void
 prio_loop_trim (PrioLoop *loop)
 {
-  if (loop->pool_funcs != NULL)
-    loop->pool_funcs->trim (loop);
+  prio_slots_trim (loop->slots);
   prio_slab_trim (&loop->jobs);
   prio_slab_trim (&loop->entries);
-  prio_slab_trim (&loop->groups);
   prio_slab_trim (&loop->observed);
 }

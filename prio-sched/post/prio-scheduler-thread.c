@@ -431,7 +431,7 @@ list_work (PrioHeapItem *item, gpointer data)
 
 /* The context has gone: what still waits for a thread or a place is aborted. */
 static void
-end_waiting (PrioLoop *loop)
+end_waiting (PrioLoop *loop, gpointer record G_GNUC_UNUSED)
 {
   g_autoptr (GPtrArray) works = g_ptr_array_new ();
 
@@ -451,6 +451,9 @@ end_waiting (PrioLoop *loop)
   for (guint i = 0; i < works->len; i++)
     abort_taken (works->pdata[i]);
 }
+
+/* The record is there so that the loop knows of its end. */
+static const PrioSlotFuncs slot_funcs = { .size = 1, .ends = end_waiting };
 
 static void
 cancelled (GCancellable *signal G_GNUC_UNUSED, PrioWork *work)
@@ -538,7 +541,7 @@ begin_to_wait (PrioWork *work, PrioScheduler *worker)
   gboolean for_thread = work->places == NULL && worker == NULL;
 
   work_ref (work);
-  __atomic_store_n (&work->task->entry.run_queue->loop->at_end, end_waiting, __ATOMIC_RELEASE);
+  prio_loop_ensure_slot (work->task->entry.run_queue->loop, PRIO_SLOT_POST, &slot_funcs);
   __atomic_store_n (&prio_task_take_back, take_back_cancelled, __ATOMIC_RELEASE);
   if (work->is_nested)
     set_nested (TRUE);

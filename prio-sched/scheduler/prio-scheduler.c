@@ -351,6 +351,14 @@ prio_scheduler_get_default (void)
   return scheduler;
 }
 
+static void
+clear_thread_default (gpointer record)
+{
+  g_weak_ref_clear (record);
+}
+
+static const PrioSlotFuncs slot_funcs = { .size = sizeof (GWeakRef), .clear = clear_thread_default };
+
 /**
  * prio_scheduler_ref_thread_default:
  *
@@ -378,17 +386,19 @@ prio_scheduler_ref_thread_default (void)
 {
   GMainContext *context = g_main_context_get_thread_default ();
   PrioScheduler *scheduler;
+  GWeakRef *shared;
   PrioLoop *loop;
 
   if (context == NULL || context == g_main_context_default ())
     return g_object_ref (prio_scheduler_get_default ());
 
   loop = prio_loop_for_context (context);
-  scheduler = g_weak_ref_get (&loop->thread_default);
+  shared = prio_loop_ensure_slot (loop, PRIO_SLOT_SCHEDULER, &slot_funcs);
+  scheduler = g_weak_ref_get (shared);
   if (scheduler == NULL)
     {
       scheduler = prio_scheduler_new (context);
-      g_weak_ref_set (&loop->thread_default, scheduler);
+      g_weak_ref_set (shared, scheduler);
     }
   prio_loop_release (loop);
 

@@ -16,13 +16,50 @@ prio_registration_ref (PrioRegistration *registration)
   return registration;
 }
 
+/* The records of a loop's registrations are those of its slot. */
+static gboolean
+is_large (gpointer slab)
+{
+  return prio_slab_is_large (slab);
+}
+
+static void
+trim (gpointer slab)
+{
+  prio_slab_trim (slab);
+}
+
+static void
+clear (gpointer slab)
+{
+  prio_slab_clear (slab);
+}
+
+static const PrioSlotFuncs slot_funcs = { .size = sizeof (PrioSlab), .is_large = is_large, .trim = trim, .clear = clear };
+
+static PrioRegistration *
+record_alloc (PrioLoop *loop)
+{
+  PrioSlab *slab = prio_loop_ensure_slot (loop, PRIO_SLOT_SIGNAL, &slot_funcs);
+
+  if (G_UNLIKELY (slab->record_size == 0))
+    prio_slab_init (slab, sizeof (PrioRegistration));
+  return prio_slab_alloc (slab);
+}
+
+static void
+record_free (PrioLoop *loop, PrioRegistration *registration)
+{
+  prio_slab_free (prio_loop_get_slot (loop, PRIO_SLOT_SIGNAL), registration);
+}
+
 /* Owner thread: drops the reference of the users, or one of prio_registration_ref (); in the
  * second case the caller drops the reference to the loop. */
 static void
 drop_reference (PrioRegistration *registration)
 {
   if (g_atomic_int_dec_and_test (&registration->refs))
-    prio_slab_free (&registration->loop->groups, registration);
+    record_free (registration->loop, registration);
 }
 
 /* prio_registration_unref () for the owner thread. */
@@ -36,7 +73,7 @@ unref_on_owner_thread (PrioLoop *loop, PrioRegistration *registration)
 static void
 op_free (PrioLoop *loop, const PrioOp *op)
 {
-  prio_slab_free (&loop->groups, op->target);
+  record_free (loop, op->target);
 }
 
 /* Any thread. */
@@ -99,12 +136,8 @@ static PrioRegistration *
 registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *signal)
 {
   PrioLoop *loop = run_queue->loop;
-  PrioRegistration *registration;
+  PrioRegistration *registration = record_alloc (loop);
 
-  if (G_UNLIKELY (loop->groups.record_size == 0))
-    prio_slab_init (&loop->groups, sizeof (PrioRegistration));
-
-  registration = prio_slab_alloc (&loop->groups);
   *registration = (PrioRegistration) {
     .group = { .users = 1, .ended = registration_ended },
     .loop = loop,

@@ -16,10 +16,32 @@
 #define POOL_RETAINED 1024
 #define POOL_TRIM_STEP 64
 
-static gboolean
-pool_is_large (PrioLoop *loop)
+/* What a loop keeps. */
+typedef struct
 {
-  return loop->n_pool > POOL_RETAINED;
+  PrioEntry *first; /* the entries of the tasks, linked */
+  guint n;
+} Pool;
+
+static gboolean
+pool_is_large (gpointer pool)
+{
+  return ((Pool *) pool)->n > POOL_RETAINED;
+}
+
+/* Returns: (transfer full) (nullable): a task that looks new */
+static inline PrioTask *
+take (Pool *pool)
+{
+  PrioEntry *entry = pool->first;
+
+  if (entry == NULL)
+    return NULL;
+
+  pool->first = (PrioEntry *) entry->job.next;
+  pool->n--;
+  entry->job.next = NULL;
+  return prio_task_from_entry (entry);
 }
 
 /* Owner thread.
@@ -28,15 +50,9 @@ pool_is_large (PrioLoop *loop)
 PrioTask *
 prio_task_pool_take (PrioLoop *loop)
 {
-  PrioEntry *entry = loop->pool;
+  Pool *pool = prio_loop_get_slot (loop, PRIO_SLOT_TASK);
 
-  if (entry == NULL)
-    return NULL;
-
-  loop->pool = (PrioEntry *) entry->job.next;
-  loop->n_pool--;
-  entry->job.next = NULL;
-  return prio_task_from_entry (entry);
+  return G_LIKELY (pool != NULL) ? take (pool) : NULL;
 }
 
 static guint notify_signal;
@@ -68,25 +84,26 @@ is_reusable (PrioTask *task)
 
 /* Called in a dispatch, when there is nothing else to do. */
 static void
-pool_trim (PrioLoop *loop)
+pool_trim (gpointer pool)
 {
-  for (guint i = 0; i < POOL_TRIM_STEP && pool_is_large (loop); i++)
-    g_object_unref (prio_task_pool_take (loop));
+  for (guint i = 0; i < POOL_TRIM_STEP && pool_is_large (pool); i++)
+    g_object_unref (take (pool));
 }
 
 static void
-pool_clear (PrioLoop *loop)
+pool_ends (PrioLoop *loop G_GNUC_UNUSED, gpointer pool)
 {
   PrioTask *task;
 
-  while ((task = prio_task_pool_take (loop)) != NULL)
+  while ((task = take (pool)) != NULL)
     g_object_unref (task);
 }
 
-static const PrioPoolFuncs pool_funcs = {
+static const PrioSlotFuncs pool_funcs = {
+  .size = sizeof (Pool),
+  .ends = pool_ends,
   .is_large = pool_is_large,
   .trim = pool_trim,
-  .clear = pool_clear,
 };
 
 /* Takes the loop's reference to @data, a task that has settled and whose callbacks have been
@@ -98,6 +115,7 @@ prio_task_pool_give (gpointer data)
   PrioTask *task = data;
   PrioRunQueue *run_queue = task->entry.run_queue;
   PrioLoop *loop = run_queue->loop;
+  Pool *pool;
 
   if (prio_loop_is_dead (loop))
     {
@@ -112,9 +130,9 @@ prio_task_pool_give (gpointer data)
     }
 
   prio_task_clear (task);
-  loop->pool_funcs = &pool_funcs;
-  task->entry.job.next = (PrioJob *) loop->pool;
-  loop->pool = &task->entry;
-  loop->n_pool++;
+  pool = prio_loop_ensure_slot (loop, PRIO_SLOT_TASK, &pool_funcs);
+  task->entry.job.next = (PrioJob *) pool->first;
+  pool->first = &task->entry;
+  pool->n++;
   prio_run_queue_release (run_queue);
 }

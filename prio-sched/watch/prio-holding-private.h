@@ -30,19 +30,6 @@ typedef struct
   gint64 duration; /* µs */
 } PrioHeld;
 
-struct _PrioHolding
-{
-  gint64 threshold; /* µs; 0 while nobody watches */
-  gboolean in_batch; /* tasks run: what is noted now is reported at the end of their batch */
-  GQueue reports;     /* PrioHeld: the oldest first, for which a source or the end of the batch will come, or the end of a dispatch */
-  gboolean has_source; /* that will tell them */
-  gint64 since;     /* from when on time is the holder's, µs; 0 while GLib may sleep */
-  const PrioObserved *task; /* the holder: a task, */
-  PrioOther *other;         /* or one of the other sources, in its dispatch; or both are NULL */
-  gint64 unknown;   /* how long nobody knows who was it before the source that is dispatched, µs */
-  PrioOthersSeen seen;
-};
-
 void prio_holding_set (PrioLoop *loop, gint64 threshold);
 void prio_holding_observe (gboolean on);
 void prio_held_free (PrioHeld *held);

@@ -29,6 +29,29 @@ prio_held_free (PrioHeld *held)
   g_free (held);
 }
 
+/* What a loop that is watched, or was, keeps. */
+typedef struct
+{
+  gint64 threshold; /* µs; 0 while nobody watches */
+  gboolean in_batch; /* tasks run: what is noted now is reported at the end of their batch */
+  GQueue reports;     /* PrioHeld: the oldest first, for which a source or the end of the batch will come, or the end of a dispatch */
+  gboolean has_source; /* that will tell them */
+  gint64 since;     /* from when on time is the holder's, µs; 0 while GLib may sleep */
+  const PrioObserved *task; /* the holder: a task, */
+  PrioOther *other;         /* or one of the other sources, in its dispatch; or both are NULL */
+  gint64 unknown;   /* how long nobody knows who was it before the source that is dispatched, µs */
+  PrioOthersSeen seen;
+} PrioHolding;
+
+static const PrioSlotFuncs slot_funcs = { .size = sizeof (PrioHolding) };
+
+/* Who holds @loop, which has been watched. */
+static inline PrioHolding *
+holding_of (PrioLoop *loop)
+{
+  return prio_loop_get_slot (loop, PRIO_SLOT_WATCH);
+}
+
 /* From @since on, µs, @task or @other holds the loop, or nobody knows who. */
 static void
 set_holder (PrioHolding *holding, const PrioObserved *task, PrioOther *other, gint64 since)
@@ -42,7 +65,7 @@ set_holder (PrioHolding *holding, const PrioObserved *task, PrioOther *other, gi
 static void
 tell_all (PrioLoop *loop)
 {
-  PrioHolding *holding = loop->holding;
+  PrioHolding *holding = holding_of (loop);
   const PrioObserved *task = holding->task;
   PrioOther *other = holding->other;
   gint64 since = holding->since, before = prio_clock_now ();
@@ -76,7 +99,7 @@ report_dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer d
   Report *self = (Report *) source;
 
   self->told = TRUE;
-  self->loop->holding->has_source = FALSE;
+  holding_of (self->loop)->has_source = FALSE;
   tell_all (self->loop);
   return G_SOURCE_REMOVE;
 }
@@ -85,7 +108,7 @@ static void
 report_finalize (GSource *source)
 {
   Report *self = (Report *) source;
-  PrioHolding *holding = self->loop->holding;
+  PrioHolding *holding = holding_of (self->loop);
 
   if (holding->seen.ignored == source)
     holding->seen.ignored = NULL;
@@ -104,16 +127,17 @@ static GSourceFuncs report_funcs = { .prepare = report_prepare, .dispatch = repo
 static void
 tell_when_idle (PrioLoop *loop)
 {
+  PrioHolding *holding = holding_of (loop);
   g_autoptr (GSource) source = NULL;
 
-  if (loop->holding->has_source)
+  if (holding->has_source)
     return;
   source = g_source_new (&report_funcs, sizeof (Report));
   ((Report *) source)->loop = prio_loop_ref (loop);
-  loop->holding->has_source = TRUE;
+  holding->has_source = TRUE;
   g_source_set_priority (source, G_PRIORITY_DEFAULT_IDLE);
   g_source_set_static_name (source, "prio-sched long task");
-  loop->holding->seen.ignored = source;
+  holding->seen.ignored = source;
   g_source_attach (source, loop->context);
 }
 
@@ -122,7 +146,7 @@ tell_when_idle (PrioLoop *loop)
 static void
 note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duration, gint64 now)
 {
-  PrioHolding *holding = loop->holding;
+  PrioHolding *holding = holding_of (loop);
   const char *name = task != NULL ? task->name : other != NULL ? prio_other_get_name (other) : NULL;
   gboolean is_source = task == NULL && other != NULL;
   gint priority = task != NULL ? task->priority : (gint) PRIO_PRIORITY_UNSET;
@@ -153,14 +177,16 @@ note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duratio
 static inline PrioHolding *
 watched (PrioLoop *loop)
 {
-  return loop->holding != NULL && loop->holding->threshold != 0 ? loop->holding : NULL;
+  PrioHolding *holding = holding_of (loop);
+
+  return holding != NULL && holding->threshold != 0 ? holding : NULL;
 }
 
 /* The holder of @loop changes at @since. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {
-  PrioHolding *holding = loop->holding;
+  PrioHolding *holding = holding_of (loop);
 
   if (holding->since != 0)
     note (loop, holding->task, holding->other, now - holding->since, now);
@@ -170,28 +196,34 @@ pass_on (PrioLoop *loop, gint64 now, gint64 since)
 static void
 begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
-  if (watched (loop) == NULL)
+  PrioHolding *holding = watched (loop);
+
+  if (holding == NULL)
     return;
-  loop->holding->in_batch = TRUE;
+  holding->in_batch = TRUE;
   pass_on (loop, now, now);
-  loop->holding->task = task;
+  holding->task = task;
 }
 
 static void
 ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
-  if (watched (loop) == NULL)
+  PrioHolding *holding = watched (loop);
+
+  if (holding == NULL)
     return;
-  loop->holding->task = task;
+  holding->task = task;
   pass_on (loop, now, now);
 }
 
 static void
 yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
+  PrioHolding *holding = watched (loop);
+
   /* Its microtasks follow, and are a part of the step. */
-  if (loop->microtasks.length > 0 && watched (loop) != NULL)
-    loop->holding->task = task;
+  if (loop->microtasks.length > 0 && holding != NULL)
+    holding->task = task;
   else
     ran (self, loop, task, now);
 }
@@ -199,31 +231,37 @@ yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 no
 static void
 prepares (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 {
-  if (watched (loop) == NULL)
+  PrioHolding *holding = watched (loop);
+
+  if (holding == NULL)
     return;
   pass_on (loop, now, 0);
-  loop->holding->in_batch = FALSE;
-  if (loop->holding->reports.length > 0)
+  holding->in_batch = FALSE;
+  if (holding->reports.length > 0)
     tell_when_idle (loop);
 }
 
 static void
 checks (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 {
-  if (watched (loop) == NULL)
+  PrioHolding *holding = watched (loop);
+
+  if (holding == NULL)
     return;
-  prio_others_look (loop, &loop->holding->seen);
-  set_holder (loop->holding, NULL, NULL, now);
+  prio_others_look (loop, &holding->seen);
+  set_holder (holding, NULL, NULL, now);
 }
 
 static void
 batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, PrioLane lane G_GNUC_UNUSED, gint64 began G_GNUC_UNUSED,
              gboolean cut G_GNUC_UNUSED, gint64 now)
 {
-  if (watched (loop) == NULL)
+  PrioHolding *holding = watched (loop);
+
+  if (holding == NULL)
     return;
   pass_on (loop, now, now);
-  loop->holding->in_batch = FALSE;
+  holding->in_batch = FALSE;
 }
 
 /* The context is locked, so nothing may be reported yet. */
@@ -278,12 +316,12 @@ prio_holding_observe (gboolean on)
 void
 prio_holding_set (PrioLoop *loop, gint64 threshold)
 {
-  if (loop->holding == NULL)
-    __atomic_store_n (&loop->holding, g_new0 (PrioHolding, 1), __ATOMIC_RELEASE);
-  if (loop->holding->threshold == threshold)
+  PrioHolding *holding = prio_loop_ensure_slot (loop, PRIO_SLOT_WATCH, &slot_funcs);
+
+  if (holding->threshold == threshold)
     return;
-  if (loop->holding->threshold == 0)
-    loop->holding->seen.last = 0;
-  loop->holding->threshold = threshold;
-  set_holder (loop->holding, NULL, NULL, 0);
+  if (holding->threshold == 0)
+    holding->seen.last = 0;
+  holding->threshold = threshold;
+  set_holder (holding, NULL, NULL, 0);
 }
