@@ -358,7 +358,7 @@ state_of_seat (PrioSeat *seat)
   if (seat == NULL || seat->member == NULL)
     return (PrioState) { .run_queue = NULL };
 
-  state.run_queue = seat->group->places->run_queue;
+  state.run_queue = seat->group->places;
   traits.member = seat->member->number;
   loop = state.run_queue->loop;
   if (prio_loop_enter (loop))

@@ -1,6 +1,6 @@
 /* prio-task-group-feed.c: tasks of a group that are asked for when a place is free
  *
- * A feed is the data of a task that is queued, and never runs, as a wait is: its signal aborts it like any other.  It asks for tasks as
+ * A feed is the data of a task that is in no queue, as a wait is: its signal aborts it like any other.  It asks for tasks as
  * long as the group has fewer than it may run at a time, and again when one of them has ended.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -226,12 +226,10 @@ static void
 ask (Feed *self)
 {
   const PrioState *outer = prio_thread.state;
-  PrioLoop *loop;
 
   if (self->is_asking || self->has_ended)
     return;
 
-  loop = prio_loop_ref (prio_task_group_get_loop (self->group));
   self->refs++;
   self->is_asking = TRUE;
   prio_thread.state = &prio_state_none;
@@ -241,7 +239,7 @@ ask (Feed *self)
         {
           self->is_exhausted = TRUE;
         }
-      else if (!self->has_ended && prio_scheduler_should_yield (self->group->places) && ask_soon (self))
+      else if (!self->has_ended && prio_run_queue_should_yield (self->group->places) && ask_soon (self))
         {
           break;
         }
@@ -251,12 +249,8 @@ ask (Feed *self)
   if (!self->has_ended)
     tell_progress (self);
   if (!self->has_ended && self->is_exhausted && self->n_open == 0)
-    {
-      prio_task_settle_queued (self->task, NULL, NULL);
-      prio_loop_flush_releases (loop);
-    }
+    prio_task_return (self->task, &(PrioResult) { .kind = PRIO_RESULT_NONE });
   feed_unref (self);
-  prio_loop_unref (loop);
 }
 
 /* Rows that have gone are not asked for, and those under way are cancelled; rows that have come are left. */
@@ -319,12 +313,10 @@ feed (PrioTaskGroup *group, const char *function, const Feed *template)
       self->items_changed = g_signal_connect (self->model, "items-changed", G_CALLBACK (items_changed), self);
     }
 
-  task = prio_scheduler_make_task (group->parked, &options);
-  prio_task_set_work (task, NULL, self, feed_end);
-  prio_task_get_entry (task)->use = PRIO_ENTRY_OF_LIBRARY;
+  task = prio_run_queue_make_task (group->places, &options);
   self->task = g_object_ref (task);
   ask_soon (self);
-  prio_scheduler_submit_task (g_object_ref (task), options.signal, PRIO_PRIORITY_UNSET, 0);
+  prio_task_hold (task, self, feed_end);
   return task;
 }
 

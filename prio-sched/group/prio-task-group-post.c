@@ -121,7 +121,7 @@ prio_member_current (PrioLoop *loop)
 
   number = prio_traits_of (state).member;
   member = number != 0 ? g_hash_table_lookup (numbered (loop), GUINT_TO_POINTER (number)) : NULL;
-  return member != NULL && member->group->places->run_queue == state->run_queue ? member : NULL;
+  return member != NULL && member->group->places == state->run_queue ? member : NULL;
 }
 
 /* Here and below, nothing is released while places are counted, so nothing of the user's runs.  Once the context has gone nobody
@@ -374,7 +374,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
 
   member = prio_task_group_add (self, options, &own, func, user_data, notify);
   signal = own.signal;
-  task = prio_scheduler_post_task (self->places, &own, member_run, member, member_release_data);
+  task = prio_run_queue_post_task (self->places, &own, member_run, member, member_release_data);
   member->task = task;
   prio_task_set_program_func (task, (gpointer) func);
   if (self->return_on_abort)

@@ -32,7 +32,7 @@ struct _PrioMember
   gboolean completed;   /* the waits have heard of its result */
 };
 
-/* A wait is the data of a task that is queued, and never runs: its signal aborts it like any other. */
+/* A wait is the data of a task that is in no queue: its signal aborts it like any other. */
 typedef struct _PrioWait PrioWait;
 
 struct _PrioWait
@@ -50,8 +50,7 @@ struct _PrioTaskGroup
 {
   GObject parent_instance;
 
-  PrioScheduler *places; /* an inner one, which has the tasks; held back while no place is free; knows the scheduler */
-  PrioScheduler *parked; /* another one, which has the waits */
+  PrioRunQueue *places; /* a part of the scheduler's, which has the tasks; held back while no place is free */
   PrioTaskController *controller; /* of the tasks since the last abort */
   GHashTable *shared; /* prio-task-group-signal.c: those that depend on that of @controller, by the tasks' own; or NULL */
   guint shared_limit;
@@ -122,5 +121,5 @@ prio_wait_is_for_all (const PrioWait *wait)
 static inline PrioLoop *
 prio_task_group_get_loop (PrioTaskGroup *self)
 {
-  return self->places->run_queue->loop;
+  return self->places->loop;
 }

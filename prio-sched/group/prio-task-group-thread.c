@@ -87,7 +87,7 @@ static const PrioPlacesFuncs funcs = { begun, place_free, place_kept };
 static gboolean
 thread_is_next (PrioTaskGroup *self)
 {
-  PrioRunQueue *run_queue = self->places->run_queue;
+  PrioRunQueue *run_queue = self->places;
   PrioTaskPriority priority;
   guint64 order;
   PrioEffective effective;
@@ -199,7 +199,7 @@ prio_task_group_run_in_thread (PrioTaskGroup *self, const PrioTaskOptions *optio
   member = prio_task_group_add (self, options, &own, func, user_data, notify);
   signal = own.signal;
   member->in_thread = TRUE;
-  member->task = task = prio_scheduler_make_task (self->places, &own);
+  member->task = task = prio_run_queue_make_task (self->places, &own);
   prio_task_set_program_func (task, (gpointer) func);
   if (self->return_on_abort)
     prio_task_set_return_on_abort (task, TRUE);

@@ -72,9 +72,8 @@ wait_release (gpointer data)
 /* A wait that is over, and what it is to be given. */
 typedef struct
 {
-  PrioTask *task;  /* held */
-  PrioTask *value; /* held, or NULL */
-  GError *error;   /* or NULL */
+  PrioTask *task; /* held */
+  PrioResult result;
 } PrioEnded;
 
 /* Ends @wait because @completed has, or because no task is left. */
@@ -82,20 +81,18 @@ static PrioEnded
 end (PrioWait *wait, PrioTask *completed, gboolean failed)
 {
   PrioTaskGroup *self = wait->group;
-  PrioEnded ended = { .task = g_object_ref (wait->task) };
+  PrioResult result = { .kind = PRIO_RESULT_NONE };
 
   if (wait->until == PRIO_TASK_GROUP_ALL && failed)
-    ended.error = g_error_copy (prio_task_get_error (completed));
-  else if (prio_wait_is_for_all (wait))
-    ended.error = NULL;
-  else if (completed != NULL && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
-    ended.value = g_object_ref (completed);
+    result = PRIO_RESULT_OF_ERROR (g_error_copy (prio_task_get_error (completed)));
+  else if (completed != NULL && !prio_wait_is_for_all (wait) && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
+    result = (PrioResult) { .value.pointer = g_object_ref (completed), .destroy = g_object_unref, .kind = PRIO_RESULT_POINTER };
   else if (wait->until == PRIO_TASK_GROUP_ANY && self->n_failed > wait->n_failed && self->last_error != NULL)
-    ended.error = g_error_copy (self->last_error);
-  else
-    ended.error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group"));
+    result = PRIO_RESULT_OF_ERROR (g_error_copy (self->last_error));
+  else if (!prio_wait_is_for_all (wait))
+    result = PRIO_RESULT_OF_ERROR (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group")));
 
-  return ended;
+  return (PrioEnded) { g_object_ref (wait->task), result };
 }
 
 /* How many lists of waits a group has. */
@@ -189,7 +186,7 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
     {
       PrioEnded *one = &g_array_index (ended, PrioEnded, i);
 
-      prio_task_settle_queued (one->task, (GObject *) one->value, one->error);
+      prio_task_return_quietly (one->task, &one->result);
       g_object_unref (one->task);
     }
   prio_loop_flush_releases (prio_task_group_get_loop (self));
@@ -259,14 +256,11 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   prio_return_if_wrong (prio_check_task_options (G_STRFUNC, &options));
   g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
 
-  task = prio_scheduler_make_task (self->parked, &options);
+  task = prio_run_queue_make_task (self->places, &options);
   prio_task_add_reaction (task, callback, user_data, NULL);
   wait = g_new (PrioWait, 1);
   *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until, .order = self->next_wait++,
                        .n_failed = self->n_failed };
-  prio_task_set_work (task, NULL, wait, wait_release);
-  prio_task_get_entry (task)->use = PRIO_ENTRY_OF_LIBRARY;
-
   member = prio_member_current (prio_task_group_get_loop (self));
   if (member != NULL && member->group == self)
     begin_to_wait (self, wait, member);
@@ -274,7 +268,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
     debug_wait (self, member);
   wait->link.data = wait;
   g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
-  prio_scheduler_submit_task (g_object_ref (task), cancellable, PRIO_PRIORITY_UNSET, 0);
+  prio_task_hold (task, wait, wait_release);
 
   if (!prio_task_is_completed (task))
     prio_task_group_settle_waits (self, NULL);

@@ -103,7 +103,7 @@ prio_check_task_group (const char *function, PrioTaskGroup *self)
 void
 prio_task_group_update_places (PrioTaskGroup *self)
 {
-  PrioRunQueue *run_queue = self->places->run_queue;
+  PrioRunQueue *run_queue = self->places;
   gboolean full;
 
   if (self->threads != NULL)
@@ -165,8 +165,8 @@ prio_task_group_constructed (GObject *object)
 
   if (scheduler == NULL)
     scheduler = g_object_ref (prio_scheduler_get_default ());
-  self->places = prio_scheduler_new_inner (scheduler);
-  self->parked = prio_scheduler_new_parked (scheduler);
+  self->places = prio_run_queue_new_part (scheduler->run_queue);
+  self->places->has_places = TRUE;
   self->controller = prio_task_controller_new (self->first_priority);
 }
 
@@ -178,8 +178,7 @@ prio_task_group_finalize (GObject *object)
   g_assert (self->queued.length == 0);
   g_clear_error (&self->last_error);
   g_clear_pointer (&self->threads, prio_places_unref);
-  g_clear_object (&self->places);
-  g_clear_object (&self->parked);
+  g_clear_pointer (&self->places, prio_run_queue_drop_part);
   g_clear_object (&self->controller);
   prio_task_group_forget_combined (self);
   g_clear_pointer (&self->seats, g_hash_table_unref);
@@ -398,7 +397,7 @@ prio_task_group_dup_scheduler (PrioTaskGroup *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), NULL);
 
-  return g_weak_ref_get (self->places->run_queue->scheduler);
+  return g_weak_ref_get (self->places->scheduler);
 }
 
 /**

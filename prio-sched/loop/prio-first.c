@@ -46,7 +46,7 @@ prio_run_queue_first (PrioRunQueue *run_queue)
   first = first_of_group (&run_queue->ready);
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
     {
-      PrioQueue *other = part->full || part->paused ? NULL : first_of_group (&part->ready);
+      PrioQueue *other = part->full ? NULL : first_of_group (&part->ready);
 
       if (other != NULL && (first == NULL || is_before (other, first)))
         first = other;

@@ -203,6 +203,9 @@ prio_time_after (gint64 time, gint64 span)
   return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
 }
 
+/* When an entry is due that never is: it stays delayed until it is taken out. */
+#define PRIO_NEVER G_MAXINT64
+
 /* The time in @delay ms from now, µs; G_MAXINT64 if it overflows, and 0 if there is no delay. */
 static inline gint64
 prio_due_after (guint64 delay)

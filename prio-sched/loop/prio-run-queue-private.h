@@ -55,9 +55,9 @@ void prio_run_queue_end (PrioRunQueue *run_queue);
 void prio_run_queues_update_frame_share (PrioLoop *loop);
 void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);
-void prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer);
+PrioRunQueue *prio_run_queue_new_part (PrioRunQueue *outer);
+void prio_run_queue_drop_part (PrioRunQueue *part);
 void prio_run_queue_share_counts (PrioRunQueue *run_queue, PrioRunQueue *part);
-void prio_run_queue_share_scheduler (PrioRunQueue *run_queue, PrioRunQueue *outer);
 void prio_run_queues_resume (PrioLoop *loop);
 
 /* prio-run-queue-expiry.c */

@@ -69,14 +69,6 @@ release_scheduler (GWeakRef *scheduler)
   g_atomic_rc_box_release_full (scheduler, (GDestroyNotify) g_weak_ref_clear);
 }
 
-/* The scheduler of @outer is that of @run_queue, which is new. */
-void
-prio_run_queue_share_scheduler (PrioRunQueue *run_queue, PrioRunQueue *outer)
-{
-  release_scheduler (run_queue->scheduler);
-  run_queue->scheduler = g_atomic_rc_box_acquire (outer->scheduler);
-}
-
 static void
 run_queue_clear (PrioRunQueue *run_queue)
 {
@@ -175,35 +167,59 @@ prio_run_queue_share_counts (PrioRunQueue *run_queue, PrioRunQueue *part)
     part->counts = g_atomic_rc_box_acquire (counts);
 }
 
-/* Makes @run_queue a part of @outer, or none any more if that is NULL. */
-void
-prio_run_queue_set_outer (PrioRunQueue *run_queue, PrioRunQueue *outer)
+static void
+op_add_part (PrioLoop *loop, const PrioOp *op)
 {
-  PrioRunQueue *before = run_queue->outer;
+  PrioRunQueue *part = op->target, *outer = part->outer;
 
-  run_queue->outer = outer;
-  if (outer != NULL)
-    {
-      prio_run_queue_hold (outer);
-      run_queue->lends = outer->lends;
-      prio_run_queue_share_counts (outer, run_queue);
-      run_queue->next_part = outer->parts;
-      if (outer->parts != NULL)
-        outer->parts->prev_part = run_queue;
-      outer->parts = run_queue;
-    }
-  else if (before != NULL)
-    {
-      if (run_queue->prev_part != NULL)
-        run_queue->prev_part->next_part = run_queue->next_part;
-      else
-        before->parts = run_queue->next_part;
-      if (run_queue->next_part != NULL)
-        run_queue->next_part->prev_part = run_queue->prev_part;
-      run_queue->next_part = run_queue->prev_part = NULL;
-      prio_run_queue_release (before);
-    }
-  update_paused (run_queue);
+  op_add_run_queue (loop, op);
+  prio_run_queue_hold (outer);
+  __atomic_store_n (&part->slice, prio_run_queue_get_slice (outer), __ATOMIC_RELAXED);
+  part->lends = outer->lends;
+  prio_run_queue_share_counts (outer, part);
+  part->next_part = outer->parts;
+  if (outer->parts != NULL)
+    outer->parts->prev_part = part;
+  outer->parts = part;
+  update_paused (part);
+}
+
+/* Makes a run queue whose tasks are said to be those of @outer, and are paused with it, but can be held back apart. */
+PrioRunQueue *
+prio_run_queue_new_part (PrioRunQueue *outer)
+{
+  PrioRunQueue *part = run_queue_alloc (prio_loop_acquire (outer->loop->context, outer->loop->funcs));
+
+  release_scheduler (part->scheduler);
+  part->scheduler = g_atomic_rc_box_acquire (outer->scheduler);
+  part->outer = outer;
+  prio_loop_submit (part->loop, &(PrioOp) { .apply = op_add_part, .target = part });
+  return part;
+}
+
+static void
+op_drop_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  PrioRunQueue *part = op->target, *outer = g_steal_pointer (&part->outer);
+
+  if (part->prev_part != NULL)
+    part->prev_part->next_part = part->next_part;
+  else
+    outer->parts = part->next_part;
+  if (part->next_part != NULL)
+    part->next_part->prev_part = part->prev_part;
+  part->next_part = part->prev_part = NULL;
+  part->full = FALSE;
+  update_paused (part);
+  prio_run_queue_release (outer);
+  prio_run_queue_release (part);
+}
+
+/* Any thread: whoever made @part needs it no longer.  What is still queued in it runs. */
+void
+prio_run_queue_drop_part (PrioRunQueue *part)
+{
+  prio_loop_submit (part->loop, &(PrioOp) { .apply = op_drop_part, .target = part });
 }
 
 /* The context is being freed: whatever is queued has to be found. */

@@ -78,9 +78,9 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
 
 /* A new task with all options, not posted yet. */
 PrioTask *
-prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options)
+prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options)
 {
-  PrioTask *task = prio_task_new (self->run_queue, prio_task_options_turn (options), options->signal, options->priority);
+  PrioTask *task = prio_task_make (run_queue, prio_task_options_turn (options), options->signal, options->priority);
 
   if (options->name != NULL)
     prio_task_set_name (task, options->name);
@@ -88,11 +88,21 @@ prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options)
   return task;
 }
 
+/* Keeps @task, which is new, in no queue until it is given its result, or aborted, or the context goes.  Then @notify is called with
+ * @data. */
+void
+prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
+{
+  prio_task_set_work (task, NULL, data, notify);
+  task->entry.use = PRIO_ENTRY_OF_LIBRARY;
+  prio_scheduler_submit_task (g_object_ref (task), task->signal, PRIO_PRIORITY_UNSET, PRIO_NEVER);
+}
+
 static PrioTask *
-post_new_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
+post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
                GDestroyNotify notify)
 {
-  PrioTask *task = prio_scheduler_make_task (self, options);
+  PrioTask *task = prio_run_queue_make_task (run_queue, options);
   gint64 due = prio_due_after (options->delay);
 
   if (options->timeout != 0)
@@ -154,22 +164,26 @@ PrioTask *
 prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                           GDestroyNotify notify)
 {
-  PrioTask *task;
-
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
   prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
   prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
                                                  options != NULL ? options->name : NULL), NULL);
 
-  if (options == NULL)
-    options = &prio_no_task_options;
+  return prio_run_queue_post_task (self->run_queue, options != NULL ? options : &prio_no_task_options, func, user_data, notify);
+}
+
+PrioTask *
+prio_run_queue_post_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
+                          GDestroyNotify notify)
+{
+  PrioTask *task;
 
   if (options->signal == NULL && options->name == NULL && options->source_object == NULL && options->source_tag == NULL &&
       options->timeout == 0 && !options->takes_turns)
     {
-      task = post_pooled_task (self->run_queue, func, user_data, notify, options->priority, prio_due_after (options->delay));
+      task = post_pooled_task (run_queue, func, data, notify, options->priority, prio_due_after (options->delay));
       if (task != NULL)
         return task;
     }
-  return post_new_task (self, options, func, user_data, notify);
+  return post_new_task (run_queue, options, func, data, notify);
 }

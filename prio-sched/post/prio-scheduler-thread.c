@@ -742,5 +742,5 @@ prio_scheduler_run_in_thread (PrioScheduler *self, const PrioTaskOptions *option
 
   if (options == NULL)
     options = &prio_no_task_options;
-  return prio_task_run_in_thread (prio_scheduler_make_task (self, options), NULL, 0, func, user_data, notify);
+  return prio_task_run_in_thread (prio_run_queue_make_task (self->run_queue, options), NULL, 0, func, user_data, notify);
 }

@@ -201,7 +201,7 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
   PrioLoop *loop = run_queue->loop;
   PrioInheritance from = inherit_for (run_queue, options);
   GCancellable *signal = from.abort != NULL ? from.abort->signal : from.signal;
-  PrioTask *task = prio_task_new (run_queue, prio_turn_of_continuation (from.takes_turns), signal, from.priority);
+  PrioTask *task = prio_task_make (run_queue, prio_turn_of_continuation (from.takes_turns), signal, from.priority);
 
   prio_task_set_origin (task, origin);
   if (from.timed != PRIO_TIMED_NOT)
@@ -238,7 +238,7 @@ static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_async, 
 void
 prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data)
 {
-  PrioTask *task = prio_task_new (run_queue, PRIO_ENTRY_GOES_ON, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  PrioTask *task = prio_task_make (run_queue, PRIO_ENTRY_GOES_ON, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
   PrioResult result = PRIO_RESULT_OF_ERROR (error);
 
   prio_task_set_origin (task, &yield_origin);

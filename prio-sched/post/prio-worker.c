@@ -437,5 +437,5 @@ prio_scheduler_run_in_worker (PrioScheduler *self, PrioWorker *worker, const Pri
 
   if (options == NULL)
     options = &prio_no_task_options;
-  return prio_task_run_in_scheduler (prio_scheduler_make_task (self, options), worker->place->scheduler, func, user_data, notify);
+  return prio_task_run_in_scheduler (prio_run_queue_make_task (self->run_queue, options), worker->place->scheduler, func, user_data, notify);
 }

@@ -19,7 +19,7 @@ struct _PrioScheduler
   GMainContext *context;
   PrioRunQueue *run_queue;
   gint64 next_frame; /* atomic: what was reported last */
-  PrioListed *listed;   /* in prio-scheduler-list.c; NULL for the library's own */
+  PrioListed *listed;   /* in prio-scheduler-list.c */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
 
@@ -51,9 +51,11 @@ prio_check_scheduler (const char *function, PrioScheduler *self)
 
 gboolean prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal);
 gboolean prio_scheduler_enter (PrioScheduler *self, const char *function, const char *what);
-PrioTask *prio_scheduler_make_task (PrioScheduler *self, const PrioTaskOptions *options);
-PrioScheduler *prio_scheduler_new_inner (PrioScheduler *outer);
-PrioScheduler *prio_scheduler_new_parked (PrioScheduler *outer);
+gboolean prio_run_queue_should_yield (PrioRunQueue *run_queue);
+PrioTask *prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options);
+PrioTask *prio_run_queue_post_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
+                                    GDestroyNotify notify);
+void prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify);
 void prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
                               GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits);
 void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data);
@@ -62,6 +64,5 @@ GParamSpec *prio_scheduler_make_frame_share (void);
 void prio_scheduler_notify_next_frame (PrioScheduler *self);
 void prio_scheduler_notify_paused (PrioScheduler *self);
 void prio_scheduler_notify_frame_share (PrioScheduler *self);
-gboolean prio_scheduler_is_inner_now (void);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);

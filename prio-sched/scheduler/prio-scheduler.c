@@ -129,8 +129,6 @@ op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_frames_remove (run_queue->loop, &run_queue->next_frame);
   /* Nobody can resume it any more. */
   prio_run_queue_set_paused (run_queue, FALSE);
-  prio_run_queue_set_full (run_queue, FALSE);
-  prio_run_queue_set_outer (run_queue, NULL);
   prio_run_queue_release (run_queue);
 }
 
@@ -483,13 +481,18 @@ is_between_iterations (PrioLoop *loop)
 gboolean
 prio_scheduler_should_yield (PrioScheduler *self)
 {
-  PrioLoop *loop;
-  const PrioState *state = prio_thread.state;
-
   g_return_val_if_fail (prio_scheduler_check (self) || PRIO_IS_SCHEDULER (self), FALSE);
 
-  loop = self->run_queue->loop;
-  if (state == NULL || state->run_queue != self->run_queue)
+  return prio_run_queue_should_yield (self->run_queue);
+}
+
+gboolean
+prio_run_queue_should_yield (PrioRunQueue *run_queue)
+{
+  PrioLoop *loop = run_queue->loop;
+  const PrioState *state = prio_thread.state;
+
+  if (state == NULL || state->run_queue != run_queue)
     {
       if (g_main_depth () == 0 ? state != NULL || !is_between_iterations (loop) : !prio_loop_is_owner (loop))
         return FALSE;
@@ -502,7 +505,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
   if (!prio_loop_enter (loop))
     return FALSE;
   prio_loop_leave (loop);
-  return prio_loop_should_yield (loop, self->run_queue, state);
+  return prio_loop_should_yield (loop, run_queue, state);
 }
 
 /**

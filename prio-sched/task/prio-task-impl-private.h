@@ -129,6 +129,7 @@ void prio_task_pool_init (void);
 gboolean prio_task_succeeds (PrioTask *self, GError **error, const char *function);
 gboolean prio_task_is_listened_to (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);
+gboolean prio_task_return_quietly (PrioTask *self, PrioResult *result);
 gboolean prio_task_fail_if_dropped (PrioTask *self);
 void prio_task_complain (PrioTask *self, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void prio_task_warn (PrioTask *self, const char *what);

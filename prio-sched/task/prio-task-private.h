@@ -22,7 +22,7 @@ typedef struct
   gboolean is_constant;   /* no task owns it */
 } PrioTaskOrigin;
 
-PrioTask *prio_task_new (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority);
+PrioTask *prio_task_make (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority);
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 void prio_task_set_source (PrioTask *task, GObject *source_object, gpointer source_tag);
 void prio_task_set_origin (PrioTask *task, const PrioTaskOrigin *origin);
@@ -35,7 +35,6 @@ PrioEntry *prio_task_get_entry (PrioTask *task);
 extern const PrioEntryFuncs prio_task_entry_funcs G_GNUC_INTERNAL;
 gboolean prio_task_propagate_value_for (PrioTask *task, GValue *value, GError **error, const char *function);
 void prio_task_abort (PrioTask *task);
-void prio_task_settle_queued (PrioTask *task, GObject *value, GError *error);
 
 /* prio-task-cancel.c */
 extern gboolean (*prio_task_take_back) (PrioTask *task) G_GNUC_INTERNAL;

@@ -348,8 +348,9 @@ static gboolean
 accept_result (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
+  PrioEntryState state = prio_entry_get_state (&self->entry);
 
-  if (self->has_result || prio_task_is_completed (self))
+  if (self->has_result || prio_task_is_completed (self) || state == PRIO_ENTRY_DROPPED)
     {
       if (result->destroy != NULL)
         prio_loop_defer_release (loop, result->destroy, result->value.pointer);
@@ -361,11 +362,14 @@ accept_result (PrioTask *self, PrioResult *result)
   if (prio_entry_is_running (&self->entry))
     return FALSE;
 
+  /* prio_task_hold (): the loop has a reference already. */
+  if (state == PRIO_ENTRY_DELAYED)
+    prio_run_queue_dequeue (&self->entry);
   settle_returned (self);
   deliver_soon (self);
-  if (self->entry.run_queue->has_places)
+  if (state != PRIO_ENTRY_DELAYED && self->entry.run_queue->has_places)
     prio_turn_answer (&loop->turn);
-  return TRUE;
+  return state != PRIO_ENTRY_DELAYED;
 }
 
 /* Takes the reference to the task, which may be aborted, and may have no other reference. */
@@ -379,9 +383,11 @@ op_return (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Gives the task its result, from any thread.  The caller has claimed the result, and holds a reference to the task. */
-void
-prio_task_return (PrioTask *self, PrioResult *result)
+/* Gives the task its result, from any thread.  The caller has claimed the result, and holds a reference to the task.
+ *
+ * Returns: whether there are releases, which the caller flushes */
+gboolean
+prio_task_return_quietly (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
   PrioOp op = { .apply = op_return, .target = g_object_ref (self) };
@@ -393,49 +399,25 @@ prio_task_return (PrioTask *self, PrioResult *result)
     {
       op.data = g_memdup2 (result, sizeof *result);
       prio_loop_submit (loop, &op);
-      return;
+      return FALSE;
     }
 
   taken = accept_result (self, result);
   releases = prio_loop_has_releases (loop);
   prio_loop_leave (loop);
-  if (releases)
-    prio_loop_flush_releases (loop);
   if (!taken)
     {
       prio_before_unref (self);
       g_object_unref (self);
     }
+  return releases;
 }
 
-/* Gives a task that is queued, and has no function, its result: @error or, if that is NULL, @value, which may be NULL too.  Takes
- * them.  One that has been aborted stays so.  The owner thread calls it, outside, and then flushes what that releases. */
 void
-prio_task_settle_queued (PrioTask *self, GObject *value, GError *error)
+prio_task_return (PrioTask *self, PrioResult *result)
 {
-  PrioResult result = { .value.pointer = value, .destroy = value != NULL ? g_object_unref : NULL,
-                        .kind = value != NULL ? PRIO_RESULT_POINTER : PRIO_RESULT_NONE };
-  PrioLoop *loop = self->entry.run_queue->loop;
-  gboolean settled = FALSE;
-
-  if (error != NULL)
-    result = PRIO_RESULT_OF_ERROR (error);
-  if (prio_loop_enter (loop))
-    {
-      settled = prio_entry_get_state (&self->entry) == PRIO_ENTRY_QUEUED;
-      if (settled)
-        {
-          prio_run_queue_dequeue (&self->entry);
-          self->result = result;
-          self->has_result = TRUE;
-          settle_returned (self);
-          deliver_soon (self);
-        }
-      prio_loop_leave (loop);
-    }
-
-  if (!settled && result.destroy != NULL)
-    result.destroy (result.value.pointer);
+  if (prio_task_return_quietly (self, result))
+    prio_loop_flush_releases (self->entry.run_queue->loop);
 }
 
 /* Owner thread: appends a callback.  The caller sets its fields. */

@@ -398,7 +398,7 @@ op_add_user (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * The task becomes a user of the run queue; if that takes an operation, the scheduler that the
  * caller holds keeps the run queue until it is carried out. */
 PrioTask *
-prio_task_new (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority)
+prio_task_make (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority)
 {
   PrioTask *self = NULL;
   PrioOp op = { .apply = op_add_user, .target = run_queue };

@@ -47,9 +47,6 @@ prio_scheduler_enlist (PrioScheduler *self)
 {
   static gsize added = 0;
 
-  /* Not the library's own. */
-  if (prio_scheduler_is_inner_now ())
-    return;
   if (g_once_init_enter (&added))
     {
       prio_loop_add_leaf_lock (&lock);
@@ -69,8 +66,6 @@ prio_scheduler_enlist (PrioScheduler *self)
 void
 prio_scheduler_unlist (PrioScheduler *self)
 {
-  if (self->listed == NULL)
-    return;
   prio_lock_lock (&lock);
   g_queue_unlink (&list, &self->listed->link);
   prio_lock_unlock (&lock);

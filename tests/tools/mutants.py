@@ -65,7 +65,7 @@ MUTANTS = [
     ('loop.c', 'prio_mailbox_wake (&loop->mailbox);\n  if (!loop->awake)\n    g_main_context_wakeup (loop->context);', 'prio_mailbox_wake (&loop->mailbox);'),
     ('loop-private.h', 'delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000', '(gint64) (delay * 1000)'),
     ('scheduler-post.c', '(node != NULL && prio_signal_node_is_aborted (node)) || ', ''),
-    ('task-settle.c', 'if (self->has_result || prio_task_is_completed (self))', 'if (FALSE)'),
+    ('task-settle.c', 'if (self->has_result || prio_task_is_completed (self) || state == PRIO_ENTRY_DROPPED)', 'if (FALSE)'),
     ('current.c', 'if (state != NULL && state->depth == g_main_depth ())', 'if (state != NULL)'),
     ('scheduler.c', 'if (prio_loop_enter (loop) || (prio_loop_is_owner (loop) && prio_loop_enter (loop)))', 'if (prio_loop_enter (loop))'),
     ('scheduler-steps.c', 'slice->is_called = TRUE;\n  task->next = NULL;', 'slice->is_called = TRUE;'),
