@@ -476,6 +476,36 @@ test_continuations (Fixture *f, gconstpointer data)
 }
 
 static void
+went_on (GObject *scheduler, GAsyncResult *result, gpointer data)
+{
+  Fixture *f = data;
+
+  g_string_append_c (f->log, 'y');
+  g_assert_true (prio_scheduler_yield_finish (f->scheduler, result, NULL));
+}
+
+static void
+yield_under_and_lower (Step *step)
+{
+  PrioTaskController *controller = step->data;
+
+  prio_scheduler_yield_async (step->f->scheduler, &(PrioYieldOptions) { .signal = signal_of (controller) }, went_on, step->f);
+  prio_task_controller_set_priority (controller, BACKGROUND, NULL);
+}
+
+/* A yield of a task under a signal has the priority of both, and keeps that of the task. */
+static void
+test_a_continuation_whose_signal_falls (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+
+  post_step (f, USER_VISIBLE, 'h', yield_under_and_lower, controller);
+  post_letter (f, USER_VISIBLE, 'v');
+  fixture_run (f);
+  g_assert_cmpstr (f->log->str, ==, "hyv");
+}
+
+static void
 post_in_group (Step *step)
 {
   g_object_unref (prio_task_group_post_task (step->data, NULL, step_run_task, step_new (step->f, 'l', NULL, NULL), step_free));
@@ -580,6 +610,7 @@ main (int argc, char *argv[])
   ADD ("cycles", test_cycles);
   ADD ("long-chain", test_long_chain);
   ADD ("continuations", test_continuations);
+  ADD ("a-continuation-whose-signal-falls", test_a_continuation_whose_signal_falls);
   ADD ("a-post-in-a-group-is-no-wait", test_a_post_in_a_group_is_no_wait);
   ADD ("tasks-of-groups-lend", test_tasks_of_groups_lend);
   ADD ("the-context-goes", test_the_context_goes);

@@ -112,6 +112,59 @@ return_at_once (PrioTask *task, gpointer data)
 {
 }
 
+static gboolean
+write_letter (gpointer letter)
+{
+  g_string_append (told, letter);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+post_letter (gpointer letter)
+{
+  prio_scheduler_post (prio_scheduler_get_default (), PRIO_TASK_PRIORITY_USER_VISIBLE, write_letter, letter, NULL);
+}
+
+/* Runs until a task with a delay of 1 ms is due, and has a microtask post another. */
+static gboolean
+outlast_a_delay (gpointer left)
+{
+  gint64 due = g_get_monotonic_time () + 2 * G_TIME_SPAN_MILLISECOND;
+
+  while (g_get_monotonic_time () < due)
+    ;
+  prio_scheduler_queue_microtask (prio_scheduler_get_default (), post_letter, (gpointer) "m", NULL);
+  return left != NULL && twice (left);
+}
+
+static PrioObserver silent;
+
+/* What becomes due while a task runs comes before what its microtasks post, whether anybody observes the loop or not. */
+static void
+test_same_order (void)
+{
+  PrioScheduler *scheduler = prio_scheduler_get_default ();
+
+  for (guint i = 0; i < 8; i++)
+    {
+      gboolean goes_on = (i & 1) != 0;
+      gint left = 2;
+
+      if ((i & 2) != 0)
+        prio_observer_add (&silent);
+      prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.delay = 1), write_letter, (gpointer) "d", NULL);
+      if ((i & 4) != 0)
+        prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_BLOCKING, outlast_a_delay, goes_on ? &left : NULL, NULL);
+      else
+        prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.priority = PRIO_TASK_PRIORITY_USER_BLOCKING, .timeout = 60000),
+                                  outlast_a_delay, goes_on ? &left : NULL, NULL);
+      run_all ();
+      if ((i & 2) != 0)
+        prio_observer_remove (&silent);
+      assert_told (goes_on ? "dmm" : "dm");
+    }
+}
+
 static void
 begin_in_task (PrioTask *task, gpointer data)
 {
@@ -733,6 +786,7 @@ main (int argc, char **argv)
   g_test_add_func ("/observer/begin-and-end", test_begin_and_end);
   g_test_add_func ("/observer/wait-for-group", test_wait_for_group);
   g_test_add_func ("/observer/posters", test_posters);
+  g_test_add_func ("/observer/same-order", test_same_order);
   g_test_add_func ("/observer/destroy-notify", test_destroy_notify);
   g_test_add_func ("/observer/abort-while-it-runs", test_abort_while_it_runs);
   g_test_add_func ("/observer/yield-of-a-runner", test_yield_of_a_runner);
