@@ -161,7 +161,19 @@ begin_entry (PrioEntry *entry, gint depth)
   return state;
 }
 
-/* The function of @entry, which is observed, is to be called again.  The step goes on until its microtasks have run. */
+/* The function of a task that is observed has returned, and its step goes on until its microtasks have run.  Looks at the time first,
+ * as the batch does if nobody observes. */
+static void
+process_observed (PrioLoop *loop)
+{
+  if (loop->microtasks.length == 0)
+    return;
+
+  prio_loop_expire_delays (loop, prio_clock_now ());
+  process_pending (loop);
+}
+
+/* The function of @entry, which is observed, is to be called again. */
 static void
 yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
 {
@@ -176,7 +188,7 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
   prio_observed_yielded (entry, &step);
   if (has_microtasks)
     {
-      process_pending (loop);
+      process_observed (loop);
       prio_observed_microtasks_ran (loop, &step);
       loop->observed_end = 0;
     }
@@ -203,8 +215,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
         g_steal_pointer (&entry->job.notify) (entry->job.data);
       prio_observed_leaves (task, entry);
       closure_ran (entry, FALSE);
-      if (loop->microtasks.length > 0)
-        process_pending (loop);
+      process_observed (loop);
     }
   else
     {
@@ -218,8 +229,8 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
       /* The callback of a yield is the function that goes on. */
-      if (continues && loop->microtasks.length > 0)
-        process_pending (loop);
+      if (continues)
+        process_observed (loop);
     }
   prio_observed_ended (task);
 }
