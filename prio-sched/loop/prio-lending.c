@@ -108,11 +108,12 @@ static void
 update_level (PrioLendNode *node)
 {
   guint8 level = level_of (node);
+  gboolean is_lent = own (node) < level;
 
-  if (level == node->level && !node->marked)
+  if (level == node->level && is_lent == (node->rank > 0) && !node->marked)
     return;
   node->level = level;
-  node->rank = own (node) < level ? node->above[level] : 0;
+  node->rank = is_lent ? node->above[level] : 0;
 }
 
 /* Adds @wait to those that lend @level. */
