@@ -351,7 +351,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         own = self.state_of_post(op, signal)
         entry = Entry(own, run, lambda loosely: end())
         entry.has_result, entry.node, entry.release = False, Node(own), functools.cache(end)
-        entry.is_plain = signal is None and not op.get('delay', 0) and own.expiry is None
+        entry.is_plain = 'priority' in op and signal is None and not op.get('delay', 0) and own.expiry is None and not own.turns
         self.enqueue_delayed(entry, op)
 
     def post_many(self, op):
