@@ -12,7 +12,7 @@
 
 static PrioScheduler *scheduler;
 static PrioTaskController *controller;
-static GPtrArray *groups, *signals, *tasks, *deferred;
+static GPtrArray *groups, *signals, *tasks, *deferred, *clocks;
 
 static void
 run_all (void)
@@ -312,6 +312,42 @@ cancel_queued (guint n)
   run_all ();
 }
 
+static GType
+clock_type (void)
+{
+  static GType type;
+
+  if (type == 0)
+    {
+      type = g_type_register_static_simple (G_TYPE_OBJECT, "CostsClock", sizeof (GObjectClass), NULL, sizeof (GObject), NULL, 0);
+      g_signal_new ("before-paint", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
+    }
+  return type;
+}
+
+/* Follows frame clocks, and draws a frame of each. */
+static void
+follow_clocks (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_ptr_array_add (clocks, g_object_new (clock_type (), NULL));
+      prio_scheduler_follow_frame_clock (scheduler, clocks->pdata[i]);
+    }
+  for (guint i = 0; i < n; i++)
+    g_signal_emit_by_name (clocks->pdata[i], "before-paint");
+}
+
+/* Half of them by hand, and half as they go. */
+static void
+unfollow_clocks (guint n)
+{
+  shuffle (clocks);
+  for (guint i = 0; i < n / 2; i++)
+    prio_scheduler_unfollow_frame_clock (scheduler, clocks->pdata[i]);
+  g_ptr_array_set_size (clocks, 0);
+}
+
 static const struct
 {
   const char *name;
@@ -340,6 +376,8 @@ static const struct
   { "tasks that wait for each other are cancelled", defer_in_a_chain, cancel_chain },
   { "tasks in a chain are lent priorities", nothing_to_prepare, lend_in_a_chain },
   { "tasks that are lent priorities are cancelled", lend_in_a_chain, cancel_chain },
+  { "frame clocks are followed, and tick", nothing_to_prepare, follow_clocks },
+  { "frame clocks are followed no more", follow_clocks, unfollow_clocks },
 };
 
 G_GNUC_NO_INLINE void measured (void (*act) (guint n), guint n);
@@ -367,6 +405,7 @@ main (int argc, char **argv)
   signals = g_ptr_array_new_with_free_func (g_object_unref);
   tasks = g_ptr_array_new_with_free_func (g_object_unref);
   deferred = g_ptr_array_new_with_free_func (g_object_unref);
+  clocks = g_ptr_array_new_with_free_func (g_object_unref);
   for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
     {
       if (g_str_equal (costs[i].name, argv[1]))
