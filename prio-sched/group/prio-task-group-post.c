@@ -256,6 +256,8 @@ prio_member_hear_of (PrioMember *member)
 {
   const PrioState *outer = prio_thread.state;
 
+  if (member->group->return_on_abort)
+    prio_task_set_return_on_abort (member->task, TRUE);
   prio_thread.state = &prio_state_none;
   prio_task_add_reaction (member->task, member_completed, member, member_reported);
   prio_thread.state = outer;
@@ -377,8 +379,6 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
   task = prio_run_queue_post_task (self->places, &own, member_run, member, member_release_data);
   member->task = task;
   prio_task_set_program_func (task, (gpointer) func);
-  if (self->return_on_abort)
-    prio_task_set_return_on_abort (task, TRUE);
   if (prio_task_get_state (task) == PRIO_TASK_STATE_PENDING)
     prio_member_enqueue (member);
   prio_member_hear_of (member);

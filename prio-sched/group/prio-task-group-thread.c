@@ -201,8 +201,6 @@ prio_task_group_run_in_thread (PrioTaskGroup *self, const PrioTaskOptions *optio
   member->in_thread = TRUE;
   member->task = task = prio_run_queue_make_task (self->places, &own);
   prio_task_set_program_func (task, (gpointer) func);
-  if (self->return_on_abort)
-    prio_task_set_return_on_abort (task, TRUE);
   prio_member_enqueue (member);
   prio_member_hear_of (member);
   prio_task_run_in_thread (task, self->threads, next_order (prio_task_group_get_loop (self)), run, member, release_data);

@@ -12,9 +12,10 @@ gboolean (*prio_task_take_back) (PrioTask *self);
 
 static G_DEFINE_QUARK (prio-sched-abort-listener, listener)
 
-/* The handler of the signal of a task with return-on-abort.  The task has it, and the handler the task weakly. */
+/* Connects a task with return-on-abort to its signal, until the task is finalized.  The handler has it, and frees it. */
 typedef struct
 {
+  GWeakRef task;
   GCancellable *signal; /* held */
   gulong id;
 } Listener;
@@ -34,67 +35,54 @@ returns_now (PrioTask *self)
 static void
 op_return_aborted (PrioLoop *loop, const PrioOp *op)
 {
-  PrioTask *self = op->target;
-
-  if (returns_now (self))
-    prio_task_abort (self);
+  if (returns_now (op->target))
+    prio_task_abort (op->target);
   else
-    prio_loop_defer_release (loop, g_object_unref, self);
+    prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-static gboolean
-is_aborted (PrioTask *self)
+/* Any thread: ends @self if it has been aborted.  Takes the reference to it. */
+static void
+return_aborted (PrioTask *self)
 {
-  return __atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST) ||
-         (self->signal != NULL && g_cancellable_is_cancelled (self->signal));
+  prio_loop_submit_quietly (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
 }
 
 /* Any thread: ends @self if it has been aborted before this could be heard of. */
 void
 prio_task_process_abort (PrioTask *self)
 {
-  if (__atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED) && is_aborted (self))
-    prio_loop_submit_quietly (self->entry.run_queue->loop,
-                              &(PrioOp) { .apply = op_return_aborted, .target = g_object_ref (self) });
+  if (__atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED) &&
+      (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST) || g_cancellable_is_cancelled (self->signal)))
+    return_aborted (g_object_ref (self));
 }
 
 /* GLib may hold the lock of the cancellable. */
 static void
-signal_cancelled (GCancellable *signal G_GNUC_UNUSED, GWeakRef *weak)
+signal_cancelled (GCancellable *signal G_GNUC_UNUSED, Listener *self)
 {
-  PrioTask *self = g_weak_ref_get (weak);
+  PrioTask *task = g_weak_ref_get (&self->task);
 
-  if (self != NULL)
-    prio_loop_submit_quietly (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
+  if (task != NULL)
+    return_aborted (task);
 }
 
 static void
-weak_free (gpointer weak, GClosure *closure G_GNUC_UNUSED)
+listener_free (gpointer data, GClosure *closure G_GNUC_UNUSED)
 {
-  g_weak_ref_clear (weak);
-  g_free (weak);
+  Listener *self = data;
+
+  g_weak_ref_clear (&self->task);
+  g_object_unref (self->signal);
+  g_free (self);
 }
 
 static void
-listener_free (gpointer data)
+stop_listening (gpointer data)
 {
-  Listener *listener = data;
+  Listener *self = data;
 
-  g_signal_handler_disconnect (listener->signal, listener->id);
-  g_object_unref (listener->signal);
-  g_free (listener);
-}
-
-static void
-listen (PrioTask *self)
-{
-  Listener *listener = g_new (Listener, 1);
-  GWeakRef *weak = g_new (GWeakRef, 1);
-
-  g_weak_ref_init (weak, self);
-  listener->signal = g_object_ref (self->signal);
-  listener->id = g_signal_connect_data (self->signal, "cancelled", G_CALLBACK (signal_cancelled), weak, weak_free, 0);
-  g_object_set_qdata_full (G_OBJECT (self), listener_quark (), listener, listener_free);
+  g_signal_handler_disconnect (self->signal, self->id);
 }
 
 void
@@ -105,7 +93,14 @@ prio_task_set_return_on_abort (PrioTask *self, gboolean return_on_abort)
     return;
 
   if (self->signal != NULL && g_object_get_qdata (G_OBJECT (self), listener_quark ()) == NULL)
-    listen (self);
+    {
+      Listener *listener = g_new (Listener, 1);
+
+      g_weak_ref_init (&listener->task, self);
+      listener->signal = g_object_ref (self->signal);
+      listener->id = g_signal_connect_data (self->signal, "cancelled", G_CALLBACK (signal_cancelled), listener, listener_free, 0);
+      g_object_set_qdata_full (G_OBJECT (self), listener_quark (), listener, stop_listening);
+    }
   prio_task_process_abort (self);
 }
 
@@ -113,43 +108,37 @@ static void
 op_cancel (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *self = op->target;
+  PrioEntryState state = prio_entry_get_state (&self->entry);
 
-  switch (prio_entry_get_state (&self->entry))
+  /* The signal of one that is DROPPED was aborted before, and gives the reason. */
+  if (state != PRIO_ENTRY_DROPPED && !prio_task_is_completed (self))
+    __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
+
+  switch (state)
     {
+    case PRIO_ENTRY_RUNNING:
+      prio_run_queue_abort_running (&self->entry);
+      G_GNUC_FALLTHROUGH;
+
     case PRIO_ENTRY_DELAYED:
     case PRIO_ENTRY_QUEUED:
-      __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
-      prio_run_queue_abort_entry (&self->entry);
-      break;
-
     case PRIO_ENTRY_DROPPED:
-      /* Its signal was aborted before, and gives the reason. */
-      prio_run_queue_abort_entry (&self->entry);
-      break;
-
-    case PRIO_ENTRY_RUNNING:
-      __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
-      prio_run_queue_abort_running (&self->entry);
       prio_run_queue_abort_entry (&self->entry);
       break;
 
     case PRIO_ENTRY_ABORTED:
-      /* So was that of one that runs, which has its result when the abort comes to it, or its function returns. */
-      __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
+      /* It has its result when the abort comes to it, or its function returns. */
       break;
 
     default:
-      if (prio_task_is_completed (self))
-        break;
-      /* The task may have deferred its result: prio_task_return_error_if_aborted () finds this. */
-      __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
-      if (self->next != NULL || returns_now (self) || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
-          (self->entry.use == PRIO_ENTRY_IN_THREAD && __atomic_load_n (&prio_task_take_back, __ATOMIC_ACQUIRE) (self)))
+      /* One that has deferred its result goes on: prio_task_return_error_if_aborted () finds that it has been cancelled. */
+      if (!prio_task_is_completed (self) &&
+          (self->next != NULL || returns_now (self) || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
+           (self->entry.use == PRIO_ENTRY_IN_THREAD && __atomic_load_n (&prio_task_take_back, __ATOMIC_ACQUIRE) (self))))
         {
           prio_task_abort (self);
           return;
         }
-      break;
     }
   prio_loop_defer_release (loop, g_object_unref, self);
 }

@@ -273,19 +273,6 @@ catch_up (PrioTask *self)
     prio_loop_flush_releases (loop);
 }
 
-/* Returns: (transfer full) (nullable): why the task need not go on, or NULL if it has to */
-static GError *
-dup_reason (PrioTask *self)
-{
-  PrioSignalNode *node = self->signal != NULL ? prio_signal_node_for (self->signal) : NULL;
-
-  if (prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED)
-    return g_error_copy (prio_task_peek_error (self));
-  if (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST))
-    return prio_reason_default ();
-  return node != NULL && prio_signal_node_is_aborted (node) ? prio_signal_node_dup_reason (node) : NULL;
-}
-
 /**
  * prio_task_return_error_if_aborted:
  * @self: a task whose function has begun
@@ -331,7 +318,7 @@ prio_task_return_error_if_aborted (PrioTask *self)
   g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
 
   catch_up (self);
-  reason = dup_reason (self);
+  reason = prio_task_dup_reason (self);
   if (reason == NULL)
     return FALSE;
 

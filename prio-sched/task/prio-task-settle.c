@@ -168,18 +168,27 @@ finish (PrioTask *self)
     }
 }
 
-static GError *
-abort_reason (PrioTask *self)
+/* Returns: (transfer full) (nullable): why the task need not go on, or NULL if it has to */
+GError *
+prio_task_dup_reason (PrioTask *self)
 {
   PrioSignalNode *node = self->signal != NULL ? prio_signal_node_for (self->signal) : NULL;
 
-  if (self->cancelled)
+  if (prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED)
+    return g_error_copy (prio_task_peek_error (self));
+  if (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST))
     return prio_reason_default ();
-  if (node != NULL && prio_signal_node_is_aborted (node))
-    return prio_signal_node_dup_reason (node);
-  if (prio_loop_is_dead (self->entry.run_queue->loop))
+  return node != NULL && prio_signal_node_is_aborted (node) ? prio_signal_node_dup_reason (node) : NULL;
+}
+
+static GError *
+abort_reason (PrioTask *self)
+{
+  GError *reason = prio_task_dup_reason (self);
+
+  if (reason == NULL && prio_loop_is_dead (self->entry.run_queue->loop))
     return g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The main context of the task has been destroyed"));
-  return prio_reason_default ();
+  return reason != NULL ? reason : prio_reason_default ();
 }
 
 /* Owner thread: makes the abort the result, in place of one that has been returned. */

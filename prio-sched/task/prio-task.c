@@ -255,8 +255,9 @@ prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSp
     }
 }
 
-static GParamSpec *
-make_progress (void)
+/* What the task's function sets. */
+static void
+make_properties_of_function (void)
 {
   /**
    * PrioTask:progress: (getter get_progress) (setter set_progress)
@@ -267,12 +268,10 @@ make_progress (void)
    *
    * Since: 1.0
    */
-  return g_param_spec_double ("progress", NULL, NULL, 0, 1, 0, G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
-}
+  properties[PROP_PROGRESS] =
+      g_param_spec_double ("progress", NULL, NULL, 0, 1, 0,
+                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
-static GParamSpec *
-make_return_on_abort (void)
-{
   /**
    * PrioTask:return-on-abort:
    *
@@ -298,7 +297,8 @@ make_return_on_abort (void)
    *
    * Since: 1.0
    */
-  return g_param_spec_boolean ("return-on-abort", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
+  properties[PROP_RETURN_ON_ABORT] =
+      g_param_spec_boolean ("return-on-abort", NULL, NULL, FALSE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS);
 }
 
 static void
@@ -361,8 +361,7 @@ install_properties (GObjectClass *object_class)
       g_param_spec_enum ("state", NULL, NULL, PRIO_TYPE_TASK_STATE, PRIO_TASK_STATE_PENDING,
                          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
-  properties[PROP_PROGRESS] = make_progress ();
-  properties[PROP_RETURN_ON_ABORT] = make_return_on_abort ();
+  make_properties_of_function ();
   g_object_class_install_properties (object_class, N_PROPS, properties);
 }
 
