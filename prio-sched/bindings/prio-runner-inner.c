@@ -53,9 +53,9 @@ end_inner (void)
   inner->running = FALSE;
   prio_thread.state = NULL;
   loop = inner->entry->run_queue->loop;
-  if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
+  if (prio_loop_has_operations (loop))
     prio_loop_catch_up (loop);
-  if (loop->microtasks.length > 0)
+  if (prio_loop_has_microtasks (loop))
     prio_loop_checkpoint (loop);
 
   /* From here on an abort does not end it. */

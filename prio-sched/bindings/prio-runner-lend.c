@@ -18,7 +18,7 @@ enter_lending (PrioRunner *self)
 {
   if (!prio_loop_enter (self->loop))
     return FALSE;
-  if (self->loop->lending != NULL)
+  if (prio_lending_is_used (self->loop))
     return TRUE;
   prio_loop_leave (self->loop);
   return FALSE;

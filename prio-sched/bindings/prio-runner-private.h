@@ -43,7 +43,7 @@ PrioPostedName prio_runner_tell_name (PrioRunner *self, guint id, gboolean conti
 static inline PrioPostedName
 prio_runner_name_of_post (PrioRunner *self, guint id, gboolean continuation)
 {
-  if (G_LIKELY (__atomic_load_n (&self->loop->observing, __ATOMIC_RELAXED) == NULL))
+  if (G_LIKELY (!prio_loop_is_observed (self->loop)))
     return (PrioPostedName) { .is_told = FALSE };
   return prio_runner_tell_name (self, id, continuation);
 }

@@ -225,22 +225,17 @@ guint *
 prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
 {
   guint *rejected = NULL;
+  gboolean locked;
 
   g_return_val_if_fail (self != NULL, NULL);
   g_return_val_if_fail (n_rejected != NULL, NULL);
 
   *n_rejected = 0;
-  if (prio_loop_enter (self->loop))
+  if (prio_loop_enter_or_lock (self->loop, &locked))
     {
       rejected = g_array_steal (self->rejected, n_rejected);
-      prio_loop_leave (self->loop);
-      return rejected;
+      prio_loop_leave_or_unlock (self->loop, locked);
     }
-
-  prio_lock_lock (&self->loop->mailbox.lock);
-  if (prio_loop_is_dead (self->loop))
-    rejected = g_array_steal (self->rejected, n_rejected);
-  prio_lock_unlock (&self->loop->mailbox.lock);
   return rejected;
 }
 

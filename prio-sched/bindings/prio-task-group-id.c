@@ -273,7 +273,7 @@ prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
   loop = prio_task_group_get_loop (self);
   if (seat == NULL || prio_task_is_completed (seat->task) || !prio_loop_enter (loop))
     return 0;
-  if (loop->lending != NULL)
+  if (prio_lending_is_used (loop))
     lender = prio_lending_keep (prio_task_get_entry (seat->task));
   prio_loop_leave (loop);
   return lender;

@@ -126,7 +126,7 @@ next_order (PrioLoop *loop)
 
   if (prio_loop_enter (loop))
     {
-      order = loop->next_order++;
+      order = prio_loop_next_order (loop);
       prio_loop_leave (loop);
     }
   return order;

@@ -88,7 +88,7 @@ prio_check_task_group (const char *function, PrioTaskGroup *self)
     return FALSE;
 
   loop = prio_task_group_get_loop (self);
-  if (prio_owner_lock_is_owner (&loop->lock) || prio_loop_is_owner (loop))
+  if (prio_loop_is_owner_thread (loop) || prio_loop_is_owner (loop))
     return TRUE;
   if (prio_loop_has_gone (loop))
     g_critical ("%s(): the main context of the group's scheduler has gone", function);

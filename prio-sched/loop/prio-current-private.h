@@ -46,5 +46,12 @@ void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
 
 /* Owner thread. */
-GObject *prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue);
+GObject *prio_loop_find_source (PrioLoop *loop, PrioRunQueue *run_queue);
 void prio_loop_forget_source (PrioLoop *loop);
+
+/* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
+static inline GObject *
+prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
+{
+  return run_queue == loop->source_run_queue ? loop->source : prio_loop_find_source (loop, run_queue);
+}

@@ -80,16 +80,12 @@ prio_state_release (const PrioState *state)
   prio_run_queue_release (state->run_queue);
 }
 
-/* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
 GObject *
-prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
+prio_loop_find_source (PrioLoop *loop, PrioRunQueue *run_queue)
 {
-  if (loop->source_run_queue != run_queue)
-    {
-      prio_loop_forget_source (loop);
-      loop->source = g_weak_ref_get (run_queue->scheduler);
-      loop->source_run_queue = loop->source != NULL ? run_queue : NULL;
-    }
+  prio_loop_forget_source (loop);
+  loop->source = g_weak_ref_get (run_queue->scheduler);
+  loop->source_run_queue = loop->source != NULL ? run_queue : NULL;
   return loop->source;
 }
 

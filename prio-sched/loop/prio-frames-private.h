@@ -26,6 +26,13 @@ void prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 inter
 void prio_frames_remove (PrioLoop *loop, PrioFrame *frame);
 void prio_frames_update (PrioLoop *loop, gint64 now);
 
+/* The nearest frame.  On other threads the value may be out of date. */
+static inline gint64
+prio_loop_peek_next_frame (PrioLoop *loop)
+{
+  return __atomic_load_n (&loop->next_frame, __ATOMIC_RELAXED);
+}
+
 /* When the next frame after @now is due, µs; 0 if that is not known. */
 static inline gint64
 prio_loop_next_frame (PrioLoop *loop, gint64 now)

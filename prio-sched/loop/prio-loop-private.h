@@ -167,6 +167,8 @@ void prio_loop_add_leaf_lock (PrioLock *lock);
 
 void prio_loops_observe (const PrioObservingFuncs *funcs);
 
+gboolean prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked);
+void prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked);
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
@@ -268,10 +270,86 @@ prio_loop_enter (PrioLoop *loop)
   return TRUE;
 }
 
+/* Enters, if this is the owner thread, and leaves what other threads have sent for later. */
+static inline gboolean
+prio_loop_enter_only (PrioLoop *loop)
+{
+  return prio_owner_lock_enter (&loop->lock);
+}
+
 static inline void
 prio_loop_leave (PrioLoop *loop)
 {
   prio_owner_lock_leave (&loop->lock);
+}
+
+/* Whether this thread is the owner, and may enter. */
+static inline gboolean
+prio_loop_is_owner_thread (PrioLoop *loop)
+{
+  return prio_owner_lock_is_owner (&loop->lock);
+}
+
+/* Whether the owner thread has anything to catch up on (prio_loop_catch_up ()). */
+static inline gboolean
+prio_loop_is_behind (PrioLoop *loop)
+{
+  return prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY;
+}
+
+/* Whether other threads have sent operations. */
+static inline gboolean
+prio_loop_has_operations (PrioLoop *loop)
+{
+  return prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED;
+}
+
+/* Not owned: valid as long as the loop is not dead. */
+static inline GMainContext *
+prio_loop_get_context (PrioLoop *loop)
+{
+  return loop->context;
+}
+
+/* The age of a task that enters a queue now. */
+static inline guint64
+prio_loop_next_order (PrioLoop *loop)
+{
+  return loop->next_order++;
+}
+
+/* Any thread: whether somebody observes. */
+static inline gboolean
+prio_loop_is_observed (PrioLoop *loop)
+{
+  return __atomic_load_n (&loop->observing, __ATOMIC_RELAXED) != NULL;
+}
+
+static inline gboolean
+prio_loop_has_microtasks (PrioLoop *loop)
+{
+  return loop->microtasks.length > 0;
+}
+
+/* Whether an iteration of the context has begun. */
+static inline gboolean
+prio_loop_has_iterated (PrioLoop *loop)
+{
+  return loop->iteration != 0;
+}
+
+/* A task has ended that a group has been waiting for, so the next may begin in the turn of the other sources. */
+static inline void
+prio_loop_answer (PrioLoop *loop)
+{
+  prio_turn_answer (&loop->turn);
+}
+
+/* Returns a record for a job, or NULL if that is not done in a few instructions. */
+static inline PrioJob *
+prio_loop_alloc_job_quickly (PrioLoop *loop)
+{
+  return prio_slab_alloc_quickly (&loop->jobs);
 }
 
 /* Has @microtask called before the next task. */

@@ -573,6 +573,18 @@ prio_loop_attach (PrioLoop *loop)
   attach_source (loop, PRIO_SOURCE_GOVERNOR);
 }
 
+/* Whether @source is one of those of @loop. */
+gboolean
+prio_loop_has_source (PrioLoop *loop, const GSource *source)
+{
+  for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
+    {
+      if (__atomic_load_n (&loop->sources[kind], __ATOMIC_RELAXED) == source)
+        return TRUE;
+    }
+  return FALSE;
+}
+
 /* The thread that runs the context, outside: ends the loop before the context.  What is queued is aborted, and so is what comes later. */
 void
 prio_loop_close (PrioLoop *loop)

@@ -295,8 +295,8 @@ prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
 
 /* Enters as the owner thread or, after the context has gone, as any thread.  In the second case sets @locked
  * and holds the mailbox's lock.  Returns FALSE if another thread is the owner. */
-static gboolean
-enter_or_lock (PrioLoop *loop, gboolean *locked)
+gboolean
+prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked)
 {
   *locked = FALSE;
   if (prio_loop_enter (loop))
@@ -309,8 +309,8 @@ enter_or_lock (PrioLoop *loop, gboolean *locked)
   return *locked;
 }
 
-static void
-leave_or_unlock (PrioLoop *loop, gboolean locked)
+void
+prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked)
 {
   if (locked)
     prio_lock_unlock (&loop->mailbox.lock);
@@ -419,7 +419,7 @@ prio_loop_flush_releases (PrioLoop *loop)
   /* Destroy notifies do not inherit the state of the task in which they happen to run. */
   prio_thread.state = &prio_state_none;
 
-  while (more && enter_or_lock (loop, &locked))
+  while (more && prio_loop_enter_or_lock (loop, &locked))
     {
       guint n = 0;
 
@@ -429,7 +429,7 @@ prio_loop_flush_releases (PrioLoop *loop)
           n = take_releases (loop, releases, RELEASE_BATCH);
           more = n > 0 || prio_loop_has_releases (loop) || release_what_is_left (loop, locked);
         }
-      leave_or_unlock (loop, locked);
+      prio_loop_leave_or_unlock (loop, locked);
 
       for (guint i = 0; i < n; i++)
         {
@@ -464,13 +464,13 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))
         return FALSE;
     }
-  while (!enter_or_lock (loop, &locked) && !prio_loop_enter (loop));
+  while (!prio_loop_enter_or_lock (loop, &locked) && !prio_loop_enter (loop));
 
   releases = apply (loop, op);
   /* A worker has closed the loop, or a group has outlived it: what the operation has queued never runs. */
   while (prio_loop_is_dead (loop) && loop->funcs->release_some (loop))
     releases = TRUE;
-  leave_or_unlock (loop, locked);
+  prio_loop_leave_or_unlock (loop, locked);
   return releases;
 }
 

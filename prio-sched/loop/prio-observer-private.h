@@ -115,6 +115,7 @@ void prio_observer_add (PrioObserver *observer);
 void prio_observer_remove (PrioObserver *observer);
 gboolean prio_observers_exist (void);
 void prio_observers_ensure (PrioLoop *loop);
+guint64 prio_observed_count (PrioLoop *loop);
 
 /* The rest is for the dispatch and the idle callbacks: the record of an observed task, on the owner thread.  Each task that waits
  * has one: it is small. */

@@ -560,6 +560,13 @@ prio_observed_ended (PrioObservedTask *task)
   task_free (task);
 }
 
+/* Inside: how many tasks have begun in @loop while somebody observed it. */
+guint64
+prio_observed_count (PrioLoop *loop)
+{
+  return loop->n_observed_runs;
+}
+
 /* An idle callback has been requested. */
 PrioObservedTask *
 prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)

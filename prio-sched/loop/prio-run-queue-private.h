@@ -53,6 +53,7 @@ PrioRunQueue *prio_run_queue_own (PrioLoop *loop);
 void prio_run_queue_free_own (PrioLoop *loop);
 void prio_run_queue_end (PrioRunQueue *run_queue);
 void prio_run_queues_update_frame_share (PrioLoop *loop);
+void prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);
 PrioRunQueue *prio_run_queue_new_part (PrioRunQueue *outer);

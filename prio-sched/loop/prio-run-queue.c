@@ -139,6 +139,14 @@ update_paused (PrioRunQueue *run_queue)
     prio_ready_set_paused (&run_queue->loop->ready, &run_queue->ready, paused);
 }
 
+/* The program is about to pause @run_queue, or to let it go on. */
+void
+prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused)
+{
+  if (G_UNLIKELY (run_queue->loop->observing != NULL))
+    run_queue->loop->observing->paused (run_queue, paused);
+}
+
 /* With its parts. */
 void
 prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused)

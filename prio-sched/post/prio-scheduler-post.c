@@ -31,11 +31,11 @@ append_quickly (PrioRunQueue *run_queue, PrioTaskPriority priority, GSourceFunc 
   PrioQueue *queue = &run_queue->jobs[prio_effective (priority, FALSE)];
   PrioJob *job;
 
-  if (G_UNLIKELY (!prio_owner_lock_enter (&loop->lock)))
+  if (G_UNLIKELY (!prio_loop_enter_only (loop)))
     return FALSE;
 
-  if (G_UNLIKELY (queue->tail == NULL || prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY ||
-                  (job = prio_slab_alloc_quickly (&loop->jobs)) == NULL))
+  if (G_UNLIKELY (queue->tail == NULL || prio_loop_is_behind (loop) ||
+                  (job = prio_loop_alloc_job_quickly (loop)) == NULL))
     {
       prio_loop_leave (loop);
       return FALSE;

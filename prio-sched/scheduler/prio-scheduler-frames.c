@@ -75,11 +75,10 @@ notify_next_frame (PrioScheduler *self, gint64 next_frame)
     prio_scheduler_notify_next_frame (self);
 }
 
-/* The nearest frame of the loop.  On other threads the value may be out of date. */
 static gint64
 nearest_frame (PrioScheduler *self)
 {
-  return __atomic_load_n (&self->run_queue->loop->next_frame, __ATOMIC_RELAXED);
+  return prio_loop_peek_next_frame (self->run_queue->loop);
 }
 
 /* Returns: (nullable): the closure of a clock */

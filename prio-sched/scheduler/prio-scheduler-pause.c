@@ -19,8 +19,7 @@ op_set_paused (PrioLoop *loop, const PrioOp *op)
   /* In a dead loop, what is posted is released, and must be found. */
   if (prio_loop_is_dead (loop) || run_queue->paused == paused)
     return;
-  if (G_UNLIKELY (loop->observing != NULL))
-    loop->observing->paused (run_queue, paused);
+  prio_run_queue_tell_paused (run_queue, paused);
   prio_run_queue_set_paused (run_queue, paused);
 }
 

@@ -449,7 +449,7 @@ is_between_iterations (PrioLoop *loop)
 
   if (!prio_loop_enter (loop))
     return FALSE;
-  result = loop->iteration > 0;
+  result = prio_loop_has_iterated (loop);
   prio_loop_leave (loop);
   return result;
 }

@@ -105,7 +105,7 @@ prio_task_set_progress (PrioTask *self, double progress)
 
   /* Most steps find that it will be reported. */
   loop = self->entry.run_queue->loop;
-  if (prio_owner_lock_is_owner (&loop->lock) && self->tells_progress)
+  if (prio_loop_is_owner_thread (loop) && self->tells_progress)
     return;
   op.target = g_object_ref (self);
   prio_loop_submit (loop, &op);

@@ -30,7 +30,7 @@ claim_return (PrioTask *self, const char *function)
     }
 
   /* In the task's function, while the result is not deferred, no other thread may claim it. */
-  if (claim == 0 && prio_owner_lock_is_owner (&self->entry.run_queue->loop->lock))
+  if (claim == 0 && prio_loop_is_owner_thread (self->entry.run_queue->loop))
     __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
   else
     claim = __atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL);
@@ -49,14 +49,13 @@ static inline gboolean
 return_quickly (PrioTask *self, const PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
-  PrioOwnerLock *lock = &loop->lock;
   gboolean is_simple;
 
-  if (G_UNLIKELY (!prio_owner_lock_enter (lock)))
+  if (G_UNLIKELY (!prio_loop_enter_only (loop)))
     return FALSE;
 
   /* Another thread may have sent an abort. */
-  is_simple = prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_FILLED &&
+  is_simple = !prio_loop_has_operations (loop) &&
               __atomic_load_n (&self->claim, __ATOMIC_RELAXED) == 0 &&
               __atomic_load_n (&self->state, __ATOMIC_RELAXED) == PRIO_TASK_STATE_RUNNING &&
               prio_entry_is_running (&self->entry);
@@ -66,7 +65,7 @@ return_quickly (PrioTask *self, const PrioResult *result)
       self->result = *result;
       self->has_result = TRUE;
     }
-  prio_owner_lock_leave (lock);
+  prio_loop_leave (loop);
   return is_simple;
 }
 

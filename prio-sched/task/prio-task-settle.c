@@ -46,7 +46,7 @@ source_of (PrioTask *self, PrioLoop *loop)
     return self->origin->source_object;
   if (!prio_entry_is_continuation (&self->entry))
     return self;
-  return run_queue == loop->source_run_queue ? loop->source : prio_loop_get_source (loop, run_queue);
+  return prio_loop_get_source (loop, run_queue);
 }
 
 /* In a dispatch: calls the callbacks that have been registered so far. */
@@ -377,7 +377,7 @@ accept_result (PrioTask *self, PrioResult *result)
   settle_returned (self);
   deliver_soon (self);
   if (state != PRIO_ENTRY_DELAYED && self->entry.run_queue->has_places)
-    prio_turn_answer (&loop->turn);
+    prio_loop_answer (loop);
   return state != PRIO_ENTRY_DELAYED;
 }
 

@@ -138,7 +138,7 @@ tell_when_idle (PrioLoop *loop)
   g_source_set_priority (source, G_PRIORITY_DEFAULT_IDLE);
   g_source_set_static_name (source, "prio-sched long task");
   holding->seen.ignored = source;
-  g_source_attach (source, loop->context);
+  g_source_attach (source, prio_loop_get_context (loop));
 }
 
 /* The loop has been held for @duration µs until @now, by @task, by @other or, if both are NULL, by nothing that is known.  The report
@@ -157,7 +157,7 @@ note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duratio
   if (task == NULL && duration >= holding->threshold)
     prio_observed_held (loop, name, duration, now);
   /* Not prio_loop_enter (), which carries out what other threads have sent: the task goes on if it has not been aborted so far. */
-  if (duration < holding->threshold || holding->reports.length >= MAX_REPORTS || !prio_owner_lock_enter (&loop->lock))
+  if (duration < holding->threshold || holding->reports.length >= MAX_REPORTS || !prio_loop_enter_only (loop))
     return;
 
   held = g_new (PrioHeld, 1);
@@ -222,7 +222,7 @@ yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 no
   PrioHolding *holding = watched (loop);
 
   /* Its microtasks follow, and are a part of the step. */
-  if (loop->microtasks.length > 0 && holding != NULL)
+  if (prio_loop_has_microtasks (loop) && holding != NULL)
     holding->task = task;
   else
     ran (self, loop, task, now);

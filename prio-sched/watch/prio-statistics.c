@@ -116,7 +116,7 @@ op_start (PrioLoop *loop, const PrioOp *op)
     prio_run_queue_share_counts (run_queue, part);
   counts->on = TRUE;
   counts->since = prio_clock_now ();
-  counts->last_run = loop->n_observed_runs;
+  counts->last_run = prio_observed_count (loop);
   memset (counts->of, 0, sizeof counts->of);
 }
 

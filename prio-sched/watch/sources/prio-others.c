@@ -8,6 +8,7 @@
 #include "watch/sources/prio-others-private.h"
 
 #include "loop/prio-idle-private.h"
+#include "loop/prio-loop-source-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
 /* How many ids of sources are looked up at a time. */
@@ -150,27 +151,16 @@ prio_other_get_name (PrioOther *other)
   return other->symbol != NULL ? other->symbol : name;
 }
 
-static gboolean
-is_ours (PrioLoop *loop, GSource *source)
-{
-  for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
-    {
-      if (__atomic_load_n (&loop->sources[kind], __ATOMIC_RELAXED) == source)
-        return TRUE;
-    }
-  return FALSE;
-}
-
 static void
 look_at (PrioLoop *loop, const PrioOthersSeen *seen, guint id)
 {
-  GSource *source = id != 0 ? g_main_context_find_source_by_id (loop->context, id) : NULL;
+  GSource *source = id != 0 ? g_main_context_find_source_by_id (prio_loop_get_context (loop), id) : NULL;
   PrioOther *other;
 
   if (source == NULL)
     return;
   g_source_ref (source);
-  if (source->callback_funcs != &other_funcs && source != seen->ignored && !is_ours (loop, source))
+  if (source->callback_funcs != &other_funcs && source != seen->ignored && !prio_loop_has_source (loop, source))
     {
       other = g_new0 (PrioOther, 1);
       other->refs = 1;
