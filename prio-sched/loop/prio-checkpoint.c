@@ -16,7 +16,7 @@ prio_loop_checkpoint (PrioLoop *loop)
   const PrioState *outer = prio_thread.state;
   PrioMicrotask microtask;
 
-  while (prio_microtasks_pop (&loop->microtasks, &microtask))
+  while (prio_microtasks_pop (&loop->between.microtasks, &microtask))
     {
       PrioState *state = microtask.state.run_queue != NULL ? &microtask.state : NULL;
 
@@ -81,9 +81,9 @@ prio_loop_is_busy (PrioLoop *loop)
   if (!prio_loop_enter (loop) && !(prio_loop_is_owner (loop) && prio_loop_enter (loop)))
     return FALSE;
 
-  is_busy = loop->ready.mask != 0 || loop->microtasks.length > 0;
+  is_busy = loop->ready.mask != 0 || prio_loop_has_microtasks (loop);
   if (!is_busy)
-    prio_heap_foreach (&loop->delays, look_at_delayed, &is_busy);
+    prio_due_foreach_delayed (&loop->due, look_at_delayed, &is_busy);
   prio_loop_leave (loop);
   return is_busy;
 }

@@ -18,6 +18,7 @@ static void
 clear (PrioLoop *loop)
 {
   prio_run_queue_free_own (loop);
+  prio_frames_clear (&loop->frames);
   prio_lending_free (loop);
   prio_traits_free (loop);
   prio_interludes_free (loop);

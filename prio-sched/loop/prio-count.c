@@ -107,8 +107,8 @@ prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
   add_queued (run_queue, &by);
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
     add_queued (part, &by);
-  prio_heap_foreach (&loop->delays, add_delayed, &by);
-  for (PrioGroup *group = loop->aborted_list; group != NULL; group = group->next_aborted)
+  prio_due_foreach_delayed (&loop->due, add_delayed, &by);
+  for (PrioGroup *group = loop->aborted.first; group != NULL; group = group->next_aborted)
     add_dropped (group, &by);
 }
 

@@ -53,5 +53,5 @@ void prio_loop_forget_source (PrioLoop *loop);
 static inline GObject *
 prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
 {
-  return run_queue == loop->source_run_queue ? loop->source : prio_loop_find_source (loop, run_queue);
+  return run_queue == loop->current.run_queue ? loop->current.source : prio_loop_find_source (loop, run_queue);
 }

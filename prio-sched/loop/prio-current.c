@@ -84,14 +84,14 @@ GObject *
 prio_loop_find_source (PrioLoop *loop, PrioRunQueue *run_queue)
 {
   prio_loop_forget_source (loop);
-  loop->source = g_weak_ref_get (run_queue->scheduler);
-  loop->source_run_queue = loop->source != NULL ? run_queue : NULL;
-  return loop->source;
+  loop->current.source = g_weak_ref_get (run_queue->scheduler);
+  loop->current.run_queue = loop->current.source != NULL ? run_queue : NULL;
+  return loop->current.source;
 }
 
 void
 prio_loop_forget_source (PrioLoop *loop)
 {
-  loop->source_run_queue = NULL;
-  g_clear_object (&loop->source);
+  loop->current.run_queue = NULL;
+  g_clear_object (&loop->current.source);
 }

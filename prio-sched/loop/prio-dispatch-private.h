@@ -58,6 +58,6 @@ gboolean prio_loop_is_busy (PrioLoop *loop);
 static inline void
 prio_loop_expire_delays (PrioLoop *loop, gint64 now)
 {
-  if (G_UNLIKELY (loop->delays.n_items > 0 || loop->deadlines.n_items > 0))
+  if (G_UNLIKELY (prio_due_is_used (&loop->due)))
     prio_loop_expire_delays_slow (loop, now);
 }

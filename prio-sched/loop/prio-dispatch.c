@@ -22,17 +22,15 @@
 void
 prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 {
-  while (loop->delays.n_items > 0 && prio_heap_first (&loop->delays)->key <= (guint64) now)
-    {
-      PrioHeapNode *node = prio_heap_first (&loop->delays)->node;
+  PrioEntry *entry;
 
-      prio_heap_remove (&loop->delays, node);
-      prio_run_queue_enqueue (prio_entry_from_delay (node));
-      if (G_UNLIKELY (prio_entry_from_delay (node)->is_observed))
-        prio_observed_queued (prio_entry_from_delay (node));
+  while ((entry = prio_due_take_delayed (&loop->due, now)) != NULL)
+    {
+      prio_run_queue_enqueue (entry);
+      if (G_UNLIKELY (entry->is_observed))
+        prio_observed_queued (entry);
     }
-  if (G_UNLIKELY (loop->deadlines.n_items > 0))
-    prio_loop_expire_deadlines (loop, now);
+  prio_loop_expire_deadlines (loop, now);
 }
 
 /* Whether @queue still has the next task of all, and nothing else is to be done before it.  What other threads have sent is
@@ -40,14 +38,14 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
-  return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->has_pending;
+  return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->between.any;
 }
 
 /* The state in which a task of @run_queue runs: none, if it is the library's own. */
 static inline const PrioState *
 state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
-  return run_queue != loop->own ? state : NULL;
+  return run_queue != loop->run_queues.own ? state : NULL;
 }
 
 /* Runs up to `max` jobs of @queue, as long as they are the next of all.  Returns how many it has run.  Frees each
@@ -74,7 +72,7 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
       gboolean again;
 
       prio_ready_head_gone (&loop->ready, &run_queue->ready, queue);
-      prio_slab_free (&loop->jobs, record);
+      prio_slab_free (&loop->store.jobs, record);
       n++;
       again = job.func (job.data);
 
@@ -111,8 +109,8 @@ catch_up (PrioLoop *loop)
 static void
 process_pending_now (PrioLoop *loop)
 {
-  loop->has_pending = FALSE;
-  if (loop->n_releases > MAX_LEFT_RELEASES || loop->aborted_list != NULL)
+  loop->between.any = FALSE;
+  if (loop->releases.n > MAX_LEFT_RELEASES || loop->aborted.first != NULL)
     prio_loop_flush_releases (loop);
   prio_loop_checkpoint (loop);
 }
@@ -122,7 +120,7 @@ static inline void
 process_pending (PrioLoop *loop)
 {
   catch_up (loop);
-  if (G_UNLIKELY (loop->has_pending))
+  if (G_UNLIKELY (loop->between.any))
     process_pending_now (loop);
 }
 
@@ -135,8 +133,8 @@ closure_ran (PrioEntry *entry, gboolean again)
       prio_entry_go_on (entry);
       prio_run_queue_enqueue (entry);
       /* The observation has begun meanwhile. */
-      if (G_UNLIKELY (entry->run_queue->loop->observing != NULL))
-        entry->run_queue->loop->observing->added (entry, 0);
+      if (G_UNLIKELY (entry->run_queue->loop->watched.funcs != NULL))
+        entry->run_queue->loop->watched.funcs->added (entry, 0);
       return;
     }
 
@@ -166,7 +164,7 @@ begin_entry (PrioEntry *entry, gint depth)
 static void
 process_observed (PrioLoop *loop)
 {
-  if (loop->microtasks.length == 0)
+  if (!prio_loop_has_microtasks (loop))
     return;
 
   prio_loop_expire_delays (loop, prio_clock_now ());
@@ -177,7 +175,7 @@ process_observed (PrioLoop *loop)
 static void
 yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
 {
-  gboolean has_microtasks = loop->microtasks.length > 0;
+  gboolean has_microtasks = prio_loop_has_microtasks (loop);
   g_autofree char *name = has_microtasks ? g_strdup (task->told.name) : NULL;
   PrioObserved step = task->told;
 
@@ -190,7 +188,7 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
     {
       process_observed (loop);
       prio_observed_microtasks_ran (loop, &step);
-      loop->observed_end = 0;
+      loop->watched.end = 0;
     }
 }
 
@@ -224,7 +222,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
-      if (loop->microtasks.length > 0)
+      if (prio_loop_has_microtasks (loop))
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
@@ -252,7 +250,7 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       prio_thread.state = outer;
       catch_up (loop);
       /* Before the result settles and the abort steps are removed (§2.4.2). */
-      if (loop->microtasks.length > 0)
+      if (prio_loop_has_microtasks (loop))
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);
     }
@@ -380,8 +378,8 @@ choose (PrioBatch *batch)
   if (batch->effective != queue->effective)
     turn_to (batch, queue);
   adapt_slice (batch, queue->run_queue);
-  loop->asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1 };
-  loop->observed_end = 0;
+  loop->input.asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1 };
+  loop->watched.end = 0;
   return queue;
 }
 
@@ -436,7 +434,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
                                    .priority = (gint8) prio_effective_priority (queue->effective),
                                    .depth = batch->depth };
       id = GPOINTER_TO_UINT (job->data);
-      prio_slab_free (&loop->jobs, job);
+      prio_slab_free (&loop->store.jobs, job);
     }
 
   prio_run_queue_head_gone (queue->run_queue, queue);
@@ -459,7 +457,7 @@ prio_batch_end_id (PrioBatch *batch)
 
   prio_thread.state = batch->outer_state;
   catch_up (loop);
-  if (loop->microtasks.length > 0)
+  if (prio_loop_has_microtasks (loop))
     prio_loop_checkpoint (loop);
 
   batch->running = FALSE;
@@ -521,7 +519,7 @@ account (const PrioBatch *batch)
 {
   PrioLoop *loop = batch->loop;
 
-  prio_turn_announce_frame (&loop->turn, loop->next_frame);
+  prio_turn_announce_frame (&loop->turn, prio_loop_peek_next_frame (loop));
   if (batch->within && loop->turn.others)
     prio_turn_continued (&loop->turn, batch->now - batch->entered);
   else
@@ -535,7 +533,7 @@ account_for_none (const PrioBatch *batch)
   PrioLoop *loop = batch->loop;
 
   loop->turn.granted = FALSE;
-  loop->taskless = loop->iteration;
+  loop->sources.taskless = loop->sources.iteration;
   if (batch->lane <= PRIO_LANE_BACKGROUND)
     prio_turn_background_ran (&loop->turn);
 }
@@ -549,8 +547,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
                       .effective = PRIO_NO_LEVEL, .raw = -1, .shortest = G_MAXINT64,
                       .within = loop->turn.others };
   /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
-  PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->source_run_queue);
-  GObject *outer_source = g_steal_pointer (&loop->source);
+  PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->current.run_queue);
+  GObject *outer_source = g_steal_pointer (&loop->current.source);
   /* If a destroy notify runs a nested main loop, what is deferred meanwhile is released within that loop. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
@@ -560,10 +558,10 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   prio_thread.dispatches = &loop->lock;
   prio_thread.batch = &batch;
   /* If a microtask runs a nested main loop, that loop runs the remaining microtasks. */
-  if (loop->microtasks.length > 0)
-    loop->has_pending = TRUE;
+  if (prio_loop_has_microtasks (loop))
+    loop->between.any = TRUE;
   prio_stopwatch_start (&batch.watch, now);
-  loop->asked = batch.watch;
+  loop->input.asked = batch.watch;
 
   while ((queue = choose (&batch)) != NULL)
     {
@@ -579,7 +577,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_idle_run (loop, batch.now);
 
   process_pending (loop);
-  if (G_UNLIKELY (loop->observing != NULL))
+  if (G_UNLIKELY (loop->watched.funcs != NULL))
     prio_observed_batch_ended (loop, lane, batch.entered, batch.over);
   if (batch.begun)
     account (&batch);
@@ -589,8 +587,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   prio_thread.dispatches = outer_lock;
   prio_thread.runs_jobs = FALSE;
   prio_loop_forget_source (loop);
-  loop->source_run_queue = outer_run_queue;
-  loop->source = outer_source;
+  loop->current.run_queue = outer_run_queue;
+  loop->current.source = outer_source;
   if (prio_loop_has_releases (loop))
     prio_loop_flush_releases (loop);
   if (loop->ready.mask == 0)

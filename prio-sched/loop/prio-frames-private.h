@@ -1,8 +1,8 @@
 /* prio-frames-private.h: when the next frame is due
  *
  * Promises: several clocks may announce frames, and none replaces what another has announced.
- * PrioLoop's `next_frame` is the nearest frame that was in the future at the last update, and
- * `frame_interval` the shortest interval.
+ * `next` of PrioFrames is the nearest frame that was in the future at the last update, and
+ * `interval` the shortest interval.
  *
  * Everything here belongs to the owner thread.
  *
@@ -22,6 +22,7 @@ struct _PrioFrame
   gboolean is_due, has_interval; /* whether it is there */
 };
 
+void prio_frames_clear (PrioFrames *frames);
 void prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);
 void prio_frames_remove (PrioLoop *loop, PrioFrame *frame);
 void prio_frames_update (PrioLoop *loop, gint64 now);
@@ -30,16 +31,23 @@ void prio_frames_update (PrioLoop *loop, gint64 now);
 static inline gint64
 prio_loop_peek_next_frame (PrioLoop *loop)
 {
-  return __atomic_load_n (&loop->next_frame, __ATOMIC_RELAXED);
+  return __atomic_load_n (&loop->frames.next, __ATOMIC_RELAXED);
+}
+
+/* The shortest announced time between two frames, µs; 0 if none is known. */
+static inline gint64
+prio_loop_frame_interval (PrioLoop *loop)
+{
+  return loop->frames.interval;
 }
 
 /* When the next frame after @now is due, µs; 0 if that is not known. */
 static inline gint64
 prio_loop_next_frame (PrioLoop *loop, gint64 now)
 {
-  if (loop->next_frame != 0 && loop->next_frame <= now)
+  if (loop->frames.next != 0 && loop->frames.next <= now)
     prio_frames_update (loop, now);
-  return loop->next_frame;
+  return loop->frames.next;
 }
 
 /* @start + @length, or the time of the first frame after @start if that is earlier, µs. */

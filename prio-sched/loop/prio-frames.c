@@ -14,22 +14,22 @@ first_key (PrioHeap *heap)
   return heap->n_items > 0 ? (gint64) prio_heap_first (heap)->key : 0;
 }
 
-/* Computes `next_frame` and `frame_interval`.  A time that has passed does not count any more: a clock that is late
- * will announce another one, and a clock that has stopped will not.  Other threads may read `next_frame`. */
+/* Computes `next` and `interval`.  A time that has passed does not count any more: a clock that is late
+ * will announce another one, and a clock that has stopped will not.  Other threads may read `next`. */
 void
 prio_frames_update (PrioLoop *loop, gint64 now)
 {
   gint64 next;
 
-  while ((next = first_key (&loop->frames_due)) != 0 && next <= now)
+  while ((next = first_key (&loop->frames.due)) != 0 && next <= now)
     {
-      PrioHeapNode *node = prio_heap_first (&loop->frames_due)->node;
+      PrioHeapNode *node = prio_heap_first (&loop->frames.due)->node;
 
-      prio_heap_remove (&loop->frames_due, node);
+      prio_heap_remove (&loop->frames.due, node);
       ((PrioFrame *) (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioFrame, due)))->is_due = FALSE;
     }
-  __atomic_store_n (&loop->next_frame, next, __ATOMIC_RELAXED);
-  loop->frame_interval = first_key (&loop->frame_intervals);
+  __atomic_store_n (&loop->frames.next, next, __ATOMIC_RELAXED);
+  loop->frames.interval = first_key (&loop->frames.intervals);
 }
 
 /* Puts @node into @heap with another key, or takes it out if that is 0. */
@@ -43,11 +43,18 @@ rekey (PrioHeap *heap, PrioHeapNode *node, gboolean *is_in, gint64 key)
     prio_heap_insert (heap, node, (guint64) key, 0);
 }
 
+void
+prio_frames_clear (PrioFrames *frames)
+{
+  prio_heap_clear (&frames->due);
+  prio_heap_clear (&frames->intervals);
+}
+
 static void
 put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 {
-  rekey (&loop->frames_due, &frame->due, &frame->is_due, due);
-  rekey (&loop->frame_intervals, &frame->interval, &frame->has_interval, interval);
+  rekey (&loop->frames.due, &frame->due, &frame->is_due, due);
+  rekey (&loop->frames.intervals, &frame->interval, &frame->has_interval, interval);
   prio_frames_update (loop, prio_clock_now ());
 }
 
@@ -55,8 +62,8 @@ void
 prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 {
   put (loop, frame, due, interval);
-  if (G_UNLIKELY (loop->observing != NULL))
-    loop->observing->frame_announced (loop, due, interval);
+  if (G_UNLIKELY (loop->watched.funcs != NULL))
+    loop->watched.funcs->frame_announced (loop, due, interval);
 }
 
 void

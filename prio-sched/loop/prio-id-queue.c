@@ -78,7 +78,7 @@ prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective)
 {
   PrioLoop *loop = ids->run_queue->loop;
   PrioQueue *queue = &ids->queues[effective];
-  PrioJob *job = prio_slab_alloc (&loop->jobs);
+  PrioJob *job = prio_slab_alloc (&loop->store.jobs);
 
   job->order = loop->next_order++;
   job->data = GUINT_TO_POINTER (id);
@@ -155,7 +155,7 @@ id_released (PrioEntry *entry)
     prio_lending_end (entry, FALSE);
   leave_index (ids, entry);
   prio_id_queue_release (ids);
-  prio_slab_free (&entry->run_queue->loop->entries, entry);
+  prio_slab_free (&entry->run_queue->loop->store.entries, entry);
 }
 
 const PrioEntryFuncs prio_id_funcs = {
@@ -206,7 +206,7 @@ cancel_job (PrioIdQueue *ids, PrioQueue *queue, guint id)
       if (queue->tail == job)
         queue->tail = before;
     }
-  prio_slab_free (&run_queue->loop->jobs, job);
+  prio_slab_free (&run_queue->loop->store.jobs, job);
   ids->funcs->rejected (ids, id);
   prio_id_queue_release (ids);
   return TRUE;

@@ -105,7 +105,7 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
     loop->idles.by_id = g_hash_table_new (NULL, NULL);
   g_hash_table_insert (loop->idles.by_id, GUINT_TO_POINTER (idle->id), idle);
   idle_enlist (idle, &loop->idles.pending);
-  if (G_UNLIKELY (loop->observing != NULL))
+  if (G_UNLIKELY (loop->watched.funcs != NULL))
     idle->observed = prio_observed_new_idle (idle->run_queue, prio_clock_now ());
 
   if (op->due != 0)
@@ -185,8 +185,7 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
 
   if (frame != 0)
     next = MIN (next, frame);
-  if (loop->delays.n_items > 0)
-    next = MIN (next, (gint64) prio_heap_first (&loop->delays)->key);
+  next = MIN (next, prio_due_next (&loop->due));
   if (timer >= 0)
     next = MIN (next, prio_time_after (now, MAX (timer * G_TIME_SPAN_MILLISECOND - G_TIME_SPAN_MILLISECOND / 2, 0)));
   return next;
@@ -208,15 +207,14 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   PrioIdles *idles = &loop->idles;
   gint64 now = prio_clock_now ();
 
-  idles->asked = loop->iteration;
+  idles->asked = loop->sources.iteration;
   idles->last_source = prio_input_next_source (loop->context);
   idles->next = next_event (loop, timer, now);
   if (now < idles->deadline ? idles->running.length > 0 : idles->next - now >= MIN_PERIOD)
     return TRUE;
 
   *timeout = MAX (prio_timeout_until (now < idles->deadline ? idles->deadline : idles->next, now), 1);
-  if (loop->delays.n_items > 0)
-    *timeout = MIN (*timeout, prio_timeout_until ((gint64) prio_heap_first (&loop->delays)->key, now));
+  *timeout = MIN (*timeout, prio_timeout_until (prio_due_next (&loop->due), now));
   return FALSE;
 }
 
@@ -239,7 +237,7 @@ prio_idle_run (PrioLoop *loop, gint64 now)
 {
   PrioIdles *idles = &loop->idles;
 
-  if (loop->iteration - idles->asked > 1)
+  if (loop->sources.iteration - idles->asked > 1)
     return;
 
   if (now >= idles->deadline)

@@ -46,7 +46,7 @@ prio_source_lowest_lane (PrioLoop *loop, guint kind)
   switch (kind)
     {
     case PRIO_SOURCE_GOVERNOR:
-    case PRIO_SOURCE_AFTER_INPUT: return MIN (loop->lane, PRIO_LANE_USER_VISIBLE);
+    case PRIO_SOURCE_AFTER_INPUT: return MIN (loop->sources.lane, PRIO_LANE_USER_VISIBLE);
     case PRIO_SOURCE_BEFORE_FRAME:
     case PRIO_SOURCE_AFTER_FRAME: return PRIO_LANE_USER_VISIBLE;
     case PRIO_SOURCE_BOTTOM: return PRIO_LANE_BACKGROUND;

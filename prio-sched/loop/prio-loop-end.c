@@ -38,7 +38,7 @@ release_job (PrioLoop *loop, PrioQueue *queue)
         prio_loop_defer_release (loop, job->notify, job->data);
       prio_run_queue_release (queue->run_queue);
     }
-  prio_slab_free (&loop->jobs, job);
+  prio_slab_free (&loop->store.jobs, job);
 }
 
 /* Defers the release of some of what is queued.  Returns FALSE if nothing is.  Call it inside. */
@@ -48,7 +48,7 @@ prio_loop_release_some (PrioLoop *loop)
   PrioMicrotask microtask;
   gsize n = 0;
 
-  while (n < RELEASED_AT_ONCE && prio_microtasks_pop (&loop->microtasks, &microtask))
+  while (n < RELEASED_AT_ONCE && prio_microtasks_pop (&loop->between.microtasks, &microtask))
     {
       if (microtask.notify != NULL)
         prio_loop_defer_release (loop, microtask.notify, microtask.data);
@@ -59,9 +59,9 @@ prio_loop_release_some (PrioLoop *loop)
   while (n < RELEASED_AT_ONCE && prio_idle_release_one (loop))
     n++;
 
-  while (n < RELEASED_AT_ONCE && loop->delays.n_items > 0)
+  while (n < RELEASED_AT_ONCE && prio_due_has_delays (&loop->due))
     {
-      prio_run_queue_abort_entry (prio_entry_from_delay (prio_heap_first (&loop->delays)->node));
+      prio_run_queue_abort_entry (prio_due_first_delayed (&loop->due));
       n++;
     }
 
@@ -90,7 +90,7 @@ prio_loop_tear_down (PrioLoop *loop)
   prio_loop_leave_table (loop);
 
   prio_owner_lock_acquire (&loop->lock);
-  loop->destroyer = &prio_thread;
+  loop->releases.destroyer = &prio_thread;
 
   /* Once the mailbox is closed, there is no owner thread, and who holds the mailbox's lock is inside. */
   do
@@ -99,7 +99,7 @@ prio_loop_tear_down (PrioLoop *loop)
       prio_run_queues_resume (loop);
     }
   while (!prio_mailbox_close (&loop->mailbox));
-  for (PrioRunQueue *run_queue = prio_is_debugging () ? loop->run_queues : NULL; run_queue != NULL; run_queue = run_queue->next)
+  for (PrioRunQueue *run_queue = prio_is_debugging () ? loop->run_queues.first : NULL; run_queue != NULL; run_queue = run_queue->next)
     n += run_queue->outer == NULL ? prio_run_queue_count (run_queue) : 0;
   prio_owner_lock_set_owner (&loop->lock, NULL);
 

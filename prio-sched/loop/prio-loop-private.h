@@ -26,6 +26,7 @@
 #include "base/prio-turn-private.h"
 #include "loop/prio-mailbox-private.h"
 #include "loop/prio-slots-private.h"
+#include "queue/prio-due-private.h"
 #include "queue/prio-group-private.h"
 #include "queue/prio-microtasks-private.h"
 #include "queue/prio-ready-private.h"
@@ -99,6 +100,95 @@ typedef struct
   gpointer data;
 } PrioRelease;
 
+/* Of prio-loop.c: the run queues and others that have acquired the loop, under the lock of the table. */
+typedef struct
+{
+  guint n;
+  gint none; /* whether there is none; atomic */
+} PrioUsers;
+
+/* Of prio-loop.c: what is to be released, in this order. */
+typedef struct
+{
+  PrioRelease *ring; /* of @allocated elements: those from @first to before @n are left */
+  gsize first, n, allocated;
+  gpointer destroyer; /* the thread that releases all that is left in the context, while it does; under the mailbox's lock */
+} PrioReleases;
+
+/* Of the dispatch: what comes before the next task. */
+typedef struct
+{
+  PrioMicrotasks microtasks;
+  gboolean any; /* there may be some, or something to release */
+} PrioBetween;
+
+/* Of prio-run-queue.c, and of who else queues a job or a closure: their records. */
+typedef struct
+{
+  PrioSlab jobs, entries;
+} PrioStore;
+
+/* Of prio-run-queue.c. */
+typedef struct
+{
+  PrioRunQueue *first; /* of the schedulers */
+  PrioRunQueue *own;   /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
+} PrioRunQueues;
+
+/* Of prio-run-queue-group.c: the aborted groups with entries to process; it is a user of each. */
+typedef struct
+{
+  PrioGroup *first, *last;
+} PrioAborted;
+
+/* Of prio-current.c: the object that callbacks are given, until the batch ends. */
+typedef struct
+{
+  GObject *source;         /* owned */
+  PrioRunQueue *run_queue; /* the run queue whose scheduler that is */
+} PrioCurrent;
+
+/* Of prio-observer.c. */
+typedef struct
+{
+  const PrioObservingFuncs *funcs; /* NULL while nobody observes */
+  PrioSlab records;                /* of observed tasks; initialized before the first is allocated */
+  guint64 n_runs, last_id;         /* of tasks */
+  guint64 last_observer;           /* the number of the last one that has begun here */
+  gint64 end;                      /* when the last task was over, µs; 0 once anything else may have run since */
+} PrioWatched;
+
+/* Of prio-loop-source.c, and of the dispatch. */
+typedef struct
+{
+  GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; each but the governor may be NULL */
+  guint n;
+  guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations each has not been needed */
+  gboolean awake;                    /* the governor's check, or a dispatch, has come since the governor's prepare */
+  PrioLane lane;                     /* the lane that is to run next, or NONE */
+  guint64 iteration, taskless;       /* the number of those that have begun, and the last whose dispatch has run no task, or 0 */
+  guint spins;                       /* how often to look again for work before sleeping */
+  gint64 checked;                    /* when GLib last checked its sources, µs, */
+  glong checked_tick;                /* and the tick of the coarse clock then */
+} PrioSources;
+
+/* Of prio-yield.c: when to look at the clock and for input. */
+typedef struct
+{
+  PrioStopwatch asked; /* counts the calls of prio_scheduler_should_yield () in this dispatch */
+  gint64 next_probe;   /* when input may be polled for again, µs */
+  gint64 wakeup_fd;    /* the file descriptor that wakes GLib out of poll (), or -1 while it is not known */
+} PrioAsked;
+
+/* Of prio-frames.c. */
+typedef struct
+{
+  PrioHeap due, intervals; /* the announced frames, by when they are due, and by the time between two, µs; from both: */
+  gint64 next;             /* when the next frame is due, or 0 if that is not known, µs; written atomically */
+  gint64 interval;         /* the shortest announced interval, or 0, µs */
+} PrioFrames;
+
+/* A part that is a record belongs to the files that its comment names. */
 struct _PrioLoop
 {
   gint refs; /* atomic; each source, each run queue and others hold one */
@@ -106,54 +196,28 @@ struct _PrioLoop
   GMainContext *context; /* not owned: valid until the mailbox is closed */
   PrioOwnerLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
-  gpointer destroyer; /* the thread that releases all that is left in the context, while it does; the mailbox's lock */
   PrioSlot slots[PRIO_N_SLOTS]; /* of the rooms above */
-
-  guint n_users; /* run queues and others that have acquired the loop; under the lock of prio-loop.c */
-  gint unused;   /* whether there is no user; atomic, set under that lock */
+  PrioUsers users;
 
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
-  const PrioObservingFuncs *observing; /* NULL while nobody observes */
-  guint64 n_observed_runs, last_observed_id; /* of tasks */
-  gint64 observed_end;     /* when the last of them was over, µs; 0 once anything else may have run since */
-  PrioSlab jobs, entries;
-  PrioSlab observed; /* of observed tasks; initialized before the first is allocated */
+  PrioStore store;
   PrioReady ready;
-  PrioHeap delays, deadlines; /* by the time when they are due, or when the timeout of a queued entry passes, µs, and then by age */
-  guint64 next_delay;
-  PrioMicrotasks microtasks;
-  PrioRunQueue *run_queues, *own; /* the latter for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
-  PrioIdles idles;
-  PrioLending *lending; /* NULL until a scheduler lends */
-  GArray *traits; /* of PrioTraits, by number; NULL until a state has one: prio-traits */
-  GPtrArray *interludes; /* what bindings have called between two tasks; NULL if there is nothing: prio-interludes */
-  PrioRunQueue *source_run_queue;  /* the run queue whose scheduler is @source */
-  GObject *source;                 /* owned: the object that callbacks are given, until the batch ends */
-
-  gboolean has_pending; /* there may be microtasks, or something to release */
-  PrioRelease *releases;
-  gsize first_release, n_releases, allocated_releases;
-  PrioGroup *aborted_list, *last_aborted; /* the aborted groups with entries to process; it is a user of each */
-
-  /* Owned, under the lock of prio-loop-source.c; each but the governor may be NULL. */
-  GSource *sources[PRIO_N_SOURCES];
-  guint n_sources;
-  guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations each has not been needed */
-  gboolean awake;                    /* the governor's check, or a dispatch, has come since the governor's prepare */
-  PrioLane lane;                     /* the lane that is to run next, or NONE */
-  guint64 iteration, taskless;       /* the number of those that have begun, and the last whose dispatch has run no task, or 0 */
-  guint spins;                       /* how often to look again for work before sleeping */
+  PrioDue due;
+  PrioRunQueues run_queues;
+  PrioBetween between;
+  PrioReleases releases;
+  PrioAborted aborted;
+  PrioCurrent current;
   PrioTurn turn;
-  gint64 checked;        /* when GLib last checked its sources, µs, */
-  glong checked_tick;    /* and the tick of the coarse clock then */
-  PrioStopwatch asked;   /* counts the calls of prio_scheduler_should_yield () in this dispatch */
-  gint64 next_probe;     /* when input may be polled for again, µs */
-  gint64 wakeup_fd;      /* the file descriptor that wakes GLib out of poll (), or -1 while it is not known */
-  PrioHeap frames_due, frame_intervals; /* the announced frames, by when they are due, and by the time between two, µs; from both: */
-  gint64 next_frame;     /* when the next frame is due, or 0 if that is not known, µs; written atomically */
-  gint64 frame_interval; /* the shortest announced interval, or 0, µs */
-  guint64 last_observer; /* the number of the last one that has begun here */
+  PrioAsked input;
+  PrioFrames frames;
+  PrioSources sources;
+  PrioWatched watched;
+  PrioIdles idles;
+  PrioLending *lending;  /* NULL until a scheduler lends */
+  GArray *traits;        /* of PrioTraits, by number; NULL until a state has one: prio-traits */
+  GPtrArray *interludes; /* what bindings have called between two tasks; NULL if there is nothing: prio-interludes */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
@@ -254,7 +318,7 @@ prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFunc
 static inline gboolean
 prio_loop_has_releases (PrioLoop *loop)
 {
-  return loop->n_releases > 0 || loop->aborted_list != NULL;
+  return loop->releases.n > 0 || loop->aborted.first != NULL;
 }
 
 /* Enters, if this is the owner thread.  Carries out first what other threads have sent, since this
@@ -322,20 +386,20 @@ prio_loop_next_order (PrioLoop *loop)
 static inline gboolean
 prio_loop_is_observed (PrioLoop *loop)
 {
-  return __atomic_load_n (&loop->observing, __ATOMIC_RELAXED) != NULL;
+  return __atomic_load_n (&loop->watched.funcs, __ATOMIC_RELAXED) != NULL;
 }
 
 static inline gboolean
 prio_loop_has_microtasks (PrioLoop *loop)
 {
-  return loop->microtasks.length > 0;
+  return loop->between.microtasks.length > 0;
 }
 
 /* Whether an iteration of the context has begun. */
 static inline gboolean
 prio_loop_has_iterated (PrioLoop *loop)
 {
-  return loop->iteration != 0;
+  return loop->sources.iteration != 0;
 }
 
 /* A task has ended that a group has been waiting for, so the next may begin in the turn of the other sources. */
@@ -349,15 +413,22 @@ prio_loop_answer (PrioLoop *loop)
 static inline PrioJob *
 prio_loop_alloc_job_quickly (PrioLoop *loop)
 {
-  return prio_slab_alloc_quickly (&loop->jobs);
+  return prio_slab_alloc_quickly (&loop->store.jobs);
+}
+
+/* There is something to do before the next task. */
+static inline void
+prio_loop_look_between_tasks (PrioLoop *loop)
+{
+  loop->between.any = TRUE;
 }
 
 /* Has @microtask called before the next task. */
 static inline void
 prio_loop_queue_microtask (PrioLoop *loop, const PrioMicrotask *microtask)
 {
-  prio_microtasks_push (&loop->microtasks, microtask);
-  loop->has_pending = TRUE;
+  prio_microtasks_push (&loop->between.microtasks, microtask);
+  loop->between.any = TRUE;
 }
 
 static inline PrioLane

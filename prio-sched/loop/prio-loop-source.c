@@ -119,8 +119,8 @@ attach_source_locked (PrioLoop *loop, guint kind)
 {
   GSource *source = source_new (loop, kind);
 
-  __atomic_store_n (&loop->sources[kind], source, __ATOMIC_RELAXED);
-  __atomic_store_n (&loop->n_sources, loop->n_sources + 1, __ATOMIC_RELAXED);
+  __atomic_store_n (&loop->sources.of[kind], source, __ATOMIC_RELAXED);
+  __atomic_store_n (&loop->sources.n, loop->sources.n + 1, __ATOMIC_RELAXED);
   g_source_attach (source, loop->context);
 }
 
@@ -128,11 +128,11 @@ attach_source_locked (PrioLoop *loop, guint kind)
 static GSource *
 steal_source_locked (PrioLoop *loop, guint kind)
 {
-  GSource *source = loop->sources[kind];
+  GSource *source = loop->sources.of[kind];
 
-  __atomic_store_n (&loop->sources[kind], NULL, __ATOMIC_RELAXED);
+  __atomic_store_n (&loop->sources.of[kind], NULL, __ATOMIC_RELAXED);
   if (source != NULL)
-    __atomic_store_n (&loop->n_sources, loop->n_sources - 1, __ATOMIC_RELAXED);
+    __atomic_store_n (&loop->sources.n, loop->sources.n - 1, __ATOMIC_RELAXED);
   return source;
 }
 
@@ -155,7 +155,7 @@ source_destroyed (GSource *source)
   gboolean was_ours, ends = FALSE;
 
   prio_lock_lock (&prio_sources_lock);
-  was_ours = loop->sources[kind] == source;
+  was_ours = loop->sources.of[kind] == source;
   if (was_ours)
     {
       steal_source_locked (loop, kind);
@@ -200,7 +200,7 @@ static void
 attach_source (PrioLoop *loop, guint kind)
 {
   prio_lock_lock (&prio_sources_lock);
-  if (loop->sources[kind] == NULL)
+  if (loop->sources.of[kind] == NULL)
     attach_source_locked (loop, kind);
   prio_lock_unlock (&prio_sources_lock);
 }
@@ -226,7 +226,7 @@ detach_source (PrioLoop *loop, guint kind)
 static inline gboolean
 has_source (PrioLoop *loop, guint kind)
 {
-  return __atomic_load_n (&loop->sources[kind], __ATOMIC_RELAXED) != NULL;
+  return __atomic_load_n (&loop->sources.of[kind], __ATOMIC_RELAXED) != NULL;
 }
 
 static void
@@ -254,9 +254,9 @@ is_urgent (PrioLoop *loop)
 {
   if (loop->ready.mask >> 3 != 0)
     return TRUE;
-  if (loop->ready.mask != 0 && loop->taskless != 0 && loop->iteration - loop->taskless <= MAX_HELD_UP)
+  if (loop->ready.mask != 0 && loop->sources.taskless != 0 && loop->sources.iteration - loop->sources.taskless <= MAX_HELD_UP)
     return FALSE;
-  return loop->microtasks.length > 0 || prio_loop_has_releases (loop) || __atomic_load_n (&loop->unused, __ATOMIC_RELAXED);
+  return prio_loop_has_microtasks (loop) || prio_loop_has_releases (loop) || __atomic_load_n (&loop->users.none, __ATOMIC_RELAXED);
 }
 
 /* The lane of the next task, idle callback or housekeeping, or NONE. */
@@ -282,7 +282,7 @@ take_over (PrioLoop *loop)
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
     {
       prio_loop_catch_up (loop);
-      loop->spins = SPINS;
+      loop->sources.spins = SPINS;
     }
 }
 
@@ -291,11 +291,11 @@ adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
 {
   if (is_needed)
     {
-      loop->idle_passes[kind] = 0;
+      loop->sources.idle_passes[kind] = 0;
       if (!has_source (loop, kind))
         attach_source (loop, kind);
     }
-  else if (has_source (loop, kind) && ++loop->idle_passes[kind] > MAX_IDLE_PASSES)
+  else if (has_source (loop, kind) && ++loop->sources.idle_passes[kind] > MAX_IDLE_PASSES)
     {
       detach_source (loop, kind);
     }
@@ -309,11 +309,11 @@ adapt_sources (PrioLoop *loop)
   PrioTurn *turn = &loop->turn;
   gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame;
 
-  if (loop->lane == PRIO_LANE_NONE && __atomic_load_n (&loop->n_sources, __ATOMIC_RELAXED) == 1)
+  if (loop->sources.lane == PRIO_LANE_NONE && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1)
     return;
 
   for (guint lane = 0; lane < PRIO_N_LANES; lane++)
-    adapt_source (loop, lane, (PrioLane) lane == loop->lane);
+    adapt_source (loop, lane, (PrioLane) lane == loop->sources.lane);
   adapt_source (loop, PRIO_SOURCE_AFTER_INPUT, is_long || turn->granted);
   adapt_source (loop, PRIO_SOURCE_BEFORE_FRAME, is_long);
   adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
@@ -335,9 +335,9 @@ static gint64
 take_turn (PrioLoop *loop, gint64 now)
 {
   PrioTurn *turn = &loop->turn;
-  gboolean urgent = loop->lane > PRIO_LANE_BACKGROUND;
+  gboolean urgent = loop->sources.lane > PRIO_LANE_BACKGROUND;
 
-  if (loop->lane < PRIO_LANE_BACKGROUND)
+  if (loop->sources.lane < PRIO_LANE_BACKGROUND)
     {
       if (G_UNLIKELY (!turn->rests))
         prio_turn_rest (turn);
@@ -351,11 +351,11 @@ take_turn (PrioLoop *loop, gint64 now)
         prio_turn_iterate (turn, now, urgent);
       prio_turn_count_background (turn, now, !urgent || prio_loop_has_background (loop), urgent);
     }
-  if (urgent && !turn->others && !turn->granted && loop->checked != 0 &&
-      (!PRIO_CLOCK_TICKS || prio_clock_tick () != loop->checked_tick))
+  if (urgent && !turn->others && !turn->granted && loop->sources.checked != 0 &&
+      (!PRIO_CLOCK_TICKS || prio_clock_tick () != loop->sources.checked_tick))
     {
       now = now != 0 ? now : prio_clock_now ();
-      prio_turn_was_held (turn, now - loop->checked);
+      prio_turn_was_held (turn, now - loop->sources.checked);
     }
   turn->waited = TRUE;
   turn->rests = FALSE;
@@ -369,33 +369,33 @@ prepare (PrioLoop *loop, gint *timeout)
   gint64 now = 0;
 
   take_over (loop);
-  loop->iteration++;
+  loop->sources.iteration++;
   while (TRUE)
     {
       *timeout = -1;
-      if (G_UNLIKELY (loop->observing != NULL))
+      if (G_UNLIKELY (loop->watched.funcs != NULL))
         prio_observed_prepares (loop);
 
       /* Not g_source_get_time (), which takes GLib's lock. */
-      if (loop->delays.n_items > 0 || loop->deadlines.n_items > 0)
+      if (prio_due_is_used (&loop->due))
         now = prio_clock_now ();
       prio_loop_expire_delays (loop, now);
 
-      loop->awake = FALSE;
-      loop->lane = next_lane (loop);
+      loop->sources.awake = FALSE;
+      loop->sources.lane = next_lane (loop);
       now = take_turn (loop, now);
       adapt_sources (loop);
 
-      if (loop->lane > PRIO_LANE_IDLE)
+      if (loop->sources.lane > PRIO_LANE_IDLE)
         {
           if (loop->turn.others)
             *timeout = 0;
           return prio_turn_goes_first (&loop->turn);
         }
 
-      if (loop->spins > 0)
+      if (loop->sources.spins > 0)
         {
-          loop->spins--;
+          loop->sources.spins--;
           *timeout = 0;
           return FALSE;
         }
@@ -406,8 +406,8 @@ prepare (PrioLoop *loop, gint *timeout)
     }
 
   /* There is nothing to do, unless GLib reaches the source of the idle callbacks, which sets its own timeout. */
-  if (loop->delays.n_items > 0 && loop->lane == PRIO_LANE_NONE)
-    *timeout = prio_timeout_until ((gint64) prio_heap_first (&loop->delays)->key, now);
+  if (prio_due_has_delays (&loop->due) && loop->sources.lane == PRIO_LANE_NONE)
+    *timeout = prio_timeout_until (prio_due_next (&loop->due), now);
   return FALSE;
 }
 
@@ -429,13 +429,13 @@ governor_check (GSource *source)
   PrioLoop *loop = loop_of (source, NULL);
 
   take_over (loop);
-  loop->awake = TRUE;
+  loop->sources.awake = TRUE;
   /* From now on a push need not wake the context, which may be about to end. */
   prio_mailbox_wake (&loop->mailbox);
-  prio_stopwatch_hurry (&loop->asked);
-  loop->checked = prio_clock_now ();
-  loop->checked_tick = prio_clock_tick ();
-  if (G_UNLIKELY (loop->observing != NULL))
+  prio_stopwatch_hurry (&loop->input.asked);
+  loop->sources.checked = prio_clock_now ();
+  loop->sources.checked_tick = prio_clock_tick ();
+  if (G_UNLIKELY (loop->watched.funcs != NULL))
     prio_observed_checks (loop);
   leave_loop (loop);
   return FALSE;
@@ -445,7 +445,7 @@ governor_check (GSource *source)
 static inline gboolean
 is_ready (PrioLoop *loop, guint lane)
 {
-  return (guint) loop->lane == lane && (!loop->turn.others || loop->turn.continues) && !loop->turn.granted;
+  return (guint) loop->sources.lane == lane && (!loop->turn.others || loop->turn.continues) && !loop->turn.granted;
 }
 
 static gboolean
@@ -479,7 +479,7 @@ idle_prepare (GSource *source, gint *timeout)
   gint timer;
 
   *timeout = -1;
-  if (loop->lane != PRIO_LANE_IDLE)
+  if (loop->sources.lane != PRIO_LANE_IDLE)
     return FALSE;
 
   g_main_context_query (loop->context, G_MAXINT, &timer, NULL, 0);
@@ -530,13 +530,13 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
   gboolean disposed;
 
   prio_owner_lock_acquire (&loop->lock);
-  loop->awake = TRUE;
+  loop->sources.awake = TRUE;
   /* The iteration may have been about to sleep. */
   if (kind == PRIO_LANE_IDLE && prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY)
     prio_loop_catch_up (loop);
   if (!loop->turn.others || prio_source_ends_turn (&loop->turn, kind))
     {
-      if (G_UNLIKELY (loop->observing != NULL))
+      if (G_UNLIKELY (loop->watched.funcs != NULL))
         prio_observed_turn_ends (loop, now);
       prio_turn_end (&loop->turn, now, prio_source_reach (kind));
       prio_loop_run_batch (loop, prio_source_lowest_lane (loop, kind), now);
@@ -579,7 +579,7 @@ prio_loop_has_source (PrioLoop *loop, const GSource *source)
 {
   for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
     {
-      if (__atomic_load_n (&loop->sources[kind], __ATOMIC_RELAXED) == source)
+      if (__atomic_load_n (&loop->sources.of[kind], __ATOMIC_RELAXED) == source)
         return TRUE;
     }
   return FALSE;

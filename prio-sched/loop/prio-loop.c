@@ -63,17 +63,14 @@ prio_loop_unref (PrioLoop *loop)
   prio_slots_clear (loop->slots);
   prio_owner_lock_clear (&loop->lock);
   prio_mailbox_clear (&loop->mailbox);
-  prio_slab_clear (&loop->jobs);
-  prio_slab_clear (&loop->entries);
-  prio_slab_clear (&loop->observed);
+  prio_slab_clear (&loop->store.jobs);
+  prio_slab_clear (&loop->store.entries);
+  prio_slab_clear (&loop->watched.records);
   prio_ready_clear (&loop->ready);
-  prio_heap_clear (&loop->delays);
-  prio_heap_clear (&loop->deadlines);
-  prio_heap_clear (&loop->frames_due);
-  prio_heap_clear (&loop->frame_intervals);
-  prio_microtasks_clear (&loop->microtasks);
+  prio_due_clear (&loop->due);
+  prio_microtasks_clear (&loop->between.microtasks);
   g_clear_pointer (&loop->idles.by_id, g_hash_table_unref);
-  g_free (loop->releases);
+  g_free (loop->releases.ring);
   g_aligned_free (loop);
 }
 
@@ -84,17 +81,17 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
 
   loop->context = context;
   loop->funcs = funcs;
-  loop->lane = PRIO_LANE_NONE;
-  loop->wakeup_fd = -1;
-  loop->observing = observing;
+  loop->sources.lane = PRIO_LANE_NONE;
+  loop->input.wakeup_fd = -1;
+  loop->watched.funcs = observing;
   prio_owner_lock_init (&loop->lock);
   prio_mailbox_init (&loop->mailbox);
   prio_turn_init (&loop->turn);
-  prio_slab_init (&loop->jobs, sizeof (PrioJob));
-  prio_slab_init (&loop->entries, sizeof (PrioEntry));
+  prio_slab_init (&loop->store.jobs, sizeof (PrioJob));
+  prio_slab_init (&loop->store.entries, sizeof (PrioEntry));
   funcs->attach (loop);
-  if (loop->observing != NULL)
-    loop->observing->begins (loop);
+  if (loop->watched.funcs != NULL)
+    loop->watched.funcs->begins (loop);
 
   return loop;
 }
@@ -173,8 +170,8 @@ prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
       loop = loop_new (context, funcs);
       g_hash_table_insert (table, context, loop);
     }
-  loop->n_users++;
-  __atomic_store_n (&loop->unused, FALSE, __ATOMIC_RELAXED);
+  loop->users.n++;
+  __atomic_store_n (&loop->users.none, FALSE, __ATOMIC_RELAXED);
   prio_loop_ref (loop);
 
   prio_lock_unlock (&table_lock);
@@ -203,8 +200,8 @@ void
 prio_loop_release (PrioLoop *loop)
 {
   prio_lock_lock (&table_lock);
-  if (--loop->n_users == 0)
-    __atomic_store_n (&loop->unused, TRUE, __ATOMIC_RELAXED);
+  if (--loop->users.n == 0)
+    __atomic_store_n (&loop->users.none, TRUE, __ATOMIC_RELAXED);
   prio_lock_unlock (&table_lock);
 
   prio_loop_unref (loop);
@@ -233,11 +230,11 @@ prio_loop_dispose (PrioLoop *loop)
 {
   gboolean unused;
 
-  if (loop->run_queues != NULL)
+  if (loop->run_queues.first != NULL)
     return FALSE;
 
   prio_lock_lock (&table_lock);
-  unused = loop->n_users == 0;
+  unused = loop->users.n == 0;
   if (unused)
     leave_table_locked (loop);
   prio_lock_unlock (&table_lock);
@@ -277,20 +274,20 @@ prio_loop_catch_up (PrioLoop *loop)
     }
 
   prio_mailbox_wake (&loop->mailbox);
-  if (!loop->awake)
+  if (!loop->sources.awake)
     g_main_context_wakeup (loop->context);
 }
 
 void
 prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {
-  if (loop->n_releases == loop->allocated_releases)
+  if (loop->releases.n == loop->releases.allocated)
     {
-      loop->allocated_releases = MAX (loop->allocated_releases * 2, 16);
-      loop->releases = g_renew (PrioRelease, loop->releases, loop->allocated_releases);
+      loop->releases.allocated = MAX (loop->releases.allocated * 2, 16);
+      loop->releases.ring = g_renew (PrioRelease, loop->releases.ring, loop->releases.allocated);
     }
-  loop->has_pending = TRUE;
-  loop->releases[loop->n_releases++] = (PrioRelease) { func, data };
+  prio_loop_look_between_tasks (loop);
+  loop->releases.ring[loop->releases.n++] = (PrioRelease) { func, data };
 }
 
 /* Enters as the owner thread or, after the context has gone, as any thread.  In the second case sets @locked
@@ -324,21 +321,21 @@ take_releases (PrioLoop *loop, PrioRelease *releases, guint max)
 {
   guint n;
 
-  if (loop->aborted_list != NULL && loop->n_releases < max)
+  if (loop->aborted.first != NULL && loop->releases.n < max)
     loop->funcs->process_aborted (loop, max);
 
-  n = (guint) MIN (max, loop->n_releases - loop->first_release);
+  n = (guint) MIN (max, loop->releases.n - loop->releases.first);
   if (n > 0)
-    memcpy (releases, loop->releases + loop->first_release, n * sizeof *releases);
-  loop->first_release += n;
+    memcpy (releases, loop->releases.ring + loop->releases.first, n * sizeof *releases);
+  loop->releases.first += n;
 
-  if (loop->first_release == loop->n_releases)
+  if (loop->releases.first == loop->releases.n)
     {
-      loop->first_release = loop->n_releases = 0;
-      if (loop->allocated_releases > MAX_SPARE_RELEASES)
+      loop->releases.first = loop->releases.n = 0;
+      if (loop->releases.allocated > MAX_SPARE_RELEASES)
         {
-          g_clear_pointer (&loop->releases, g_free);
-          loop->allocated_releases = 0;
+          g_clear_pointer (&loop->releases.ring, g_free);
+          loop->releases.allocated = 0;
         }
     }
   return n;
@@ -380,8 +377,8 @@ static inline gboolean
 may_release (PrioLoop *loop, gboolean context_gone)
 {
   if (context_gone)
-    return loop->destroyer == NULL || loop->destroyer == &prio_thread;
-  return G_LIKELY (loop->iteration != 0) || is_own_context (loop);
+    return loop->releases.destroyer == NULL || loop->releases.destroyer == &prio_thread;
+  return G_LIKELY (loop->sources.iteration != 0) || is_own_context (loop);
 }
 
 /* All that was deferred has been released.  Returns whether more has been deferred: what was still queued
@@ -389,11 +386,11 @@ may_release (PrioLoop *loop, gboolean context_gone)
 static inline gboolean
 release_what_is_left (PrioLoop *loop, gboolean context_gone)
 {
-  if (!context_gone || loop->destroyer == NULL)
+  if (!context_gone || loop->releases.destroyer == NULL)
     return FALSE;
   if (loop->funcs->release_some (loop))
     return TRUE;
-  loop->destroyer = NULL;
+  loop->releases.destroyer = NULL;
   return FALSE;
 }
 
@@ -519,9 +516,9 @@ op_observe (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
   if (prio_loop_is_dead (loop))
     return;
   /* Who posts on another thread looks whether there is one. */
-  __atomic_store_n (&loop->observing, __atomic_load_n (&observing, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
-  if (loop->observing != NULL)
-    loop->observing->begins (loop);
+  __atomic_store_n (&loop->watched.funcs, __atomic_load_n (&observing, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
+  if (loop->watched.funcs != NULL)
+    loop->watched.funcs->begins (loop);
 }
 
 /* Any thread, outside: there is an observer more, or there may be none any more.  From now on @funcs are
@@ -565,8 +562,8 @@ prio_loop_has_gone (PrioLoop *loop)
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
-  return prio_slots_are_large (loop->slots) || prio_slab_is_large (&loop->jobs) || prio_slab_is_large (&loop->entries) ||
-         prio_slab_is_large (&loop->observed);
+  return prio_slots_are_large (loop->slots) || prio_slab_is_large (&loop->store.jobs) || prio_slab_is_large (&loop->store.entries) ||
+         prio_slab_is_large (&loop->watched.records);
 }
 
 /* Returns some of this memory. */
@@ -574,7 +571,7 @@ void
 prio_loop_trim (PrioLoop *loop)
 {
   prio_slots_trim (loop->slots);
-  prio_slab_trim (&loop->jobs);
-  prio_slab_trim (&loop->entries);
-  prio_slab_trim (&loop->observed);
+  prio_slab_trim (&loop->store.jobs);
+  prio_slab_trim (&loop->store.entries);
+  prio_slab_trim (&loop->watched.records);
 }

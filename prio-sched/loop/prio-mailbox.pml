@@ -18,17 +18,17 @@
  *     Loop: what makes the state ASLEEP
  * @models loop/prio-mailbox-private.h prio_mailbox_wake 9fa63db77a68
  *     WAKE
- * @models loop/prio-loop.c prio_loop_catch_up 9645cd58fc16
+ * @models loop/prio-loop.c prio_loop_catch_up 6324d48f032c
  *     CATCH_UP
  * @models loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
- * @models loop/prio-loop-source.c take_over ef9814707aea
+ * @models loop/prio-loop-source.c take_over 04d1dd604443
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
- * @models loop/prio-loop-source.c prepare affb6c31d844
+ * @models loop/prio-loop-source.c prepare fcade487e457
  *     Loop, prepare
- * @models loop/prio-loop-source.c governor_check a8ba3e59cc0b
+ * @models loop/prio-loop-source.c governor_check 69e821f057c4
  *     Loop, check
- * @models loop/prio-loop-end.c prio_loop_tear_down 93b2eabbf402
+ * @models loop/prio-loop-end.c prio_loop_tear_down 81b356ec757f
  *     Ender
  *
  * @holds -DP=2

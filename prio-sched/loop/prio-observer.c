@@ -31,7 +31,7 @@ static guint64 taken_ids; /* atomic */
       for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL;                               \
            o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))                                                          \
         {                                                                                                             \
-          if (o->function != NULL && __atomic_load_n (&o->number, __ATOMIC_RELAXED) <= told_of->last_observer)        \
+          if (o->function != NULL && __atomic_load_n (&o->number, __ATOMIC_RELAXED) <= told_of->watched.last_observer)        \
             o->function (o, told_of, ##__VA_ARGS__, told_at);                                                         \
         }                                                                                                             \
     }                                                                                                                 \
@@ -53,7 +53,7 @@ static void
 task_free (PrioObservedTask *task)
 {
   g_free (task->told.name);
-  prio_slab_free (&loop_of (task)->observed, task);
+  prio_slab_free (&loop_of (task)->watched.records, task);
 }
 
 /* @entry is no longer observed: its functions are its own again.  @task remains. */
@@ -153,9 +153,9 @@ observed_released (PrioEntry *entry)
 static guint64
 next_id (PrioLoop *loop)
 {
-  if (G_UNLIKELY (loop->last_observed_id % N_IDS == 0))
-    loop->last_observed_id = __atomic_fetch_add (&taken_ids, N_IDS, __ATOMIC_RELAXED);
-  return ++loop->last_observed_id;
+  if (G_UNLIKELY (loop->watched.last_id % N_IDS == 0))
+    loop->watched.last_id = __atomic_fetch_add (&taken_ids, N_IDS, __ATOMIC_RELAXED);
+  return ++loop->watched.last_id;
 }
 
 /* @is_new unless it has been posted before. */
@@ -165,9 +165,9 @@ task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
   PrioLoop *loop = run_queue->loop;
   PrioObservedTask *task;
 
-  if (G_UNLIKELY (loop->observed.record_size == 0))
-    prio_slab_init (&loop->observed, sizeof *task);
-  task = prio_slab_alloc (&loop->observed);
+  if (G_UNLIKELY (loop->watched.records.record_size == 0))
+    prio_slab_init (&loop->watched.records, sizeof *task);
+  task = prio_slab_alloc (&loop->watched.records);
   task->told = (PrioObserved) {
     .id = next_id (loop),
     .poster = is_new && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
@@ -207,7 +207,7 @@ observe (PrioEntry *entry, gboolean is_new, gint64 due)
 static gboolean
 is_to_be_told (PrioEntry *entry)
 {
-  return entry->use != PRIO_ENTRY_OF_LIBRARY && entry->run_queue != entry->run_queue->loop->own;
+  return entry->use != PRIO_ENTRY_OF_LIBRARY && entry->run_queue != entry->run_queue->loop->run_queues.own;
 }
 
 static void
@@ -272,7 +272,7 @@ entry_of_job (PrioQueue *queue, PrioJob *job)
   entry->job.order = job->order;
   entry->priority = (guint8) prio_effective_priority (queue->effective);
   entry->turn = queue->effective & PRIO_ENTRY_GOES_ON;
-  prio_slab_free (&run_queue->loop->jobs, job);
+  prio_slab_free (&run_queue->loop->store.jobs, job);
   return entry;
 }
 
@@ -296,7 +296,7 @@ take_job (PrioQueue *queue)
   PrioObservedTask *task;
   PrioEntry *entry;
 
-  if (run_queue == loop->own)
+  if (run_queue == loop->run_queues.own)
     return FALSE;
 
   entry = entry_of_job (queue, prio_queue_pop_job (queue));
@@ -437,7 +437,7 @@ static void
 begins (PrioLoop *loop)
 {
   PrioObserver *first = __atomic_load_n (&observers, __ATOMIC_ACQUIRE);
-  guint64 known = loop->last_observer, number, last = G_MAXUINT64;
+  guint64 known = loop->watched.last_observer, number, last = G_MAXUINT64;
 
   prio_ready_evict (&loop->ready);
   for (PrioObserver *o = first; o != NULL; o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))
@@ -448,10 +448,10 @@ begins (PrioLoop *loop)
       if (number <= known || number >= last)
         break;
       last = number;
-      loop->last_observer = MAX (loop->last_observer, number);
-      for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
+      loop->watched.last_observer = MAX (loop->watched.last_observer, number);
+      for (PrioRunQueue *run_queue = loop->run_queues.first; run_queue != NULL; run_queue = run_queue->next)
         tell_of_run_queue (run_queue, &telling);
-      prio_heap_foreach (&loop->delays, tell_of_delayed, &telling);
+      prio_due_foreach_delayed (&loop->due, tell_of_delayed, &telling);
       tell_of_idles (o, loop, &loop->idles.pending, telling.now);
       tell_of_idles (o, loop, &loop->idles.running, telling.now);
     }
@@ -501,7 +501,7 @@ begin (PrioObservedTask *task, gint64 now)
   task->outer = prio_thread.observed;
   prio_thread.observed = task;
   task->told.begun = now;
-  task->told.run = ++loop->n_observed_runs;
+  task->told.run = ++loop->watched.n_runs;
   TELL (begins, now, loop, &task->told);
 }
 
@@ -511,7 +511,7 @@ prio_observed_begins (PrioEntry *entry)
 {
   PrioObservedTask *task = task_of (entry);
 
-  gint64 last = loop_of (task)->observed_end;
+  gint64 last = loop_of (task)->watched.end;
 
   refresh (task, entry);
   /* A continuation has the name of the task that has posted it, for want of a better one. */
@@ -531,7 +531,7 @@ end (PrioObservedTask *task)
 {
   prio_thread.observed = task->outer;
   task->runs = FALSE;
-  return loop_of (task)->observed_end = prio_clock_now ();
+  return loop_of (task)->watched.end = prio_clock_now ();
 }
 
 /* In a dispatch: the function of @entry has returned, and it is queued again.  Observers get @step, a copy of what was known of the task then. */
@@ -564,7 +564,7 @@ prio_observed_ended (PrioObservedTask *task)
 guint64
 prio_observed_count (PrioLoop *loop)
 {
-  return loop->n_observed_runs;
+  return loop->watched.n_runs;
 }
 
 /* An idle callback has been requested. */
@@ -710,6 +710,6 @@ prio_observers_ensure (PrioLoop *loop)
 {
   if (prio_loop_is_dead (loop))
     return;
-  loop->observing = &funcs;
+  loop->watched.funcs = &funcs;
   begins (loop);
 }

@@ -96,7 +96,7 @@ prio_run_queue_enqueue_timed (PrioEntry *entry)
   else
     {
       prio_entry_append (entry);
-      prio_heap_insert (&loop->deadlines, &entry->delay, (guint64) entry->expiry, entry->job.order);
+      prio_due_add_deadline (&loop->due, entry);
     }
 }
 
@@ -115,7 +115,7 @@ prio_run_queue_dequeue_timed (PrioEntry *entry)
 
   if (entry->timed == PRIO_TIMED_WAITS)
     {
-      prio_heap_remove (&run_queue->loop->deadlines, &entry->delay);
+      prio_due_remove_deadline (&run_queue->loop->due, entry);
       if (!is_queue_dropped (entry))
         prio_run_queue_unlink (entry);
     }
@@ -138,7 +138,7 @@ prio_run_queue_begin_timed (PrioEntry *entry)
   if (entry->timed == PRIO_TIMED_EXPIRED)
     return;
 
-  prio_heap_remove (&entry->run_queue->loop->deadlines, &entry->delay);
+  prio_due_remove_deadline (&entry->run_queue->loop->due, entry);
   if (entry->expiry <= prio_clock_now ())
     entry->timed = PRIO_TIMED_EXPIRED;
 }
@@ -147,12 +147,10 @@ prio_run_queue_begin_timed (PrioEntry *entry)
 void
 prio_loop_expire_deadlines (PrioLoop *loop, gint64 now)
 {
-  while (loop->deadlines.n_items > 0 && prio_heap_first (&loop->deadlines)->key <= (guint64) now)
-    {
-      PrioHeapNode *node = prio_heap_first (&loop->deadlines)->node;
-      PrioEntry *entry = prio_entry_from_delay (node);
+  PrioEntry *entry;
 
-      prio_heap_remove (&loop->deadlines, node);
+  while ((entry = prio_due_take_deadline (&loop->due, now)) != NULL)
+    {
       prio_run_queue_unlink (entry);
       if (G_UNLIKELY (entry->boosted))
         prio_lending_rejoin (entry);

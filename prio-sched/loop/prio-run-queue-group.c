@@ -120,12 +120,12 @@ prio_group_abort (PrioGroup *group)
   if (group->entries != NULL)
     {
       prio_group_hold (group);
-      loop->has_pending = TRUE;
-      if (loop->aborted_list == NULL)
-        loop->aborted_list = group;
+      prio_loop_look_between_tasks (loop);
+      if (loop->aborted.first == NULL)
+        loop->aborted.first = group;
       else
-        loop->last_aborted->next_aborted = group;
-      loop->last_aborted = group;
+        loop->aborted.last->next_aborted = group;
+      loop->aborted.last = group;
     }
 }
 
@@ -133,7 +133,7 @@ prio_group_abort (PrioGroup *group)
 void
 prio_groups_process_aborted (PrioLoop *loop, guint max)
 {
-  PrioGroup *group = loop->aborted_list;
+  PrioGroup *group = loop->aborted.first;
   PrioEntry *entry;
 
   while (max-- > 0 && (entry = group->entries) != NULL)
@@ -141,7 +141,7 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
 
   if (group->entries == NULL)
     {
-      loop->aborted_list = group->next_aborted;
+      loop->aborted.first = group->next_aborted;
       prio_group_release (group);
     }
 }
@@ -150,7 +150,7 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
 void
 prio_groups_finish_aborted (PrioLoop *loop)
 {
-  while (loop->aborted_list != NULL)
+  while (loop->aborted.first != NULL)
     prio_groups_process_aborted (loop, G_MAXUINT);
 }
 
@@ -163,10 +163,10 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
 
   /* What is processed may have been all that the group had. */
   prio_group_hold (group);
-  if (G_UNLIKELY (group->run_queue->loop->observing != NULL))
+  if (G_UNLIKELY (group->run_queue->loop->watched.funcs != NULL))
     {
       prio_groups_finish_aborted (group->run_queue->loop);
-      group->run_queue->loop->observing->priority_changes (group, priority);
+      group->run_queue->loop->watched.funcs->priority_changes (group, priority);
     }
   unready_queues (group);
   for (guint i = 0; i < 2; i++)

@@ -98,7 +98,7 @@ prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
   *is_set = slice != PRIO_DEFAULT_SLICE && slice != 0;
   if (*is_set)
     return slice;
-  return loop->frame_interval == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, loop->frame_interval / 2);
+  return prio_loop_frame_interval (loop) == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, prio_loop_frame_interval (loop) / 2);
 }
 
 static inline void
@@ -139,8 +139,8 @@ prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
 {
   PrioLoop *loop = run_queue->loop;
 
-  if (G_LIKELY (loop->ready.only[queue->effective] == queue) || loop->observing == NULL ||
-      !loop->observing->take_job (queue))
+  if (G_LIKELY (loop->ready.only[queue->effective] == queue) || loop->watched.funcs == NULL ||
+      !loop->watched.funcs->take_job (queue))
     prio_run_queue_make_ready (run_queue, queue);
 }
 
@@ -158,7 +158,7 @@ static inline void
 prio_run_queue_append_job (PrioRunQueue *run_queue, PrioEffective effective, GSourceFunc func, gpointer data,
                            GDestroyNotify notify)
 {
-  PrioJob *job = prio_slab_alloc (&run_queue->loop->jobs);
+  PrioJob *job = prio_slab_alloc (&run_queue->loop->store.jobs);
 
   prio_run_queue_fill_job (run_queue, job, func, data, notify);
   if (prio_queue_append (&run_queue->jobs[effective], job))

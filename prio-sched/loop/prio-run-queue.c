@@ -16,10 +16,10 @@ op_add_run_queue (PrioLoop *loop, const PrioOp *op)
 {
   PrioRunQueue *run_queue = op->target;
 
-  run_queue->next = loop->run_queues;
+  run_queue->next = loop->run_queues.first;
   if (run_queue->next != NULL)
     run_queue->next->prev = run_queue;
-  loop->run_queues = run_queue;
+  loop->run_queues.first = run_queue;
 }
 
 static PrioRunQueue *
@@ -58,9 +58,9 @@ prio_run_queue_new (PrioLoop *loop)
 PrioRunQueue *
 prio_run_queue_own (PrioLoop *loop)
 {
-  if (loop->own == NULL)
-    loop->own = run_queue_alloc (loop);
-  return loop->own;
+  if (loop->run_queues.own == NULL)
+    loop->run_queues.own = run_queue_alloc (loop);
+  return loop->run_queues.own;
 }
 
 static void
@@ -83,7 +83,7 @@ run_queue_clear (PrioRunQueue *run_queue)
 void
 prio_run_queue_free_own (PrioLoop *loop)
 {
-  g_clear_pointer (&loop->own, run_queue_clear);
+  g_clear_pointer (&loop->run_queues.own, run_queue_clear);
 }
 
 static void
@@ -101,7 +101,7 @@ prio_run_queues_update_frame_share (PrioLoop *loop)
 {
   guint share = 0;
 
-  for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
+  for (PrioRunQueue *run_queue = loop->run_queues.first; run_queue != NULL; run_queue = run_queue->next)
     share = MAX (share, __atomic_load_n (&run_queue->frame_share, __ATOMIC_RELAXED));
 
   loop->turn.frame_share = share;
@@ -118,7 +118,7 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   if (run_queue->prev != NULL)
     run_queue->prev->next = run_queue->next;
   else
-    loop->run_queues = run_queue->next;
+    loop->run_queues.first = run_queue->next;
   if (run_queue->next != NULL)
     run_queue->next->prev = run_queue->prev;
 
@@ -143,8 +143,8 @@ update_paused (PrioRunQueue *run_queue)
 void
 prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused)
 {
-  if (G_UNLIKELY (run_queue->loop->observing != NULL))
-    run_queue->loop->observing->paused (run_queue, paused);
+  if (G_UNLIKELY (run_queue->loop->watched.funcs != NULL))
+    run_queue->loop->watched.funcs->paused (run_queue, paused);
 }
 
 /* With its parts. */
@@ -234,7 +234,7 @@ prio_run_queue_drop_part (PrioRunQueue *part)
 void
 prio_run_queues_resume (PrioLoop *loop)
 {
-  for (PrioRunQueue *run_queue = loop->run_queues; run_queue != NULL; run_queue = run_queue->next)
+  for (PrioRunQueue *run_queue = loop->run_queues.first; run_queue != NULL; run_queue = run_queue->next)
     prio_ready_set_paused (&loop->ready, &run_queue->ready, FALSE);
 }
 
@@ -249,7 +249,7 @@ closure_aborted (PrioEntry *entry)
 static void
 closure_released (PrioEntry *entry)
 {
-  prio_slab_free (&entry->run_queue->loop->entries, entry);
+  prio_slab_free (&entry->run_queue->loop->store.entries, entry);
 }
 
 /* For a GSourceFunc whose entry is from the slab.  The dispatch calls it directly, without `run`. */
@@ -262,7 +262,7 @@ const PrioEntryFuncs prio_closure_funcs = {
 PrioEntry *
 prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
-  PrioEntry *entry = prio_slab_alloc (&run_queue->loop->entries);
+  PrioEntry *entry = prio_slab_alloc (&run_queue->loop->store.entries);
 
   /* In two parts, for which compilers have better code than for the whole. */
   entry->job = (PrioJob) { .func = func, .data = data, .notify = notify };
@@ -363,7 +363,7 @@ add (PrioEntry *entry, gint64 due)
   else
     {
       prio_entry_move (entry, PRIO_ENTRY_DELAYED);
-      prio_heap_insert (&loop->delays, &entry->delay, due, loop->next_delay++);
+      prio_due_add_delayed (&loop->due, entry, due);
     }
 }
 
@@ -371,7 +371,7 @@ static G_GNUC_NO_INLINE void
 add_and_tell (PrioEntry *entry, gint64 due)
 {
   add (entry, due);
-  entry->run_queue->loop->observing->added (entry, due);
+  entry->run_queue->loop->watched.funcs->added (entry, due);
 }
 
 /* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
@@ -379,7 +379,7 @@ add_and_tell (PrioEntry *entry, gint64 due)
 void
 prio_run_queue_add (PrioEntry *entry, gint64 due)
 {
-  if (G_UNLIKELY (entry->run_queue->loop->observing != NULL))
+  if (G_UNLIKELY (entry->run_queue->loop->watched.funcs != NULL))
     add_and_tell (entry, due);
   else
     add (entry, due);
@@ -408,7 +408,7 @@ prio_run_queue_dequeue (PrioEntry *entry)
       return;
 
     case PRIO_ENTRY_DELAYED:
-      prio_heap_remove (&entry->run_queue->loop->delays, &entry->delay);
+      prio_due_remove_delayed (&entry->run_queue->loop->due, entry);
       break;
 
     case PRIO_ENTRY_QUEUED:

@@ -20,17 +20,12 @@
 static gboolean
 urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
 {
-  PrioHeapItem *first;
   PrioEntry *entry;
 
-  if (loop->delays.n_items == 0)
+  if (prio_due_next (&loop->due) > now)
     return FALSE;
 
-  first = prio_heap_first (&loop->delays);
-  if (first->key > (guint64) now)
-    return FALSE;
-
-  entry = prio_entry_from_delay (first->node);
+  entry = prio_due_first_delayed (&loop->due);
   if (entry->run_queue->ready.paused)
     return FALSE;
   if (entry->timed != PRIO_TIMED_NOT && entry->expiry <= now)
@@ -42,7 +37,7 @@ urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
 static gboolean
 urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
 {
-  if (loop->deadlines.n_items == 0 || !prio_loop_enter (loop))
+  if (!prio_due_has_deadlines (&loop->due) || !prio_loop_enter (loop))
     return FALSE;
 
   prio_loop_expire_deadlines (loop, now);
@@ -54,11 +49,11 @@ urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
 static gboolean
 input_waits (PrioLoop *loop, gint64 now, gint priority)
 {
-  if (now < loop->next_probe)
+  if (now < loop->input.next_probe)
     return FALSE;
 
-  loop->next_probe = prio_time_after (now, PROBE_INTERVAL);
-  return prio_input_waits (loop->context, &loop->wakeup_fd, priority);
+  loop->input.next_probe = prio_time_after (now, PROBE_INTERVAL);
+  return prio_input_waits (loop->context, &loop->input.wakeup_fd, priority);
 }
 
 /* The batch of @loop in whose dispatch the calling thread is; NULL if there is none, or if the thread is
@@ -80,14 +75,14 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
   gint64 slice = prio_loop_get_slice (loop, run_queue, &is_set);
 
   if (batch == NULL)
-    return prio_loop_end_of_time (loop, loop->checked, slice);
+    return prio_loop_end_of_time (loop, loop->sources.checked, slice);
   if (batch->over)
     return 0;
   if (batch->lane == PRIO_LANE_IDLE && prio_thread.deadline != NULL)
     return prio_thread.deadline->time;
   slice = prio_turn_allowance (&loop->turn, slice, is_set);
   /* Only an iteration tells whether a frame is due: where frames are drawn, there is one when the batch would look. */
-  if (loop->frame_interval != 0 && !is_set)
+  if (prio_loop_frame_interval (loop) != 0 && !is_set)
     slice = prio_turn_look (&loop->turn, slice);
   return prio_loop_end_of_time (loop, batch->start, slice);
 }
@@ -119,7 +114,7 @@ end_time (PrioLoop *loop, PrioBatch *batch)
   if (batch != NULL)
     batch->over = TRUE;
   else
-    loop->checked = 0;
+    loop->sources.checked = 0;
 }
 
 /* Called on the thread that owns the context, by a task that runs with @state or by other
@@ -127,7 +122,7 @@ end_time (PrioLoop *loop, PrioBatch *batch)
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
-  PrioStopwatch *watch = &loop->asked;
+  PrioStopwatch *watch = &loop->input.asked;
   guint level = running_level (state);
   PrioBatch *batch;
   gint64 now;
@@ -153,7 +148,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
 static gboolean
 others_came (PrioLoop *loop, gint64 now)
 {
-  return now >= loop->next_probe && (prio_idle_next_source (loop) != loop->idles.last_source ||
+  return now >= loop->input.next_probe && (prio_idle_next_source (loop) != loop->idles.last_source ||
                                      input_waits (loop, now, G_MAXINT));
 }
 
@@ -172,8 +167,7 @@ prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
   prio_loop_leave (loop);
 
   end = prio_loop_end_of_time (loop, batch->entered, end - batch->entered);
-  if (loop->delays.n_items > 0)
-    end = MIN (end, (gint64) prio_heap_first (&loop->delays)->key);
+  end = MIN (end, prio_due_next (&loop->due));
   if (loop->ready.mask != 0 || end <= now || others_came (loop, now))
     end_time (loop, batch);
   if (batch->over)
@@ -189,8 +183,8 @@ prio_loop_end_slice (PrioLoop *loop)
   PrioBatch *batch = running_batch (loop);
 
   end_time (loop, batch);
-  prio_stopwatch_hurry (&loop->asked);
+  prio_stopwatch_hurry (&loop->input.asked);
   /* No other task of the same row runs before the batch looks. */
   if (batch != NULL)
-    loop->has_pending = TRUE;
+    prio_loop_look_between_tasks (loop);
 }

@@ -31,7 +31,7 @@ test_by_age (Fixture *f, gconstpointer border)
   PrioLoop *loop = f->scheduler->run_queue->loop;
   PrioTaskController *controllers[N_SIGNALS];
 
-  loop->next_order = loop->next_delay = *(const guint64 *) border - N_TASKS / 2;
+  loop->next_order = loop->due.next_delay = *(const guint64 *) border - N_TASKS / 2;
   n_ran = 0;
 
   for (guint i = 0; i < N_SIGNALS; i++)
