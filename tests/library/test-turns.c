@@ -530,13 +530,22 @@ test_told_in_an_idle_callback (Fixture *f, gconstpointer data)
 #define EVENT 60        /* how long each takes, µs */
 #define SLOW 700000     /* a step, µs */
 
+/* Where the next task comes from. */
+typedef enum
+{
+  STEPS,            /* steps, which take long themselves */
+  POSTED_MEANWHILE, /* what is slow posts it */
+  POSTED_BEFORE,
+} From;
+
 typedef struct
 {
   Fixture *f;
   PrioTaskPriority priority;
   gint64 length;   /* of what is slow beside the steps, µs */
-  gboolean posts;  /* it posts a task that takes no time; otherwise there are steps */
+  From from;
   gboolean ready;  /* it wants to run */
+  gboolean is_frame_due; /* so does what draws, when no event is left */
   guint n_events;  /* not dispatched yet */
   guint n_before;  /* steps that began before all events that came with it were dispatched */
   guint n_steps;
@@ -615,7 +624,7 @@ be_slow (gpointer data)
   input->ready = FALSE;
   input->n_events += N_EVENTS;
   work_for (input->length);
-  if (input->posts)
+  if (input->from == POSTED_MEANWHILE)
     prio_scheduler_post (input->f->scheduler, input->priority, note_early, input, NULL);
   return G_SOURCE_CONTINUE;
 }
@@ -635,20 +644,21 @@ slow_step (gpointer data)
 
 /* Keys that came during a slow handler or frame, of GDK's at @at, go before the next task. */
 static void
-check_input_first (Fixture *f, gint at, PrioTaskPriority priority, gint64 length, gboolean posts)
+check_input_first (Fixture *f, gint at, PrioTaskPriority priority, gint64 length, From from)
 {
-  Input input = { .f = f, .priority = priority, .length = length, .posts = posts, .ready = posts };
+  Input input = { .f = f, .priority = priority, .length = length, .from = from, .ready = from != STEPS };
 
   g_string_truncate (f->log, 0);
   attach_input (&input, G_PRIORITY_DEFAULT, has_events, take_event);
   attach_input (&input, at, is_to_run, be_slow);
-  if (!posts)
-    prio_scheduler_post (f->scheduler, priority, slow_step, &input, NULL);
-  run_until_length (f, posts ? 2 : 6);
+  if (from != POSTED_MEANWHILE)
+    prio_scheduler_post (f->scheduler, priority, from == STEPS ? slow_step : note_early, &input, NULL);
+  run_until_length (f, from == STEPS ? 6 : 2);
   if (input.n_before > 0)
-    g_test_message ("%s of priority %d, something slow at %d for %" G_GINT64_FORMAT " ms", posts ? "a task" : "steps", priority,
+    g_test_message ("%s of priority %d, something slow at %d for %" G_GINT64_FORMAT " ms", from == STEPS ? "steps" : "a task", priority,
                     at, length / 1000);
-  g_assert_cmpstr (f->log->str, ==, posts ? "ST" : "TSTSTS");
+  if (from != POSTED_BEFORE)
+    g_assert_cmpstr (f->log->str, ==, from == STEPS ? "TSTSTS" : "ST");
   g_assert_cmpuint (input.n_before, ==, 0);
 }
 
@@ -663,9 +673,42 @@ test_input_first (gconstpointer data)
       Fixture f;
 
       passing_set_up (&f, NULL);
-      check_input_first (&f, at[i / 9], (PrioTaskPriority) (BACKGROUND + i % 3), lengths[i / 3 % 3], data != NULL);
+      check_input_first (&f, at[i / 9], (PrioTaskPriority) (BACKGROUND + i % 3), lengths[i / 3 % 3],
+                         (From) GPOINTER_TO_INT (data));
       fixture_tear_down (&f, NULL);
     }
+}
+
+static gboolean
+has_none (Input *input)
+{
+  return input->is_frame_due && input->n_events == 0;
+}
+
+/* Keys come again. */
+static gboolean
+draw_slowly (gpointer data)
+{
+  Input *input = data;
+
+  g_string_append_c (input->f->log, 'F');
+  input->is_frame_due = FALSE;
+  input->n_events += N_EVENTS;
+  return work_for (input->length);
+}
+
+/* GTK 4 draws at 1, where a task goes that waits for input. */
+static void
+test_input_first_of_frame (Fixture *f, gconstpointer data)
+{
+  Input input = { .f = f, .priority = USER_BLOCKING, .length = 300000, .from = POSTED_MEANWHILE, .ready = TRUE, .is_frame_due = TRUE };
+
+  attach_input (&input, G_PRIORITY_DEFAULT, has_events, take_event);
+  attach_input (&input, G_PRIORITY_DEFAULT, is_to_run, be_slow);
+  attach_input (&input, G_PRIORITY_DEFAULT + 1, has_none, draw_slowly);
+  run_until_length (f, 3);
+  g_assert_cmpstr (f->log->str, ==, "SFT");
+  g_assert_cmpuint (input.n_before, ==, 0);
 }
 
 int
@@ -673,8 +716,10 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
-  g_test_add_data_func ("/turns/input-first/steps", NULL, test_input_first);
-  g_test_add_data_func ("/turns/input-first/posted-meanwhile", "", test_input_first);
+  g_test_add_data_func ("/turns/input-first/steps", GINT_TO_POINTER (STEPS), test_input_first);
+  g_test_add_data_func ("/turns/input-first/posted-meanwhile", GINT_TO_POINTER (POSTED_MEANWHILE), test_input_first);
+  g_test_add ("/turns/input-first/of-a-frame", Fixture, NULL, passing_set_up, test_input_first_of_frame, fixture_tear_down);
+  g_test_add_data_func ("/turns/input-first/posted-before", GINT_TO_POINTER (POSTED_BEFORE), test_input_first);
   g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
   g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, passing_set_up, test_not_told_elsewhere, fixture_tear_down);
   g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, passing_set_up, test_set_meanwhile, fixture_tear_down);
