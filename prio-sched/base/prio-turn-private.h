@@ -77,6 +77,7 @@ typedef struct
   gboolean others;            /* the other sources have their turn: no task runs */
   gboolean whole;             /* the turn continues to the bottom */
   gboolean granted;           /* tasks run right after input, or before every other source: prio_turn_goes_first () */
+  gboolean held;              /* they have let input go first */
   gboolean answered;          /* an operation that one of our tasks had begun has ended in their turn, */
   gboolean continues;         /* and in this iteration what has waited for it runs before every other source */
   gboolean drawn;             /* a frame has been drawn in this turn, */
@@ -131,6 +132,15 @@ static inline void
 prio_turn_was_held (PrioTurn *turn, gint64 took)
 {
   turn->granted |= took >= PRIO_LONG_ITERATION;
+}
+
+/* The same within an iteration, in which tasks are about to run.  Returns whether they wait: once, as what is slow may never end. */
+static inline gboolean
+prio_turn_is_held (PrioTurn *turn, gint64 took)
+{
+  turn->held = !turn->held && took >= PRIO_LONG_ITERATION;
+  turn->granted |= turn->held;
+  return turn->held;
 }
 
 /* An operation that one of our tasks had begun has ended. */

@@ -521,6 +521,17 @@ dispose (PrioLoop *loop)
   return TRUE;
 }
 
+/* Whether tasks run now.  In this iteration something long may have run before, at the same priority. */
+static inline gboolean
+is_turn (PrioLoop *loop, guint kind, gint64 now)
+{
+  gboolean beside_input = kind == PRIO_LANE_USER_VISIBLE || kind == PRIO_SOURCE_AFTER_INPUT;
+
+  if (loop->turn.others && !prio_source_ends_turn (&loop->turn, kind))
+    return FALSE;
+  return !beside_input || !prio_turn_is_held (&loop->turn, now - loop->checked);
+}
+
 static gboolean
 dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
@@ -534,7 +545,7 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
   /* The iteration may have been about to sleep. */
   if (kind == PRIO_LANE_IDLE && prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY)
     prio_loop_catch_up (loop);
-  if (!loop->turn.others || prio_source_ends_turn (&loop->turn, kind))
+  if (is_turn (loop, kind, now))
     {
       if (G_UNLIKELY (loop->watched.funcs != NULL))
         prio_observed_turn_ends (loop, now);
