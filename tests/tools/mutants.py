@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-WANTED = 74
+WANTED = 78
 # All C tests run, those that take seconds at the end, but for those that want another environment.
 SLOW = ['crossing', 'frames', 'turns', 'deferred', 'faults', 'ends', 'loop']
 OTHERS = ['dex', 'dex-fibers', 'race', 'stress']
@@ -103,6 +103,10 @@ MUTANTS = [
     ('trace.c', '.priority_changed = priority_changed,', '.priority_changed = FALSE ? priority_changed : NULL,', 'trace'),
     ('observer.c', 'task->was_job = task->original == &prio_closure_funcs;', 'task->was_job = FALSE;'),
     ('observer.c', 'prio_thread.observed = task->outer;\n  task->runs = FALSE;', 'task->runs = FALSE;'),
+    ('task-cancel.c', 'prio_entry_get_state (&self->entry) == PRIO_ENTRY_DONE;', 'FALSE;'),
+    ('task-settle.c', ' && G_LIKELY (!prio_entry_is_aborted (entry)))', ')'),
+    ('loop.c', 'return G_LIKELY (loop->iteration != 0) || is_own_context (loop);', 'return TRUE;'),
+    ('turn-private.h', 'turn->granted |= turn->held;', ';'),
     ('introspection/python/gi/overrides/_priosched/tasks/threads.py', 'self._cancellable.cancel()', 'pass', 'binding_threads.py'),
     ('introspection/python/gi/overrides/_priosched/extras/groups.py', 'if not self._waits:', 'if self._waits:', 'groups.py'),
     ('introspection/gjs/overrides/_priosched/library/steps.js', "        this.#last = {};\n        try", "        try", 'steps.js'),

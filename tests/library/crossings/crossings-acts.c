@@ -54,14 +54,58 @@ may_abort (Origin *origin)
          may_abort (origin->sources[1]);
 }
 
-/* What another thread has aborted is aborted in the next iteration. */
+/* Another thread has aborted it, or what it depends on, and the owner has not heard of it. */
+static gboolean
+is_pending (World *world, Origin *origin)
+{
+  return origin != NULL && (g_atomic_int_get (&origin->must) > world->n_iterations || is_pending (world, origin->sources[0]) ||
+                            is_pending (world, origin->sources[1]));
+}
+
+/* What another thread has aborted is aborted in the next iteration, whoever aborts it once more before. */
 gboolean
 must_abort (World *world, Origin *origin)
 {
   gint since = origin != NULL ? g_atomic_int_get (&origin->must) : 0;
 
-  return origin != NULL && ((since != 0 && world->n_iterations >= since) || must_abort (world, origin->sources[0]) ||
-                            must_abort (world, origin->sources[1]));
+  if (origin == NULL || is_pending (world, origin))
+    return FALSE;
+  return since != 0 || must_abort (world, origin->sources[0]) || must_abort (world, origin->sources[1]);
+}
+
+/* Other people's: a program may hold one while it aborts something, and take it in handlers and notifies. */
+static GRecMutex lock;
+
+/* GLib may hold a lock of its own while `cancelled` is said: there the order would be the other one. */
+static gboolean
+hold_lock (World *world)
+{
+  if ((world->uses & BIT (LOCK)) == 0 || (this_thread.n_held == 0 && (this_thread.n_cancelling > 0 || dice (2) == 0)))
+    return FALSE;
+  g_rec_mutex_lock (&lock);
+  this_thread.n_held++;
+  begin (world, LOCK);
+  return TRUE;
+}
+
+static void
+release_lock (World *world, gboolean held)
+{
+  if (!held)
+    return;
+  end (world, LOCK);
+  this_thread.n_held--;
+  g_rec_mutex_unlock (&lock);
+}
+
+/* Takes the lock for a moment. */
+void
+touch_lock (World *world)
+{
+  if ((world->uses & BIT (LOCK)) == 0 || (this_thread.n_held == 0 && this_thread.n_cancelling > 0))
+    return;
+  g_rec_mutex_lock (&lock);
+  g_rec_mutex_unlock (&lock);
 }
 
 static void
@@ -69,6 +113,7 @@ emitted (World *world)
 {
   Mechanism outer;
 
+  touch_lock (world);
   if (g_atomic_int_add (&world->n_emitting, 1) < 6)
     {
       outer = enter_place (world, HANDLER);
@@ -81,7 +126,9 @@ emitted (World *world)
 static void
 said_cancelled (GCancellable *signal G_GNUC_UNUSED, World *world)
 {
+  this_thread.n_cancelling++;
   emitted (world);
+  this_thread.n_cancelling--;
 }
 
 static void
@@ -160,12 +207,26 @@ make_group (World *world, guint i)
   Group *group = g_new0 (Group, 1);
 
   group->book = book;
-  group->group = prio_task_group_new (book->scheduler, 1 + dice (3), BACKGROUND + dice (3));
+  group->group = track (world, prio_task_group_new (book->scheduler, 1 + dice (3), BACKGROUND + dice (3)));
+  group->returns = (world->uses & BIT (RETURNS)) != 0 && dice (2) == 0;
+  g_object_set (group->group, "return-on-abort", group->returns, NULL);
   pthread_mutex_lock (&slots_lock);
   group->number = world->all_groups->len;
   g_ptr_array_add (world->all_groups, group);
   pthread_mutex_unlock (&slots_lock);
   world->groups[i] = group;
+}
+
+/* The last reference to a group, perhaps, goes: another one takes its place. */
+static void
+drop_group (World *world, guint i)
+{
+  Group *group = world->groups[i];
+
+  make_group (world, i);
+  begin (world, DROP);
+  let_go_of (world, g_steal_pointer (&group->group));
+  end (world, DROP);
 }
 
 static void
@@ -175,19 +236,24 @@ abort_signal (World *world)
   g_autoptr (PrioTaskController) controller = i < N_CONTROLLERS ? LOOK (world->controllers[i]) : NULL;
   g_autoptr (GCancellable) signal = controller != NULL ? g_object_ref (signal_of (controller)) : LOOK (world->signals[i]);
   Origin *origin = signal != NULL ? origin_of (signal) : NULL;
-  gboolean by_hand = controller == NULL || dice (2) == 0;
+  gboolean by_hand = controller == NULL || dice (2) == 0, held;
 
   if (origin == NULL || (world->uses & BIT (by_hand ? BY_HAND : ABORT)) == 0)
     return;
   g_atomic_int_set (&origin->may, TRUE);
   something_is_aborted (world);
   begin (world, by_hand ? BY_HAND : ABORT);
+  /* The owner may say of a dependent signal that it is cancelled, and then wait for the lock. */
+  held = origin->kind != ANY_SIGNAL && origin->kind != TIMED_SIGNAL && hold_lock (world);
   g_atomic_int_inc (&world->n_emitting);
+  this_thread.n_cancelling++;
   if (by_hand)
     g_cancellable_cancel (signal);
   else
     prio_task_controller_abort (controller, NULL);
+  this_thread.n_cancelling--;
   g_atomic_int_add (&world->n_emitting, -1);
+  release_lock (world, held);
   end (world, by_hand ? BY_HAND : ABORT);
   g_atomic_int_set (&origin->must, world->n_iterations + !is_owner (world));
 }
@@ -199,29 +265,38 @@ reset_signal (World *world)
   g_autoptr (GCancellable) signal = LOOK (world->signals[N_CONTROLLERS + 3 * dice (2)]);
 
   if (world->is_free || !is_owner (world) || g_atomic_int_get (&world->n_emitting) > 0 || g_atomic_int_get (&world->live[THREAD]) > 0 ||
-      PRIO_IS_TASK_SIGNAL (signal))
+      signal == NULL || PRIO_IS_TASK_SIGNAL (signal))
     return;
   g_atomic_int_set (&origin_of (signal)->must, 0);
   g_cancellable_reset (signal);
+}
+
+void
+cancel_task (World *world, PrioTask *task)
+{
+  Payload *payload = g_object_get_data (G_OBJECT (task), "payload");
+  gboolean waits = is_owner (world) && payload->n_runs == 0 && prio_task_get_state (task) <= PRIO_TASK_STATE_RUNNING;
+  gboolean held = hold_lock (world);
+
+  g_atomic_int_set (&payload->cancelled, TRUE);
+  something_is_aborted (world);
+  prio_task_cancel (task);
+  release_lock (world, held);
+  if (waits && (payload->kinds & BIT (THREAD)) == 0)
+    g_atomic_int_set (&payload->must_cancel, TRUE);
+  g_atomic_int_set (&payload->must_end, world->n_iterations + !is_owner (world));
 }
 
 static void
 cancel_something (World *world)
 {
   g_autoptr (PrioTask) task = LOOK (world->tasks[dice (N_TASKS)]);
-  Payload *payload = task != NULL ? g_object_get_data (G_OBJECT (task), "payload") : NULL;
   g_autoptr (PrioScheduler) scheduler = LOOK (world->books[0]->scheduler);
 
   begin (world, CANCEL);
-  if (payload != NULL)
+  if (task != NULL)
     {
-      gboolean waits = is_owner (world) && payload->n_runs == 0 && prio_task_get_state (task) == PRIO_TASK_STATE_PENDING;
-
-      g_atomic_int_set (&payload->cancelled, TRUE);
-      something_is_aborted (world);
-      prio_task_cancel (task);
-      if (waits && (payload->kinds & BIT (THREAD)) == 0)
-        g_atomic_int_set (&payload->must_cancel, TRUE);
+      cancel_task (world, task);
     }
   else if (is_owner (world))
     {
@@ -249,6 +324,23 @@ change_priority (World *world)
 }
 
 static void
+abort_tasks (World *world, Group *group)
+{
+  gboolean held = hold_lock (world);
+
+  begin (world, ABORT);
+  group->n_aborts++;
+  group->n_within++;
+  this_thread.n_cancelling++;
+  prio_task_group_abort (group->group, NULL);
+  this_thread.n_cancelling--;
+  if (--group->n_within == 0)
+    group->n_over = group->n_aborts;
+  release_lock (world, held);
+  end (world, ABORT);
+}
+
+static void
 abort_group (World *world)
 {
   Group *group = world->groups[dice (N_GROUPS)];
@@ -271,9 +363,7 @@ abort_group (World *world)
 
     default:
       g_atomic_int_set (&group->may, TRUE);
-      begin (world, ABORT);
-      prio_task_group_abort (group->group, NULL);
-      end (world, ABORT);
+      abort_tasks (world, group);
       break;
     }
 }
@@ -349,12 +439,14 @@ renew_scheduler (World *world)
   switch_off (world, old, STATISTICS, LONG_TASKS);
   /* A notify may have switched something on again. */
   switch_off (world, old, STATISTICS, LONG_TASKS);
+  if ((world->uses & BIT (ENDING_THREAD)) != 0)
+    start_thread (world);
   let_go_of (world, TAKE (old->scheduler));
   take_rejected (world, old);
   for (guint n = 0; n < N_GROUPS; n++)
     {
       if (world->groups[n]->book == old)
-        make_group (world, n);
+        drop_group (world, n);
     }
   end (world, RENEW);
 }
@@ -375,17 +467,48 @@ renew_signal (World *world)
     make_signal (world, dice (N_SIGNALS));
 }
 
+/* The last references, perhaps.  What is there of them is done meanwhile, or comes to its end by itself. */
 static void
-drop_task (World *world)
+drop_something (World *world)
 {
-  let_go_of (world, TAKE (world->tasks[dice (N_TASKS)]));
+  begin (world, DROP);
+  switch (dice (5))
+    {
+    case 0:
+      let_go_of (world, TAKE (world->controllers[dice (N_CONTROLLERS)]));
+      break;
+
+    case 1:
+      let_go_of (world, TAKE (world->signals[dice (N_SIGNALS)]));
+      break;
+
+    case 2:
+      if (is_owner (world))
+        drop_group (world, dice (N_GROUPS));
+      break;
+
+    default:
+      let_go_of (world, TAKE (world->tasks[dice (N_TASKS)]));
+      break;
+    }
+  end (world, DROP);
+}
+
+/* A deferred task ends at an abort from now on, and at one that has been. */
+static void
+change_return (World *world)
+{
+  g_autoptr (PrioTask) task = LOOK (world->deferred[dice (N_TASKS)]);
+
+  if (task != NULL)
+    return_on_abort (task, g_object_get_data (G_OBJECT (task), "payload"));
 }
 
 /* Another thread does something meanwhile. */
 static void
 ask (World *world)
 {
-  if (!is_owner (world) || world->is_free)
+  if (!is_owner (world) || world->is_free || this_thread.n_held > 0)
     return;
   if (dice (2) == 0)
     ask_other_thread (world, 1 + dice (3), TRUE);
@@ -414,8 +537,9 @@ act_now (World *world)
   } acts[] = {
     { abort_signal, 0 }, { abort_signal, 0 }, { reset_signal, BIT (CANCELLABLE) }, { cancel_something, BIT (CANCEL) },
     { cancel_something, BIT (CANCEL) }, { change_priority, BIT (PRIORITY) }, { abort_group, 0 }, { nest, BIT (NESTED) },
-    { ask, BIT (OTHER_THREAD) }, { use_state, BIT (STATE) }, { renew_scheduler, BIT (RENEW) }, { return_something, 0 }, { renew_signal, 0 },
-    { renew_signal, 0 }, { drop_task, 0 }, { await_or_wait, 0 }, { await_or_wait, 0 }, { switch_something, 0 },
+    { ask, BIT (OTHER_THREAD) }, { start_thread, BIT (ENDING_THREAD) }, { start_thread, BIT (ENDING_THREAD) }, { use_state, BIT (STATE) },
+    { renew_scheduler, BIT (RENEW) }, { return_something, 0 }, { change_return, BIT (RETURNS) }, { renew_signal, 0 }, { renew_signal, 0 },
+    { drop_something, BIT (DROP) }, { be_slow, BIT (SLOW) }, { await_or_wait, 0 }, { await_or_wait, 0 }, { switch_something, 0 },
     { switch_something, 0 }, { switch_something, 0 },
   };
   guint i = dice (2 * G_N_ELEMENTS (acts));

@@ -30,6 +30,7 @@ post_prepare (Post *post, World *world, guint64 kinds)
   gboolean is_delayed = dice (5) == 0 && uses (world, BIT (DELAYED)) && (kinds & BIT (THREAD)) == 0;
   gboolean is_timed = dice (4) == 0 && uses (world, BIT (TIMEOUT)) && (kinds & BIT (THREAD)) == 0;
   gboolean takes_turns = dice (3) == 0 && uses (world, BIT (TURNS)) && (kinds & BIT (THREAD)) == 0;
+  gboolean is_task = (kinds & (BIT (TASK) | BIT (STEPS) | BIT (GROUP) | BIT (THREAD))) != 0;
   PrioTaskPriority priority = dice (4);
 
   *post = (Post) { .signal = signal, .scheduler = LOOK (book->scheduler) };
@@ -37,6 +38,7 @@ post_prepare (Post *post, World *world, guint64 kinds)
     return FALSE;
   kinds |= origin != NULL ? BIT (origin->kind) : 0;
   kinds |= (is_delayed ? BIT (DELAYED) : 0) | (is_timed ? BIT (TIMEOUT) : 0) | (takes_turns ? BIT (TURNS) : 0);
+  kinds |= is_task ? BIT (dice (2) == 0 ? RETURNS : LISTENED) & world->uses : 0;
   post->payload = payload_new (world, kinds, (kinds & (BIT (THREAD) | BIT (MICROTASK) | BIT (IDLE))) != 0 ? NULL : book);
   post->options = (PrioTaskOptions) {
     .priority = priority,
@@ -77,6 +79,10 @@ adopt (World *world, PrioTask *task, Payload *payload)
   payload->has_result = TRUE;
   track (world, task);
   g_object_set_data (G_OBJECT (task), "payload", payload);
+  if ((payload->kinds & BIT (LISTENED)) != 0)
+    g_signal_connect (task, "notify::state", G_CALLBACK (state_changed), payload);
+  if ((payload->kinds & BIT (RETURNS)) != 0)
+    return_on_abort (task, payload);
   g_atomic_int_inc (&world->n_open);
   prio_task_then (task, complete, payload, through);
   let_go_of (world, PUT (world->tasks[dice (N_TASKS)], task));
@@ -108,6 +114,8 @@ post_to_group (World *world, Post *post, gboolean steps)
 
   payload->group = group;
   payload->book = group->book;
+  payload->returns = group->returns;
+  payload->n_aborts = group->n_aborts;
   /* Without a priority of its own it follows the group, or its signal. */
   payload->fixed = (gint8) post->options.priority;
   return steps ? prio_task_group_post_steps (group->group, &post->options, run_step, payload, end_payload)
@@ -279,14 +287,16 @@ wait_in_task (World *world, PrioTask *task)
   Payload *waiter = g_object_get_data (G_OBJECT (task), "payload"), *payload = NULL;
   Group *group = world->groups[dice (N_GROUPS)];
 
-  if (uses (world, BIT (DEFERRED) | BIT (WAIT)) && !g_atomic_int_get (&world->over) && waiter != NULL)
+  if (waiter != NULL && waiter->group != NULL && waiter->group->number > group->number)
+    group = waiter->group;
+  if (uses (world, BIT (DEFERRED) | BIT (WAIT)) && !g_atomic_int_get (&world->over) && waiter != NULL && group->group != NULL)
     payload = payload_new (world, BIT (WAIT), NULL);
   if (payload == NULL)
     return;
   prio_task_defer (task);
   begin (world, DEFERRED);
   payload->waiter = g_object_ref (task);
-  payload->group = waiter->group != NULL && waiter->group->number > group->number ? waiter->group : group;
+  payload->group = group;
   payload->until = dice (PRIO_TASK_GROUP_FIRST + 1);
   prio_task_group_wait_async (payload->group->group, payload->until, NULL, waited, payload);
 }

@@ -58,7 +58,11 @@ end_payload (gpointer data)
   if ((payload->kinds & (BIT (THREAD) | BIT (MICROTASK) | BIT (IDLE))) == 0)
     count_end (payload, is_aborted (payload));
   end_all (world, payload->kinds);
+  /* What is posted under a signal that is aborted already ends at once. */
+  if (!g_atomic_int_get (&world->over) && !(payload->foreign && (payload->may_reject || world->is_free)))
+    g_assert_true (is_owner (world));
   outer = enter_place (world, NOTIFY);
+  touch_lock (world);
   if (dice (4) == 0)
     act (world);
   leave_place (world, outer);
@@ -78,6 +82,7 @@ enter_function (Payload *payload)
   g_assert_false (g_atomic_int_get (&payload->must_cancel));
   if (!world->is_free)
     g_assert_false (must_abort (world, origin));
+  g_assert_false (goes_before_keys (payload));
   pass_time (1);
   begin_run (world, payload);
   payload->runs_left--;
@@ -261,44 +266,75 @@ run_ids (guint id, gpointer data)
     run_id (world, id);
 }
 
-/* Gives a deferred task its result. */
-static void
-give_deferred (World *world, guint i)
+/* The task ends at an abort, whatever it waits for. */
+void
+return_on_abort (PrioTask *task, Payload *payload)
 {
-  g_autoptr (PrioTask) task = TAKE (world->deferred[i]);
-  Payload *payload = task != NULL ? g_object_get_data (G_OBJECT (task), "payload") : NULL;
-
-  if (payload != NULL)
-    {
-      give (task, payload);
-      end (world, DEFERRED);
-    }
+  g_object_set (task, "return-on-abort", TRUE, NULL);
+  g_atomic_int_set (&payload->returns, TRUE);
 }
 
-static void
-keep_deferred (World *world, PrioTask *task)
+static gboolean
+is_since (World *world, gint *since)
 {
-  guint i = dice (N_TASKS);
-  PrioTask *old;
+  gint iteration = g_atomic_int_get (since);
 
-  if (g_atomic_int_get (&world->over) || g_object_get_data (G_OBJECT (task), "payload") == NULL)
-    return;
-  prio_task_defer (task);
-  begin (world, DEFERRED);
-  old = PUT (world->deferred[i], g_object_ref (task));
-  if (old != NULL)
-    {
-      give (old, g_object_get_data (G_OBJECT (old), "payload"));
-      end (world, DEFERRED);
-      let_go_of (world, old);
-    }
+  return iteration != 0 && world->n_iterations >= iteration;
+}
+
+/* Whether an abort ends the task, which needs no answer. */
+static gboolean
+is_to_end (Payload *payload)
+{
+  World *world = payload->world;
+
+  return !g_atomic_int_get (&world->over) && g_atomic_int_get (&payload->returns) &&
+         (must_abort (world, payload->origin) || is_since (world, &payload->must_end) ||
+          (payload->group != NULL && payload->n_aborts < payload->group->n_over));
+}
+
+/* Whether it has done so.  A signal that depends on others says `cancelled` later: one of these, or that of a group with it. */
+static gboolean
+must_have_ended (Payload *payload)
+{
+  World *world = payload->world;
+  Origin *origin = payload->origin;
+  gboolean depends = origin != NULL && (payload->group != NULL || origin->kind == ANY_SIGNAL);
+
+  return !world->is_free && world->n_iterations >= payload->deferred_since && is_to_end (payload) &&
+         (!depends || is_since (world, &payload->must_end));
+}
+
+/* Whether no abort that came while its function ran, or before, has ended it. */
+static gboolean
+must_wait (Payload *payload)
+{
+  return !payload->world->is_free && !g_atomic_int_get (&payload->world->over) && (payload->kinds & BIT (THREAD)) == 0 &&
+         !g_atomic_int_get (&payload->returns) && !g_atomic_int_get (&payload->aborted_in_run) && !payload->may_end;
+}
+
+/* Owner thread: checks whether a task whose result is deferred has ended by an abort, as it is to. */
+static void
+check_answer (PrioTask *task)
+{
+  Payload *payload = g_object_get_data (G_OBJECT (task), "payload");
+
+  if (must_have_ended (payload))
+    g_assert_cmpint (prio_task_get_state (task), >=, PRIO_TASK_STATE_FULFILLED);
+  else if (must_wait (payload))
+    g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
 }
 
 void
-return_results (World *world)
+check_answers (World *world)
 {
   for (guint i = 0; i < N_TASKS; i++)
-    give_deferred (world, i);
+    {
+      g_autoptr (PrioTask) task = LOOK (world->deferred[i]);
+
+      if (task != NULL)
+        check_answer (task);
+    }
 }
 
 static gboolean
@@ -306,6 +342,55 @@ may_be_aborted (Payload *payload)
 {
   return may_abort (payload->origin) || g_atomic_int_get (&payload->cancelled) ||
          (payload->group != NULL && g_atomic_int_get (&payload->group->may)) || g_atomic_int_get (&payload->world->over);
+}
+
+/* Gives the task its result. */
+static void
+answer (World *world, PrioTask *task)
+{
+  give (task, g_object_get_data (G_OBJECT (task), "payload"));
+  end (world, DEFERRED);
+  let_go_of (world, task);
+}
+
+/* Gives a deferred task its result.  Half of those that an abort ends never have one. */
+static void
+give_deferred (World *world, guint i)
+{
+  g_autoptr (PrioTask) task = LOOK (world->deferred[i]);
+  Payload *payload = task != NULL ? g_object_get_data (G_OBJECT (task), "payload") : NULL;
+  PrioTask *taken;
+
+  if (payload == NULL || (is_to_end (payload) && payload->number % 2 == 0))
+    return;
+  taken = TAKE (world->deferred[i]);
+  if (taken != NULL)
+    answer (world, taken);
+}
+
+static void
+keep_deferred (World *world, PrioTask *task)
+{
+  guint i = dice (N_TASKS);
+  Payload *payload = g_object_get_data (G_OBJECT (task), "payload");
+  PrioTask *old;
+
+  if (g_atomic_int_get (&world->over) || payload == NULL)
+    return;
+  prio_task_defer (task);
+  payload->deferred_since = world->n_iterations + !is_owner (world);
+  payload->may_end = may_be_aborted (payload);
+  begin (world, DEFERRED);
+  old = PUT (world->deferred[i], g_object_ref (task));
+  if (old != NULL)
+    answer (world, old);
+}
+
+void
+return_results (World *world)
+{
+  for (guint i = 0; i < N_TASKS; i++)
+    give_deferred (world, i);
 }
 
 static void
@@ -348,9 +433,37 @@ complete (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
   Mechanism outer = enter_place (payload->world, HANDLER);
 
   g_assert_true (is_owner (payload->world));
+  touch_lock (payload->world);
   g_assert_cmpint (g_atomic_int_add (&payload->completed, 1), ==, 0);
   check_result (PRIO_TASK (result), payload);
   if (dice (4) == 0)
     act (payload->world);
   leave_place (payload->world, outer);
+}
+
+/* Its notify::state.  The task may be aborted there, and then does not begin. */
+void
+state_changed (GObject *task, GParamSpec *property G_GNUC_UNUSED, gpointer data)
+{
+  Payload *payload = data;
+  World *world = payload->world;
+  PrioTaskState state = prio_task_get_state (PRIO_TASK (task));
+  Mechanism outer;
+
+  if (state == PRIO_TASK_STATE_RUNNING && (payload->kinds & BIT (THREAD)) == 0 && !payload->begins)
+    {
+      pass_time (1);
+      begin_run (world, payload);
+      payload->begins = TRUE;
+    }
+  outer = enter_place (world, HANDLER);
+  g_assert_true (is_owner (world) || g_atomic_int_get (&world->over));
+  g_assert_cmpint (state, >=, payload->state);
+  payload->state = (gint) state;
+  touch_lock (world);
+  if (payload->n_runs == 0 && state == PRIO_TASK_STATE_RUNNING && dice (3) == 0 && (world->uses & BIT (CANCEL)) != 0)
+    cancel_task (world, PRIO_TASK (task));
+  else
+    act_some (world, 2);
+  leave_place (world, outer);
 }

@@ -52,6 +52,8 @@ static struct
   gboolean turn_given, turn_taken;
 } other = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
+static void make_context (World *world);
+
 static void
 act_on_other_thread (World *world)
 {
@@ -59,6 +61,8 @@ act_on_other_thread (World *world)
 
   this_thread = (Self) { .world = world, .random = other.seed, .place = N_MECHANISMS };
   outer = enter_place (world, OTHER_THREAD);
+  if (world->context == NULL)
+    make_context (world);
   for (guint n = other.n_acts; n > 0; n--)
     act (world);
   leave_place (world, outer);
@@ -82,12 +86,32 @@ run_other_thread (gpointer data G_GNUC_UNUSED)
 }
 
 static void
+join_threads (World *world)
+{
+  while (world->threads != NULL)
+    {
+      GThread *thread = world->threads->data;
+
+      world->threads = g_slist_delete_link (world->threads, world->threads);
+      g_thread_join (thread);
+    }
+}
+
+static void
 wait_for_other_thread (void)
 {
   pthread_mutex_lock (&other.lock);
   while (other.is_busy)
     pthread_cond_wait (&other.changed, &other.lock);
   pthread_mutex_unlock (&other.lock);
+}
+
+/* For what other threads are doing. */
+static void
+wait_for_others (World *world)
+{
+  wait_for_other_thread ();
+  join_threads (world);
 }
 
 /* The owner asks for so much. */
@@ -107,6 +131,43 @@ ask_other_thread (World *world, guint n_acts, gboolean waits)
   pthread_mutex_unlock (&other.lock);
   if (waits)
     wait_for_other_thread ();
+}
+
+typedef struct
+{
+  World *world;
+  guint64 random;
+} Start;
+
+static gpointer
+act_and_end (gpointer data)
+{
+  g_autofree Start *start = data;
+  World *world = start->world;
+  Mechanism outer;
+
+  this_thread = (Self) { .world = world, .random = start->random, .place = N_MECHANISMS };
+  begin (world, ENDING_THREAD);
+  outer = enter_place (world, OTHER_THREAD);
+  act_some (world, 5);
+  leave_place (world, outer);
+  end (world, ENDING_THREAD);
+  return NULL;
+}
+
+/* Starts a thread that does something, and ends.  Unless the world is free, this one waits for it. */
+void
+start_thread (World *world)
+{
+  Start *start;
+
+  if (!is_owner (world) || (this_thread.n_held > 0 && !world->is_free))
+    return;
+  start = g_new (Start, 1);
+  *start = (Start) { .world = world, .random = world->seed * 37 + dice (1000) + 1 };
+  world->threads = g_slist_prepend (world->threads, g_thread_new ("ending", act_and_end, start));
+  if (!world->is_free)
+    join_threads (world);
 }
 
 /* A thread of the pool waits until the owner waits for it. */
@@ -195,6 +256,7 @@ draw (World *world, guint64 seed, guint64 without)
   world->uses &= ~without;
   world->is_free = dice (3) == 0 && (world->uses & BIT (OTHER_THREAD)) != 0;
   world->drops = dice (4) == 0;
+  world->is_made_elsewhere = dice (4) == 0 && !world->is_free && (world->uses & BIT (OTHER_THREAD)) != 0;
 }
 
 /* Whether its other thread goes on by itself, so that it is not the same program each time. */
@@ -208,6 +270,17 @@ is_free_program (guint64 seed, guint64 without)
 }
 
 static void
+make_context (World *world)
+{
+  world->context = g_main_context_new ();
+  g_main_context_set_poll_func (world->context, poll_without_sleeping);
+  watch_context (world->context, &world->n_contexts_freed);
+  attach_keys (world);
+  for (guint i = 0; i < N_SCHEDULERS; i++)
+    world->books[i] = book_new (world);
+}
+
+static void
 set_up (World *world, guint64 seed, guint64 without)
 {
   draw (world, seed, without);
@@ -215,16 +288,19 @@ set_up (World *world, guint64 seed, guint64 without)
   world->all_origins = g_ptr_array_new_with_free_func (g_free);
   world->all_groups = g_ptr_array_new_with_free_func (g_free);
   __atomic_store_n (&now, 1000 * G_USEC_PER_SEC, __ATOMIC_RELAXED);
-  world->context = g_main_context_new ();
-  g_main_context_set_poll_func (world->context, poll_without_sleeping);
-  watch_context (world->context, &world->n_contexts_freed);
+  if (world->is_made_elsewhere)
+    ask_other_thread (world, 0, TRUE);
+  else
+    make_context (world);
   g_main_context_push_thread_default (world->context);
-  for (guint i = 0; i < N_SCHEDULERS; i++)
-    world->books[i] = book_new (world);
   for (guint i = 0; i < N_SIGNALS; i++)
     make_signal (world, i);
+  if (world->is_made_elsewhere)
+    ask_other_thread (world, 1 + dice (8), TRUE);
+  g_main_context_acquire (world->context);
   for (guint i = 0; i < N_GROUPS; i++)
     make_group (world, i);
+  g_main_context_release (world->context);
 }
 
 /* Runs what is ready once; where nothing is, the time goes on. */
@@ -239,6 +315,7 @@ iterate (World *world)
         g_usleep (10);
     }
   end_runs (world);
+  check_answers (world);
 }
 
 static void
@@ -271,12 +348,13 @@ finish (World *world)
 {
   guint64 n = 0;
 
-  wait_for_other_thread ();
+  wait_for_others (world);
   do
     {
       all_off (world, PAUSE, PAUSE);
       return_results (world);
       iterate (world);
+      join_threads (world);
       /* A minute in which nothing ended. */
       if (n++ == 120000)
         tell_left (world);
@@ -411,7 +489,7 @@ run_world (guint64 seed, guint64 without, guint n_acts)
     }
   if (!world.drops)
     finish (&world);
-  wait_for_other_thread ();
+  wait_for_others (&world);
   for (guint i = 0; i < N_SCHEDULERS; i++)
     check_statistics (&world, world.books[i], !world.drops);
   g_atomic_int_set (&world.over, TRUE);

@@ -8,8 +8,9 @@
  *
  * It does not know in which order tasks run, but what holds in any order: a function is called only before its destroy notify,
  * which is called once, and by the right thread; a task has one result, which what was done with it allows; what was aborted does
- * not run; statistics, the trace and an observer tell of as many runs as there were; slices and arrows of the trace match;
- * everything comes to an end, and nothing is left.
+ * not run; a deferred task ends at an abort only with return-on-abort; keys that came during something slow go before tasks; statistics,
+ * the trace and an observer tell of as many runs as there were; slices and arrows of the trace match; everything comes to an end, even
+ * if who aborts holds a lock that handlers and notifies take; and nothing is left.
  *
  * In each run every two mechanisms have to meet: one begins, or is used, while the other is on, waits or runs.  --table prints how
  * often they have.  If a program fails, its seed is printed; --seed N repeats it, and --reduce leaves out what it fails without.
@@ -47,9 +48,11 @@ static const char *const names[] = {
   "statistics", "lending", "frame-share", "pause", "observer", "trace", "long-tasks",
   "closure", "repeated", "task", "steps", "deferred", "group", "wait", "runner", "thread",
   "microtask", "idle", "yield", "sleep", "delayed", "timeout", "turns",
+  "return-on-abort", "notify-state", "slow",
   "task-signal", "cancellable", "any-signal", "timed-signal",
-  "function", "handler", "notify", "nested", "other-thread",
-  "abort", "by-hand", "cancel", "priority", "await", "state", "renew",
+  "function", "handler", "notify", "nested", "other-thread", "ending-thread",
+  "abort", "by-hand", "cancel", "priority", "await", "state", "renew", "drop",
+  "lock",
 };
 G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_MECHANISMS);
 

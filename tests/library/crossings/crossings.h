@@ -38,6 +38,9 @@ typedef enum
   DELAYED,
   TIMEOUT,
   TURNS,
+  RETURNS,
+  LISTENED,
+  SLOW,
   /* Signals, as long as there is work under them. */
   TASK_SIGNAL,
   CANCELLABLE,
@@ -49,6 +52,7 @@ typedef enum
   NOTIFY,
   NESTED,
   OTHER_THREAD,
+  ENDING_THREAD,
   /* What is done there, until the call returns. */
   ABORT,
   BY_HAND,
@@ -57,6 +61,9 @@ typedef enum
   AWAIT,
   STATE,
   RENEW,
+  DROP,
+  /* A lock of the program's, while who aborts holds it. */
+  LOCK,
   N_MECHANISMS
 } Mechanism;
 
@@ -81,7 +88,7 @@ typedef struct
   PrioRunner *runner;
   Tally runs;
   gboolean steady; /* counts since it was made */
-  guint least_aborted, most_aborted;
+  guint least_aborted[4], most_aborted[4]; /* as in a Tally */
   guint64 on; /* switches of its own */
 } Book;
 
@@ -101,7 +108,9 @@ typedef struct
   PrioTaskGroup *group;
   Book *book;
   guint number; /* by age */
+  gboolean returns; /* its tasks have return-on-abort */
   gint may; /* atomic: it has been aborted */
+  guint n_aborts, n_over, n_within; /* how often it was aborted; how many of these are over; how many are not */
 } Group;
 
 typedef enum
@@ -123,6 +132,7 @@ struct _Payload
   guint64 kinds;
   Book *book; /* or NULL */
   Group *group;
+  guint n_aborts; /* of the group, before it was posted */
   Origin *origin;  /* of its signal, or NULL */
   PrioTaskGroupWait until; /* of a wait */
   PrioTask *waiter; /* has its result when a wait is over, or NULL */
@@ -132,8 +142,14 @@ struct _Payload
   gboolean may_reject; /* its signal may have been aborted before */
   gint n_runs, runs_left;
   gboolean wants_more, runs;
+  gboolean begins; /* its notify::state has said that it runs */
+  gint state; /* the last one that its notify::state has said */
   gint aborted_in_run; /* atomic: something was aborted since it began to run last */
+  gint returns; /* atomic: it has return-on-abort */
   gint cancelled, must_cancel; /* atomic */
+  gint deferred_since; /* the iteration */
+  gboolean may_end; /* something may have aborted it before, on another thread for one */
+  gint must_end; /* atomic: since which iteration it is cancelled for sure, or 0 */
   gint given; /* atomic: a Given */
   gint ended, completed; /* atomic: how often */
 };
@@ -153,6 +169,7 @@ struct _World
   guint64 uses; /* mechanisms */
   gboolean is_free; /* the other thread does not wait for this one */
   gboolean drops;   /* the context goes with what is in it */
+  gboolean is_made_elsewhere; /* another thread makes the context, and posts there and aborts before this one runs it */
   GMainContext *context;
   GThread *owner;
   Book *books[N_SCHEDULERS];
@@ -165,6 +182,11 @@ struct _World
   guint idle_ids[N_TASKS];
   Payload *payloads[MAX_PAYLOADS]; /* by number */
   GSList *dropped; /* what goes at the end */
+  GSList *threads; /* which end by themselves */
+  guint n_keys; /* which came during something slow, and are not dispatched yet */
+  guint n_slow; /* how often something was slow, soon after each other */
+  gint last_slow; /* the iteration */
+  guint n_before_keys; /* what was posted before the first of them is dispatched */
   Tally trace, observed;
   guint64 n_observed;
   Run runs[MAX_NESTING + 1];
@@ -188,6 +210,8 @@ typedef struct
   guint64 random;
   Mechanism place;
   guint depth;
+  guint n_held; /* how often it holds the lock */
+  guint n_cancelling; /* GLib may hold a lock of its own */
 } Self;
 
 extern _Thread_local Self this_thread;
@@ -195,6 +219,11 @@ extern _Thread_local Self this_thread;
 /* crossings.c */
 extern guint64 met[N_MECHANISMS][N_MECHANISMS];
 guint dice (guint sides);
+
+/* crossings-slow.c */
+void attach_keys (World *world);
+void be_slow (World *world);
+gboolean goes_before_keys (Payload *payload);
 
 /* crossings-books.c */
 void begin (World *world, Mechanism mechanism);
@@ -236,6 +265,9 @@ void run_idle (PrioIdleDeadline *deadline, gpointer payload);
 void run_task (PrioTask *task, gpointer payload);
 gboolean run_step (PrioTask *task, gpointer payload);
 void run_in_thread (PrioTask *task, gpointer payload);
+void state_changed (GObject *task, GParamSpec *property, gpointer payload);
+void return_on_abort (PrioTask *task, Payload *payload);
+void check_answers (World *world);
 void give (PrioTask *task, Payload *payload);
 void complete (GObject *source, GAsyncResult *result, gpointer payload);
 void end_payload (gpointer payload);
@@ -246,6 +278,8 @@ Payload *payload_new (World *world, guint64 kinds, Book *book);
 
 /* crossings-acts.c */
 void act (World *world);
+void touch_lock (World *world);
+void cancel_task (World *world, PrioTask *task);
 void act_some (World *world, guint at_most);
 void make_signal (World *world, guint i);
 void make_group (World *world, guint i);
@@ -261,6 +295,7 @@ void let_go_of (World *world, gpointer object);
 
 /* crossings-world.c */
 gboolean is_free_program (guint64 seed, guint64 without);
+void start_thread (World *world);
 void run_world (guint64 seed, guint64 without, guint n_acts);
 Book *book_new (World *world);
 void pass_time (gint64 time);
