@@ -165,7 +165,7 @@ slow_notify (gpointer data)
   work (55);
 }
 
-/* What is not a function of a task: idle callbacks; destroy notifies are the fault of nobody who is known. */
+/* What is not a function of a task: idle callbacks, which have no priority; destroy notifies are the fault of nobody who is known. */
 static void
 test_others (void)
 {
@@ -173,7 +173,7 @@ test_others (void)
 
   prio_scheduler_request_idle_callback (scheduler, 0, idle_callback, NULL, NULL);
   run_all ();
-  assert_told ("?:1:90 ");
+  assert_told ("idle_callback:0:90 ");
 
   prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "notify", .delay = 1 }, take, NULL, slow_notify);
   work (1);
