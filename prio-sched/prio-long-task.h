@@ -27,9 +27,11 @@ G_BEGIN_DECLS
 
 /**
  * PrioLongTaskFunc:
- * @name: (nullable): the task's name; the name of another source ([method@GLib.Source.set_name]) or, if it has none of its own, of
- *   its callback's function, which may be `FILE+0xADDRESS`, as `addr2line -f` takes it; %NULL if nothing of that is known
- * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is not a task
+ * @name: (nullable): the task's name; the function of an idle callback, in C; the name of another source
+ *   ([method@GLib.Source.set_name]) or, if it has none of its own, of its callback's function; %NULL if nothing of that is
+ *   known.  A function may be `FILE+0xADDRESS`, as `addr2line -f` takes it
+ * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is not a task, such as an
+ *   idle callback
  * @duration: how long it took, in milliseconds
  * @user_data: the data that was added with the function
  *

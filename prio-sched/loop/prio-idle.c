@@ -64,7 +64,7 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 
   idle_delist (loop, idle);
   if (G_UNLIKELY (idle->observed != NULL))
-    prio_observed_idle_begins (idle->observed);
+    prio_observed_idle_begins (idle->observed, (gconstpointer) idle->func);
   prio_thread.state = &state;
   prio_thread.runs_jobs = FALSE;
   prio_thread.deadline = &deadline;

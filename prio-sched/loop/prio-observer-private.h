@@ -140,7 +140,7 @@ void prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry);
 void prio_observed_ended (PrioObservedTask *task);
 
 PrioObservedTask *prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now);
-void prio_observed_idle_begins (PrioObservedTask *task);
+void prio_observed_idle_begins (PrioObservedTask *task, gconstpointer func);
 void prio_observed_idle_aborted (PrioObservedTask *task);
 
 void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut);

@@ -579,8 +579,9 @@ prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
 }
 
 void
-prio_observed_idle_begins (PrioObservedTask *task)
+prio_observed_idle_begins (PrioObservedTask *task, gconstpointer func)
 {
+  task->told.func = func;
   begin (task, prio_clock_now ());
 }
 

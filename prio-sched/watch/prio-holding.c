@@ -148,12 +148,15 @@ note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duratio
 {
   PrioHolding *holding = holding_of (loop);
   const char *name = task != NULL ? task->name : other != NULL ? prio_other_get_name (other) : NULL;
-  gboolean is_source = task == NULL && other != NULL;
-  gint priority = task != NULL ? task->priority : (gint) PRIO_PRIORITY_UNSET;
+  gboolean is_idle = task != NULL && task->kind == PRIO_OBSERVED_IDLE;
+  gboolean is_source = is_idle || (task == NULL && other != NULL);
+  gint priority = task != NULL && !is_idle ? task->priority : (gint) PRIO_PRIORITY_UNSET;
   PrioHeld *held;
 
   if (name == NULL && task != NULL && task->func != NULL && duration >= holding->threshold)
     name = prio_symbol_get_name (task->func);
+  if (name == NULL && is_idle)
+    name = "idle callback";
   if (task == NULL && duration >= holding->threshold)
     prio_observed_held (loop, name, duration, now);
   /* Not prio_loop_enter (), which carries out what other threads have sent: the task goes on if it has not been aborted so far. */
