@@ -208,7 +208,7 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   gint64 now = prio_clock_now ();
 
   idles->asked = loop->sources.iteration;
-  idles->last_source = prio_input_next_source (loop->context);
+  idles->last_source = prio_idle_next_source (loop);
   idles->next = next_event (loop, timer, now);
   if (now < idles->deadline ? idles->running.length > 0 : idles->next - now >= MIN_PERIOD)
     return TRUE;
