@@ -729,6 +729,20 @@ test_sizes (Fixture *f, gconstpointer data)
   g_assert_cmpuint (unknown.background.n_queued, ==, 1);
 }
 
+/* A message about a size has names that a program knows. */
+static void
+test_wrong_size (Fixture *f, gconstpointer data)
+{
+  PrioStatistics statistics = { .size = 1 };
+
+  if (!HAS_CHECKS)
+    return;
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*size >= sizeof ?statistics *");
+  prio_scheduler_get_statistics (f->scheduler, &statistics);
+  g_test_assert_expected_messages ();
+  g_assert_cmpuint (statistics.size, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -753,5 +767,6 @@ main (int argc, char **argv)
   ADD ("random-programs", test_random_programs);
   ADD ("threads", test_threads);
   ADD ("sizes", test_sizes);
+  ADD ("wrong-size", test_wrong_size);
   return g_test_run ();
 }
