@@ -12,9 +12,6 @@
 #include "loop/prio-observer-private.h"
 #include "loop/prio-run-queue-group-private.h"
 
-/* In bytes: no version will have a structure that large. */
-#define MAX_SIZE 4096
-
 /* Of one priority. */
 typedef struct
 {
@@ -266,10 +263,13 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
   PrioTaskStatistics *of[PRIO_N_PRIORITIES] = { &all.background, &all.user_visible, &all.user_blocking };
   PrioWaiting waiting;
   PrioCounts *counts;
+  gsize size;
 
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   g_return_if_fail (statistics != NULL);
-  g_return_if_fail (statistics->size == 0 || (statistics->size >= sizeof all && statistics->size <= MAX_SIZE));
+  size = statistics->size;
+  /* No version will have a structure larger than 4 KiB. */
+  g_return_if_fail (size == 0 || (size >= sizeof *statistics && size <= 4096));
 
   if (!prio_scheduler_enter (self, G_STRFUNC, "the statistics are"))
     return;
@@ -286,7 +286,7 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
     }
   prio_loop_leave (self->run_queue->loop);
 
-  all.size = MAX (statistics->size, sizeof all);
+  all.size = MAX (size, sizeof all);
   memset (statistics + 1, 0, all.size - sizeof all);
   *statistics = all;
 }
