@@ -362,7 +362,7 @@ prio_trace_writer_start (int fd, gboolean until_exit, GError **error)
   prio_lock_lock (&lock);
   if (current != NULL)
     {
-      g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("A trace is being written already"));
+      g_set_error (error, G_IO_ERROR, G_IO_ERROR_BUSY, _("This process writes a trace already"));
     }
   else if (start_thread (trace, error))
     {
