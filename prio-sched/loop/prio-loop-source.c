@@ -529,7 +529,7 @@ is_turn (PrioLoop *loop, guint kind, gint64 now)
 
   if (loop->turn.others && !prio_source_ends_turn (&loop->turn, kind))
     return FALSE;
-  return !beside_input || !prio_turn_is_held (&loop->turn, now - loop->checked);
+  return !beside_input || !prio_turn_is_held (&loop->turn, now - loop->sources.checked);
 }
 
 static gboolean
