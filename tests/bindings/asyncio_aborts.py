@@ -16,6 +16,14 @@ from asyncio_loops import Gio, GLib, PrioSched, Why, in_loop, wait_for_the_loop
 scheduler = PrioSched.Scheduler.get_default()
 
 
+class Several(BaseException):
+    """A group that knows nothing of Python's own."""
+
+    def __init__(self, exceptions):
+        super().__init__()
+        self.exceptions = exceptions
+
+
 class Request:
     """What other libraries do: they know no cancellation but a CancelledError."""
 
@@ -59,6 +67,14 @@ class Request:
             error = BaseExceptionGroup('group', [asyncio.CancelledError(), asyncio.CancelledError()])
         raise error from None
 
+    async def in_group_of_its_own(self):
+        """Raises a group of its own kind, as anyio does before its version 4."""
+        try:
+            await self.send()
+        except asyncio.CancelledError:
+            error = Several([asyncio.CancelledError('one'), Several([asyncio.CancelledError('two')])])
+        raise error from None
+
     async def again(self):
         try:
             await self.send()
@@ -72,7 +88,7 @@ class Aborts(unittest.TestCase):
     @in_loop
     async def test_the_result_is_the_reason_whatever_a_library_makes_of_the_cancellation(self):
         why = Why('enough')
-        for body in (Request().hide, Request().begin_anew, Request().in_group):
+        for body in (Request().hide, Request().begin_anew, Request().in_group, Request().in_group_of_its_own):
             with self.subTest(body=body.__name__):
                 _, task = await self.outcome(body, why)
                 self.assertIs(task.exception(), why)
@@ -96,6 +112,42 @@ class Aborts(unittest.TestCase):
         controller.abort(Why('later'))
         with self.assertRaises(asyncio.CancelledError):
             await task
+
+    @in_loop
+    async def test_a_cancellation_that_is_over_does_not_hide_an_abort(self):
+        """A scope of anyio's cancels the task that has run out of time, and does not always take that back."""
+        for wait in (lambda: asyncio.sleep(100), lambda: scheduler.sleep(100000)):
+            for takes_back in (False, True):
+                async def body(wait=wait, takes_back=takes_back):
+                    asyncio.get_running_loop().call_later(0.001, asyncio.current_task().cancel)
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await wait()
+                    if takes_back:
+                        asyncio.current_task().uncancel()
+                    over.set()
+                    await Request().begin_anew()
+                why, over, controller = Why('enough'), asyncio.Event(), PrioSched.TaskController()
+                task = scheduler.post_task(body, signal=controller.signal)
+                await over.wait()
+                controller.abort(why)
+                with self.assertRaises(Why) as caught:
+                    await task
+                self.assertIs(caught.exception, why)
+
+    @in_loop
+    async def test_a_cancellation_that_comes_after_an_abort_changes_nothing(self):
+        """As that of a scope of anyio's does, which the abort has reached."""
+        async def body():
+            try:
+                await asyncio.sleep(100)
+            except asyncio.CancelledError:
+                asyncio.current_task().cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(100)
+            raise asyncio.CancelledError('of the scope')
+        why = Why('enough')
+        _, task = await self.outcome(body, why)
+        self.assertIs(task.exception(), why)
 
     async def outcome(self, body, reason=Why('enough'), abort_after=0.01):
         controller = PrioSched.TaskController('background')
