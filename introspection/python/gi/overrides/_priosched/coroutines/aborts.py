@@ -11,7 +11,7 @@ from gi.repository import GObject
 
 from ..futures.contexts import SLICE, get_running_loop, local
 from ..futures.future import CancelledError, Continuation, Future
-from ..futures.reasons import cancelled_for, is_aborted, is_reason_of, reason_of, tells_of
+from ..futures.reasons import cancelled_for, is_aborted, is_reason_of, members_of, reason_of, tells_of
 
 # Which signal has which watch: its tasks may run in several threads.
 _watches_lock = threading.RLock()
@@ -121,6 +121,12 @@ class Abortable:
     waits_for = None
     watch = None
     told = False
+    told_first = False  # and nobody had cancelled it before, of which it had not heard
+
+    def hear(self):
+        """Called when the coroutine hears of the abort."""
+        self.told = True
+        self.told_first = not self.is_to_be_cancelled()
 
     def start_watching(self):
         if self.state is not None and self.state.signal is not None:
@@ -145,18 +151,18 @@ class Abortable:
         """Called before it goes on: a rejected yield tells of the abort."""
         waits_for = self.waits_for
         if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
-            self.told = True
+            self.hear()
 
-    def was_cancelled(self):
-        """Whether it has been cancelled, and not only aborted."""
+    def is_to_be_cancelled(self):
+        """Whether it has been cancelled, and has not heard of that."""
         raise NotImplementedError
 
     def outcome_of(self, error):
         """The exception of its task if it has ended with error: the reason, if that is how an abort has come out."""
         signal = self.state.signal if self.state is not None else None
-        if isinstance(error, (CancelledError, BaseExceptionGroup)) and signal is not None and is_aborted(signal):
+        if (isinstance(error, CancelledError) or members_of(error)) and signal is not None and is_aborted(signal):
             reason = reason_of(signal)
-            return reason if tells_of(error, reason, self.told and not self.was_cancelled()) else error
+            return reason if tells_of(error, reason, self.told_first) else error
         return error
 
     def must_be_told(self):

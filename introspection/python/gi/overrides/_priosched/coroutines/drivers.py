@@ -36,7 +36,7 @@ def to_coroutine(awaitable):
 class Driver(DriverBase, Abortable):
     """Runs a coroutine in a context, until it ends, where no loop of asyncio is running."""
 
-    is_cancelled = False
+    is_cancelled = False  # and it has not heard of that
 
     def _find_main_context(self):
         self.main_context = own_context()
@@ -67,6 +67,7 @@ class Driver(DriverBase, Abortable):
     def _step(self, exception):
         if self.watch is not None:
             self.notice()
+        self.is_cancelled = False
         if self.pending is not None:
             exception, self.pending = self.pending, None
         waits_for, self.waits_for = self.waits_for, None
@@ -170,7 +171,7 @@ class Driver(DriverBase, Abortable):
         waits_for = self.waits_for
         if self.ended or self.told or waits_for is None or self.is_yielding(waits_for):
             return
-        self.told = True
+        self.hear()
         waits_for.remove_done_callback(self)
         if isinstance(waits_for, Future):
             waits_for._is_left()
@@ -179,7 +180,7 @@ class Driver(DriverBase, Abortable):
         error = told_at(waits_for, reason_of(self.state.signal))
         run_in_turn(lambda: self.step(error))
 
-    def was_cancelled(self):
+    def is_to_be_cancelled(self):
         return self.is_cancelled
 
     def cancel_coroutine(self, msg):
@@ -212,7 +213,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         self.state = state
         self.task = None
         self.reason = None     # of the abort that comes as a cancellation
-        self.n_aborts = 0      # how many of the cancellations that its task counts are that
+        self.n_heard = 0       # how many of the cancellations that its task counts it has heard of
         self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
         self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
 
@@ -237,7 +238,8 @@ class _Shell(Abortable, collections.abc.Coroutine):
             error = told_at(waits_for, reason)
             if error is reason:
                 self.task.uncancel()
-                self.n_aborts = 0
+        elif isinstance(error, CancelledError):
+            self.n_heard = self.task.cancelling()
         return self._go_on(self.coroutine.throw, error)
 
     def _go_on(self, method, value):
@@ -251,16 +253,18 @@ class _Shell(Abortable, collections.abc.Coroutine):
     def close(self):
         self.coroutine.close()
 
-    def was_cancelled(self):
-        return self.task.cancelling() > self.n_aborts
+    def is_to_be_cancelled(self):
+        return self.task is not None and self.task.cancelling() > self.n_heard
 
     def __await__(self):
         return self.coroutine.__await__()
 
     def _stand(self, waits_for):
         self.waits_for = waits_for
+        if self.n_heard > 0:
+            self.n_heard = min(self.n_heard, self.task.cancelling())
         if self.must_be_told():
-            self.told = True
+            self.hear()
             if waits_for is not None and not isinstance(waits_for, Future):
                 waits_for.cancel()
             return self._go_on(self.coroutine.throw, told_at(waits_for, reason_of(self.state.signal)))
@@ -270,12 +274,11 @@ class _Shell(Abortable, collections.abc.Coroutine):
         waits_for = self.waits_for
         if self.told or self.task is None or self.task.done() or self.is_yielding(waits_for):
             return
-        self.told = True
+        self.hear()
         reason = reason_of(self.state.signal)
         wakeup = waits_for._take_wakeup(self.task) if isinstance(waits_for, Future) else None
         if wakeup is None:
             self.reason = reason
-            self.n_aborts = 1
             cancel_in_turn(self.task, str(reason), passed_on)
         else:
             # What it awaits is another task, which goes on.

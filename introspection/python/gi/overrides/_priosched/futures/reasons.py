@@ -213,14 +213,21 @@ def cancelled_for(reason):
     return error
 
 
-def tells_of(error, reason, is_told):
-    """Whether error is reason, a CancelledError that comes of it, or a group, as asyncio makes one, of nothing else.
+def members_of(error):
+    """The exceptions of a group: one of Python's, or one that a library defines, as anyio before its version 4; or nothing."""
+    members = getattr(error, 'exceptions', None)
+    return members if isinstance(members, (list, tuple)) else ()
 
-    If is_told, what raises it has heard of the abort and of no other cancellation, and each CancelledError comes of that: a library may
+
+def tells_of(error, reason, is_told):
+    """Whether error is reason, a CancelledError that comes of it, or a group of nothing else.
+
+    If is_told, what raises it heard of the abort before any other cancellation, and each CancelledError comes of that: a library may
     raise another one than it has got.
     """
-    if isinstance(error, BaseExceptionGroup):
-        return all(tells_of(member, reason, is_told) for member in error.exceptions)
+    members = members_of(error)
+    if members:
+        return all(tells_of(member, reason, is_told) for member in members)
     seen = set()
     if isinstance(error, asyncio.CancelledError):
         if is_told:

@@ -195,7 +195,7 @@ class Table(TableBase):
             if own is not None and own.signal is state.signal:
                 if abortable.told and self._yield_without_signal(entry, state, delay):
                     return
-                abortable.told = True
+                abortable.hear()
             reason = reason_of(state.signal)
         else:
             reason = GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
