@@ -213,7 +213,8 @@ class _Shell(Abortable, collections.abc.Coroutine):
         self.state = state
         self.task = None
         self.reason = None     # of the abort that comes as a cancellation
-        self.n_heard = 0       # how many of the cancellations that its task counts it has heard of
+        # How many of the cancellations that its task counts are that, and how many it had heard of before.
+        self.n_aborts = self.n_heard = 0
         self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
         self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
 
@@ -238,7 +239,8 @@ class _Shell(Abortable, collections.abc.Coroutine):
             error = told_at(waits_for, reason)
             if error is reason:
                 self.task.uncancel()
-        elif isinstance(error, CancelledError):
+                self.n_aborts = 0
+        elif isinstance(error, CancelledError) and not self.told:
             self.n_heard = self.task.cancelling()
         return self._go_on(self.coroutine.throw, error)
 
@@ -256,12 +258,16 @@ class _Shell(Abortable, collections.abc.Coroutine):
     def is_to_be_cancelled(self):
         return self.task is not None and self.task.cancelling() > self.n_heard
 
+    def was_cancelled(self):
+        # Who takes a cancellation back has meant his own.
+        return super().was_cancelled() and self.task.cancelling() > self.n_aborts + self.n_heard
+
     def __await__(self):
         return self.coroutine.__await__()
 
     def _stand(self, waits_for):
         self.waits_for = waits_for
-        if self.n_heard > 0:
+        if self.n_heard > 0 and not self.told:
             self.n_heard = min(self.n_heard, self.task.cancelling())
         if self.must_be_told():
             self.hear()
@@ -279,6 +285,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         wakeup = waits_for._take_wakeup(self.task) if isinstance(waits_for, Future) else None
         if wakeup is None:
             self.reason = reason
+            self.n_aborts = 1
             cancel_in_turn(self.task, str(reason), passed_on)
         else:
             # What it awaits is another task, which goes on.
