@@ -138,19 +138,18 @@ class Aborts(unittest.TestCase):
     async def test_a_cancellation_that_meets_an_abort_and_is_taken_back_changes_nothing(self):
         """As that of a scope of anyio's, which ends with the error of the abort."""
         async def body():
-            own.append(asyncio.current_task())
+            await asyncio.sleep(0)
+            own = asyncio.current_task()
+            own.cancel()
+            controller.abort(why)
             try:
                 await asyncio.sleep(100)
             except asyncio.CancelledError:
-                own[0].uncancel()
+                own.uncancel()
             raise asyncio.CancelledError('of the scope')
-        why, own, controller = Why('enough'), [], PrioSched.TaskController()
-        task = scheduler.post_task(body, signal=controller.signal)
-        await wait_for_the_loop()
-        own[0].cancel()
-        controller.abort(why)
+        why, controller = Why('enough'), PrioSched.TaskController()
         with self.assertRaises(Why) as caught:
-            await task
+            await scheduler.post_task(body, signal=controller.signal)
         self.assertIs(caught.exception, why)
 
     @in_loop
