@@ -1,9 +1,10 @@
 """check-types.py: checks that the stubs match the library, and that mypy, or pyright, accepts programs that use it
 
-    check-types.py MYPY STUBS PROGRAM…
-    check-types.py --pyright TYPES STUBS PROGRAM…
+    check-types.py MYPY STUBS MANUAL PROGRAM…
+    check-types.py --pyright TYPES STUBS MANUAL PROGRAM…
 
-TYPES is the folder that names the packages of npm's, pyright among them (see npm.py).
+TYPES is the folder that names the packages of npm's, pyright among them (see npm.py).  The pages in the folder MANUAL have programs, too,
+which name no types.
 
 Installed where a Python finds them, alone and beside other stubs of PyGObject's, they are found and break nothing.
 Otherwise PyGObject itself is not checked: everything in it has type Any.
@@ -15,6 +16,7 @@ import ast
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -137,8 +139,26 @@ def write_stubs(path, stubs):
     os.symlink(os.path.join(stubs, 'repository', 'PrioSched.pyi'), os.path.join(place, 'PrioSched.pyi'))
 
 
-def check_programs(check, stubs, programs):
-    """check (path, names) gives the command that checks programs in path.  Returns whether it accepts those that are right."""
+# Two things that mypy finds no type for: a list that is empty at first, and a function with a default that is expected to have no argument.
+EMPTY, DEFAULT = re.compile(r'^( *\w+) = \[\](?= *(#.*)?$)', re.MULTILINE), re.compile(r'lambda \w+=\w+(, \w+=\w+)*:')
+
+
+def without_types(program):
+    return DEFAULT.sub('lambda:', EMPTY.sub(r'\1: list = []', program))
+
+
+def write_manual(path, manual):
+    """Writes the programs of the manual into path.  Returns their names."""
+    names = []
+    for page in pathlib.Path(manual).glob('*.md'):
+        for program in re.findall(r'^```py(?:thon)?\n(.*?)^```$', page.read_text(), re.MULTILINE | re.DOTALL):
+            names.append(f'{page.stem.replace("-", "_")}_{len(names)}.py')
+            pathlib.Path(path, names[-1]).write_text(without_types(program))
+    return names
+
+
+def check_programs(check, stubs, manual, programs):
+    """check (path, names, typed) gives the command that checks programs in path.  Returns whether it accepts those that are right."""
     with tempfile.TemporaryDirectory() as path:
         write_stubs(path, stubs)
         for program in programs:
@@ -148,27 +168,30 @@ def check_programs(check, stubs, programs):
                 file.write(text)
         environment = os.environ | {'MYPYPATH': os.path.join(path, 'stubs')}
         environment.pop('PYTHONPATH', None)  # where our overrides are, in a folder gi
-        right = subprocess.run(check(path, ['right.py', *(os.path.basename(program) for program in programs)]), env=environment, cwd=path)
-        found = subprocess.run(check(path, ['wrong.py']), env=environment, cwd=path, capture_output=True, text=True)
+        right = [subprocess.run(check(path, names, typed), env=environment, cwd=path).returncode for names, typed in
+                 ((['right.py', *map(os.path.basename, programs)], True), (write_manual(path, manual), False))]
+        found = subprocess.run(check(path, ['wrong.py'], True), env=environment, cwd=path, capture_output=True, text=True)
         errors = [line for line in found.stdout.splitlines() if 'wrong.py' in line and ' error: ' in line]
         first, end = (WRONG.split('\n').index(line) + 1 for line in ('async def main() -> None:', FIND))
         for line in range(first + 1, end):
             assert any(f'wrong.py:{line}:' in error for error in errors), (line, found.stdout)
-        return right.returncode == 0
+        return right == [0, 0]
 
 
 def mypy(program):
-    return lambda path, names: [program, '--strict', '--allow-subclassing-any', '--no-warn-return-any', '--allow-any-generics',
-                                '--cache-dir', os.path.join(path, 'cache'), *names]
+    strict = ['--strict', '--allow-subclassing-any', '--no-warn-return-any', '--allow-any-generics']
+    return lambda path, names, typed: [program, *(strict if typed else ['--check-untyped-defs']), '--cache-dir', os.path.join(path, 'cache'),
+                                       *names]
 
 
 def pyright(program):
-    def check(path, names):
+    def check(path, names, typed):
         # Strictly, but for what comes of types that are not ours.
         others = [f'reportUnknown{what}Type' for what in ('Member', 'Variable', 'Argument', 'Parameter', 'Lambda')]
         others += ['reportMissingTypeArgument', 'reportMissingModuleSource', 'reportUntypedBaseClass']
         with open(os.path.join(path, 'pyrightconfig.json'), 'w') as file:
-            json.dump({'stubPath': 'stubs', 'include': names, 'typeCheckingMode': 'strict'} | dict.fromkeys(others, False), file)
+            mode = 'strict' if typed else 'standard'
+            json.dump({'stubPath': 'stubs', 'include': names, 'typeCheckingMode': mode} | dict.fromkeys(others, False), file)
         return [program, '--project', path]
     return check
 
@@ -279,13 +302,13 @@ def check_installed(command, stubs):
 
 
 if sys.argv[1] == '--pyright':
-    types, stubs, *programs = sys.argv[2:]
+    types, stubs, manual, *programs = sys.argv[2:]
     program = str(node_modules(pathlib.Path(types)) / '.bin' / 'pyright')
     check_installed(lambda python, name: [program, '--pythonpath', python, name], stubs)
-    is_right = check_programs(pyright(program), stubs, programs)
+    is_right = check_programs(pyright(program), stubs, manual, programs)
 else:
-    program, stubs, *programs = sys.argv[1:]
+    program, stubs, manual, *programs = sys.argv[1:]
     check_names(stubs)
     check_installed(lambda python, name: [program, '--python-executable', python, name], stubs)
-    is_right = check_programs(mypy(program), stubs, programs)
+    is_right = check_programs(mypy(program), stubs, manual, programs)
 sys.exit(not is_right)
