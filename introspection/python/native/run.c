@@ -120,13 +120,15 @@ is_of_loop (PyObject *waiter, PyObject *loop)
 static gboolean
 is_own_yield (FutureObject *future)
 {
-  DriverObject *driver = PyObject_TypeCheck (future->waiter, &prio_driver_base_type) ? (DriverObject *) future->waiter : NULL;
-  PyObject *context = driver != NULL ? driver->context : future->waiter_context, *own = NULL;
   PyObject *state = future->posted_with != NULL ? future->posted_with : Py_None;
+  PyObject *context, *own = NULL;
+  DriverObject *driver;
   gboolean is_own;
 
   if (Py_TYPE (future) != prio_continuation_type)
     return FALSE;
+  driver = PyObject_TypeCheck (future->waiter, &prio_driver_base_type) ? (DriverObject *) future->waiter : NULL;
+  context = driver != NULL ? driver->context : future->waiter_context;
   if (driver != NULL && driver->state == state)
     return TRUE;
   if (!is_set (context))
