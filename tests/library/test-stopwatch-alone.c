@@ -11,7 +11,7 @@
 #undef CLOCK_MONOTONIC_COARSE
 #endif
 
-#include "base/prio-stopwatch-private.h"
+#include "policy/prio-stopwatch-private.h"
 
 #define TICK 4000 /* of the coarse clock, µs */
 

@@ -139,7 +139,7 @@ def check_planted():
 def main(source):
     check_planted()
     folder = pathlib.Path(source) / 'prio-sched'
-    texts = {path.relative_to(folder): without_comments(path.read_text(encoding='utf-8'))
+    texts = {pathlib.PurePath(str(path.relative_to(folder)).removeprefix('engine/')): without_comments(path.read_text(encoding='utf-8'))
              for path in sorted(folder.rglob('*')) if path.name.endswith(('.c', '.h', '.h.in'))}
     counted = [count_lines(texts), count_fields(texts), count_stations(texts)]
     count_private(texts)

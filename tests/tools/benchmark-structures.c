@@ -16,7 +16,7 @@
 #include "loop/prio-mailbox-private.h"
 #include "queue/prio-microtasks-private.h"
 #include "base/prio-slab-private.h"
-#include "base/prio-stopwatch-private.h"
+#include "policy/prio-stopwatch-private.h"
 
 #define N BENCH_N
 

@@ -105,7 +105,7 @@ MUTANTS = [
     ('observer.c', 'prio_thread.observed = task->outer;\n  task->runs = FALSE;', 'task->runs = FALSE;'),
     ('task-cancel.c', 'prio_entry_get_state (&self->entry) == PRIO_ENTRY_DONE;', 'FALSE;'),
     ('task-settle.c', ' && G_LIKELY (!prio_entry_is_aborted (entry)))', ')'),
-    ('loop.c', 'return G_LIKELY (loop->iteration != 0) || is_own_context (loop);', 'return TRUE;'),
+    ('loop.c', 'return G_LIKELY (loop->sources.iteration != 0) || is_own_context (loop);', 'return TRUE;'),
     ('turn-private.h', 'turn->granted |= turn->held;', ';'),
     ('introspection/python/gi/overrides/_priosched/tasks/threads.py', 'self._cancellable.cancel()', 'pass', 'binding_threads.py'),
     ('introspection/python/gi/overrides/_priosched/extras/groups.py', 'if not self._waits:', 'if self._waits:', 'groups.py'),
@@ -146,7 +146,7 @@ def is_binding(name):
 
 
 def find(tree, name):
-    path, = [tree / name] if is_binding(name) else (tree / 'prio-sched').glob(f'*/prio-{name}')
+    path, = [tree / name] if is_binding(name) else (tree / 'prio-sched').rglob(f'prio-{name}')
     return path
 
 

@@ -8,7 +8,7 @@
 
 #include "config.h"
 
-#include "group/prio-rows-private.h"
+#include "above/prio-rows-private.h"
 #include "group/prio-task-group-private.h"
 #include "scheduler/prio-options-private.h"
 

@@ -7,7 +7,7 @@
 
 #include "loop/prio-yield-private.h"
 
-#include "base/prio-input-private.h"
+#include "policy/prio-input-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"

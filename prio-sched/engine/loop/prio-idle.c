@@ -7,7 +7,7 @@
 
 #include "loop/prio-idle-private.h"
 
-#include "base/prio-input-private.h"
+#include "policy/prio-input-private.h"
 #include "loop/prio-observer-private.h"
 
 /* An idle period is no longer than this, so that a user who does something meanwhile does not

@@ -22,8 +22,8 @@
 
 #include "base/prio-owner-lock-private.h"
 #include "base/prio-slab-private.h"
-#include "base/prio-stopwatch-private.h"
-#include "base/prio-turn-private.h"
+#include "policy/prio-stopwatch-private.h"
+#include "policy/prio-turn-private.h"
 #include "loop/prio-mailbox-private.h"
 #include "loop/prio-slots-private.h"
 #include "queue/prio-due-private.h"

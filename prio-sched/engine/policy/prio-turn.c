@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-#include "base/prio-turn-private.h"
+#include "policy/prio-turn-private.h"
 
 /* There is a flood if GLib comes no further for this many iterations, and for this long, µs: many short
  * iterations, or a few long ones. */

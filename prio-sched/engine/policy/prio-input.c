@@ -8,7 +8,7 @@
 
 #include "config.h"
 
-#include "base/prio-input-private.h"
+#include "policy/prio-input-private.h"
 
 /* Up to this many file descriptors are polled without an allocation. */
 #define FEW_FDS 64

@@ -5,7 +5,7 @@
 
 #include "config.h"
 
-#include "group/prio-rows-private.h"
+#include "above/prio-rows-private.h"
 
 /* From `begin` up to, but without, `end`. */
 typedef struct

@@ -8,27 +8,27 @@
  *
  * The C, and what stands for it (a change of one of these functions has to be looked at here; then check-models.py --update):
  *
- * @models loop/prio-mailbox.c prio_mailbox_push 70205fa34b4b
+ * @models engine/loop/prio-mailbox.c prio_mailbox_push 70205fa34b4b
  *     Pusher
- * @models loop/prio-mailbox.c prio_mailbox_take 5d462c483cc2
+ * @models engine/loop/prio-mailbox.c prio_mailbox_take 5d462c483cc2
  *     TAKE
- * @models loop/prio-mailbox.c prio_mailbox_close a924d13011e6
+ * @models engine/loop/prio-mailbox.c prio_mailbox_close a924d13011e6
  *     Ender: `closed = (n == 0)`
- * @models loop/prio-mailbox-private.h prio_mailbox_fall_asleep bce4354b76e6
+ * @models engine/loop/prio-mailbox-private.h prio_mailbox_fall_asleep bce4354b76e6
  *     Loop: what makes the state ASLEEP
- * @models loop/prio-mailbox-private.h prio_mailbox_wake 9fa63db77a68
+ * @models engine/loop/prio-mailbox-private.h prio_mailbox_wake 9fa63db77a68
  *     WAKE
- * @models loop/prio-loop.c prio_loop_catch_up 6324d48f032c
+ * @models engine/loop/prio-loop.c prio_loop_catch_up 6324d48f032c
  *     CATCH_UP
- * @models loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
+ * @models engine/loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
- * @models loop/prio-loop-source.c take_over 04d1dd604443
+ * @models engine/loop/prio-loop-source.c take_over 04d1dd604443
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
- * @models loop/prio-loop-source.c prepare fcade487e457
+ * @models engine/loop/prio-loop-source.c prepare fcade487e457
  *     Loop, prepare
- * @models loop/prio-loop-source.c governor_check 69e821f057c4
+ * @models engine/loop/prio-loop-source.c governor_check 69e821f057c4
  *     Loop, check
- * @models loop/prio-loop-end.c prio_loop_tear_down 81b356ec757f
+ * @models engine/loop/prio-loop-end.c prio_loop_tear_down 81b356ec757f
  *     Ender
  *
  * @holds -DP=2
