@@ -65,6 +65,7 @@ signal_cancelled (GCancellable *signal G_GNUC_UNUSED, Listener *self)
 
   if (task != NULL)
     return_aborted (task);
+  prio_before_unref (self); /* which the closure holds */
 }
 
 static void
@@ -72,6 +73,7 @@ listener_free (gpointer data, GClosure *closure G_GNUC_UNUSED)
 {
   Listener *self = data;
 
+  prio_in_finalize (self);
   g_weak_ref_clear (&self->task);
   g_object_unref (self->signal);
   g_free (self);
@@ -82,6 +84,7 @@ stop_listening (gpointer data)
 {
   Listener *self = data;
 
+  prio_before_unref (self);
   g_signal_handler_disconnect (self->signal, self->id);
 }
 
@@ -163,19 +166,14 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
 void
 prio_task_cancel (PrioTask *self)
 {
-  PrioOp op = { .apply = op_cancel, .target = self };
-
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  g_object_ref (self);
-  prio_loop_submit (self->entry.run_queue->loop, &op);
+  prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_cancel, .target = g_object_ref (self) });
 }
 
 /* The same, but the caller, or the next dispatch, releases what that leaves. */
 void
 prio_task_cancel_quietly (PrioTask *self)
 {
-  PrioOp op = { .apply = op_cancel, .target = g_object_ref (self) };
-
-  prio_loop_submit_quietly (self->entry.run_queue->loop, &op);
+  prio_loop_submit_quietly (self->entry.run_queue->loop, &(PrioOp) { .apply = op_cancel, .target = g_object_ref (self) });
 }
