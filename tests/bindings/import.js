@@ -39,6 +39,38 @@ test('the first task starts the library', async () => {
     assert(extras.native === PrioSched.Scheduler.get_default());
 });
 
+// Goes on with the main loop until it has no source of the library's.
+async function sourcesLeave() {
+    for (let i = 0; i < 10 && sources().length > 0; i++) {
+        let left = 250;
+        await new Promise(resolve => GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
+            if (--left === 0)
+                resolve();
+            return left > 0;
+        }));
+    }
+    assertEqual(sources(), []);
+}
+
+test('what is enabled and disabled fifty times leaves no source in the main context', async () => {
+    await sourcesLeave();
+    for (let i = 0; i < 50; i++) {
+        const controller = new TaskController({priority: 'background'}), search = latest(async () => {
+            for (;;)
+                await scheduler.yield();
+        });
+        const ends = Promise.allSettled([search(), search(), scheduler.postTask(async () => {
+            for (;;)
+                await scheduler.yield();
+        }, {signal: controller.signal}), scheduler.postTask(() => {}, {signal: controller.signal, delay: 60000})]);
+        await scheduler.postTask(() => {}, {priority: 'user-blocking'});
+        search.abort();
+        controller.abort();
+        await ends;
+        await sourcesLeave();
+    }
+});
+
 test('the slice of the scheduler that all share is bounded, and that of an own one is not', () => {
     const shared = PrioSched.Scheduler.get_default(), before = shared.time_slice;
     for (const set of [value => (extras.timeSlice = value / 1000), value => (shared.time_slice = value), value => shared.set_time_slice(value)]) {

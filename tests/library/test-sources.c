@@ -5,33 +5,42 @@
 
 #include "helpers.h"
 
-/* The tests make fewer sources. */
-enum { MAX_ID = 2000 };
-
 static const char *const names[] = {
   "prio-sched governor", "prio-sched user-blocking", "prio-sched user-visible", "prio-sched background",
   "prio-sched idle callbacks", "prio-sched after input", "prio-sched before the frame", "prio-sched before layout",
   "prio-sched after the frame", "prio-sched at the bottom"
 };
 
+/* GLib numbers sources in turn. */
+static guint
+next_id (GMainContext *context)
+{
+  static GSourceFuncs funcs;
+  g_autoptr (GSource) source = g_source_new (&funcs, sizeof *source);
+  guint id = g_source_attach (source, context);
+
+  g_source_destroy (source);
+  return id;
+}
+
 /* Calls @func for each source of ours whose name begins like that; returns how many there were.  What
  * comes to the context meanwhile is not met. */
 static guint
 for_each_source (GMainContext *context, const char *name, void (*func) (GSource *source))
 {
-  GSource *found[MAX_ID];
-  guint n = 0;
+  g_autoptr (GPtrArray) found = g_ptr_array_new ();
+  guint end = next_id (context);
 
-  for (guint id = 1; id < MAX_ID; id++)
+  for (guint id = 1; id < end; id++)
     {
       GSource *source = g_main_context_find_source_by_id (context, id);
 
       if (source != NULL && g_str_has_prefix (g_source_get_name (source), name))
-        found[n++] = source;
+        g_ptr_array_add (found, source);
     }
-  for (guint i = 0; func != NULL && i < n; i++)
-    func (found[i]);
-  return n;
+  for (guint i = 0; func != NULL && i < found->len; i++)
+    func (found->pdata[i]);
+  return found->len;
 }
 
 static void
@@ -71,6 +80,154 @@ test_the_source_of_turns_leaves (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 300; i++)
     g_main_context_iteration (f->context, FALSE);
   g_assert_cmpuint (for_each_source (f->context, "prio-sched", NULL), ==, 1);
+}
+
+static gboolean
+count_task (gpointer n)
+{
+  g_atomic_int_inc ((gint *) n);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+iterate_until_none_is_left (void)
+{
+  for (guint i = 0; i < 1000; i++)
+    g_main_context_iteration (NULL, FALSE);
+  g_assert_cmpuint (for_each_source (NULL, "prio-sched", NULL), ==, 0);
+}
+
+static gpointer
+post_to_default (gpointer n)
+{
+  prio_scheduler_post (prio_scheduler_get_default (), USER_VISIBLE, count_task, n, NULL);
+  return NULL;
+}
+
+static void
+wait_for (gint *n, gint wanted)
+{
+  while (g_atomic_int_get (n) < wanted)
+    g_main_context_iteration (NULL, TRUE);
+}
+
+/* The default scheduler stays.  Where it has had nothing to do for a while, it has no source, and gets one with the next post, */
+static void
+test_all_sources_leave (Fixture *f, gconstpointer data)
+{
+  PrioScheduler *scheduler = prio_scheduler_get_default ();
+  gint n = 0;
+
+  iterate_until_none_is_left ();
+  for (gint i = 1; i <= 50; i++)
+    {
+      post_to_default (&n);
+      wait_for (&n, i);
+      iterate_until_none_is_left ();
+    }
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .delay = 20 }, count_task, &n, NULL);
+  for (guint i = 0; i < 300; i++)
+    g_main_context_iteration (NULL, FALSE);
+  wait_for (&n, 51);
+  iterate_until_none_is_left ();
+}
+
+/* by another thread too, while the loop sleeps, */
+static void
+test_another_thread_brings_them_back (Fixture *f, gconstpointer data)
+{
+  gint n = 0;
+
+  prio_scheduler_get_default ();
+  for (gint i = 1; i <= 50; i++)
+    {
+      GThread *thread;
+
+      iterate_until_none_is_left ();
+      thread = g_thread_new (NULL, post_to_default, &n);
+      wait_for (&n, i);
+      g_thread_join (thread);
+    }
+}
+
+/* while they leave, */
+static gpointer
+post_time_and_again (gpointer n)
+{
+  for (guint i = 0; i < times (3000); i++)
+    {
+      gint before = g_atomic_int_get ((gint *) n);
+
+      post_to_default (n);
+      while (g_atomic_int_get ((gint *) n) == before)
+        g_thread_yield ();
+    }
+  return NULL;
+}
+
+static void
+test_another_thread_posts_while_they_leave (Fixture *f, gconstpointer data)
+{
+  gint n = 0;
+  GThread *thread;
+
+  iterate_until_none_is_left ();
+  thread = g_thread_new (NULL, post_time_and_again, &n);
+  while (g_atomic_int_get (&n) < (gint) times (3000))
+    {
+      /* They leave in one of these, or the loop sleeps. */
+      for (gint i = g_random_int_range (90, 110); i > 0; i--)
+        g_main_context_iteration (NULL, FALSE);
+      if (g_atomic_int_get (&n) < (gint) times (3000))
+        g_main_context_iteration (NULL, TRUE);
+    }
+  g_thread_join (thread);
+}
+
+/* and by the prepare of another source, after GLib has asked those that go before it. */
+typedef struct
+{
+  GSource parent;
+  gint *n;
+} Poster;
+
+static gboolean
+poster_prepare (GSource *source, gint *timeout)
+{
+  Poster *self = (Poster *) source;
+
+  *timeout = -1;
+  if (self->n != NULL)
+    post_to_default (self->n);
+  self->n = NULL;
+  return FALSE;
+}
+
+static void
+test_a_prepare_brings_them_back (Fixture *f, gconstpointer data)
+{
+  static GSourceFuncs funcs = { .prepare = poster_prepare };
+  GSource *source = g_source_new (&funcs, sizeof (Poster));
+  gint n = 0;
+
+  g_source_set_static_name (source, "poster");
+  g_source_attach (source, NULL);
+  for (gint i = 1; i <= 50; i++)
+    {
+      iterate_until_none_is_left ();
+      ((Poster *) source)->n = &n;
+      wait_for (&n, i);
+    }
+  g_source_destroy (source);
+  g_source_unref (source);
+}
+
+/* A handler that comes after them has its slice: should_yield () is not TRUE at once. */
+static void
+test_a_handler_has_its_slice_without_sources (Fixture *f, gconstpointer data)
+{
+  iterate_until_none_is_left ();
+  g_assert_false (prio_scheduler_should_yield (prio_scheduler_get_default ()));
 }
 
 static void
@@ -183,13 +340,6 @@ test_removed_and_kept (Fixture *f, gconstpointer data)
 /* Whoever removes the one source that is always there, from another thread, while the loop sleeps or runs. */
 enum { ROUNDS = 300 };
 
-static gboolean
-count_task (gpointer n)
-{
-  g_atomic_int_inc ((gint *) n);
-  return G_SOURCE_REMOVE;
-}
-
 static void
 test_removed_by_another_thread (Fixture *f, gconstpointer data)
 {
@@ -221,6 +371,11 @@ main (int argc, char **argv)
 
   add_test ("/sources/turns/end-by-time", test_turns_that_end_by_time);
   add_test ("/sources/turns/leave-when-there-are-none", test_the_source_of_turns_leaves);
+  add_test ("/sources/leave/all", test_all_sources_leave);
+  add_test ("/sources/leave/and-come-back-by-another-thread", test_another_thread_brings_them_back);
+  add_test ("/sources/leave/while-another-thread-posts", test_another_thread_posts_while_they_leave);
+  add_test ("/sources/leave/and-come-back-in-a-prepare", test_a_prepare_brings_them_back);
+  add_test ("/sources/leave/a-handler-has-its-slice", test_a_handler_has_its_slice_without_sources);
   add_test ("/sources/removed/before-a-post", test_removed_before_a_post);
   add_test ("/sources/removed/with-tasks-pending", test_removed_with_tasks_pending);
   add_test ("/sources/removed/without-a-scheduler", test_removed_without_a_scheduler);
