@@ -74,7 +74,7 @@ typedef struct
 /* The functions that the modules above this one supply for a loop. */
 typedef struct
 {
-  void (*attach) (PrioLoop *loop);                     /* attaches the new loop to its context */
+  void (*attach) (PrioLoop *loop);                     /* attaches the loop, which is new or was away, to its context */
   void (*process_aborted) (PrioLoop *loop, guint max); /* inside: processes up to @max entries of aborted groups */
   gboolean (*release_some) (PrioLoop *loop);           /* inside: defers some of what is queued; FALSE if nothing is */
   void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
@@ -161,9 +161,10 @@ typedef struct
 /* Of prio-loop-source.c, and of the dispatch. */
 typedef struct
 {
-  GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; each but the governor may be NULL */
+  GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; each may be NULL, the governor while it is away */
   guint n;
   guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations each has not been needed */
+  gboolean is_away;                  /* the governor has left the context, and comes back with what is posted; atomic */
   gboolean awake;                    /* the governor's check, or a dispatch, has come since the governor's prepare */
   PrioLane lane;                     /* the lane that is to run next, or NONE */
   guint64 iteration, taskless;       /* the number of those that have begun, and the last whose dispatch has run no task, or 0 */

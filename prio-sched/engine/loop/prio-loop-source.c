@@ -3,8 +3,9 @@
  * Each lane has a source, so that urgent, user-visible and background tasks run before, among
  * and after the other sources of the context.  The governor, which precedes all other
  * sources, does the housekeeping in its prepare, and decides which lane is ready.
- * Only the governor is always in the context; the others are there while there is work for
- * them, so that an idle scheduler costs little.  The priority of a source never changes:
+ * The others are there while there is work for them, so that an idle scheduler costs little.  The governor leaves too
+ * after a while without work, and the next post attaches it; but only in the default context, which is never
+ * freed: elsewhere it notices the end of the context.  The priority of a source never changes:
  * GLib does not support that while it goes through its list.
  *
  * Turns (prio-turn): while other sources have their turn, no lane is ready, and the probes, the
@@ -121,6 +122,7 @@ attach_source_locked (PrioLoop *loop, guint kind)
 
   __atomic_store_n (&loop->sources.of[kind], source, __ATOMIC_RELAXED);
   __atomic_store_n (&loop->sources.n, loop->sources.n + 1, __ATOMIC_RELAXED);
+  __atomic_store_n (&loop->sources.is_away, FALSE, __ATOMIC_RELEASE);
   g_source_attach (source, loop->context);
 }
 
@@ -205,20 +207,22 @@ attach_source (PrioLoop *loop, guint kind)
   prio_lock_unlock (&prio_sources_lock);
 }
 
+/* @is_away: the governor is to come back */
 static void
-detach_source (PrioLoop *loop, guint kind)
+detach_source (PrioLoop *loop, guint kind, gboolean is_away)
 {
   GSource *source;
 
   prio_lock_lock (&prio_sources_lock);
   source = steal_source_locked (loop, kind);
+  __atomic_store_n (&loop->sources.is_away, is_away, __ATOMIC_RELEASE);
   prio_lock_unlock (&prio_sources_lock);
 
   if (source == NULL)
     return;
 
   g_source_destroy (source);
-  if (kind == PRIO_SOURCE_GOVERNOR)
+  if (kind == PRIO_SOURCE_GOVERNOR && !is_away)
     prio_loop_tear_down (loop);
   release_source (source);
 }
@@ -297,7 +301,7 @@ adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
     }
   else if (has_source (loop, kind) && ++loop->sources.idle_passes[kind] > MAX_IDLE_PASSES)
     {
-      detach_source (loop, kind);
+      detach_source (loop, kind, FALSE);
     }
 }
 
@@ -312,6 +316,7 @@ adapt_sources (PrioLoop *loop)
   if (loop->sources.lane == PRIO_LANE_NONE && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1)
     return;
 
+  loop->sources.idle_passes[PRIO_SOURCE_GOVERNOR] = 0;
   for (guint lane = 0; lane < PRIO_N_LANES; lane++)
     adapt_source (loop, lane, (PrioLane) lane == loop->sources.lane);
   adapt_source (loop, PRIO_SOURCE_AFTER_INPUT, is_long || turn->granted);
@@ -319,6 +324,20 @@ adapt_sources (PrioLoop *loop)
   adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
   adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others);
   adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
+}
+
+/* The governor leaves a context where nothing has been left to do for a while.  Whoever posts next attaches it
+ * again: it sees that the mailbox is asleep, or comes before that, and then the governor stays. */
+static void
+leave_if_idle (PrioLoop *loop)
+{
+  if (loop->sources.lane == PRIO_LANE_NONE && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1 &&
+      loop->due.delays.n_items + loop->due.deadlines.n_items == 0 && loop->watched.funcs == NULL &&
+      ++loop->sources.idle_passes[PRIO_SOURCE_GOVERNOR] > MAX_IDLE_PASSES && loop->context == g_main_context_default ())
+    {
+      loop->sources.checked = 0;
+      detach_source (loop, PRIO_SOURCE_GOVERNOR, TRUE);
+    }
 }
 
 /* GLib continues with another source, and may pass the context to another thread, or free it.
@@ -400,6 +419,7 @@ prepare (PrioLoop *loop, gint *timeout)
           return FALSE;
         }
 
+      leave_if_idle (loop);
       if (prio_mailbox_fall_asleep (&loop->mailbox))
         break;
       take_over (loop);
@@ -517,7 +537,7 @@ dispose (PrioLoop *loop)
     return FALSE;
 
   for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
-    detach_source (loop, kind);
+    detach_source (loop, kind, FALSE);
   return TRUE;
 }
 
@@ -577,10 +597,15 @@ static GSourceFuncs probe_funcs = {
   probe_prepare, probe_check, dispatch, source_finalize, NULL, NULL
 };
 
-/* Attaches @loop, which is new, to its context. */
+/* Attaches @loop, which is new or was away, to its context, on any thread.  What has brought it back begins here for should_yield (). */
 void
 prio_loop_attach (PrioLoop *loop)
 {
+  if (loop->sources.checked == 0 && loop->sources.is_away && prio_owner_lock_is_owner (&loop->lock))
+    {
+      loop->sources.checked = prio_clock_now ();
+      loop->sources.checked_tick = prio_clock_tick ();
+    }
   attach_source (loop, PRIO_SOURCE_GOVERNOR);
 }
 
@@ -604,7 +629,7 @@ prio_loop_close (PrioLoop *loop)
   for (guint kind = PRIO_N_SOURCES; kind-- > 0;)
     {
       if (kind != PRIO_SOURCE_GOVERNOR)
-        detach_source (loop, kind);
+        detach_source (loop, kind, FALSE);
     }
-  detach_source (loop, PRIO_SOURCE_GOVERNOR);
+  detach_source (loop, PRIO_SOURCE_GOVERNOR, FALSE);
 }

@@ -259,6 +259,17 @@ prio_loop_process_mailbox (PrioLoop *loop)
   prio_thread.posting_name = posting_name;
 }
 
+/* Any thread: attaches the governor if it has left the context (prio-loop-source).  In the prepare of another source GLib is past it
+ * already, and has to ask again. */
+static inline void
+come_back (PrioLoop *loop)
+{
+  if (G_LIKELY (!__atomic_load_n (&loop->sources.is_away, __ATOMIC_ACQUIRE)))
+    return;
+  loop->funcs->attach (loop);
+  g_main_context_wakeup (loop->context);
+}
+
 /* The owner thread has entered, and the state of the mailbox is not EMPTY.
  *
  * If it is ASLEEP, and this is between the governor's prepare and its check, for example in another
@@ -267,6 +278,7 @@ prio_loop_process_mailbox (PrioLoop *loop)
 void
 prio_loop_catch_up (PrioLoop *loop)
 {
+  come_back (loop);
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
     {
       prio_loop_process_mailbox (loop);
@@ -459,7 +471,10 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
   do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))
-        return FALSE;
+        {
+          come_back (loop);
+          return FALSE;
+        }
     }
   while (!prio_loop_enter_or_lock (loop, &locked) && !prio_loop_enter (loop));
 

@@ -3,7 +3,8 @@
  * tests/library/check-models.py runs it: without a mutant nothing may be violated, and with each of them something is.
  *
  * The state is written by exchanges, and under the lock, so that plain interleaving is the model.  -DP: threads that push an
- * operation each; -DL: how often the thread that runs the loop posts in the prepare of another source.  A wake-up that is lost is an invalid
+ * operation each; -DL: how often the thread that runs the loop posts in the prepare of another source.  The governor may leave the context whenever
+ * the loop falls asleep, as in the default context.  A wake-up that is lost is an invalid
  * end state: the loop is in poll (), and something waits.  With -DEND the context ends instead, while operations are on their way.
  *
  * The C, and what stands for it (a change of one of these functions has to be looked at here; then check-models.py --update):
@@ -18,13 +19,19 @@
  *     Loop: what makes the state ASLEEP
  * @models engine/loop/prio-mailbox-private.h prio_mailbox_wake 9fa63db77a68
  *     WAKE
- * @models engine/loop/prio-loop.c prio_loop_catch_up 6324d48f032c
+ * @models engine/loop/prio-loop.c prio_loop_catch_up f91bbe1f0cf4
  *     CATCH_UP
+ * @models engine/loop/prio-loop.c come_back 9a070af98007
+ *     CATCH_UP, Pusher: `here = 1`
+ * @models engine/loop/prio-loop.c submit_from_elsewhere d12b95518cd9
+ *     Pusher: it comes back after the push
  * @models engine/loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
  * @models engine/loop/prio-loop-source.c take_over 04d1dd604443
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
- * @models engine/loop/prio-loop-source.c prepare fcade487e457
+ * @models engine/loop/prio-loop-source.c leave_if_idle a827d4f59928
+ *     Loop: `here = 0`
+ * @models engine/loop/prio-loop-source.c prepare 7f235aee1b83
  *     Loop, prepare
  * @models engine/loop/prio-loop-source.c governor_check 69e821f057c4
  *     Loop, check
@@ -40,6 +47,10 @@
  * @mutant -DPUSH_BEFORE       the state is FILLED before the operation is there
  * @mutant -DTAKE_LATE         the state is EMPTY after the lock
  * @mutant -DSLEEP_STORE       a store, and no exchange, makes it ASLEEP
+ * @mutant -DLEAVE_LATE        the governor leaves after the state is ASLEEP
+ * @mutant -DPUSH_STAYS_AWAY   a push does not bring it back,
+ * @mutant -DENTER_STAYS_AWAY  nor does the owner's enter
+ * @mutant -DBACK_NO_WAKEUP    it comes back after GLib is past it, and is not asked
  * @mutant -DEND -DCLOSE_LATE  it is closed after the lock
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -58,6 +69,9 @@ mtype state = EMPTY;
 /* `n`: operations in the mailbox; `mine`: tasks in the queues; `event`: the context's wake-up. */
 byte lock, n, mine, pushed, done;
 bool event, closed, awake, over;
+
+/* Whether the governor is in the context. */
+bool here = 1;
 
 inline LOCK (w) { atomic { lock == 0 -> lock = w } }
 inline UNLOCK () { lock = 0 }
@@ -88,6 +102,9 @@ proctype Pusher (byte me)
   fi;
 #endif
   UNLOCK ();
+#ifndef PUSH_STAYS_AWAY
+  if :: !here -> atomic { here = 1; event = 1 } :: else fi;
+#endif
 out:
   skip
 }
@@ -116,6 +133,13 @@ inline WAKE ()
 
 inline CATCH_UP ()
 {
+#ifndef ENTER_STAYS_AWAY
+#ifdef BACK_NO_WAKEUP
+  here = 1;
+#else
+  if :: !here -> here = 1; event = 1 :: else fi;
+#endif
+#endif
   if
   :: state == FILLED -> TAKE ()
   :: else ->
@@ -133,18 +157,28 @@ proctype Loop ()
   bool slept;
 
 prepare:
+  if :: !here -> slept = true; goto others :: else fi;
+again:
   if :: state == FILLED -> CATCH_UP () :: else fi;
   awake = false;
   slept = false;
   if
   :: mine > 0 -> skip                      /* a task: poll () does not wait */
   :: else ->
+#ifndef LEAVE_LATE
+     if :: here = 0 :: skip fi;
+#endif
 #ifdef SLEEP_STORE
-     if :: state == EMPTY -> state = ASLEEP; slept = true :: state == ASLEEP -> slept = true :: else -> goto prepare fi
+     if :: state == EMPTY -> state = ASLEEP; slept = true :: state == ASLEEP -> slept = true :: else -> goto again fi;
 #else
-     atomic { if :: state == ASLEEP || state == EMPTY -> state = ASLEEP; slept = true :: else -> goto prepare fi }
+     atomic { if :: state == ASLEEP || state == EMPTY -> state = ASLEEP; slept = true :: else -> goto again fi };
+#endif
+#ifdef LEAVE_LATE
+     if :: here = 0 :: skip fi;
 #endif
   fi;
+
+others:
 
   /* The prepare of another source posts. */
   if
@@ -163,6 +197,7 @@ prepare:
   fi;
 
   /* check */
+  if :: !here -> goto prepare :: else fi;
   if :: state == FILLED -> CATCH_UP () :: else fi;
   awake = true;
   WAKE ();
