@@ -13,6 +13,10 @@
 
 #include <prio-sched-bindings.h>
 
+#ifdef Py_GIL_DISABLED
+#error "PrioSched needs the interpreter's lock, and this is a free-threaded build of Python"
+#endif
+
 /* FutureBase: a task or a continuation.  Its objects may be NULL, which is None in Python. */
 typedef struct
 {

@@ -10,8 +10,6 @@
  * finds the lock taken and waits for another 5 ms.  So here the lock stays free for long enough, as often as Python would have
  * given it away.
  */
-#ifndef Py_GIL_DISABLED
-
 #define SWITCH_INTERVAL 5000 /* microseconds */
 #define LONG_ENOUGH 100
 
@@ -50,17 +48,3 @@ prio_turn_end (void)
   Py_END_ALLOW_THREADS
   was_free = has_run = g_get_monotonic_time ();
 }
-
-#else
-
-void
-prio_turn_begin (void)
-{
-}
-
-void
-prio_turn_end (void)
-{
-}
-
-#endif
