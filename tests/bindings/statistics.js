@@ -45,7 +45,7 @@ test('yields and aborts', async () => {
     assertEqual([userVisible.n_run, userVisible.n_continued, background.n_run, background.n_aborted], [3, 2, 0, 3]);
 });
 
-test('bad shares and thresholds are told by name', () => {
+test('bad shares, thresholds and descriptors are told by name', () => {
     const own = PrioSched.Scheduler.new(null);
     for (const [body, type, text] of [
         [() => own.set_frame_share(NaN), RangeError, 'NaN is not a share'],
@@ -57,6 +57,12 @@ test('bad shares and thresholds are told by name', () => {
         [() => own.add_long_task_func(NaN, () => {}), RangeError, 'NaN is not a threshold'],
         [() => own.add_long_task_func(true, () => {}), TypeError, 'true is not a threshold'],
         [() => own.add_long_task_func(2 ** 32, () => {}), RangeError, '4294967296 is not a threshold'],
+        [() => PrioSched.trace_start(), TypeError, 'undefined is not a file descriptor'],
+        [() => PrioSched.trace_start(null), TypeError, 'null is not a file descriptor'],
+        [() => PrioSched.trace_start(NaN), TypeError, 'NaN is not a file descriptor'],
+        [() => PrioSched.trace_start('1'), TypeError, '“1” is not a file descriptor'],
+        [() => PrioSched.trace_start(1.5), TypeError, '1.5 is not a file descriptor'],
+        [() => PrioSched.trace_start(-1), TypeError, '-1 is not a file descriptor'],
     ]) {
         const error = thrown(body);
         assert(error instanceof type && error.message.includes(text), `${text}: ${error}`);
