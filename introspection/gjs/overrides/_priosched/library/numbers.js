@@ -1,4 +1,4 @@
-// numbers.js: the frame share and thresholds of schedulers
+// numbers.js: the frame share and thresholds of schedulers, and descriptors
 //
 // What is checked here GJS would make a number of, and the library would refuse by a message only.
 //
@@ -12,6 +12,7 @@ const {nameSources} = imports.overrides._priosched.library.sources;
 
 const MAX_FRAME_SHARE = 0.9;
 const MAX_THRESHOLD = 0xffffffff;
+const MAX_DESCRIPTOR = 0x7fffffff;
 
 function toNumber(value, min, max, what) {
     if (typeof value !== 'number')
@@ -21,8 +22,16 @@ function toNumber(value, min, max, what) {
     return value;
 }
 
-// Gives Scheduler its methods for JavaScript.
-function make({Scheduler}, {checkProperty}) {
+function toDescriptor(value) {
+    if (!Number.isInteger(value) || value < 0 || value > MAX_DESCRIPTOR)
+        throw new TypeError(`${named(value)} is not a file descriptor`);
+    return value;
+}
+
+// Gives Scheduler its methods for JavaScript, and checks what trace_start () is given.
+function make(PrioSched, {checkProperty}) {
+    const {Scheduler, trace_start: startTrace} = PrioSched;
+    PrioSched.trace_start = fd => startTrace(toDescriptor(fd));
     checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, 0, MAX_FRAME_SHARE, 'share'));
     const {add_long_task_func: addLongTaskFunc} = Scheduler.prototype;
     Scheduler.prototype.add_long_task_func = function (threshold, func) {
