@@ -10,6 +10,9 @@ Macros of CPython, such as Py_XSETREF(), may evaluate an argument between two of
 let go of the interpreter's lock, and another thread then finds the first step done and the second not.  So their arguments
 call nothing but such macros, and what takes a reference.
 
+So it is with macros of SpiderMonkey and GJS, such as JS_TRY_VAR_OR_RETURN_FALSE() and JSCLASS_HAS_RESERVED_SLOTS(): a call may
+collect garbage, and what the macro has read before is a pointer that no root follows.  Their arguments call nothing but such macros.
+
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
@@ -29,6 +32,8 @@ QUESTIONS = {
 
 MACROS = re.compile(r'\b(Py\w*_[A-Z][A-Z_]+)\s*\(')
 TAKE_A_REFERENCE = {'Py_NewRef', 'Py_XNewRef'}
+
+ENGINE_MACROS = re.compile(r'\b((?:JS|JSCLASS|JSFUN|JSPROP|MOZ|GJS)_[A-Z][A-Z0-9_]*)\s*\(')
 
 
 def blank_comments_and_strings(text):
@@ -56,15 +61,16 @@ def effects(expression, allowed):
 
 
 def files_of(path):
-    return sorted(path.glob('*.[ch]')) if path.is_dir() else [path]
+    return sorted(file for file in path.iterdir() if file.suffix in ('.c', '.cpp', '.h')) if path.is_dir() else [path]
 
 
 def main(paths):
     found = 0
-    checked = {CHECKS: 0, MACROS: 0}
+    rules = {CHECKS: QUESTIONS, MACROS: TAKE_A_REFERENCE, ENGINE_MACROS: set()}
+    checked = dict.fromkeys(rules, 0)
     for path in [file for path in paths for file in files_of(pathlib.Path(path))]:
         text = blank_comments_and_strings(path.read_text(encoding='utf-8'))
-        for pattern, allowed in ((CHECKS, QUESTIONS), (MACROS, TAKE_A_REFERENCE)):
+        for pattern, allowed in rules.items():
             for match in pattern.finditer(text):
                 expression = ' '.join(argument(text, match.end()).split())
                 checked[pattern] += 1
