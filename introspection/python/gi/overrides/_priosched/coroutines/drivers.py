@@ -213,7 +213,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         self.state = state
         self.task = None
         self.reason = None     # of the abort that comes as a cancellation
-        # How many of the cancellations that its task counts are that, and how many it had heard of before.
+        # Of the cancellations that its task counts: the abort's own, and those that had reached the coroutine before.
         self.n_aborts = self.n_heard = 0
         self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
         self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
@@ -259,7 +259,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         return self.task is not None and self.task.cancelling() > self.n_heard
 
     def was_cancelled(self):
-        # Who takes a cancellation back has meant his own.
+        # A scope that has taken its own cancellation back leaves the abort.
         return super().was_cancelled() and self.task.cancelling() > self.n_aborts + self.n_heard
 
     def __await__(self):
