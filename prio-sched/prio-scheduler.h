@@ -51,7 +51,9 @@ PrioTask      *prio_scheduler_post_task          (PrioScheduler          *self,
                                                   PrioTaskFunc            func,
                                                   gpointer                user_data,
                                                   GDestroyNotify          notify);
-
+PRIO_AVAILABLE_IN_ALL
+PrioTask      *prio_task_new                     (PrioScheduler          *scheduler,
+                                                  const PrioTaskOptions  *options);
 
 PRIO_AVAILABLE_IN_ALL
 PrioTask      *prio_scheduler_post_steps         (PrioScheduler          *self,

@@ -421,7 +421,7 @@ declare module '@girs/priosched-1' {
 
         interface Task extends Gio.AsyncResult {}
 
-        /** A task that has a result: one that a program in C has posted. */
+        /** A task that has a result: one that a program in C has posted, or one that is given its result by whoever makes it. */
         class Task extends GObject.Object {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
@@ -435,6 +435,8 @@ declare module '@girs/priosched-1' {
 
             constructor(properties?: Partial<Task.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
+            /** It is in no queue, and is given its result later; an abort of the signal ends it at once. */
+            static ['new'](scheduler: Scheduler, options: TaskOptions | null): Task;
 
             connect<K extends keyof Task.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Task.SignalSignatures[K]>): number;

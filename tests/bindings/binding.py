@@ -178,6 +178,37 @@ class Tasks(unittest.TestCase):
                 self.assertEqual(log, ['micro', 'of a microtask', 'task'])
 
 
+class Made(unittest.TestCase):
+    """Tasks of the library, which are given their result by whoever makes them."""
+
+    def wait(self, task):
+        ended = []
+        task.wait_async(lambda source, result: ended.append(source))
+        while not ended:
+            GLib.MainContext.default().iteration(True)
+        self.assertEqual(ended, [task])
+
+    def test_result(self):
+        task = PrioSched.Task.new(scheduler)
+        self.assertEqual(task.get_state(), PrioSched.TaskState.RUNNING)
+        task.return_value('text')
+        self.wait(task)
+        self.assertEqual(task.propagate_value(), (True, 'text'))
+
+    def test_abort(self):
+        controller = PrioSched.TaskController()
+        options = PrioSched.TaskOptions()
+        options.signal = controller.signal
+        task = PrioSched.Task.new(scheduler, options)
+        controller.abort()
+        self.assertEqual(task.get_state(), PrioSched.TaskState.ABORTED)
+        self.wait(task)
+        with self.assertRaises(GLib.Error):
+            task.propagate_int()
+        task.return_int(1)
+        self.assertEqual(task.get_state(), PrioSched.TaskState.ABORTED)
+
+
 class Options(unittest.TestCase):
     """A priority and a signal, however they are given."""
 

@@ -77,7 +77,7 @@ for (const name of ['Scheduler', 'TaskController', 'TaskSignal', 'Runner', 'Sche
     for (const key of ['get_default', 'ref_thread_default', 'new', 'any', 'any_following', 'new_aborted', 'new_timeout',
         'next', 'end', 'get_current']) {
         // Where the library has no “new”, it is GObject's own.
-        if (PrioSched[name][key] && !(key === 'new' && /^Task/.test(name)))
+        if (PrioSched[name][key] && !(key === 'new' && /^Task./.test(name)))
             targets.push({path: `${name}.${key}`, target: PrioSched[name][key].bind(PrioSched[name]), owner: null});
     }
     for (const key of METHODS[name] ?? []) {

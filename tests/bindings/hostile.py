@@ -31,7 +31,8 @@ for domain in ('PrioSched', 'GLib', 'GLib-GObject', 'GLib-GIO'):
     GLib.log_set_handler(domain, GLib.LogLevelFlags.LEVEL_MASK, lambda *args: None, None)
 
 scheduler = PrioSched.Scheduler.get_default()
-pool = [scheduler, PrioSched.Scheduler.new(None), PrioSched.TaskController(), Gio.Cancellable(), GObject.Object()]
+pool = [scheduler, PrioSched.Scheduler.new(None), PrioSched.TaskController(), Gio.Cancellable(), GObject.Object(),
+        PrioSched.Task.new(scheduler)]
 
 
 def something():

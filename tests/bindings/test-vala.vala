@@ -185,6 +185,26 @@ async void check_thread (Scheduler scheduler) throws Error {
 	assert (answer.get_int () == 42);
 }
 
+async void check_task_in_no_queue (Scheduler scheduler) throws Error {
+	var controller = new TaskController (TaskPriority.USER_VISIBLE);
+	var task = new PrioSched.Task (scheduler);
+	Idle.add (() => {
+		task.return_int (42);
+		return Source.REMOVE;
+	});
+	yield task.wait_async ();
+	assert (task.propagate_int () == 42);
+
+	task = new PrioSched.Task (scheduler, TaskOptions () { signal = controller.signal });
+	controller.abort ();
+	assert (task.state == TaskState.ABORTED);
+	try {
+		yield task.wait_async ();
+		assert_not_reached ();
+	} catch (IOError.CANCELLED error) {
+	}
+}
+
 async void check_feed (Scheduler scheduler) throws Error {
 	var group = new TaskGroup (scheduler, 2, TaskPriority.USER_VISIBLE);
 	var rows = new ListStore (typeof (Object));
@@ -263,6 +283,7 @@ async void run_checks (MainLoop loop) {
 		yield check_idioms (scheduler);
 		yield check_thread (scheduler);
 		yield check_worker (scheduler);
+		yield check_task_in_no_queue (scheduler);
 		yield check_feed (scheduler);
 		yield check_steps (scheduler);
 	} catch (Error error) {

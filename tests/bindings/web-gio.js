@@ -154,6 +154,24 @@ test('addEventListener takes them', async () => {
     assertEqual(heard, 3);
 });
 
+test('a task that is given its result by whoever makes it', async () => {
+    const ended = task => new Promise(resolve => task.wait_async(() => resolve()));
+    const task = PrioSched.Task.new(native, null);
+    assertEqual(task.state, PrioSched.TaskState.RUNNING);
+    task.return_value('text');
+    await ended(task);
+    assertEqual(task.propagate_value(), [true, 'text']);
+
+    const controller = new TaskController();
+    const aborted = PrioSched.Task.new(native, new PrioSched.TaskOptions({signal: controller.signal.cancellable}));
+    controller.abort();
+    await ended(aborted);
+    assertEqual(aborted.state, PrioSched.TaskState.ABORTED);
+    assert(thrown(() => aborted.propagate_int()) instanceof GLib.Error);
+    aborted.return_int(1);
+    assertEqual(aborted.state, PrioSched.TaskState.ABORTED);
+});
+
 test('what is not a signal is named', async () => {
     for (const [value, name] of [[5, '5'], [{}, '[object Object]'], ['signal', 'signal'], [new Gio.MemoryInputStream(), 'MemoryInputStream'],
         [new PrioSched.TaskController(), 'TaskController']]) {

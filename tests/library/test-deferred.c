@@ -75,7 +75,7 @@ post_to_be_dropped (Dropped *dropped, PrioTaskFunc func)
 }
 
 #define expect_dropped() \
-  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "Task 'a name' has deferred its result, and the last reference*")
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "Task 'a name' has no result yet, and the last reference*")
 
 /* Nobody can give the result any more. */
 static void
@@ -697,7 +697,7 @@ test_message_has_the_function (Fixture *f, gconstpointer data)
   for (Way way = 0; way < N_WAYS; way++)
     {
       gpointer func = way == WAY_STEPS || way == WAY_GROUP_STEPS ? (gpointer) step_and_forget : (gpointer) defer_and_forget;
-      g_autofree char *pattern = g_strdup_printf ("An unnamed task (of function %p) has deferred its result*", func);
+      g_autofree char *pattern = g_strdup_printf ("An unnamed task (of function %p) has no result yet*", func);
       gboolean ended = FALSE;
       PrioTask *task;
 

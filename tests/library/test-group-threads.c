@@ -421,7 +421,7 @@ test_deferred (Fixture *f, gconstpointer data)
   g_assert_cmpstr (yard.outcomes->str, ==, "Ab");
 
   /* Nobody gives it a result. */
-  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "*has deferred its result, and the last reference*");
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "*has no result yet, and the last reference*");
   run_with (&yard, group, work_defer, 'c', NULL);
   run (&yard, group, "d");
   while (count_freed (&yard) < 3)

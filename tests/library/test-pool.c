@@ -539,7 +539,7 @@ test_bad_input (Fixture *f, gconstpointer data)
   if (!HAS_CHECKS)
     return;
 
-  assert_told ("*a delay of 5 ms, which tasks in threads do not have (task \"slow\")*",
+  assert_told ("*a delay of 5 ms, which only tasks that are posted have (task \"slow\")*",
                g_assert_null (prio_scheduler_run_in_thread (f->scheduler, &(PrioTaskOptions) { .delay = 5, .name = "slow" },
                                                             end_without_a_result, NULL, NULL)));
   assert_told ("*func is NULL*", g_assert_null (prio_scheduler_run_in_thread (f->scheduler, NULL, NULL, NULL, NULL)));

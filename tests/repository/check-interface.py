@@ -16,7 +16,7 @@ import sys
 
 # By header: how many functions it may have, and how many of them nothing shows.  Bindings are shown by the bindings themselves.
 MOST = {
-    'prio-sched.h': (117, 0),
+    'prio-sched.h': (118, 0),
     'prio-sched-watch.h': (8, 0),
     'prio-sched-bindings.h': (39, None),
     'prio-sched-react.h': (12, 0),

@@ -88,16 +88,6 @@ prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *option
   return task;
 }
 
-/* Keeps @task, which is new, in no queue until it is given its result, or aborted, or the context goes.  Then @notify is called with
- * @data. */
-void
-prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
-{
-  prio_task_set_work (task, NULL, data, notify);
-  task->entry.use = PRIO_ENTRY_OF_LIBRARY;
-  prio_scheduler_submit_task (g_object_ref (task), task->signal, PRIO_PRIORITY_UNSET, PRIO_NEVER);
-}
-
 static PrioTask *
 post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
                GDestroyNotify notify)

@@ -72,10 +72,10 @@ prio_check_no_delay (const char *function, const PrioTaskOptions *options)
     return TRUE;
 
   if (options->delay != 0)
-    complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which tasks in threads do not have",
+    complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which only tasks that are posted have",
               options->delay);
   else
-    complain (function, options->name, "a timeout of %d ms, which tasks in threads do not have", options->timeout);
+    complain (function, options->name, "a timeout of %d ms, which only tasks that are posted have", options->timeout);
   return FALSE;
 }
 

@@ -7,6 +7,8 @@
 
 #include "task/prio-task-impl-private.h"
 
+#include "signal/prio-dependence-private.h"
+
 /* Of a task that runs in a thread: takes it back if it has not begun.  Atomic; set before there is one. */
 gboolean (*prio_task_take_back) (PrioTask *self);
 
@@ -45,7 +47,7 @@ op_return_aborted (PrioLoop *loop, const PrioOp *op)
 static void
 return_aborted (PrioTask *self)
 {
-  prio_loop_submit_quietly (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
+  prio_loop_submit_post (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
 }
 
 /* Any thread: ends @self if it has been aborted before this could be heard of. */
@@ -53,7 +55,8 @@ void
 prio_task_process_abort (PrioTask *self)
 {
   if (__atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED) &&
-      (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST) || g_cancellable_is_cancelled (self->signal)))
+      (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST) || prio_loop_has_gone (self->entry.run_queue->loop) ||
+       (self->signal != NULL && prio_signal_node_is_aborted (prio_signal_node_for (self->signal)))))
     return_aborted (g_object_ref (self));
 }
 

@@ -144,7 +144,7 @@ prio_task_fail_if_dropped (PrioTask *self)
       __atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) != PRIO_TASK_DEFERRED)
     return FALSE;
 
-  prio_task_warn (self, "has deferred its result, and the last reference to it has been dropped without one: it fails. "
+  prio_task_warn (self, "has no result yet, and the last reference to it has been dropped: it fails. "
                         "Hold a reference until you give the result");
 
   dropped = g_new (PrioDropped, 1);

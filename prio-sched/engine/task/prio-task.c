@@ -19,7 +19,8 @@
  * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) returns.
  *
  * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value or an error,
- * or defers the result and gives it later, from any thread.  To get the result, wait for the task with
+ * or defers the result and gives it later, from any thread.  [ctor@PrioSched.Task.new] makes one that has no function, for an
+ * asynchronous function of your own.  To get the result, wait for the task with
  * [method@PrioSched.Task.wait_async], and call one of the `prio_task_propagate_…` functions.
  * A task is a [iface@Gio.AsyncResult], so that a function of the usual `_async`/`_finish`
  * shape can hand it out.

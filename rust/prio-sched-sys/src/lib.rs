@@ -573,6 +573,7 @@ unsafe extern "C" {
     // PrioTask
     //=========================================================================
     pub fn prio_task_get_type() -> GType;
+    pub fn prio_task_new(scheduler: *mut PrioScheduler, options: *const PrioTaskOptions) -> *mut PrioTask;
     pub fn prio_task_is_valid(result: *mut gobject::GObject, source_object: *mut gobject::GObject, source_tag: gpointer) -> gboolean;
     pub fn prio_task_cancel(self_: *mut PrioTask);
     pub fn prio_task_defer(self_: *mut PrioTask);

@@ -1,0 +1,104 @@
+/* prio-task-new.c: tasks in no queue
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+#include "signal/prio-dependence-private.h"
+#include "task/prio-task-impl-private.h"
+
+/* Keeps @task, which is new, in no queue until it is given its result, or aborted, or the context goes.  Then @notify is called with
+ * @data.  The loop holds the task meanwhile. */
+void
+prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
+{
+  prio_task_set_work (task, NULL, data, notify);
+  task->entry.use = PRIO_ENTRY_OF_LIBRARY;
+  prio_scheduler_submit_task (g_object_ref (task), task->signal, PRIO_PRIORITY_UNSET, PRIO_NEVER);
+}
+
+/**
+ * prio_task_new:
+ * @scheduler: the scheduler in whose main context callbacks are called
+ * @options: (nullable): the signal, the name and the source of the task, or %NULL for none; a delay or a timeout is refused
+ *
+ * Makes a task that is posted nowhere, for an asynchronous function of your own: the counterpart of [ctor@Gio.Task.new].
+ *
+ * The task has no function, and stands in no queue.  It is %PRIO_TASK_STATE_RUNNING until the code that does the work gives it a
+ * result with one of the `prio_task_return_…` functions, once, on any thread.  Whoever waits for it then goes on, as
+ * [method@PrioSched.Task.wait_async] describes.
+ *
+ * ```c
+ * static void
+ * read_done (GObject *stream, GAsyncResult *result, gpointer user_data)
+ * {
+ *   g_autoptr (PrioTask) task = user_data;
+ *   GError *error = NULL;
+ *   gssize n = g_input_stream_read_finish (G_INPUT_STREAM (stream), result, &error);
+ *
+ *   if (error == NULL)
+ *     prio_task_return_int (task, n);
+ *   else
+ *     prio_task_return_error (task, error);
+ * }
+ *
+ * void
+ * reader_fill_async (Reader *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
+ * {
+ *   PrioTaskOptions options = PRIO_TASK_OPTIONS (.signal = cancellable, .source_object = G_OBJECT (self),
+ *                                                .source_tag = reader_fill_async);
+ *   PrioTask *task = prio_task_new (self->scheduler, &options);
+ *
+ *   prio_task_wait_async (task, callback, user_data);
+ *   g_input_stream_read_async (self->stream, self->buffer, SIZE, G_PRIORITY_DEFAULT, cancellable, read_done, task);
+ * }
+ *
+ * gssize
+ * reader_fill_finish (Reader *self, GAsyncResult *result, GError **error)
+ * {
+ *   g_return_val_if_fail (prio_task_is_valid (result, self, reader_fill_async), -1);
+ *
+ *   return prio_task_propagate_int (PRIO_TASK (result), error);
+ * }
+ * ```
+ *
+ * An abort of the signal, or [method@PrioSched.Task.cancel], ends the task at once: it is %PRIO_TASK_STATE_ABORTED, and fails with the
+ * reason.  A result that is returned later is released.  Set [property@PrioSched.Task:return-on-abort] to %FALSE if the task shall wait for
+ * its operation even then.
+ *
+ * The library holds no reference to the task before it has its result: the code that will give the result does.  If the last reference is
+ * dropped first, on any thread, a warning names the task, and it fails with %PRIO_ERROR_DROPPED.
+ *
+ * If the main context goes first, callbacks are released and not called.  A result, or an abort, still ends the task.  A task of a worker that
+ * has stopped fails at once with %PRIO_ERROR_CLOSED.
+ *
+ * With a wrong argument it logs a critical message, and returns %NULL.
+ *
+ * Any thread may call it.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_task_new (PrioScheduler *scheduler, const PrioTaskOptions *options)
+{
+  PrioTask *task;
+
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, scheduler), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
+
+  task = prio_run_queue_make_task (scheduler->run_queue, options != NULL ? options : &prio_no_task_options);
+  /* Its function has returned, so to speak, and has deferred the result. */
+  task->entry.stored_state = PRIO_ENTRY_DONE;
+  task->claim = PRIO_TASK_DEFERRED;
+  task->state = PRIO_TASK_STATE_RUNNING;
+  if (task->signal != NULL)
+    prio_signal_node_undo_reset (prio_signal_node_for (task->signal));
+  prio_task_set_return_on_abort (task, TRUE);
+  return task;
+}
