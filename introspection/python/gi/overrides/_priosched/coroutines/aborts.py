@@ -121,7 +121,7 @@ class Abortable:
     waits_for = None
     watch = None
     told = False
-    told_first = False  # it was told before any cancellation that it has not got over
+    told_first = False  # it heard of the abort before any cancellation that it has not got over
 
     def hear(self):
         """Called when the coroutine hears of the abort."""
