@@ -3,7 +3,8 @@
     check-frames.py [--chosen] [--rates RATE,…] PROGRAM [OPTION…]
 
 A rate is x60, which is Xvfb, or 60, 144, 240 or any other, of mutter's headless virtual
-monitor.  PROGRAM is build/tests/programs/frames; tests/programs/frames.c describes its options.  Set
+monitor.  PROGRAM is build/tests/programs/frames or, for the gaps beside posts, steps and a
+loop, gaps beside it; tests/programs/frames.c and gaps.c describe their options.  Set
 LD_LIBRARY_PATH to measure the library of another build.
 
 With --chosen each rate has some of the scenes only, in which every length of a step and everything that may be beside a flood
