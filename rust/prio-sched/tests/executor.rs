@@ -143,6 +143,31 @@ fn a_timeout_counts_anew_after_each_await() {
 }
 
 #[test]
+fn a_result_that_has_come_is_awaited_too() {
+    with_scheduler(|scheduler| {
+        let (log, worker) = (Log::default(), Worker::new("test"));
+        let (late, urgent) = (log.clone(), log.clone());
+        let own = scheduler.clone();
+        // Its timeout has passed, so that only an await lets others go first.
+        let options = TaskOptions::from(Priority::Background).timeout(Duration::from_millis(1));
+        let handle = scheduler.spawn_local(options, async move {
+            thread::sleep(Duration::from_millis(3));
+            let (sender, receiver) = mpsc::channel();
+            let first = own.run_in_worker(&worker, || ());
+            let _second = own.run_in_worker(&worker, move || sender.send(()).unwrap());
+            // So the first is over.
+            receiver.recv().unwrap();
+            own.spawn_local(Priority::UserBlocking, async move { urgent.borrow_mut().push("urgent".into()) });
+            first.await.unwrap();
+            late.borrow_mut().push("late".into());
+            worker.stop(Stop::Finish);
+        });
+        wait_for(scheduler, handle).unwrap();
+        assert_eq!(*log.borrow(), ["urgent", "late"]);
+    });
+}
+
+#[test]
 fn the_priority_of_a_signal_moves_what_is_queued() {
     with_scheduler(|scheduler| {
         let log = Log::default();
