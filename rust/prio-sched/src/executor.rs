@@ -144,6 +144,10 @@ pub(crate) fn current_options() -> Option<TaskOptions> {
     })
 }
 
+pub(crate) fn is_in_future() -> bool {
+    current().is_some()
+}
+
 pub(crate) fn is_in(group: &TaskGroup) -> bool {
     current().is_some_and(|header| header.group.borrow().as_ref() == Some(group))
 }
@@ -332,7 +336,7 @@ where
         let before = self.header.state.fetch_or(ABORTED, AcqRel);
         if before & (RUNNING | ABORTED | DONE) == 0 {
             let home = self.header.home.clone();
-            home.post_end(end::<F>, self);
+            home.end_soon([self as Arc<dyn Abort>]);
         }
     }
 
@@ -447,15 +451,6 @@ unsafe extern "C" fn released<F: Future + 'static>(data: gpointer) {
         // It was woken by this thread.
         task.abort();
     }
-}
-
-/// The task that ends it.
-unsafe extern "C" fn end<F: Future + 'static>(data: gpointer) -> gboolean {
-    let task = ManuallyDrop::new(unsafe { Arc::from_raw(data as *const Task<F>) });
-    if task.header.is_here() {
-        ManuallyDrop::into_inner(task.clone()).end();
-    }
-    G_SOURCE_REMOVE
 }
 
 pub(crate) fn spawn<F>(scheduler: &Scheduler, group: Option<&TaskGroup>, options: TaskOptions, future: F) -> JoinHandle<F::Output>

@@ -2,17 +2,18 @@
 //! Owns the futures of one thread at one scheduler until they have ended, and ends them.
 //!
 //! An abort may come while its caller holds a lock, or from within the emission of "cancelled", in which GLib holds one. A future takes
-//! locks when it is dropped: those of channels, or that of its cancellable. So whatever aborts marks the future, and posts a task,
-//! which drops it.
+//! locks when it is dropped: those of channels, or that of its cancellable. So whatever aborts marks the future, and a task drops it: one
+//! task for all that are aborted before it has run.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
+use std::mem::{self, ManuallyDrop};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering::*};
 use std::sync::{Arc, Mutex};
 
 use gio::prelude::*;
-use glib::ffi::{gboolean, gpointer, G_SOURCE_CONTINUE, G_SOURCE_REMOVE};
+use glib::ffi::{gboolean, gpointer, G_SOURCE_REMOVE};
 use glib::thread_guard::thread_id;
 use glib::translate::*;
 use slab::Slab;
@@ -41,6 +42,10 @@ struct Held {
     scheduler: Scheduler,
     /// Runs what ends futures, even while the scheduler is paused. Made for the first of them.
     ends: Option<Scheduler>,
+    /// The futures that were aborted, until they end.
+    ending: VecDeque<Arc<dyn Abort>>,
+    /// Whether the task that ends them is posted.
+    is_posted: bool,
 }
 
 /// The homes of a thread, whose futures end with it.
@@ -78,12 +83,13 @@ impl Home {
 
     fn new(scheduler: &Scheduler) -> Self {
         let context = unsafe { ffi::prio_scheduler_get_context(scheduler.as_ptr()) };
+        let held = Held { scheduler: scheduler.clone(), ends: None, ending: VecDeque::new(), is_posted: false };
         let is_default = context == unsafe { glib::ffi::g_main_context_default() };
         Self {
             thread: thread_id(),
             scheduler: scheduler.as_ptr(),
             context: if is_default { ptr::null_mut() } else { context },
-            held: Mutex::new(Some(Held { scheduler: scheduler.clone(), ends: None })),
+            held: Mutex::new(Some(held)),
             futures: RefCell::default(),
             watches: RefCell::default(),
         }
@@ -108,8 +114,31 @@ impl Home {
         context.with_thread_default(func).expect("the thread that runs a main context owns it")
     }
 
+    /// Has futures end in a task, soon. On any thread, and under whatever locks.
+    pub(crate) fn end_soon(self: &Arc<Self>, futures: impl IntoIterator<Item = Arc<dyn Abort>>) {
+        let is_posted = self.held.lock().unwrap().as_mut().is_none_or(|held| {
+            held.ending.extend(futures);
+            held.ending.is_empty() || mem::replace(&mut held.is_posted, true)
+        });
+        if !is_posted {
+            self.post_end(end_some, self.clone());
+        }
+    }
+
+    /// Returns whether more than one future is to end, so that another task has to be posted.
+    fn begin_ending(&self) -> bool {
+        self.held.lock().unwrap().as_mut().is_some_and(|held| {
+            held.is_posted = held.ending.len() > 1;
+            held.is_posted
+        })
+    }
+
+    fn next_ending(&self) -> Option<Arc<dyn Abort>> {
+        self.held.lock().unwrap().as_mut()?.ending.pop_front()
+    }
+
     /// Has a function called on its thread, soon: in a task.
-    pub(crate) fn post_end<T: Send + Sync>(&self, func: unsafe extern "C" fn(gpointer) -> gboolean, data: Arc<T>) {
+    fn post_end<T: Send + Sync>(&self, func: unsafe extern "C" fn(gpointer) -> gboolean, data: Arc<T>) {
         let ends = self.held.lock().unwrap().as_mut().map(|held| {
             let context = held.scheduler.context();
             held.ends.get_or_insert_with(|| Scheduler::new(&context)).clone()
@@ -186,7 +215,7 @@ impl Watch {
         unsafe extern "C" fn cancelled(_: *mut gio::ffi::GCancellable, watch: gpointer) {
             let watch = unsafe { &*(watch as *const Arc<Watch>) };
             if !watch.is_over.swap(true, AcqRel) {
-                watch.home.post_end(sweep, Arc::new(Sweep { watch: watch.clone(), futures: RefCell::new(None) }));
+                watch.home.post_end(sweep, watch.clone());
             }
         }
 
@@ -200,7 +229,7 @@ impl Watch {
         let data = Box::into_raw(Box::new(watch.clone()));
         let handler = unsafe {
             let func: unsafe extern "C" fn(*mut gio::ffi::GCancellable, gpointer) = cancelled;
-            let func = std::mem::transmute::<*const (), unsafe extern "C" fn()>(func as *const ());
+            let func = mem::transmute::<*const (), unsafe extern "C" fn()>(func as *const ());
             glib::signal::connect_raw(signal.as_ptr() as *mut _, c"cancelled".as_ptr(), Some(func), data)
         };
         watch.handler.set(Some(handler));
@@ -229,37 +258,36 @@ impl Drop for Watching {
     }
 }
 
-/// The futures of a signal that was cancelled.
-struct Sweep {
-    watch: Arc<Watch>,
-    futures: RefCell<Option<slab::IntoIter<Arc<dyn Abort>>>>,
+/// Has the futures of a signal that was cancelled end.
+unsafe extern "C" fn sweep(watch: gpointer) -> gboolean {
+    let watch = unsafe { &*(watch as *const Watch) };
+    if watch.home.is_here() {
+        let futures = watch.futures.take();
+        watch.home.end_soon(futures.into_iter().map(|(_, future)| future));
+    }
+    G_SOURCE_REMOVE
 }
 
-// SAFETY: its futures are taken, and used, on the thread of its home.
-unsafe impl Send for Sweep {}
-unsafe impl Sync for Sweep {}
-
-/// Ends them, as many as a slice has time for.
-unsafe extern "C" fn sweep(data: gpointer) -> gboolean {
-    let sweep = unsafe { &*(data as *const Sweep) };
-    let home = &sweep.watch.home;
+/// Ends the futures that were aborted, as many as a slice has time for.
+unsafe extern "C" fn end_some(home: gpointer) -> gboolean {
+    let home = ManuallyDrop::new(unsafe { Arc::from_raw(home as *const Home) });
     if !home.is_here() {
         return G_SOURCE_REMOVE;
     }
-    let next = || {
-        let take = || sweep.watch.futures.take().into_iter();
-        sweep.futures.borrow_mut().get_or_insert_with(take).next()
-    };
-    while let Some((_, future)) = next() {
+    if home.begin_ending() {
+        // What this task has no time for. Should a drop run the main loop, the others end there.
+        home.post_end(end_some, (*home).clone());
+    }
+    while let Some(future) = home.next_ending() {
         future.end();
         if home.should_yield() {
-            return G_SOURCE_CONTINUE;
+            break;
         }
     }
     G_SOURCE_REMOVE
 }
 
 /// A destroy notify for what `Arc::into_raw ()` has given.
-pub(crate) unsafe extern "C" fn release_arc<T>(data: gpointer) {
+unsafe extern "C" fn release_arc<T>(data: gpointer) {
     drop(unsafe { Arc::from_raw(data as *const T) });
 }

@@ -11,7 +11,7 @@ use futures_core::future::FusedFuture;
 use glib::ffi::gpointer;
 use glib::translate::*;
 
-use crate::executor::drop_quietly;
+use crate::executor::{drop_quietly, is_in_future};
 use crate::wait::{Cancelling, Slot};
 use crate::{ffi, JoinError, Priority, Scheduler, TaskOptions};
 
@@ -99,6 +99,7 @@ impl Worker {
 #[must_use = "the closure is dropped with it unless it runs already"]
 pub struct RunInThread<T> {
     slot: Arc<Slot<Result<T, JoinError>>>,
+    was_polled: bool,
     is_over: bool,
     _task: Option<Cancelling>,
 }
@@ -142,7 +143,7 @@ impl<T: Send + 'static> RunInThread<T> {
         let slot = Slot::new();
         let call = Box::new(Call { func: Some(func), slot: slot.clone(), scheduler: scheduler.clone() });
         let task = begin(Some(work::<T, F>), Box::into_raw(call) as gpointer, Some(release::<Call<T, F>>));
-        Self { slot, is_over: false, _task: (!task.is_null()).then(|| Cancelling::new(task)) }
+        Self { slot, was_polled: false, is_over: false, _task: (!task.is_null()).then(|| Cancelling::new(task)) }
     }
 
     /// With the priority and the signal of the future that is polled now.
@@ -161,6 +162,11 @@ impl<T> Future for RunInThread<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // Else a loop of awaits would not wait while the thread is fast enough.
+        if !std::mem::replace(&mut self.was_polled, true) && self.slot.has_come() && is_in_future() {
+            context.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let polled = self.slot.poll(context);
         self.is_over = polled.is_ready();
         polled

@@ -42,6 +42,10 @@ impl<T> Slot<T> {
         }
     }
 
+    pub(crate) fn has_come(&self) -> bool {
+        matches!(*self.0.lock().unwrap(), State::Come(_))
+    }
+
     /// Nobody waits any more.
     fn close(&self) {
         let old = std::mem::replace(&mut *self.0.lock().unwrap(), State::Taken);
