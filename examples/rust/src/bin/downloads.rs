@@ -3,12 +3,12 @@
 //!
 //!     downloads [FILE…]
 //!
-//! Each file, by default twenty that are made up, is copied by GIO, with a bar and a button that stops it. With the argument `--quit` first, the program
-//! ends with the last one.
+//! GIO reads each file, by default this program twenty times, with a bar and a button that stops it. With the argument `--quit` first, the
+//! program ends with the last one, and says how many could be read.
 
 use gtk::prelude::*;
 use gtk::{gio, glib};
-use prio_sched::{yield_now, JoinError, Priority, Scheduler, TaskController, TaskGroup, TaskOptions, TaskSignal};
+use prio_sched::{yield_now, JoinError, JoinHandle, Priority, Scheduler, TaskController, TaskGroup, TaskSignal};
 
 const CHUNK: usize = 64 * 1024;
 
@@ -30,7 +30,8 @@ async fn download(file: gio::File, bar: gtk::ProgressBar, signal: TaskSignal) ->
     }
 }
 
-fn add_row(list: &gtk::Box, group: &TaskGroup, file: gio::File) {
+/// Returns whether the file could be read.
+fn add_row(list: &gtk::Box, group: &TaskGroup, file: gio::File) -> JoinHandle<bool> {
     let bar = gtk::ProgressBar::builder().hexpand(true).show_text(true).text(file.parse_name()).build();
     let stop = gtk::Button::with_label("Stop");
     let row = gtk::Box::new(gtk::Orientation::Horizontal, 6);
@@ -43,22 +44,18 @@ fn add_row(list: &gtk::Box, group: &TaskGroup, file: gio::File) {
     stop.connect_clicked(move |_| controller.abort(None));
     // Of no group, so that it shows the end of one that was stopped before it began.
     Scheduler::default().spawn_local(Priority::UserVisible, async move {
-        let text = match handle.await {
-            Ok(Ok(n_bytes)) => format!("{n_bytes} bytes"),
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => error.to_string(),
-        };
+        let read = handle.await.unwrap_or_else(|error| Err(error.into()));
+        let text = read.as_ref().map_or_else(|error| error.to_string(), |n_bytes| format!("{n_bytes} bytes"));
         bar.set_text(Some(&text));
         stop.set_sensitive(false);
-    });
+        read.is_ok()
+    })
 }
 
 fn show_window(application: &gtk::Application, files: &[gio::File], quits: bool) {
     let list = gtk::Box::new(gtk::Orientation::Vertical, 6);
     let group = TaskGroup::new(&Scheduler::default(), 3, Priority::UserVisible);
-    for file in files {
-        add_row(&list, &group, file.clone());
-    }
+    let rows: Vec<_> = files.iter().map(|file| add_row(&list, &group, file.clone())).collect();
     let window = gtk::ApplicationWindow::builder()
         .application(application)
         .title("Downloads")
@@ -66,17 +63,19 @@ fn show_window(application: &gtk::Application, files: &[gio::File], quits: bool)
         .default_height(360)
         .child(&gtk::ScrolledWindow::builder().child(&list).build())
         .build();
-    let all = group.clone();
     window.connect_close_request(move |_| {
-        all.abort(None);
+        group.abort(None);
         glib::Propagation::Proceed
     });
     window.present();
     if quits {
-        let (application, n) = (application.clone(), files.len());
-        Scheduler::default().spawn_local(TaskOptions::new(), async move {
-            let _ = group.drained().await;
-            println!("{n} downloads");
+        let application = application.clone();
+        Scheduler::default().spawn_local(Priority::UserVisible, async move {
+            let (n_files, mut n_read) = (rows.len(), 0);
+            for row in rows {
+                n_read += usize::from(row.await.unwrap_or(false));
+            }
+            println!("{n_read} of {n_files} files");
             application.quit();
         });
     }
