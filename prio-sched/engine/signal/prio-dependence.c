@@ -7,6 +7,7 @@
 
 #include "signal/prio-dependence-private.h"
 
+#include "loop/prio-loop-private.h"
 #include "signal/prio-edge-private.h"
 #include "signal/prio-pin-private.h"
 #include "signal/prio-signal-travel-private.h"
@@ -71,30 +72,37 @@ plain_cancelled (GCancellable *signal G_GNUC_UNUSED, gpointer data)
   prio_signal_node_cancelled (data);
 }
 
+/* Makes the node of @signal, a plain cancellable, unless another thread has done so. */
+static G_GNUC_NO_INLINE PrioSignalNode *
+make_plain_node (GCancellable *signal)
+{
+  static PrioLock lock = PRIO_LOCK_INIT;
+  PrioSignalNode *made = g_new (PrioSignalNode, 1), *node;
+
+  prio_signal_node_init (made, signal, FALSE, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  prio_loop_add_leaf_lock (&lock);
+  prio_lock_lock (&lock);
+  node = prio_signal_node_find (signal);
+  if (node == NULL)
+    {
+      node = g_steal_pointer (&made);
+      /* One handler, however many tasks share the cancellable.  It is there before others find the node, and so hears of every
+       * abort that they do not see. */
+      g_signal_connect (signal, "cancelled", G_CALLBACK (plain_cancelled), node);
+      g_object_set_qdata_full (G_OBJECT (signal), prio_signal_node_quark (), node, plain_node_free);
+    }
+  prio_lock_unlock (&lock);
+  g_free (made);
+  return node;
+}
+
 /* Returns the node of @signal; a plain cancellable gets one at the first call. */
 PrioSignalNode *
 prio_signal_node_for (GCancellable *signal)
 {
-  PrioSignalNode *node;
+  PrioSignalNode *node = prio_signal_node_find (signal);
 
-  node = prio_signal_node_find (signal);
-  if (node != NULL)
-    return node;
-
-  node = g_new (PrioSignalNode, 1);
-  prio_signal_node_init (node, signal, FALSE, PRIO_TASK_PRIORITY_USER_VISIBLE);
-  if (!g_object_replace_qdata (G_OBJECT (signal), prio_signal_node_quark (), NULL, node, plain_node_free, NULL))
-    {
-      g_free (node);
-      return g_object_get_qdata (G_OBJECT (signal), prio_signal_node_quark ());
-    }
-
-  /* One handler, however many tasks share the cancellable. */
-  g_signal_connect (signal, "cancelled", G_CALLBACK (plain_cancelled), node);
-  if (g_cancellable_is_cancelled (signal))
-    prio_signal_node_cancelled (node);
-
-  return node;
+  return G_LIKELY (node != NULL) ? node : make_plain_node (signal);
 }
 
 /* The reason of the first of @nodes that is aborted, or NULL. */
