@@ -18,25 +18,13 @@ ready_of (PrioRunQueue *run_queue)
   return &run_queue->loop->ready;
 }
 
-static void
-insert_late (PrioRunQueue *run_queue, PrioEntry *entry)
-{
-  prio_heap_insert (&run_queue->late, &entry->delay, (guint64) entry->expiry, entry->job.order);
-}
-
-static gboolean
-is_before (PrioEntry *a, PrioEntry *b)
-{
-  return a->expiry != b->expiry ? a->expiry < b->expiry : a->job.order < b->job.order;
-}
-
 /* Adds @entry, which has its age, to the expired ones. */
 static void
 insert (PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
   PrioQueue *queue = &run_queue->expired;
-  PrioEntry *first = (PrioEntry *) queue->head;
+  PrioEntry *first = (PrioEntry *) queue->head, *late = entry;
 
   entry->timed = PRIO_TIMED_EXPIRED;
   if (G_UNLIKELY (entry->lends))
@@ -45,18 +33,18 @@ insert (PrioEntry *entry)
     {
       prio_queue_append_entry (queue, entry);
       prio_run_queue_make_ready (run_queue, queue);
+      return;
     }
-  else if (is_before (entry, first))
+
+  if (entry->expiry < first->expiry || (entry->expiry == first->expiry && entry->job.order < first->job.order))
     {
       prio_queue_pop_entry (queue);
       prio_queue_append_entry (queue, entry);
-      insert_late (run_queue, first);
-      prio_ready_rekey_expired (ready_of (run_queue), &run_queue->ready);
+      late = first;
     }
-  else
-    {
-      insert_late (run_queue, entry);
-    }
+  prio_heap_insert (&run_queue->late, &late->delay, (guint64) late->expiry, late->job.order);
+  if (late == first)
+    prio_ready_rekey_expired (ready_of (run_queue), &run_queue->ready);
 }
 
 /* The first of the expired entries has been removed. */
