@@ -431,9 +431,8 @@ prio_scheduler_run_in_worker (PrioScheduler *self, PrioWorker *worker, const Pri
 {
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, worker, PRIO_TYPE_WORKER), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
   prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL), NULL);
 
   if (options == NULL)
     options = &prio_no_task_options;

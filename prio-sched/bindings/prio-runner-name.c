@@ -11,23 +11,23 @@
 #include "watch/prio-trace-writer-private.h"
 
 /* Outside, on any thread, while somebody observes the loop: a trace names tasks from the post on.  A continuation without a name
- * has that of the task that runs. */
-PrioPostedName
-prio_runner_tell_name (PrioRunner *self, guint id, gboolean continuation)
+ * has that of the task that runs.
+ *
+ * Returns: (transfer full) (nullable): the name */
+char *
+prio_runner_ask_name (PrioRunner *self, guint id, gboolean continuation)
 {
-  PrioPostedName posted = { .is_told = FALSE };
+  char *name = NULL;
 
   /* The function belongs to the owner thread. */
   if (!prio_trace_is_on () || !prio_runner_is_owner (self))
-    return posted;
+    return NULL;
 
   if (self->name_func != NULL)
-    posted.name = self->name_func (id, self->name_data);
-  posted.is_told = TRUE;
-  prio_thread.posting_name = posted.name;
-  if (posted.name == NULL && continuation && prio_thread.observed != NULL)
-    prio_thread.posting_name = prio_thread.observed->told.name;
-  return posted;
+    name = self->name_func (id, self->name_data);
+  if (name == NULL && continuation && prio_thread.observed != NULL)
+    name = g_strdup (prio_thread.observed->told.name);
+  return name;
 }
 
 /**

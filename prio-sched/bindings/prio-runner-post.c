@@ -12,6 +12,7 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
 #include "post/prio-scheduler-post-private.h"
+#include "signal/prio-dependence-private.h"
 #include "signal/prio-registration-private.h"
 #include "signal/prio-util-private.h"
 
@@ -35,20 +36,21 @@ posted_here (PrioRunner *self, gboolean accepted)
   return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
 }
 
-/* Any thread: posts @op, which has no more than an id and a priority, and takes no turns. */
+/* Any thread: posts @post, which has no more than an id, a priority and a name, and takes no turns. */
 static PrioPosted
-post_plain (PrioRunner *self, PrioOp *op)
+post_plain (PrioRunner *self, PrioPost *post)
 {
   gboolean accepted;
 
-  if (G_LIKELY (prio_loop_enter (self->loop)))
+  if (G_LIKELY (post->name == NULL && prio_loop_enter (self->loop)))
     {
-      accepted = append_id (self, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag & PRIO_ENTRY_GOES_ON));
+      accepted = append_id (self, post->job.id,
+                            prio_effective ((PrioTaskPriority) post->priority, post->turn & PRIO_ENTRY_GOES_ON));
       prio_loop_leave (self->loop);
     }
   else
     {
-      accepted = prio_run_queue_post_id (self->loop, &self->ids, op, NULL);
+      accepted = prio_post_submit (post, self->loop);
     }
   return posted_here (self, accepted);
 }
@@ -71,29 +73,26 @@ post_plain (PrioRunner *self, PrioOp *op)
 PrioPosted
 prio_runner_post (PrioRunner *self, guint id, gint priority)
 {
-  PrioOp op = { .id = id, .priority = (gint8) priority };
-  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+  PrioPost post = { .ids = &self->ids, .job = { .id = id }, .priority = (gint8) priority };
+  g_autofree char *name = NULL;
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
 
-  name = prio_runner_name_of_post (self, id, FALSE);
-  return post_plain (self, &op);
+  post.name = name = prio_runner_name_of_post (self, id, FALSE);
+  return post_plain (self, &post);
 }
 
-/* Any thread: posts what @op describes. */
+/* Any thread: posts what @post describes. */
 static PrioPosted
-post_with (PrioRunner *self, PrioOp *op, GCancellable *signal)
+post_with (PrioRunner *self, PrioPost *post, GCancellable *signal)
 {
-  if (signal == NULL && op->priority == PRIO_PRIORITY_UNSET)
-    op->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-  /* What may be lent a priority has an entry. */
-  if (signal == NULL && op->due == 0 && op->expiry == PRIO_NO_EXPIRY && op->flag <= PRIO_ENTRY_GOES_ON &&
-      G_LIKELY (!prio_lending_is_used (self->loop)))
-    return post_plain (self, op);
-
-  return posted_here (self, prio_run_queue_post_id (self->loop, &self->ids, op, signal));
+  if (signal != NULL)
+    post->node = prio_signal_node_for (signal);
+  else if (post->priority == PRIO_PRIORITY_UNSET)
+    post->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+  return posted_here (self, prio_post_submit (post, self->loop));
 }
 
 /**
@@ -124,43 +123,45 @@ PrioPosted
 prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout,
                        gboolean takes_turns)
 {
-  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW };
-  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+  PrioPost post = { .ids = &self->ids, .job = { .id = id }, .priority = (gint8) priority,
+                    .turn = takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW };
+  g_autofree char *name = NULL;
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
 
-  name = prio_runner_name_of_post (self, id, FALSE);
-  op.due = prio_due_after (delay);
-  op.expiry = timeout == 0 ? PRIO_NO_EXPIRY : prio_expiry_after (op.due, timeout);
-  return post_with (self, &op, signal);
+  post.name = name = prio_runner_name_of_post (self, id, FALSE);
+  post.due = prio_due_after (delay);
+  post.expiry = prio_expiry_after (post.due, timeout);
+  return post_with (self, &post, signal);
 }
 
-/* When the timeout of what runs in @state passes. */
-static gint64
-expiry_of (const PrioState *state)
+/* A continuation has the priority, the turns and the timeout of what runs in @state. */
+static void
+inherit (PrioPost *post, const PrioState *state)
 {
-  return state->timed == PRIO_TIMED_NOT ? PRIO_NO_EXPIRY : prio_traits_of (state).expiry;
+  post->priority = state->priority;
+  post->turn = prio_turn_of_continuation (state->takes_turns);
+  post->expiry = state->timed == PRIO_TIMED_NOT ? PRIO_NO_EXPIRY : prio_traits_of (state).expiry;
 }
 
-/* Owner thread: appends a continuation of the running task, whose signal cannot be reset, or which has none, but a timeout, turns
- * or what may lend it a priority.
+/* Owner thread: adds a continuation of the task that runs in @state, whose signal, if it has one, cannot be reset; or one of none.
  * Returns FALSE if the runner is closed or the signal aborted. */
 static gboolean
-append_inherited (PrioRunner *self, guint id, const PrioState *state)
+append_inherited (PrioRunner *self, PrioPost *post, const PrioState *state)
 {
-  PrioOp op = { .id = id, .priority = state->priority, .flag = prio_turn_of_continuation (state->takes_turns),
-                .expiry = expiry_of (state), .data = &self->ids };
-  PrioRegistration *registration = prio_registration_of (state->group);
+  PrioRegistration *registration = state != NULL ? prio_registration_of (state->group) : NULL;
 
   if (self->ids.run_queue == NULL || (registration != NULL && prio_signal_node_is_aborted (registration->node)))
     return FALSE;
 
   if (registration != NULL)
     prio_registration_hold (registration);
-  prio_run_queue_add_op (self->ids.run_queue, &op, registration);
+  if (state != NULL)
+    inherit (post, state);
+  prio_post_add (post, self->ids.run_queue, registration);
   return TRUE;
 }
 
@@ -188,17 +189,18 @@ prio_runner_yield (PrioRunner *self, guint id)
 {
   const PrioState *current, *state = NULL;
   PrioRegistration *registration = NULL;
-  PrioOp op = { .id = id, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .flag = PRIO_ENTRY_GOES_ON };
-  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+  PrioPost post = { .ids = &self->ids, .job = { .id = id }, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE,
+                    .turn = PRIO_ENTRY_GOES_ON };
+  g_autofree char *name = NULL;
   gboolean accepted;
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
 
-  name = prio_runner_name_of_post (self, id, TRUE);
+  post.name = name = prio_runner_name_of_post (self, id, TRUE);
   current = prio_state_of_thread ();
   if (!prio_loop_enter (self->loop))
-    return post_plain (self, &op);
+    return post_plain (self, &post);
 
   if (self->ids.run_queue != NULL && prio_state_is_of (current, self->ids.run_queue))
     state = current;
@@ -206,23 +208,11 @@ prio_runner_yield (PrioRunner *self, guint id)
     registration = prio_registration_of (state->group);
   if (registration != NULL && (state->run_queue != self->ids.run_queue || !prio_registration_is_for_life (registration)))
     {
+      inherit (&post, state);
       prio_loop_leave (self->loop);
-      op.priority = state->priority;
-      op.flag = prio_turn_of_continuation (state->takes_turns);
-      op.expiry = expiry_of (state);
-      return post_with (self, &op, registration->signal);
+      return post_with (self, &post, registration->signal);
     }
-  if (registration != NULL ||
-      (state != NULL && (state->timed != PRIO_TIMED_NOT || state->takes_turns || G_UNLIKELY (prio_lending_is_used (self->loop)))))
-    {
-      accepted = append_inherited (self, id, state);
-    }
-  else
-    {
-      if (state != NULL)
-        op.priority = state->priority;
-      accepted = append_id (self, id, prio_effective ((PrioTaskPriority) op.priority, TRUE));
-    }
+  accepted = append_inherited (self, &post, state);
   prio_loop_leave (self->loop);
   return posted_here (self, accepted);
 }
@@ -253,18 +243,19 @@ PrioPosted
 prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry,
                         gboolean takes_turns)
 {
-  PrioOp op = { .id = id, .priority = (gint8) priority, .flag = prio_turn_of_continuation (takes_turns) };
-  g_auto (PrioPostedName) name G_GNUC_UNUSED = { FALSE };
+  PrioPost post = { .ids = &self->ids, .job = { .id = id }, .priority = (gint8) priority,
+                    .turn = prio_turn_of_continuation (takes_turns) };
+  g_autofree char *name = NULL;
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
 
-  name = prio_runner_name_of_post (self, id, TRUE);
-  op.due = prio_due_after (delay);
-  op.expiry = MAX (expiry, PRIO_NO_EXPIRY);
-  return post_with (self, &op, signal);
+  post.name = name = prio_runner_name_of_post (self, id, TRUE);
+  post.due = prio_due_after (delay);
+  post.expiry = MAX (expiry, PRIO_NO_EXPIRY);
+  return post_with (self, &post, signal);
 }
 
 /**

@@ -30,31 +30,15 @@ struct _PrioRunner
   GArray *rejected; /* of guint */
 };
 
-/* What a task is called, from before it is posted until it has been. */
-typedef struct
-{
-  gboolean is_told;
-  char *name; /* or NULL */
-} PrioPostedName;
+char *prio_runner_ask_name (PrioRunner *self, guint id, gboolean continuation);
 
-PrioPostedName prio_runner_tell_name (PrioRunner *self, guint id, gboolean continuation);
-
-/* Outside, on any thread: @id is about to be posted, by the function that holds what this returns until its end. */
-static inline PrioPostedName
+/* Outside, on any thread: what the task @id, which is about to be posted, is called; or NULL.
+ *
+ * Returns: (transfer full) (nullable): the name */
+static inline char *
 prio_runner_name_of_post (PrioRunner *self, guint id, gboolean continuation)
 {
   if (G_LIKELY (!prio_loop_is_observed (self->loop)))
-    return (PrioPostedName) { .is_told = FALSE };
-  return prio_runner_tell_name (self, id, continuation);
+    return NULL;
+  return prio_runner_ask_name (self, id, continuation);
 }
-
-static inline void
-prio_posted_name_clear (PrioPostedName *posted)
-{
-  if (G_LIKELY (!posted->is_told))
-    return;
-  prio_thread.posting_name = NULL;
-  g_free (posted->name);
-}
-
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (PrioPostedName, prio_posted_name_clear)

@@ -54,8 +54,8 @@ op_release_runner (PrioLoop *loop, const PrioOp *op)
 {
   PrioRunner *runner = op->target;
 
-  if (op->id != 0)
-    runner->ids.funcs->rejected (&runner->ids, op->id);
+  if (op->data != NULL)
+    runner->ids.funcs->rejected (&runner->ids, GPOINTER_TO_UINT (op->data));
   prio_id_queue_release (&runner->ids);
   prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
 }
@@ -64,7 +64,7 @@ op_release_runner (PrioLoop *loop, const PrioOp *op)
 static void
 release_runner (PrioRunner *runner, guint rejected)
 {
-  PrioOp op = { .apply = op_release_runner, .target = runner, .id = rejected };
+  PrioOp op = { .apply = op_release_runner, .target = runner, .data = GUINT_TO_POINTER (rejected) };
 
   prio_loop_submit (runner->loop, &op);
 }
@@ -153,7 +153,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
     *posted = PRIO_POSTED_REJECTED;
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), 0);
   prio_return_val_if_wrong (check_runner_of_group (G_STRFUNC, self, runner), 0);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, &options), 0);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, &options, TRUE), 0);
   g_return_val_if_fail (id != 0, 0);
 
   /* Its scheduler has gone. */

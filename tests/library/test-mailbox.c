@@ -41,7 +41,8 @@ test_burst (Fixture *f, gconstpointer data)
   for (guint i = 1; i <= 3; i++)
     {
       g_thread_join (g_thread_new ("burst", post_many, f->scheduler));
-      g_assert_cmpuint (mailbox->ops->len, ==, N_TASKS);
+      g_assert_cmpuint (mailbox->ops->len, >, N_TASKS);
+      g_assert_cmpuint (mailbox->ops->len % N_TASKS, ==, 0);
       fixture_run (f);
       g_assert_cmpuint (n_ran, ==, i * N_TASKS);
       g_assert_cmpuint (mailbox->ops->len, ==, 0);

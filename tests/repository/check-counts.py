@@ -10,8 +10,8 @@ SOURCE is the project's folder.  It prints, of prio-sched:
     copy an option,
   - the files that touch what is private to GLib.
 
-It fails if PrioLoop has more than 25 fields, or if a file outside loop/ names one.  It also fails if it misses what it plants, or finds
-nothing to count.
+It fails if PrioLoop has more than 25 fields, if a file outside loop/ names one, or if prio_scheduler_post_full () has more stations than
+is its bound.  It also fails if it misses what it plants, or finds nothing to count.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -29,7 +29,7 @@ FUNCTION = re.compile(r'^(?P<type>(?:[\w *]+\n)?[\w *]*?)(?P<name>\w+) \((?P<par
 CALL = re.compile(r'\b(\w+) \(|\.apply = (\w+)')
 # The fields of PrioTaskOptions, what becomes of them, and the records in which they travel.
 OPTION = re.compile(r'\b(?:options|priority|timeout|signal|delay|name|source_object|source_tag|takes_turns'
-                    r'|expiry|due|registration|PrioOp|PrioTimedOp)\b')
+                    r'|expiry|due|registration|PrioOp|PrioTimedOp|PrioPost|PostJobOp|PostTaskOp)\b')
 PRIVATE = {
     'the callback of a source': r'->callback_(?:funcs|data)\b',
     'the context of a source': r'\bsource->context\b',
@@ -37,6 +37,8 @@ PRIVATE = {
     'fields of GObject': r'->(?:ref_count|qdata)\b',
 }
 MOST_FIELDS = 25
+# No more stations than this, in no more modules than that.
+BOUNDS = {'prio_scheduler_post_full': (40, 12)}
 WAYS = ('prio_scheduler_post', 'prio_scheduler_post_full', 'prio_scheduler_post_task', 'prio_task_group_post_task')
 
 
@@ -107,12 +109,18 @@ def count_fields(texts):
 
 
 def count_stations(texts):
+    """Returns whether each way keeps its bound."""
     calls = Calls(texts)
+    keep = True
     for way in WAYS:
         stations = calls.stations(way)
         modules = {re.sub(r'(?:-private)?\.[ch]$', '', str(path)) for _, path in stations}
         print(f'{len(stations):6} stations of the options of {way} (), in {len(modules)} modules')
-    return len(stations)
+        bound = BOUNDS.get(way)
+        if not stations or (bound and (len(stations) > bound[0] or len(modules) > bound[1])):
+            print(f'There are none, or more than {bound}:', *sorted(f'\n       {path}: {name}' for name, path in stations))
+            keep = False
+    return keep
 
 
 def count_private(texts):

@@ -370,9 +370,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
   PrioTask *task;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
-                                                 options != NULL ? options->name : NULL), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
 
   member = prio_task_group_add (self, options, &own, func, user_data, notify);
   signal = own.signal;
@@ -416,9 +414,7 @@ prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options,
   PrioTask *task;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
-                                                 options != NULL ? options->name : NULL), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
 
   task = prio_task_group_post_task (self, options, prio_steps_run, prio_steps_new (func, user_data, notify), prio_steps_unref);
   prio_task_set_program_func (task, (gpointer) func);

@@ -190,9 +190,8 @@ prio_task_group_run_in_thread (PrioTaskGroup *self, const PrioTaskOptions *optio
   PrioTask *task;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
   prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL), NULL);
 
   if (self->threads == NULL)
     self->threads = prio_places_new (prio_task_group_get_loop (self), &funcs);

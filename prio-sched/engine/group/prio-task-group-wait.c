@@ -253,7 +253,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   PrioWait *wait;
 
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
-  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, &options));
+  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, &options, TRUE));
   g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
 
   task = prio_run_queue_make_task (self->places, &options);

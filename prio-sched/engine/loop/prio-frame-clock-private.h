@@ -21,5 +21,5 @@ typedef struct
 } PrioFrameClock;
 
 void prio_frame_clock_init (PrioFrameClock *self, PrioLoop *loop);
-void prio_frame_clock_tick (PrioFrameClock *self, guint n_values, const GValue *values);
+void prio_frame_clock_tick (PrioFrameClock *clock, guint n_values, const GValue *values);
 void prio_frame_clock_clear (PrioFrameClock *self);

@@ -36,7 +36,7 @@ op_ticked (PrioLoop *loop, const PrioOp *op)
 {
   PrioFrameView *view = op->target;
 
-  prio_frames_put (loop, &view->frame, op->due, (gint64) GPOINTER_TO_SIZE (op->data));
+  prio_frames_put (loop, &view->frame, ((const PrioTimedOp *) op)->due, (gint64) GPOINTER_TO_SIZE (op->data));
 }
 
 static void
@@ -109,19 +109,19 @@ prio_frame_clock_init (PrioFrameClock *self, PrioLoop *loop)
 /* A frame begins; the next one is expected an interval from now.  @values are those of the signal, which depend on the emitter: the
  * first argument of ClutterStage's is the view. */
 void
-prio_frame_clock_tick (PrioFrameClock *self, guint n_values, const GValue *values)
+prio_frame_clock_tick (PrioFrameClock *clock, guint n_values, const GValue *values)
 {
   gpointer key = n_values > 1 && G_VALUE_HOLDS_OBJECT (&values[1]) ? g_value_get_object (&values[1]) : NULL;
-  PrioFrameView *view = find_view (self, key);
+  PrioFrameView *view = find_view (clock, key);
   gint64 now = prio_clock_now ();
-  PrioOp op = { .apply = op_ticked, .target = view };
+  PrioTimedOp self = { .op = { .apply = op_ticked, .target = view, .size = sizeof self } };
 
   learn_interval (view, now - view->last);
   view->last = now;
 
-  op.due = prio_time_after (now, view->interval);
-  op.data = GSIZE_TO_POINTER ((gsize) view->interval);
-  prio_loop_submit (self->loop, &op);
+  self.due = prio_time_after (now, view->interval);
+  self.op.data = GSIZE_TO_POINTER ((gsize) view->interval);
+  prio_loop_submit (clock->loop, &self.op);
 }
 
 void

@@ -32,6 +32,7 @@ typedef struct
   void (*func) (PrioIdleDeadline *deadline, gpointer data); /* or NULL */
   gpointer data; /* if @func is NULL: the PrioIdQueue that runs it, of which it is a user */
   GDestroyNotify notify;
+  gint64 due;         /* when it is called at the latest, µs, or 0 */
   GQueue *list;       /* the list in which it is */
   GList link;
   PrioEntry *timeout; /* a delayed task that calls it when its timeout is over, or NULL */

@@ -94,7 +94,7 @@ idle_timed_out (gpointer data)
 
 static gint last_id;
 
-/* Inside: adds an idle callback, of which the run queue is held from now on.  It is called when the operation is due at the latest. */
+/* Inside: adds an idle callback, of which the run queue is held from now on.  It is called when it is due at the latest. */
 void
 prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
 {
@@ -108,14 +108,14 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
   if (G_UNLIKELY (loop->watched.funcs != NULL))
     idle->observed = prio_observed_new_idle (idle->run_queue, prio_clock_now ());
 
-  if (op->due != 0)
+  if (idle->due != 0)
     {
       idle->timeout = prio_run_queue_new_entry (idle->run_queue, idle_timed_out, idle, NULL);
       /* It runs before everything else that waits then. */
       idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
       idle->timeout->turn = PRIO_ENTRY_GOES_ON;
       idle->timeout->use = PRIO_ENTRY_OF_LIBRARY;
-      prio_run_queue_add (idle->timeout, op->due);
+      prio_run_queue_add (idle->timeout, idle->due);
     }
 }
 
@@ -134,7 +134,7 @@ prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const Prio
 
   idle->id = id;
   if (timeout > 0)
-    op.due = prio_time_after (prio_clock_now (), timeout * G_TIME_SPAN_MILLISECOND);
+    idle->due = prio_time_after (prio_clock_now (), timeout * G_TIME_SPAN_MILLISECOND);
   prio_loop_submit (loop, &op);
 
   return id;

@@ -29,12 +29,18 @@ release (gpointer self)
   g_rc_box_release_full (self, clear);
 }
 
+typedef struct
+{
+  PrioOp op;
+  Interlude interlude;
+} AddOp;
+
 static void
 op_add (PrioLoop *loop, const PrioOp *op)
 {
   Interlude *self = g_rc_box_new (Interlude);
 
-  *self = (Interlude) { op->func, op->data, op->notify };
+  *self = ((const AddOp *) op)->interlude;
   if (loop->interludes == NULL)
     loop->interludes = g_ptr_array_new_with_free_func (release);
   g_ptr_array_add (loop->interludes, self);
@@ -44,9 +50,9 @@ op_add (PrioLoop *loop, const PrioOp *op)
 void
 prio_interludes_add (PrioLoop *loop, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
-  PrioOp op = { .apply = op_add, .func = func, .data = data, .notify = notify };
+  AddOp self = { { .apply = op_add, .size = sizeof self }, { func, data, notify } };
 
-  prio_loop_submit (loop, &op);
+  prio_loop_submit (loop, &self.op);
 }
 
 /* Between two tasks. */

@@ -95,7 +95,7 @@ prio_loop_tear_down (PrioLoop *loop)
   /* Once the mailbox is closed, there is no owner thread, and who holds the mailbox's lock is inside. */
   do
     {
-      prio_loop_process_mailbox (loop);
+      prio_mailbox_carry_out (&loop->mailbox, loop);
       prio_run_queues_resume (loop);
     }
   while (!prio_mailbox_close (&loop->mailbox));

@@ -237,6 +237,7 @@ void prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked);
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
+void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
 void prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
 
@@ -258,7 +259,6 @@ prio_release_now (GDestroyNotify notify, gpointer data)
 }
 
 void prio_loop_catch_up (PrioLoop *loop);
-void prio_loop_process_mailbox (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
@@ -282,12 +282,18 @@ prio_due_after (guint64 delay)
   return prio_time_after (prio_clock_now (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
 }
 
-/* When a timeout of @timeout ms passes that counts from @due or, if that is 0, from now, µs; G_MAXINT64: never. */
+/* There is no timeout. */
+#define PRIO_NO_EXPIRY 0
+
+/* When a timeout of @timeout ms, or 0 for none, passes that counts from @due or, if that is 0, from now, µs; G_MAXINT64: never. */
 static inline gint64
 prio_expiry_after (gint64 due, gint timeout)
 {
-  gint64 start = due != 0 ? due : prio_clock_now ();
+  gint64 start;
 
+  if (G_LIKELY (timeout == 0))
+    return PRIO_NO_EXPIRY;
+  start = due != 0 ? due : prio_clock_now ();
   return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, 0);
 }
 

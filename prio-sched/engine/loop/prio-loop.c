@@ -242,23 +242,6 @@ prio_loop_dispose (PrioLoop *loop)
   return unused;
 }
 
-/* Carries out what other threads have sent.  Call it inside. */
-void
-prio_loop_process_mailbox (PrioLoop *loop)
-{
-  const GArray *ops = prio_mailbox_take (&loop->mailbox);
-  const char *posting_name = g_steal_pointer (&prio_thread.posting_name);
-
-  for (guint i = 0; i < ops->len; i++)
-    {
-      const PrioOp *op = &g_array_index (ops, PrioOp, i);
-
-      op->apply (loop, op);
-    }
-  prio_mailbox_forget (&loop->mailbox);
-  prio_thread.posting_name = posting_name;
-}
-
 /* Any thread: attaches the governor if it has left the context (prio-loop-source).  In the prepare of another source GLib is past it
  * already, and has to ask again. */
 static inline void
@@ -281,7 +264,7 @@ prio_loop_catch_up (PrioLoop *loop)
   come_back (loop);
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
     {
-      prio_loop_process_mailbox (loop);
+      prio_mailbox_carry_out (&loop->mailbox, loop);
       return;
     }
 
@@ -452,15 +435,8 @@ prio_loop_flush_releases (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-/* Applies @op inside.  Returns whether there are releases for this thread to flush. */
-static inline gboolean
-apply (PrioLoop *loop, const PrioOp *op)
-{
-  op->apply (loop, op);
-  return prio_loop_has_releases (loop);
-}
-
-/* Sends @op to the owner thread, or applies it if that has become this one or there is none any more. */
+/* Sends @op to the owner thread, or applies it if that has become this one or there is none any more.  Returns whether there are
+ * releases for this thread to flush. */
 static G_GNUC_NO_INLINE gboolean
 submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
@@ -478,7 +454,8 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
     }
   while (!prio_loop_enter_or_lock (loop, &locked) && !prio_loop_enter (loop));
 
-  releases = apply (loop, op);
+  op->apply (loop, op);
+  releases = prio_loop_has_releases (loop);
   /* A worker has closed the loop, or a group has outlived it: what the operation has queued never runs. */
   while (prio_loop_is_dead (loop) && loop->funcs->release_some (loop))
     releases = TRUE;
@@ -494,7 +471,8 @@ submit (PrioLoop *loop, const PrioOp *op)
   if (G_UNLIKELY (!prio_loop_enter (loop)))
     return submit_from_elsewhere (loop, op);
 
-  releases = apply (loop, op);
+  op->apply (loop, op);
+  releases = prio_loop_has_releases (loop);
   prio_loop_leave (loop);
   return releases;
 }
@@ -523,6 +501,39 @@ void
 prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 {
   submit (loop, op);
+}
+
+typedef struct
+{
+  PrioOp op;
+  GDestroyNotify notify;
+} CallOp;
+
+static void
+do_nothing (gpointer data G_GNUC_UNUSED)
+{
+}
+
+static void
+op_call (PrioLoop *loop, const PrioOp *op)
+{
+  PrioMicrotask microtask = { .func = do_nothing, .data = op->data, .notify = ((const CallOp *) op)->notify };
+
+  if (prio_loop_is_dead (loop))
+    prio_loop_defer_release (loop, microtask.notify, op->data);
+  else
+    prio_loop_queue_microtask (loop, &microtask);
+}
+
+/* Has @notify called with @data by the thread that runs the context, at its next checkpoint; here only if the context has gone, and
+ * if @quietly not even then. */
+void
+prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly)
+{
+  CallOp self = { { .apply = op_call, .data = data, .size = sizeof self }, notify };
+
+  if (submit (loop, &self.op) && !quietly)
+    prio_loop_flush_releases (loop);
 }
 
 static void

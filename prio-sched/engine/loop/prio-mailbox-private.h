@@ -20,21 +20,20 @@ typedef struct _PrioOp PrioOp;
  * released (prio_loop_defer_release ()). */
 typedef void (*PrioOpFunc) (PrioLoop *loop, const PrioOp *op);
 
-/* An operation for the owner thread.  @apply decides what the other fields mean. */
+/* An operation for the owner thread.  One that needs more is the first field of a larger record, and says how large that is. */
 struct _PrioOp
 {
   PrioOpFunc apply;
   gpointer target; /* the object or record that it changes */
-  GSourceFunc func;
   gpointer data;
-  GDestroyNotify notify;
-  GCancellable *signal;
-  gint64 due;    /* µs of g_get_monotonic_time (), or 0 */
-  gint64 expiry; /* of a post: when its timeout passes, or PRIO_NO_EXPIRY */
-  gint8 priority;
-  guint8 flag; /* of a post: PrioEntryTurn */
-  guint id; /* of a task id, or 0 */
+  gsize size; /* of the whole record, a multiple of 8; 0 if this is all */
 };
+
+typedef struct
+{
+  PrioOp op;
+  gint64 due; /* µs of g_get_monotonic_time (), or 0 */
+} PrioTimedOp;
 
 typedef enum
 {
@@ -51,16 +50,15 @@ typedef struct
 {
   gint state; /* PrioMailboxState; atomic, and FILLED is set under @lock */
   PrioLock lock;
-  GArray *ops;   /* of PrioOp; under @lock */
-  GArray *taken; /* of PrioOp: what the owner thread carries out; empty otherwise */
+  GArray *ops;   /* the records of operations, one after the other, in words of 8 bytes; under @lock */
+  GArray *taken; /* the same: what the owner thread carries out; empty otherwise */
   gboolean closed; /* under @lock */
 } PrioMailbox;
 
 void prio_mailbox_init (PrioMailbox *mailbox);
 void prio_mailbox_clear (PrioMailbox *mailbox);
 gboolean prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context);
-const GArray *prio_mailbox_take (PrioMailbox *mailbox);
-void prio_mailbox_forget (PrioMailbox *mailbox);
+void prio_mailbox_carry_out (PrioMailbox *mailbox, PrioLoop *loop);
 gboolean prio_mailbox_close (PrioMailbox *mailbox);
 
 static inline PrioMailboxState

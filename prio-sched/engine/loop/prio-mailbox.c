@@ -7,8 +7,11 @@
 
 #include "loop/prio-mailbox-private.h"
 
-/* Memory for more operations than this is returned to the system after a burst. */
-#define MAX_KEPT 1024
+/* Records begin in the array at words of so many bytes. */
+#define WORD sizeof (guint64)
+
+/* Memory for more words than this is returned to the system after a burst. */
+#define MAX_KEPT 8192
 
 /* The lock is held for less time than it takes to go to sleep, so a thread first tries
  * this many times. */
@@ -29,7 +32,13 @@ lock (PrioMailbox *mailbox)
 static GArray *
 ops_new (void)
 {
-  return g_array_new (FALSE, FALSE, sizeof (PrioOp));
+  return g_array_new (FALSE, FALSE, WORD);
+}
+
+static inline PrioOp *
+op_at (GArray *ops, guint place)
+{
+  return (gpointer) &g_array_index (ops, guint64, place);
 }
 
 void
@@ -55,13 +64,17 @@ prio_mailbox_clear (PrioMailbox *mailbox)
 gboolean
 prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context)
 {
+  gsize size = op->size != 0 ? op->size : sizeof *op;
+  guint place;
   gboolean closed;
 
   lock (mailbox);
   closed = mailbox->closed;
   if (!closed)
     {
-      g_array_append_vals (mailbox->ops, op, 1);
+      place = mailbox->ops->len;
+      g_array_append_vals (mailbox->ops, op, (guint) (size / WORD));
+      op_at (mailbox->ops, place)->size = size;
       if (prio_mailbox_state (mailbox) != PRIO_MAILBOX_FILLED &&
           __atomic_exchange_n (&mailbox->state, PRIO_MAILBOX_FILLED, __ATOMIC_SEQ_CST) == PRIO_MAILBOX_ASLEEP)
         g_main_context_wakeup (context);
@@ -70,9 +83,8 @@ prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context
   return !closed;
 }
 
-/* Takes all operations.  Call prio_mailbox_forget () once they are carried out. */
-const GArray *
-prio_mailbox_take (PrioMailbox *mailbox)
+static GArray *
+take (PrioMailbox *mailbox)
 {
   GArray *taken;
 
@@ -86,15 +98,21 @@ prio_mailbox_take (PrioMailbox *mailbox)
   return taken;
 }
 
+/* Inside: carries out what other threads have sent. */
 void
-prio_mailbox_forget (PrioMailbox *mailbox)
+prio_mailbox_carry_out (PrioMailbox *mailbox, PrioLoop *loop)
 {
-  if (mailbox->taken->len <= MAX_KEPT)
+  GArray *taken = take (mailbox);
+
+  for (guint place = 0; place < taken->len; place += (guint) (op_at (taken, place)->size / WORD))
+    op_at (taken, place)->apply (loop, op_at (taken, place));
+
+  if (taken->len <= MAX_KEPT)
     {
-      g_array_set_size (mailbox->taken, 0);
+      g_array_set_size (taken, 0);
       return;
     }
-  g_array_unref (mailbox->taken);
+  g_array_unref (taken);
   mailbox->taken = ops_new ();
 }
 

@@ -11,7 +11,7 @@
  *
  * @models engine/loop/prio-mailbox.c prio_mailbox_push 70205fa34b4b
  *     Pusher
- * @models engine/loop/prio-mailbox.c prio_mailbox_take 5d462c483cc2
+ * @models engine/loop/prio-mailbox.c take 000000000000
  *     TAKE
  * @models engine/loop/prio-mailbox.c prio_mailbox_close a924d13011e6
  *     Ender: `closed = (n == 0)`

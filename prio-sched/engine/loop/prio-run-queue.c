@@ -342,8 +342,10 @@ prio_run_queue_enqueue (PrioEntry *entry)
   append (queue_of_entry (entry), entry);
 }
 
-static inline void
-add (PrioEntry *entry, gint64 due)
+/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
+ * delays it until @due if that is not 0. */
+void
+prio_run_queue_add (PrioEntry *entry, gint64 due)
 {
   PrioLoop *loop = entry->run_queue->loop;
 
@@ -365,24 +367,8 @@ add (PrioEntry *entry, gint64 due)
       prio_entry_move (entry, PRIO_ENTRY_DELAYED);
       prio_due_add_delayed (&loop->due, entry, due);
     }
-}
-
-static G_GNUC_NO_INLINE void
-add_and_tell (PrioEntry *entry, gint64 due)
-{
-  add (entry, due);
-  entry->run_queue->loop->watched.funcs->added (entry, due);
-}
-
-/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
- * delays it until @due if that is not 0. */
-void
-prio_run_queue_add (PrioEntry *entry, gint64 due)
-{
-  if (G_UNLIKELY (entry->run_queue->loop->watched.funcs != NULL))
-    add_and_tell (entry, due);
-  else
-    add (entry, due);
+  if (G_UNLIKELY (loop->watched.funcs != NULL))
+    loop->watched.funcs->added (entry, due);
 }
 
 /* Takes @entry, which is QUEUED, out of its queue. */

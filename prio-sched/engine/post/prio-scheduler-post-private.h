@@ -8,26 +8,23 @@
 #include "scheduler/prio-scheduler-private.h"
 #include "signal/prio-registration-private.h"
 
-/* The task has no timeout. */
-#define PRIO_NO_EXPIRY 0
-
-PrioRegistration *prio_registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp *op, gboolean *aborted);
-
-void prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration);
-
-/* When the timeout in @options passes, for a task that is delayed until @due, or 0; PRIO_NO_EXPIRY if there is none. */
-static inline gint64
-prio_task_options_expiry (const PrioTaskOptions *options, gint64 due)
+/* A task without a result that is to be posted: the options are read once, into this, and it goes down whole, to the thread that owns the
+ * loop too. */
+typedef struct
 {
-  return G_LIKELY (options->timeout == 0) ? PRIO_NO_EXPIRY : prio_expiry_after (due, options->timeout);
-}
+  PrioOp op;            /* its target is the run queue */
+  PrioSignalNode *node; /* of the signal, or NULL */
+  gint64 due;           /* µs, or 0 */
+  gint64 expiry;        /* when its timeout passes, µs, or PRIO_NO_EXPIRY */
+  const char *name;     /* for those who observe the loop, or NULL; it is not sent to another thread */
+  PrioJob job;          /* its function */
+  PrioIdQueue *ids;     /* of a task id, instead of a run queue; or NULL */
+  gint8 priority;       /* PrioTaskPriority */
+  guint8 turn;          /* PrioEntryTurn */
+} PrioPost;
 
-/* Where a new task with @options stands among its equals. */
-static inline guint8
-prio_task_options_turn (const PrioTaskOptions *options)
-{
-  return options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW;
-}
+void prio_post_add (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration);
+gboolean prio_post_submit (PrioPost *self, PrioLoop *loop);
 
 /* Sets the signal and the priority of a new entry. */
 static inline void

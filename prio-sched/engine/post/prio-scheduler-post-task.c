@@ -12,36 +12,51 @@
 #include "signal/prio-util-private.h"
 #include "task/prio-task-impl-private.h"
 
+typedef struct
+{
+  PrioOp op;            /* its target is the task */
+  PrioSignalNode *node; /* of the signal, of which it has a reference; or NULL */
+  gint64 due;
+  PrioTaskPriority priority;
+} PostTaskOp;
+
 static void
 op_post_task (PrioLoop *loop, const PrioOp *op)
 {
+  const PostTaskOp *self = (const PostTaskOp *) op;
   PrioTask *task = op->target;
   PrioEntry *entry = prio_task_get_entry (task);
-  gboolean aborted;
-  PrioRegistration *registration = prio_registration_for_op (loop, entry->run_queue, op, &aborted);
+  GCancellable *signal = self->node != NULL ? self->node->signal : NULL;
+  PrioRegistration *registration = NULL;
+  gboolean aborted = prio_loop_is_dead (loop);
 
+  if (self->node != NULL && !aborted)
+    registration = prio_registration_acquire (entry->run_queue, self->node, &signal, &aborted);
+  if (signal != NULL)
+    prio_loop_defer_release (loop, g_object_unref, signal);
   if (aborted)
     {
       prio_task_abort (task);
       return;
     }
 
-  prio_entry_bind (entry, registration, (PrioTaskPriority) op->priority);
-  prio_run_queue_add (entry, op->due);
+  prio_entry_bind (entry, registration, self->priority);
+  prio_run_queue_add (entry, self->due);
 }
 
 /* Posts @task, and takes over the reference to it. */
 void
 prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due)
 {
-  PrioOp op = { .apply = op_post_task, .target = task, .priority = (gint8) priority, .due = due };
+  PostTaskOp post = { { .apply = op_post_task, .target = task, .size = sizeof post }, NULL, due, priority };
 
   if (signal != NULL)
     {
-      prio_signal_node_undo_reset (prio_signal_node_for (signal));
-      op.signal = g_object_ref (signal);
+      post.node = prio_signal_node_for (signal);
+      prio_signal_node_undo_reset (post.node);
+      g_object_ref (signal);
     }
-  prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &op);
+  prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &post.op);
 }
 
 /* Posts a task from the loop's pool.
@@ -80,7 +95,8 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
 PrioTask *
 prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options)
 {
-  PrioTask *task = prio_task_make (run_queue, prio_task_options_turn (options), options->signal, options->priority);
+  PrioTask *task = prio_task_make (run_queue, options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW, options->signal,
+                                   options->priority);
 
   if (options->name != NULL)
     prio_task_set_name (task, options->name);
@@ -96,7 +112,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
   gint64 due = prio_due_after (options->delay);
 
   if (options->timeout != 0)
-    prio_entry_set_expiry (prio_task_get_entry (task), prio_task_options_expiry (options, due));
+    prio_entry_set_expiry (prio_task_get_entry (task), prio_expiry_after (due, options->timeout));
   prio_task_set_work (task, func, data, notify);
   prio_scheduler_submit_task (g_object_ref (task), options->signal, options->priority, due);
 
@@ -155,9 +171,7 @@ prio_scheduler_post_task (PrioScheduler *self, const PrioTaskOptions *options, P
                           GDestroyNotify notify)
 {
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL,
-                                                 options != NULL ? options->name : NULL), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
 
   return prio_run_queue_post_task (self->run_queue, options != NULL ? options : &prio_no_task_options, func, user_data, notify);
 }

@@ -13,13 +13,20 @@
 #include "signal/prio-dependence-private.h"
 #include "signal/prio-util-private.h"
 
-static void
-op_post_job (PrioLoop *loop, const PrioOp *op)
+typedef struct
 {
-  PrioRunQueue *run_queue = op->target;
-  PrioEffective effective = prio_effective ((PrioTaskPriority) op->priority, FALSE);
+  PrioOp op; /* its target is the run queue, and its data that of the function */
+  GSourceFunc func;
+  GDestroyNotify notify;
+  PrioTaskPriority priority;
+} PostJobOp;
 
-  prio_run_queue_append_job (run_queue, effective, op->func, op->data, op->notify);
+static void
+op_post_job (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  const PostJobOp *self = (const PostJobOp *) op;
+
+  prio_run_queue_append_job (op->target, prio_effective (self->priority, FALSE), self->func, op->data, self->notify);
 }
 
 /* Appends in the common case: owner thread, spare record, queue not empty.  In a batch it calls no function. */
@@ -52,15 +59,14 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
           GDestroyNotify notify)
 {
   static const char function[] G_GNUC_UNUSED = "prio_scheduler_post";
-  PrioOp op = { .apply = op_post_job, .func = func, .data = data, .notify = notify,
-                .priority = (gint8) priority };
+  PostJobOp post = { { .apply = op_post_job, .data = data, .size = sizeof post }, func, notify, priority };
 
   prio_return_if_wrong (prio_check_scheduler (function, self));
   prio_return_if_wrong (prio_check_priority (function, (gint) priority));
   prio_return_if_wrong (prio_check_callable (function, "func", func != NULL, NULL));
 
-  op.target = self->run_queue;
-  prio_loop_submit_post (self->run_queue->loop, &op);
+  post.op.target = self->run_queue;
+  prio_loop_submit_post (self->run_queue->loop, &post.op);
 }
 
 /**
@@ -92,198 +98,147 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
     post_job (self, priority, func, user_data, notify);
 }
 
-/* Returns the registration for the signal of @op, or NULL if there is no signal, the signal is aborted, or the context
- * is destroyed.  Drops the operation's reference to the signal. */
-PrioRegistration *
-prio_registration_for_op (PrioLoop *loop, PrioRunQueue *run_queue, const PrioOp *op, gboolean *aborted)
-{
-  GCancellable *signal = op->signal;
-  PrioRegistration *registration = NULL;
-
-  *aborted = prio_loop_is_dead (loop);
-  if (signal == NULL)
-    return NULL;
-
-  if (!*aborted)
-    registration = prio_registration_acquire (run_queue, prio_signal_node_for (signal), &signal, aborted);
-  if (signal != NULL)
-    prio_loop_defer_release (loop, g_object_unref, signal);
-  return registration;
-}
-
-/* Owner thread: adds a closure of the user, or a task id. */
+/* Adds what @self describes, whose signal is registered. */
 void
-prio_run_queue_add_op (PrioRunQueue *run_queue, const PrioOp *op, PrioRegistration *registration)
+prio_post_add (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration)
 {
-  gboolean is_plain = registration == NULL && op->due == 0 && op->expiry == PRIO_NO_EXPIRY && op->flag <= PRIO_ENTRY_GOES_ON;
   PrioEntry *entry;
 
+  prio_thread.posting_name = self->name;
   /* What may be lent a priority has an entry. */
-  if (op->id != 0 && is_plain && !prio_lending_is_used (run_queue->loop))
+  if (self->ids != NULL && registration == NULL && self->due == 0 && self->expiry == PRIO_NO_EXPIRY &&
+      self->turn <= PRIO_ENTRY_GOES_ON && !prio_lending_is_used (run_queue->loop))
     {
-      prio_id_queue_append (op->data, op->id, prio_effective ((PrioTaskPriority) op->priority, op->flag & PRIO_ENTRY_GOES_ON));
+      prio_id_queue_append (self->ids, self->job.id,
+                            prio_effective ((PrioTaskPriority) self->priority, self->turn & PRIO_ENTRY_GOES_ON));
+      prio_thread.posting_name = NULL;
       return;
     }
 
-  entry = op->id != 0 ? prio_id_queue_new_entry (op->data, op->id)
-                      : prio_run_queue_new_entry (run_queue, op->func, op->data, op->notify);
-  entry->turn = op->flag;
-  if (op->expiry != PRIO_NO_EXPIRY)
-    prio_entry_set_expiry (entry, op->expiry);
-  prio_entry_bind (entry, registration, (PrioTaskPriority) op->priority);
-  prio_run_queue_add (entry, op->due);
+  entry = self->ids != NULL ? prio_id_queue_new_entry (self->ids, self->job.id)
+                            : prio_run_queue_new_entry (run_queue, self->job.func, self->job.data, self->job.notify);
+  entry->turn = self->turn;
+  if (self->expiry != PRIO_NO_EXPIRY)
+    prio_entry_set_expiry (entry, self->expiry);
+  prio_entry_bind (entry, registration, (PrioTaskPriority) self->priority);
+  prio_run_queue_add (entry, self->due);
+  prio_thread.posting_name = NULL;
 }
 
-static void
-op_post_entry (PrioLoop *loop, const PrioOp *op)
-{
-  gboolean aborted;
-  PrioRegistration *registration = prio_registration_for_op (loop, op->target, op, &aborted);
-
-  if (!aborted)
-    prio_run_queue_add_op (op->target, op, registration);
-  else if (op->notify != NULL)
-    prio_loop_defer_release (loop, op->notify, op->data);
-}
-
-/* Posts a task id, and drops the operation's reference to its queue. */
-static void
-op_post_id (PrioLoop *loop, const PrioOp *op)
-{
-  PrioIdQueue *ids = op->data;
-  gboolean aborted;
-  PrioRegistration *registration;
-
-  if (ids->run_queue != NULL)
-    {
-      registration = prio_registration_for_op (loop, ids->run_queue, op, &aborted);
-      if (aborted)
-        ids->funcs->rejected (ids, op->id);
-      else
-        prio_run_queue_add_op (ids->run_queue, op, registration);
-    }
-  else if (op->signal != NULL)
-    {
-      prio_loop_defer_release (loop, g_object_unref, op->signal);
-    }
-  prio_loop_defer_release (loop, ids->funcs->unref, ids);
-}
-
-/* The result of an attempt to post on the owner thread. */
+/* The result of an attempt to post inside. */
 typedef enum
 {
   POSTED,
-  REJECTED,          /* the signal is aborted, or the queue is closed */
-  NOT_OWNER,         /* this is not the owner thread */
+  REJECTED,          /* the signal is aborted, the queue is closed, or the context has gone */
   NEEDS_REGISTRATION /* there is none yet; making one takes a reference to the signal */
 } PostResult;
 
-static PostResult
-post_on_owner_thread (PrioLoop *loop, const PrioOp *op, PrioSignalNode *node, GCancellable **signal)
+/* Inside.  Takes the reference to the signal if it makes a registration. */
+static inline PostResult
+post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
 {
-  PostResult result = POSTED;
+  PrioRunQueue *run_queue = self->ids != NULL ? self->ids->run_queue : self->op.target;
   PrioRegistration *registration = NULL;
-  PrioRunQueue *run_queue;
-  gboolean aborted;
+  gboolean aborted = run_queue == NULL || prio_loop_is_dead (loop);
 
-  if (!prio_loop_enter (loop))
-    return NOT_OWNER;
-
-  run_queue = op->id != 0 ? ((PrioIdQueue *) op->data)->run_queue : op->target;
-  if (run_queue == NULL)
+  if (self->node != NULL && !aborted)
     {
-      result = REJECTED;
+      registration = prio_registration_acquire (run_queue, self->node, signal, &aborted);
+      if (registration == NULL && !aborted)
+        return NEEDS_REGISTRATION;
     }
-  else if (node != NULL)
-    {
-      registration = prio_registration_acquire (run_queue, node, signal, &aborted);
-      if (registration == NULL)
-        result = aborted ? REJECTED : NEEDS_REGISTRATION;
-    }
+  if (aborted)
+    return REJECTED;
 
-  if (result == POSTED)
-    prio_run_queue_add_op (run_queue, op, registration);
-  prio_loop_leave (loop);
-  return result;
+  prio_post_add (self, run_queue, registration);
+  return POSTED;
 }
 
-/* Any thread: posts what @op describes.  Returns FALSE if @signal is aborted, or the queue is closed. */
-static gboolean
-post_entry (PrioLoop *loop, PrioOp *op, GCancellable *signal)
+/* Drops the references that the operation has. */
+static void
+op_post (PrioLoop *loop, const PrioOp *op)
 {
-  PrioSignalNode *node = signal != NULL ? prio_signal_node_for (signal) : NULL;
+  const PrioPost *self = (const PrioPost *) op;
+  GCancellable *signal = self->node != NULL ? self->node->signal : NULL;
+  gboolean posted = post_inside (self, loop, &signal) == POSTED;
+
+  if (signal != NULL)
+    prio_loop_defer_release (loop, g_object_unref, signal);
+  if (self->ids != NULL)
+    {
+      if (!posted && self->ids->run_queue != NULL)
+        self->ids->funcs->rejected (self->ids, self->job.id);
+      prio_loop_defer_release (loop, self->ids->funcs->unref, self->ids);
+    }
+  else if (!posted && self->job.notify != NULL)
+    {
+      prio_loop_defer_release (loop, self->job.notify, self->job.data);
+    }
+}
+
+/* Sends @self to the owner thread.  Returns FALSE if it is known already that it will not run. */
+static gboolean
+send (PrioPost *self, PrioLoop *loop)
+{
+  if ((self->node != NULL && prio_signal_node_is_aborted (self->node)) || (self->ids != NULL && prio_loop_has_gone (loop)))
+    return FALSE;
+
+  self->op.apply = op_post;
+  self->op.size = sizeof *self;
+  self->name = NULL;
+  if (self->node != NULL)
+    g_object_ref (self->node->signal);
+  /* A pending operation holds its queue.  This thread may have been the owner before, but need not be now. */
+  if (self->ids != NULL)
+    self->ids->funcs->ref (self->ids);
+  prio_loop_submit_post (loop, &self->op);
+  return TRUE;
+}
+
+/* Any thread: posts what @self describes.  Returns FALSE if its signal is aborted, or its queue is closed. */
+gboolean
+prio_post_submit (PrioPost *self, PrioLoop *loop)
+{
+  PrioSignalNode *node = self->node;
   g_autoptr (GCancellable) owned = NULL;
-  PostResult result;
+  PostResult result = POSTED;
 
   if (node != NULL)
     prio_signal_node_undo_reset (node);
   /* A million tasks may share a signal.  They take one reference, with the first registration. */
   if (node != NULL && !prio_signal_node_has_registrations (node))
-    owned = g_object_ref (signal);
+    result = NEEDS_REGISTRATION;
 
-  result = post_on_owner_thread (loop, op, node, &owned);
-  if (result == NEEDS_REGISTRATION)
+  do
     {
-      owned = g_object_ref (signal);
-      result = post_on_owner_thread (loop, op, node, &owned);
+      if (result == NEEDS_REGISTRATION)
+        owned = g_object_ref (node->signal);
+      if (!prio_loop_enter (loop))
+        return send (self, loop);
+      result = post_inside (self, loop, &owned);
+      prio_loop_leave (loop);
     }
-  if (result == NOT_OWNER &&
-      ((node != NULL && prio_signal_node_is_aborted (node)) || (op->id != 0 && prio_loop_has_gone (loop))))
-    result = REJECTED;
-
-  if (result == NOT_OWNER)
-    {
-      op->signal = signal != NULL ? g_object_ref (signal) : NULL;
-      /* A pending operation holds its queue.  This thread may have been the owner before, but need not be now. */
-      if (op->id != 0)
-        ((PrioIdQueue *) op->data)->funcs->ref (op->data);
-      prio_loop_submit_post (loop, op);
-    }
-  return result != REJECTED;
+  while (result == NEEDS_REGISTRATION);
+  return result == POSTED;
 }
 
-/* Posts a task id to @ids.  The caller has set the id, the priority, the flag, when it is due and when it expires in @op; this
- * sets the rest. */
-gboolean
-prio_run_queue_post_id (PrioLoop *loop, PrioIdQueue *ids, PrioOp *op, GCancellable *signal)
+/* Reads @options, which are valid; NULL stands for the defaults. */
+static inline PrioPost
+read_options (const PrioTaskOptions *options)
 {
-  op->apply = op_post_id;
-  op->data = ids;
+  gint64 due;
 
-  return post_entry (loop, op, signal);
-}
-
-/* Any thread: posts a closure, or releases it if its signal is aborted. */
-static inline gboolean
-post_closure (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc func, gpointer data, GDestroyNotify notify)
-{
-  gint64 due = prio_due_after (options->delay);
-  PrioOp op = { .apply = op_post_entry, .target = run_queue, .func = func, .data = data, .notify = notify,
-                .priority = (gint8) options->priority, .flag = prio_task_options_turn (options), .due = due,
-                .expiry = prio_task_options_expiry (options, due) };
-
-  if (post_entry (run_queue->loop, &op, options->signal))
-    return TRUE;
-
-  prio_thread.posting_name = NULL;
-  prio_release_now (notify, data);
-  return FALSE;
-}
-
-/* Posts a closure with options that are wrong, or with a timeout, or a name, which is of use to who observes the loop. */
-static G_GNUC_NO_INLINE gboolean
-post_rare (PrioRunQueue *run_queue, const PrioTaskOptions *options, GSourceFunc func, gpointer data, GDestroyNotify notify)
-{
-  static const char function[] G_GNUC_UNUSED = "prio_scheduler_post_full";
-  gboolean posted;
-
-  prio_return_val_if_wrong (prio_check_task_options (function, options), FALSE);
-  prio_return_val_if_wrong (prio_check_callable (function, "func", func != NULL, NULL), FALSE);
-
-  prio_thread.posting_name = options->name;
-  posted = post_closure (run_queue, options, func, data, notify);
-  prio_thread.posting_name = NULL;
-  return posted;
+  if (options == NULL)
+    options = &prio_no_task_options;
+  due = prio_due_after (options->delay);
+  return (PrioPost) {
+    .node = options->signal != NULL ? prio_signal_node_for (options->signal) : NULL,
+    .due = due,
+    .expiry = prio_expiry_after (due, options->timeout),
+    .name = options->name,
+    .priority = (gint8) options->priority,
+    .turn = options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW,
+  };
 }
 
 /**
@@ -317,12 +272,17 @@ gboolean
 prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc func, gpointer user_data,
                           GDestroyNotify notify)
 {
-  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
-  if (options == NULL)
-    options = &prio_no_task_options;
-  if (G_UNLIKELY (!prio_task_options_are_plain (options)))
-    return post_rare (self->run_queue, options, func, user_data, notify);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), FALSE);
+  PrioPost post;
 
-  return post_closure (self->run_queue, options, func, user_data, notify);
+  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), FALSE);
+
+  post = read_options (options);
+  post.op.target = self->run_queue;
+  post.job = (PrioJob) { .func = func, .data = user_data, .notify = notify };
+  if (prio_post_submit (&post, self->run_queue->loop))
+    return TRUE;
+
+  prio_release_now (notify, user_data);
+  return FALSE;
 }

@@ -74,31 +74,6 @@ work_ref (PrioWork *work)
 }
 
 static void
-do_nothing (gpointer data G_GNUC_UNUSED)
-{
-}
-
-static void
-op_call (PrioLoop *loop, const PrioOp *op)
-{
-  PrioMicrotask microtask = { .func = do_nothing, .data = op->data, .notify = op->notify };
-
-  if (prio_loop_is_dead (loop))
-    prio_loop_defer_release (loop, op->notify, op->data);
-  else
-    prio_loop_queue_microtask (loop, &microtask);
-}
-
-/* Has @notify called with @data by the thread that runs the context; here only if that has gone. */
-static void
-call_on_loop (PrioLoop *loop, GDestroyNotify notify, gpointer data)
-{
-  PrioOp op = { .apply = op_call, .notify = notify, .data = data };
-
-  prio_loop_submit (loop, &op);
-}
-
-static void
 work_unref (gpointer data)
 {
   PrioWork *work = data;
@@ -145,9 +120,9 @@ work_end (PrioWork *work)
   if (work->priority_changed != 0)
     g_signal_handler_disconnect (task->signal, work->priority_changed);
   if (work->notify != NULL)
-    call_on_loop (loop, work->notify, work->data);
+    prio_loop_call (loop, work->notify, work->data, FALSE);
   /* The task may be the last to hold the loop. */
-  call_on_loop (loop, drop_task, task);
+  prio_loop_call (loop, drop_task, task, FALSE);
   prio_loop_unref (loop);
   work_unref (work);
 }
@@ -229,7 +204,7 @@ leave_place (PrioWork *work)
   prio_lock_unlock (&work_lock);
 
   if (!passed)
-    call_on_loop (places->loop, keeps ? places->funcs->place_kept : places->funcs->place_free, work->data);
+    prio_loop_call (places->loop, keeps ? places->funcs->place_kept : places->funcs->place_free, work->data, FALSE);
   return passed;
 }
 
@@ -264,7 +239,7 @@ run (PrioWork *work)
 
   is_in_pool = TRUE;
   if (work->places != NULL)
-    call_on_loop (work->places->loop, work->places->funcs->begun, work->data);
+    prio_loop_call (work->places->loop, work->places->funcs->begun, work->data, FALSE);
   call (work);
   is_in_pool = FALSE;
   passed = work->places != NULL && leave_place (work);
@@ -394,14 +369,13 @@ abort_taken (PrioWork *work)
   PrioTask *task = work->task;
   PrioLoop *loop = task->entry.run_queue->loop;
   PrioOp abort = { .apply = op_abort, .target = task };
-  PrioOp end = { .apply = op_call, .data = work, .notify = end_taken };
 
   if (work->is_nested)
     set_nested (FALSE);
   work->is_nested = FALSE;
   g_object_ref (task);
   prio_loop_submit_quietly (loop, &abort);
-  prio_loop_submit_quietly (loop, &end);
+  prio_loop_call (loop, end_taken, work, TRUE);
 }
 
 static void
@@ -736,9 +710,8 @@ prio_scheduler_run_in_thread (PrioScheduler *self, const PrioTaskOptions *option
                               GDestroyNotify notify)
 {
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
   prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, options != NULL ? options->name : NULL), NULL);
 
   if (options == NULL)
     options = &prio_no_task_options;

@@ -26,6 +26,7 @@ typedef struct
   PrioTimed timed;           /* whether the continuation has the timeout of what yields: */
   gint64 expiry;             /* when that passes, µs */
   gboolean takes_turns;
+  gint64 due;                /* µs, or 0 */
   PrioRegistration *abort;   /* inherited instead of @signal; only on the owner thread */
   PrioRegistration *follows; /* inherited instead of @followed; only on the owner thread */
 } PrioInheritance;
@@ -145,7 +146,7 @@ op_post_inherited (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, followed);
 
   if (bound)
-    prio_run_queue_add (entry, op->due);
+    prio_run_queue_add (entry, from->due);
   else
     prio_task_abort (task);
 }
@@ -177,9 +178,9 @@ inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
 
 /* Posts @task with @from; takes references to the signals of @from. */
 static void
-submit_inherited (PrioLoop *loop, PrioTask *task, const PrioInheritance *from, gint64 due)
+submit_inherited (PrioLoop *loop, PrioTask *task, const PrioInheritance *from)
 {
-  PrioOp op = { .apply = op_post_inherited, .target = task, .data = g_memdup2 (from, sizeof *from), .due = due };
+  PrioOp op = { .apply = op_post_inherited, .target = task, .data = g_memdup2 (from, sizeof *from) };
 
   if (from->signal != NULL)
     {
@@ -226,7 +227,10 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
   if (waits != NULL)
     *waits = task;
   if (from.abort != NULL || from.follows != NULL || from.followed != NULL)
-    submit_inherited (loop, task, &from, due);
+    {
+      from.due = due;
+      submit_inherited (loop, task, &from);
+    }
   else
     prio_scheduler_submit_task (task, from.signal, from.priority, due);
 }
@@ -336,13 +340,16 @@ prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError *
   return prio_task_propagate_value_for (PRIO_TASK (result), &(GValue) G_VALUE_INIT, error, G_STRFUNC);
 }
 
+typedef struct
+{
+  PrioOp op;
+  PrioMicrotask microtask;
+} QueueOp;
+
 static void
 op_queue_microtask (PrioLoop *loop, const PrioOp *op)
 {
-  PrioMicrotask microtask = { .func = (GSourceOnceFunc) (gpointer) op->func, .data = op->data,
-                              .notify = op->notify };
-
-  prio_loop_queue_microtask (loop, &microtask);
+  prio_loop_queue_microtask (loop, &((const QueueOp *) op)->microtask);
 }
 
 /**
@@ -368,6 +375,7 @@ void
 prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpointer user_data,
                                 GDestroyNotify notify)
 {
+  QueueOp queue = { { .apply = op_queue_microtask, .size = sizeof queue }, { .func = func, .data = user_data, .notify = notify } };
   PrioRunQueue *run_queue;
   const PrioState *state;
 
@@ -378,22 +386,17 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
   state = prio_state_capture (run_queue);
   if (prio_loop_enter (run_queue->loop))
     {
-      PrioMicrotask microtask = { .func = func, .data = user_data, .notify = notify };
-
       if (state != NULL)
         {
-          microtask.state = *state;
+          queue.microtask.state = *state;
           prio_state_hold (state);
         }
-      prio_loop_queue_microtask (run_queue->loop, &microtask);
+      prio_loop_queue_microtask (run_queue->loop, &queue.microtask);
       prio_loop_leave (run_queue->loop);
     }
   else
     {
-      PrioOp op = { .apply = op_queue_microtask, .func = (GSourceFunc) (gpointer) func, .data = user_data,
-                    .notify = notify };
-
-      prio_loop_submit (run_queue->loop, &op);
+      prio_loop_submit (run_queue->loop, &queue.op);
     }
 }
 

@@ -61,14 +61,6 @@ prio_entry_get_priority (const PrioEntry *entry)
   return entry->follows != NULL ? prio_group_get_priority (entry->follows) : (PrioTaskPriority) entry->priority;
 }
 
-/* Gives @entry, which is not added yet, a timeout that passes at @expiry, µs. */
-static inline void
-prio_entry_set_expiry (PrioEntry *entry, gint64 expiry)
-{
-  entry->timed = PRIO_TIMED_WAITS;
-  entry->expiry = expiry;
-}
-
 /* Whether @entry is aborted with the group whose priority it follows: when it is queued, it is
  * in a queue of the group that aborts it, and nowhere else.  One with a timeout is in a heap too. */
 static inline gboolean

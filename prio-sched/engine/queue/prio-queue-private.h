@@ -188,6 +188,14 @@ prio_turn_of_continuation (gboolean takes_turns)
   return takes_turns ? PRIO_ENTRY_TAKES_TURNS | PRIO_ENTRY_GOES_ON_BEHIND : PRIO_ENTRY_GOES_ON;
 }
 
+/* Gives @entry, which is not added yet, a timeout that passes at @expiry, µs. */
+static inline void
+prio_entry_set_expiry (PrioEntry *entry, gint64 expiry)
+{
+  entry->timed = PRIO_TIMED_WAITS;
+  entry->expiry = expiry;
+}
+
 /* @entry, which is not queued, has begun and goes on. */
 static inline void
 prio_entry_go_on (PrioEntry *entry)

@@ -23,7 +23,7 @@ gboolean prio_check_limit (const char *function, guint limit);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options);
 
 /* The slow paths of the functions below. */
-gboolean prio_check_each_task_option (const char *function, const PrioTaskOptions *options);
+gboolean prio_check_each_task_option (const char *function, const PrioTaskOptions *options, gboolean has_func);
 gboolean prio_complain_of_callable (const char *function, const char *what, const char *name);
 
 /* @what is a function that there has to be; the task has the name @name, or none. */
@@ -36,23 +36,13 @@ prio_check_callable (const char *function, const char *what, gboolean is_given, 
 /* Whether @options have a size that needs a closer look: another one than that which this version knows. */
 #define PRIO_HAS_OTHER_SIZE(options) ((options)->size != 0 && (options)->size != sizeof *(options))
 
-/* Whether @options are valid, and say no more than a priority, a signal and a delay. */
+/* @options may be NULL; @has_func says whether the function that there has to be is there. */
 G_ALWAYS_INLINE static inline gboolean
-prio_task_options_are_plain (const PrioTaskOptions *options)
+prio_check_task_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
 {
-  gsize rare = (gsize) options->source_object | (gsize) options->name | (gsize) options->timeout | (gsize) options->takes_turns;
-
-  return G_LIKELY (rare == 0 && !PRIO_HAS_OTHER_SIZE (options) && PRIO_IS_PRIORITY_OR_UNSET (options->priority) &&
-                   PRIO_IS_SIGNAL_OR_NULL (options->signal));
-}
-
-G_ALWAYS_INLINE static inline gboolean
-prio_check_task_options (const char *function, const PrioTaskOptions *options)
-{
-  if (options == NULL)
+  if (G_LIKELY (has_func && (options == NULL ||
+                             (options->source_object == NULL && !PRIO_HAS_OTHER_SIZE (options) &&
+                              PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_IS_SIGNAL_OR_NULL (options->signal)))))
     return TRUE;
-  if (G_LIKELY (options->source_object == NULL && !PRIO_HAS_OTHER_SIZE (options) &&
-                PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_IS_SIGNAL_OR_NULL (options->signal)))
-    return TRUE;
-  return prio_check_each_task_option (function, options);
+  return prio_check_each_task_option (function, options, has_func);
 }

@@ -44,24 +44,16 @@ describe (gpointer instance)
   return g_strdup_printf ("%p", instance);
 }
 
-static void
-complain_of_instance (const char *function, const char *name, gpointer instance, const char *what)
-{
-  g_autofree char *description = describe (instance);
-
-  complain (function, name, "%s %s", description, what);
-}
-
 gboolean
 prio_check_type (const char *function, gpointer instance, GType type)
 {
-  g_autofree char *what = NULL;
+  g_autofree char *description = NULL;
 
   if (G_LIKELY (G_TYPE_CHECK_INSTANCE_TYPE (instance, type)))
     return TRUE;
 
-  what = g_strdup_printf ("is not a %s", g_type_name (type));
-  complain_of_instance (function, NULL, instance, what);
+  description = describe (instance);
+  complain (function, NULL, "%s is not a %s", description, g_type_name (type));
   return FALSE;
 }
 
@@ -133,23 +125,30 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
     }
   if (G_UNLIKELY (!PRIO_IS_SIGNAL_OR_NULL (signal)))
     {
-      complain_of_instance (function, name, signal, "is not a GCancellable, so it cannot be the signal");
+      g_autofree char *description = describe (signal);
+
+      complain (function, name, "%s is not a GCancellable, so it cannot be the signal", description);
       return FALSE;
     }
   return TRUE;
 }
 
 gboolean
-prio_check_each_task_option (const char *function, const PrioTaskOptions *options)
+prio_check_each_task_option (const char *function, const PrioTaskOptions *options, gboolean has_func)
 {
+  if (options == NULL)
+    options = &prio_no_task_options;
   if (!check_size (function, options, options->size, sizeof *options) ||
       !check_priority_and_signal (function, options->name, options->priority, options->signal))
     return FALSE;
-  if (options->source_object == NULL || G_IS_OBJECT (options->source_object))
-    return TRUE;
 
-  complain (function, options->name, "%p is not a GObject, so it cannot be the source object",
-            (gpointer) options->source_object);
+  if (options->source_object != NULL && !G_IS_OBJECT (options->source_object))
+    complain (function, options->name, "%p is not a GObject, so it cannot be the source object",
+              (gpointer) options->source_object);
+  else if (!has_func)
+    complain (function, options->name, "func is NULL, and has to be a function");
+  else
+    return TRUE;
   return FALSE;
 }
 

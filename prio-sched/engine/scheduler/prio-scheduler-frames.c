@@ -268,11 +268,12 @@ static void
 op_set_frame (PrioLoop *loop, const PrioOp *op)
 {
   PrioRunQueue *run_queue = op->target;
+  gint64 due = ((const PrioTimedOp *) op)->due;
 
-  if (op->due == 0)
+  if (due == 0)
     prio_frames_remove (loop, &run_queue->next_frame);
   else
-    prio_frames_put (loop, &run_queue->next_frame, op->due, 0);
+    prio_frames_put (loop, &run_queue->next_frame, due, 0);
 }
 
 /**
@@ -302,14 +303,14 @@ op_set_frame (PrioLoop *loop, const PrioOp *op)
 void
 prio_scheduler_set_next_frame (PrioScheduler *self, gint64 next_frame)
 {
-  PrioOp op = { .apply = op_set_frame, .due = next_frame };
+  PrioTimedOp set = { { .apply = op_set_frame, .size = sizeof set }, next_frame };
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
   g_return_if_fail (next_frame >= 0);
 
-  op.target = self->run_queue;
+  set.op.target = self->run_queue;
   g_object_ref (self);
-  prio_loop_submit (self->run_queue->loop, &op);
+  prio_loop_submit (self->run_queue->loop, &set.op);
   notify_next_frame (self, next_frame);
   g_object_unref (self);
 }

@@ -210,14 +210,19 @@ prio_registration_is_for_life (PrioRegistration *registration)
   return registration->node->is_task_signal;
 }
 
+typedef struct
+{
+  PrioOp op;
+  PrioOpFunc carry_out;
+} PrioSentOp;
+
 static void
 op_apply (PrioLoop *loop, const PrioOp *op)
 {
   PrioRegistration *registration = op->target;
-  PrioOpFunc apply = (PrioOpFunc) (gpointer) op->func;
 
   if (registration->group.users > 0)
-    apply (loop, op);
+    ((const PrioSentOp *) op)->carry_out (loop, op);
   unref_on_owner_thread (loop, registration);
 }
 
@@ -226,16 +231,12 @@ op_apply (PrioLoop *loop, const PrioOp *op)
 void
 prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboolean quietly)
 {
-  PrioOp op = {
-    .apply = op_apply,
-    .target = prio_registration_ref (registration),
-    .func = (GSourceFunc) (gpointer) apply,
-  };
+  PrioSentOp self = { { .apply = op_apply, .target = prio_registration_ref (registration), .size = sizeof self }, apply };
 
   if (quietly)
-    prio_loop_submit_quietly (registration->loop, &op);
+    prio_loop_submit_quietly (registration->loop, &self.op);
   else
-    prio_loop_submit (registration->loop, &op);
+    prio_loop_submit (registration->loop, &self.op);
 }
 
 /* Operation: the signal has been aborted. */

@@ -54,7 +54,7 @@ op_start_timer (PrioLoop *loop, const PrioOp *op)
   handle->timer->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
   /* A loop of yields of that priority does not go before it. */
   handle->timer->turn = PRIO_ENTRY_GOES_ON;
-  prio_run_queue_add (handle->timer, op->due);
+  prio_run_queue_add (handle->timer, ((const PrioTimedOp *) op)->due);
 }
 
 /* Aborts the signal @delay ms from now.  The timer is a task of the library's own, at the highest
@@ -62,9 +62,9 @@ op_start_timer (PrioLoop *loop, const PrioOp *op)
 void
 prio_handle_start_timer (PrioHandle *handle, guint64 delay)
 {
-  PrioOp op = { .apply = op_start_timer, .target = prio_handle_ref (handle), .due = prio_due_after (delay) };
+  PrioTimedOp self = { { .apply = op_start_timer, .target = prio_handle_ref (handle), .size = sizeof self }, prio_due_after (delay) };
 
-  prio_loop_submit (handle->loop, &op);
+  prio_loop_submit (handle->loop, &self.op);
 }
 
 /* When a context goes, its timers go with it: then @timer is stale. */

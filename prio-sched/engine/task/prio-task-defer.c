@@ -113,23 +113,6 @@ fail_dropped (gpointer data)
   g_free (dropped);
 }
 
-/* Does nothing: its destroy notify, fail_dropped (), is called even if the context goes before. */
-static void
-wait_for_checkpoint (gpointer data G_GNUC_UNUSED)
-{
-}
-
-static void
-op_fail_dropped (PrioLoop *loop, const PrioOp *op)
-{
-  PrioMicrotask microtask = { .func = wait_for_checkpoint, .data = op->data, .notify = fail_dropped };
-
-  if (prio_loop_is_dead (loop))
-    prio_loop_defer_release (loop, fail_dropped, op->data);
-  else
-    prio_loop_queue_microtask (loop, &microtask);
-}
-
 /* Called when the task is disposed.  If its result was deferred and has not come, nobody can give
  * it any more: the task takes a new reference, and fails.
  *
@@ -137,7 +120,6 @@ op_fail_dropped (PrioLoop *loop, const PrioOp *op)
 gboolean
 prio_task_fail_if_dropped (PrioTask *self)
 {
-  PrioOp op = { .apply = op_fail_dropped };
   PrioDropped *dropped;
 
   if (__atomic_load_n (&self->claim, __ATOMIC_ACQUIRE) != PRIO_TASK_DEFERRED || prio_task_is_completed (self) ||
@@ -149,7 +131,6 @@ prio_task_fail_if_dropped (PrioTask *self)
 
   dropped = g_new (PrioDropped, 1);
   *dropped = (PrioDropped) { .task = g_object_ref (self), .dropper = g_thread_self () };
-  op.data = dropped;
-  prio_loop_submit (self->entry.run_queue->loop, &op);
+  prio_loop_call (self->entry.run_queue->loop, fail_dropped, dropped, FALSE);
   return TRUE;
 }
