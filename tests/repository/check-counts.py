@@ -27,8 +27,8 @@ FUNCTION = re.compile(r'^(?P<type>(?:[\w *]+\n)?[\w *]*?)(?P<name>\w+) \((?P<par
                       re.DOTALL | re.MULTILINE)
 # A call, or the operation that another thread is sent.
 CALL = re.compile(r'\b(\w+) \(|\.apply = (\w+)')
-# The fields of PrioTaskOptions, what becomes of them, and the records in which they travel.
-OPTION = re.compile(r'\b(?:options|priority|timeout|signal|delay|name|source_object|source_tag|takes_turns'
+# The fields of PrioTaskOptions, what becomes of them, and the records in which they travel; but not a field of PrioLoop.
+OPTION = re.compile(r'\b(?<!loop->)(?:options|priority|timeout|signal|delay|name|source_object|source_tag|takes_turns'
                     r'|expiry|due|registration|PrioOp|PrioTimedOp|PrioPost|PostJobOp|PostTaskOp)\b')
 PRIVATE = {
     'the callback of a source': r'->callback_(?:funcs|data)\b',

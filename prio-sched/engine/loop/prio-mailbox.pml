@@ -9,9 +9,9 @@
  *
  * The C, and what stands for it (a change of one of these functions has to be looked at here; then check-models.py --update):
  *
- * @models engine/loop/prio-mailbox.c prio_mailbox_push 70205fa34b4b
+ * @models engine/loop/prio-mailbox.c prio_mailbox_push dc496e77ddae
  *     Pusher
- * @models engine/loop/prio-mailbox.c take 000000000000
+ * @models engine/loop/prio-mailbox.c take f537b4fbbd6c
  *     TAKE
  * @models engine/loop/prio-mailbox.c prio_mailbox_close a924d13011e6
  *     Ender: `closed = (n == 0)`
@@ -19,11 +19,11 @@
  *     Loop: what makes the state ASLEEP
  * @models engine/loop/prio-mailbox-private.h prio_mailbox_wake 9fa63db77a68
  *     WAKE
- * @models engine/loop/prio-loop.c prio_loop_catch_up f91bbe1f0cf4
+ * @models engine/loop/prio-loop.c prio_loop_catch_up c2827fa4ed15
  *     CATCH_UP
  * @models engine/loop/prio-loop.c come_back 9a070af98007
  *     CATCH_UP, Pusher: `here = 1`
- * @models engine/loop/prio-loop.c submit_from_elsewhere d12b95518cd9
+ * @models engine/loop/prio-loop.c submit_from_elsewhere 5e824fe2d36e
  *     Pusher: it comes back after the push
  * @models engine/loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
@@ -35,7 +35,7 @@
  *     Loop, prepare
  * @models engine/loop/prio-loop-source.c governor_check 69e821f057c4
  *     Loop, check
- * @models engine/loop/prio-loop-end.c prio_loop_tear_down 81b356ec757f
+ * @models engine/loop/prio-loop-end.c prio_loop_tear_down d6180d682acd
  *     Ender
  *
  * @holds -DP=2

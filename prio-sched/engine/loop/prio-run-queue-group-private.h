@@ -13,7 +13,7 @@
 
 #include "loop/prio-run-queue-private.h"
 
-void prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioTaskPriority priority);
+void prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioEffective effective);
 void prio_group_leave (PrioGroup *group);
 void prio_group_abort (PrioGroup *group);
 void prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority);

@@ -9,13 +9,13 @@
 
 #include "loop/prio-lending-private.h"
 
-/* Adds @group, which is all zero but for `users` and `ended`, to @run_queue, and holds that. */
+/* Adds @group, which is all zero but for `users` and `ended`, to @run_queue, and holds that.  @effective is that of its tasks. */
 void
-prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioTaskPriority priority)
+prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioEffective effective)
 {
   group->run_queue = run_queue;
   for (guint i = 0; i < 2; i++)
-    prio_queue_init (&group->queues[i], run_queue, prio_effective (priority, i == 1), PRIO_QUEUE_ENTRIES);
+    prio_queue_init (&group->queues[i], run_queue, effective + i, PRIO_QUEUE_ENTRIES);
 
   group->next = run_queue->groups;
   if (run_queue->groups != NULL)

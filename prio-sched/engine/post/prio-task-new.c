@@ -89,7 +89,7 @@ prio_task_new (PrioScheduler *scheduler, const PrioTaskOptions *options)
   PrioTask *task;
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, scheduler), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, TRUE), NULL);
   prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
 
   task = prio_run_queue_make_task (scheduler->run_queue, options != NULL ? options : &prio_no_task_options);

@@ -19,67 +19,67 @@ typedef struct
 } PrioDue;
 
 static inline void
-prio_due_clear (PrioDue *due)
+prio_due_clear (PrioDue *self)
 {
-  prio_heap_clear (&due->delays);
-  prio_heap_clear (&due->deadlines);
+  prio_heap_clear (&self->delays);
+  prio_heap_clear (&self->deadlines);
 }
 
 static inline gboolean
-prio_due_has_delays (const PrioDue *due)
+prio_due_has_delays (const PrioDue *self)
 {
-  return due->delays.n_items > 0;
+  return self->delays.n_items > 0;
 }
 
 static inline gboolean
-prio_due_has_deadlines (const PrioDue *due)
+prio_due_has_deadlines (const PrioDue *self)
 {
-  return due->deadlines.n_items > 0;
+  return self->deadlines.n_items > 0;
 }
 
 /* Whether anything depends on the time. */
 static inline gboolean
-prio_due_is_used (const PrioDue *due)
+prio_due_is_used (const PrioDue *self)
 {
-  return prio_due_has_delays (due) || prio_due_has_deadlines (due);
+  return prio_due_has_delays (self) || prio_due_has_deadlines (self);
 }
 
 /* The delayed entry that is due first; there must be one. */
 static inline PrioEntry *
-prio_due_first_delayed (PrioDue *due)
+prio_due_first_delayed (PrioDue *self)
 {
-  return prio_entry_from_delay (prio_heap_first (&due->delays)->node);
+  return prio_entry_from_delay (prio_heap_first (&self->delays)->node);
 }
 
 /* When the first delayed entry is due, µs; G_MAXINT64 if there is none. */
 static inline gint64
-prio_due_next (PrioDue *due)
+prio_due_next (PrioDue *self)
 {
-  return prio_due_has_delays (due) ? (gint64) prio_heap_first (&due->delays)->key : G_MAXINT64;
+  return prio_due_has_delays (self) ? (gint64) prio_heap_first (&self->delays)->key : G_MAXINT64;
 }
 
 static inline void
-prio_due_add_delayed (PrioDue *due, PrioEntry *entry, gint64 time)
+prio_due_add_delayed (PrioDue *self, PrioEntry *entry, gint64 time)
 {
-  prio_heap_insert (&due->delays, &entry->delay, (guint64) time, due->next_delay++);
+  prio_heap_insert (&self->delays, &entry->delay, (guint64) time, self->next_delay++);
 }
 
 static inline void
-prio_due_remove_delayed (PrioDue *due, PrioEntry *entry)
+prio_due_remove_delayed (PrioDue *self, PrioEntry *entry)
 {
-  prio_heap_remove (&due->delays, &entry->delay);
+  prio_heap_remove (&self->delays, &entry->delay);
 }
 
 static inline void
-prio_due_add_deadline (PrioDue *due, PrioEntry *entry)
+prio_due_add_deadline (PrioDue *self, PrioEntry *entry)
 {
-  prio_heap_insert (&due->deadlines, &entry->delay, (guint64) entry->expiry, entry->job.order);
+  prio_heap_insert (&self->deadlines, &entry->delay, (guint64) entry->expiry, entry->job.order);
 }
 
 static inline void
-prio_due_remove_deadline (PrioDue *due, PrioEntry *entry)
+prio_due_remove_deadline (PrioDue *self, PrioEntry *entry)
 {
-  prio_heap_remove (&due->deadlines, &entry->delay);
+  prio_heap_remove (&self->deadlines, &entry->delay);
 }
 
 static inline PrioEntry *
@@ -97,21 +97,21 @@ prio_due_take_first (PrioHeap *heap, gint64 now)
 
 /* Takes out the first delayed entry if it is due, or returns NULL. */
 static inline PrioEntry *
-prio_due_take_delayed (PrioDue *due, gint64 now)
+prio_due_take_delayed (PrioDue *self, gint64 now)
 {
-  return prio_due_take_first (&due->delays, now);
+  return prio_due_take_first (&self->delays, now);
 }
 
 /* Takes out the first entry whose timeout has passed, or returns NULL. */
 static inline PrioEntry *
-prio_due_take_deadline (PrioDue *due, gint64 now)
+prio_due_take_deadline (PrioDue *self, gint64 now)
 {
-  return prio_due_take_first (&due->deadlines, now);
+  return prio_due_take_first (&self->deadlines, now);
 }
 
 /* Calls @func for each delayed entry, in any order. */
 static inline void
-prio_due_foreach_delayed (PrioDue *due, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
+prio_due_foreach_delayed (PrioDue *self, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
 {
-  prio_heap_foreach (&due->delays, func, data);
+  prio_heap_foreach (&self->delays, func, data);
 }

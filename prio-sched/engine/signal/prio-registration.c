@@ -90,18 +90,6 @@ prio_registration_unref (PrioRegistration *registration)
 
 /* Under prio_signal_lock. */
 static void
-add_to_node (PrioSignalNode *node, PrioRegistration *registration)
-{
-  registration->node_prev = node->last_registration;
-  if (node->last_registration != NULL)
-    node->last_registration->node_next = registration;
-  else
-    __atomic_store_n (&node->registrations, registration, __ATOMIC_RELAXED);
-  node->last_registration = registration;
-}
-
-/* Under prio_signal_lock. */
-static void
 remove_from_node (PrioSignalNode *node, PrioRegistration *registration)
 {
   if (registration->node_prev != NULL)
@@ -131,7 +119,7 @@ registration_ended (PrioGroup *group)
   drop_reference (registration);
 }
 
-/* Makes a registration with one user.  Takes the reference to @signal. */
+/* Under prio_signal_lock: makes a registration with one user, the last of @node.  Takes the reference to @signal. */
 static PrioRegistration *
 registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *signal)
 {
@@ -144,9 +132,15 @@ registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *s
     .node = node,
     .signal = signal,
     .refs = 1,
+    .node_prev = node->last_registration,
   };
-  prio_group_attach (&registration->group, run_queue, node->priority);
+  prio_group_attach (&registration->group, run_queue, prio_effective (node->priority, FALSE));
 
+  if (node->last_registration != NULL)
+    node->last_registration->node_next = registration;
+  else
+    __atomic_store_n (&node->registrations, registration, __ATOMIC_RELAXED);
+  node->last_registration = registration;
   return registration;
 }
 
@@ -187,14 +181,9 @@ prio_registration_acquire (PrioRunQueue *run_queue, PrioSignalNode *node, GCance
     {
       registration = find_registration (node, run_queue);
       if (registration == NULL && *signal != NULL)
-        {
-          registration = registration_new (run_queue, node, g_steal_pointer (signal));
-          add_to_node (node, registration);
-        }
+        registration = registration_new (run_queue, node, g_steal_pointer (signal));
       else if (registration != NULL)
-        {
-          prio_registration_hold (registration);
-        }
+        prio_registration_hold (registration);
     }
 
   prio_lock_unlock (&prio_signal_lock);
