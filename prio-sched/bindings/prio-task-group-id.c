@@ -10,6 +10,7 @@
 
 #include "bindings/prio-task-group-id-private.h"
 
+#include "group/prio-task-group-post-private.h"
 #include "group/prio-task-group-private.h"
 
 #include "bindings/prio-runner-inner-private.h"

@@ -5,171 +5,13 @@
 
 #include "config.h"
 
-#include "group/prio-task-group-private.h"
+#include "group/prio-task-group-post-private.h"
 
-#include "loop/prio-current-private.h"
+#include "group/prio-task-group-private.h"
+#include "group/prio-task-group-wait-private.h"
 #include "loop/prio-traits-private.h"
 #include "post/prio-scheduler-steps-private.h"
 #include "scheduler/prio-options-private.h"
-
-/* Numbers are given in turn: a state that outlives its task is taken for that of another one only if that is as many tasks
- * younger, and runs. */
-#define MAX_NUMBER (G_MAXUINT - 1)
-
-/* Guards the queues of groups whose contexts have gone: functions in threads may end then. */
-PrioLock prio_gone_lock = PRIO_LOCK_INIT;
-
-void
-prio_member_enqueue (PrioMember *member)
-{
-  PrioTaskGroup *self = member->group;
-
-  member->link.data = member;
-  g_queue_push_tail_link (&self->queued, &member->link);
-  self->n_queued_in_threads += member->in_thread;
-  if (self->threads != NULL)
-    prio_task_group_update_places (self);
-}
-
-void
-prio_member_take_out_of_queue (PrioMember *member)
-{
-  PrioTaskGroup *self = member->group;
-  PrioLoop *loop = prio_task_group_get_loop (self);
-  gboolean is_inside = prio_loop_enter (loop);
-
-  if (!is_inside)
-    prio_lock_lock (&prio_gone_lock);
-  if (member->link.data != NULL)
-    {
-      g_queue_unlink (&self->queued, &member->link);
-      member->link.data = NULL;
-      self->n_queued_in_threads -= member->in_thread;
-    }
-  if (!is_inside)
-    prio_lock_unlock (&prio_gone_lock);
-  else
-    prio_loop_leave (loop);
-  if (is_inside && self->threads != NULL)
-    prio_task_group_update_places (self);
-}
-
-PrioMember *
-prio_member_ref (PrioMember *member)
-{
-  g_atomic_int_inc (&member->refs);
-  return member;
-}
-
-void
-prio_member_unref (PrioMember *member)
-{
-  if (!g_atomic_int_dec_and_test (&member->refs))
-    return;
-
-  g_object_unref (member->group);
-  g_free (member);
-}
-
-/* The tasks of a loop's groups that have begun. */
-typedef struct
-{
-  GHashTable *by_number; /* number → PrioMember, not owned */
-  guint last;            /* the number that was given last */
-} Members;
-
-static void
-members_clear (gpointer record)
-{
-  g_hash_table_unref (((Members *) record)->by_number);
-}
-
-static const PrioSlotFuncs slot_funcs = { .size = sizeof (Members), .clear = members_clear };
-
-/* Owner thread. */
-static void
-number (PrioMember *member, PrioLoop *loop)
-{
-  Members *members = prio_loop_ensure_slot (loop, PRIO_SLOT_GROUP, &slot_funcs);
-
-  if (members->by_number == NULL)
-    members->by_number = g_hash_table_new (NULL, NULL);
-  do
-    members->last = members->last % MAX_NUMBER + 1;
-  while (g_hash_table_contains (members->by_number, GUINT_TO_POINTER (members->last)));
-  member->number = members->last;
-  g_hash_table_insert (members->by_number, GUINT_TO_POINTER (member->number), member);
-}
-
-/* Owner thread: where the tasks of @loop that have a number are. */
-static GHashTable *
-numbered (PrioLoop *loop)
-{
-  return ((Members *) prio_loop_get_slot (loop, PRIO_SLOT_GROUP))->by_number;
-}
-
-/* The task of a group whose function, or what goes on from there, calls this, or NULL.  Owner thread. */
-PrioMember *
-prio_member_current (PrioLoop *loop)
-{
-  const PrioState *state = prio_state_of_thread ();
-  PrioMember *member;
-  guint number;
-
-  if (state == NULL || state->traits == 0 || state->run_queue->loop != loop)
-    return NULL;
-
-  number = prio_traits_of (state).member;
-  member = number != 0 ? g_hash_table_lookup (numbered (loop), GUINT_TO_POINTER (number)) : NULL;
-  return member != NULL && member->group->places == state->run_queue ? member : NULL;
-}
-
-/* Here and below, nothing is released while places are counted, so nothing of the user's runs.  Once the context has gone nobody
- * enters, and nobody counts. */
-void
-prio_member_take_place (PrioMember *member)
-{
-  PrioTaskGroup *self = member->group;
-
-  member->has_place = TRUE;
-  self->n_begun++;
-  prio_task_group_update_places (self);
-}
-
-void
-prio_member_leave_place (PrioMember *member)
-{
-  PrioTaskGroup *self = member->group;
-
-  if (!member->has_place)
-    return;
-
-  member->has_place = FALSE;
-  self->n_begun--;
-  prio_task_group_update_places (self);
-}
-
-/* The task is not pending any more.  After the context has gone that may be on any thread. */
-void
-prio_member_leave (PrioMember *member)
-{
-  PrioTaskGroup *self = member->group;
-  PrioLoop *loop = prio_task_group_get_loop (self);
-
-  if (__atomic_exchange_n (&member->left, TRUE, __ATOMIC_ACQ_REL))
-    return;
-
-  __atomic_sub_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
-  if (!prio_loop_enter (loop))
-    return;
-
-  if (member->number != 0)
-    g_hash_table_remove (numbered (loop), GUINT_TO_POINTER (member->number));
-  member->number = 0;
-  prio_loop_leave (loop);
-  prio_member_leave_place (member);
-  prio_task_group_pending_changed (self);
-}
 
 /* The task has been given its result, and the waits hear of it. */
 void
@@ -212,14 +54,7 @@ member_run (PrioTask *task, gpointer data)
 
   /* A destroy notify that the post has released may run it before the post returns. */
   member->task = task;
-  /* It may have been aborted since its turn came. */
-  if (!member->left)
-    {
-      number (member, prio_task_group_get_loop (self));
-      prio_member_take_place (member);
-    }
-  /* It has its place: no other one gets it. */
-  prio_member_take_out_of_queue (member);
+  prio_member_begin (member);
 
   state.traits = prio_traits_new_for_member (prio_task_group_get_loop (self), outer, member->number);
   prio_thread.state = &state;
@@ -287,17 +122,17 @@ take (GPtrArray *taken, PrioMember *member)
   prio_member_leave (member);
 }
 
-/* Takes the tasks that are queued, and those whose functions are on the stack if it is to be @all: they are pending no more.  The
+/* Takes the tasks that are queued, and those whose functions are on the stack if @running: they are pending no more.  The
  * caller ends them. */
-GPtrArray *
-prio_task_group_take (PrioTaskGroup *self, gboolean all)
+static GPtrArray *
+take_all (PrioTaskGroup *self, gboolean running)
 {
   GPtrArray *taken = g_ptr_array_new_with_free_func (taken_free);
 
   /* None of them begins meanwhile. */
   self->n_taking++;
   prio_task_group_update_places (self);
-  for (PrioMember *member = all ? self->running : NULL; member != NULL; member = member->outer)
+  for (PrioMember *member = running ? self->running : NULL; member != NULL; member = member->outer)
     take (taken, member);
   while (self->queued.length > 0)
     take (taken, self->queued.head->data);
@@ -305,8 +140,8 @@ prio_task_group_take (PrioTaskGroup *self, gboolean all)
 }
 
 /* The tasks have been ended: the waits hear of those that have their result.  In a destroy notify that may come later. */
-void
-prio_task_group_drop (PrioTaskGroup *self, GPtrArray *taken)
+static void
+drop (PrioTaskGroup *self, GPtrArray *taken)
 {
   for (guint i = 0; i < taken->len; i++)
     {
@@ -328,7 +163,7 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
   PrioMember *member = g_new (PrioMember, 1);
 
   *own = options != NULL ? *options : prio_no_task_options;
-  own->signal = G_CANCELLABLE (own->signal != NULL ? prio_task_group_combine (self, own->signal)
+  own->signal = G_CANCELLABLE (own->signal != NULL ? prio_combined_get (&self->combined, prio_task_group_get_signal (self), own->signal)
                                                    : g_object_ref (prio_task_group_get_signal (self)));
   *member = (PrioMember) { .refs = 2, .group = g_object_ref (self), .func = func, .data = user_data, .notify = notify };
   __atomic_add_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
@@ -450,11 +285,47 @@ prio_task_group_cancel_queued (PrioTaskGroup *self)
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   g_object_ref (self);
-  taken = prio_task_group_take (self, FALSE);
+  taken = take_all (self, FALSE);
   /* All of them before the first destroy notify. */
   for (guint i = 0; i < taken->len; i++)
     prio_task_cancel_quietly (((PrioMember *) taken->pdata[i])->task);
   prio_loop_flush_releases (prio_task_group_get_loop (self));
-  prio_task_group_drop (self, taken);
+  drop (self, taken);
+  g_object_unref (self);
+}
+
+/**
+ * prio_task_group_abort:
+ * @self: a group
+ * @reason: (nullable): why, or %NULL for a default reason
+ *
+ * Aborts all tasks, queued and running, with @reason.  The group goes on: what is posted from now
+ * on, even in a handler of this abort, has another signal.
+ *
+ * A task whose result is deferred, or whose function runs in a thread, ends when its operation does, and keeps its place until
+ * then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.
+ *
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_group_abort (PrioTaskGroup *self, const GError *reason)
+{
+  g_autoptr (PrioTaskController) controller = NULL;
+  GPtrArray *taken;
+
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
+
+  g_object_ref (self);
+  taken = take_all (self, TRUE);
+  controller = g_steal_pointer (&self->controller);
+  prio_combined_clear (&self->combined);
+  self->controller = prio_task_controller_new (
+      prio_task_signal_get_priority (prio_task_controller_get_signal (controller)));
+
+  prio_task_controller_abort (controller, reason);
+  drop (self, taken);
+  g_object_notify (G_OBJECT (self), "signal");
   g_object_unref (self);
 }

@@ -9,9 +9,8 @@
 
 #include "config.h"
 
+#include "group/prio-task-group-post-private.h"
 #include "group/prio-task-group-private.h"
-
-#include "loop/prio-first-private.h"
 #include "scheduler/prio-options-private.h"
 
 /* In a thread. */
@@ -35,23 +34,10 @@ release_data (gpointer data)
   prio_member_unref (member);
 }
 
-/* Whether the places are still counted: the context has not gone. */
-static gboolean
-counts (PrioMember *member)
-{
-  PrioLoop *loop = prio_task_group_get_loop (member->group);
-
-  if (!prio_loop_enter (loop))
-    return FALSE;
-  prio_loop_leave (loop);
-  return TRUE;
-}
-
 static void
 begun (gpointer member)
 {
-  if (counts (member))
-    prio_member_take_out_of_queue (member);
+  prio_member_take_out_of_queue (member);
 }
 
 static void
@@ -60,7 +46,7 @@ place_free (gpointer data)
   PrioMember *member = data;
   PrioTaskGroup *self = member->group;
 
-  if (!counts (member))
+  if (prio_loop_has_gone (prio_task_group_get_loop (self)))
     return;
 
   self->n_begun--;
@@ -73,7 +59,7 @@ place_kept (gpointer data)
 {
   PrioMember *member = data;
 
-  if (!counts (member))
+  if (prio_loop_has_gone (prio_task_group_get_loop (member->group)))
     return;
 
   member->has_place = TRUE;
@@ -82,41 +68,6 @@ place_kept (gpointer data)
 }
 
 static const PrioPlacesFuncs funcs = { begun, place_free, place_kept };
-
-/* Whether the next place is that of a function in a thread. */
-static gboolean
-thread_is_next (PrioTaskGroup *self)
-{
-  PrioRunQueue *run_queue = self->places;
-  PrioTaskPriority priority;
-  guint64 order;
-  PrioEffective effective;
-  PrioQueue *first;
-  gboolean is_next;
-
-  if (!prio_places_peek (self->threads, &priority, &order))
-    return FALSE;
-  if (self->queued.length == self->n_queued_in_threads)
-    return TRUE;
-  if (!prio_loop_enter (run_queue->loop))
-    return FALSE;
-
-  effective = prio_effective (priority, FALSE);
-  first = prio_run_queue_first (run_queue);
-  is_next = first == NULL || first->effective < effective || (first->effective == effective && first->head->order > order);
-  prio_loop_leave (run_queue->loop);
-  return is_next;
-}
-
-/* A place may be free, or other tasks may be queued, or none any more. */
-void
-prio_task_group_let_threads_in (PrioTaskGroup *self)
-{
-  while (self->n_taking == 0 && self->n_begun < self->limit && thread_is_next (self) && prio_places_let_in (self->threads))
-    self->n_begun++;
-  prio_places_set_passes (self->threads, self->n_taking == 0 && self->n_begun <= self->limit &&
-                                             self->queued.length == self->n_queued_in_threads);
-}
 
 /* The age of a task that is posted now. */
 static guint64

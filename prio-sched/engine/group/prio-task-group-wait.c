@@ -5,14 +5,28 @@
 
 #include "config.h"
 
-#include "group/prio-task-group-private.h"
+#include "group/prio-task-group-wait-private.h"
 
 #include "base/prio-debug-private.h"
+#include "group/prio-task-group-private.h"
 #include "scheduler/prio-options-private.h"
 
 #include "prio-error.h"
 
 #include <glib/gi18n-lib.h>
+
+/* A wait is the data of a task that is in no queue: its signal aborts it like any other. */
+typedef struct
+{
+  PrioTaskGroup *group;  /* held */
+  PrioTask *task;        /* held */
+  PrioTaskGroupWait until;
+  PrioMember *member;    /* of the same group, in whose function it was called; held, or NULL */
+  GList link;            /* in @waits of the group; its data is the wait, or NULL once it is over */
+  guint64 order;         /* the age */
+  guint64 n_failed;      /* how many tasks had failed before */
+  PrioResult result;     /* once it is over */
+} PrioWait;
 
 /* A task that waits for its own group: nobody waits for it, and it gives its place to another one. */
 static void
@@ -69,30 +83,21 @@ wait_release (gpointer data)
   g_free (wait);
 }
 
-/* A wait that is over, and what it is to be given. */
-typedef struct
-{
-  PrioTask *task; /* held */
-  PrioResult result;
-} PrioEnded;
-
-/* Ends @wait because @completed has, or because no task is left. */
-static PrioEnded
-end (PrioWait *wait, PrioTask *completed, gboolean failed)
+/* What @wait is given, because @completed has ended or, if that is NULL, because no task is left. */
+static PrioResult
+result_of (const PrioWait *wait, PrioTask *completed, gboolean failed)
 {
   PrioTaskGroup *self = wait->group;
-  PrioResult result = { .kind = PRIO_RESULT_NONE };
 
   if (wait->until == PRIO_TASK_GROUP_ALL && failed)
-    result = PRIO_RESULT_OF_ERROR (g_error_copy (prio_task_get_error (completed)));
-  else if (completed != NULL && !prio_wait_is_for_all (wait) && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
-    result = (PrioResult) { .value.pointer = g_object_ref (completed), .destroy = g_object_unref, .kind = PRIO_RESULT_POINTER };
-  else if (wait->until == PRIO_TASK_GROUP_ANY && self->n_failed > wait->n_failed && self->last_error != NULL)
-    result = PRIO_RESULT_OF_ERROR (g_error_copy (self->last_error));
-  else if (!prio_wait_is_for_all (wait))
-    result = PRIO_RESULT_OF_ERROR (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group")));
-
-  return (PrioEnded) { g_object_ref (wait->task), result };
+    return PRIO_RESULT_OF_ERROR (g_error_copy (prio_task_get_error (completed)));
+  if (wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL)
+    return (PrioResult) { .kind = PRIO_RESULT_NONE };
+  if (completed != NULL && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
+    return (PrioResult) { .value.pointer = g_object_ref (completed), .destroy = g_object_unref, .kind = PRIO_RESULT_POINTER };
+  if (wait->until == PRIO_TASK_GROUP_ANY && self->n_failed > wait->n_failed && self->last_error != NULL)
+    return PRIO_RESULT_OF_ERROR (g_error_copy (self->last_error));
+  return PRIO_RESULT_OF_ERROR (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group")));
 }
 
 /* How many lists of waits a group has. */
@@ -132,7 +137,7 @@ note_failure (PrioTaskGroup *self, PrioTask *completed)
 
 /* Lists the waits that are over, now that @completed, or nothing if that is NULL, has completed, the oldest first.  Each wait is visited
  * once in all: in the list of those that @completed ends, or when no task is left.  Returns NULL if there are none. */
-static GArray *
+static GPtrArray *
 list_ended (PrioTaskGroup *self, PrioTask *completed)
 {
   gboolean failed = completed != NULL && prio_task_get_state (completed) != PRIO_TASK_STATE_FULFILLED;
@@ -144,7 +149,7 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
   };
   GList *lists[N_LISTS];
   gboolean any = FALSE;
-  GArray *ended;
+  GPtrArray *ended;
   PrioWait *wait;
 
   if (failed)
@@ -157,12 +162,11 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
   if (!any)
     return NULL;
 
-  ended = g_array_new (FALSE, FALSE, sizeof (PrioEnded));
+  ended = g_ptr_array_new ();
   while ((wait = take_oldest (lists)) != NULL)
     {
-      PrioEnded one = end (wait, completed, failed);
-
-      g_array_append_val (ended, one);
+      wait->result = result_of (wait, completed, failed);
+      g_ptr_array_add (ended, wait);
     }
   return ended;
 }
@@ -172,7 +176,7 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
 void
 prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 {
-  g_autoptr (GArray) ended = list_ended (self, completed);
+  g_autoptr (GPtrArray) ended = list_ended (self, completed);
 
   if (ended == NULL)
     return;
@@ -181,14 +185,10 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
   /* First all of them are found: one that ends changes what the others wait for.  A destroy notify may abort them, so it is
    * called after the last has ended. */
   for (guint i = 0; i < ended->len; i++)
-    end_wait (prio_task_get_entry (g_array_index (ended, PrioEnded, i).task)->job.data);
+    end_wait (ended->pdata[i]);
+  /* None of them is released before all have their results. */
   for (guint i = 0; i < ended->len; i++)
-    {
-      PrioEnded *one = &g_array_index (ended, PrioEnded, i);
-
-      prio_task_return_quietly (one->task, &one->result);
-      g_object_unref (one->task);
-    }
+    prio_task_return_quietly (((PrioWait *) ended->pdata[i])->task, &((PrioWait *) ended->pdata[i])->result);
   prio_loop_flush_releases (prio_task_group_get_loop (self));
   g_object_unref (self);
 }

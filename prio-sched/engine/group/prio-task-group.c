@@ -5,6 +5,7 @@
 
 #include "config.h"
 
+#include "group/prio-member-private.h"
 #include "group/prio-task-group-private.h"
 
 #include "loop/prio-dispatch-private.h"
@@ -98,54 +99,6 @@ prio_check_task_group (const char *function, PrioTaskGroup *self)
   return FALSE;
 }
 
-/* The tasks are those of a scheduler that is held back while no place is free.  So they wait in its queues, where they keep
- * their age and follow their priorities, and the next one is found without a search. */
-void
-prio_task_group_update_places (PrioTaskGroup *self)
-{
-  PrioRunQueue *run_queue = self->places;
-  gboolean full;
-
-  if (self->threads != NULL)
-    prio_task_group_let_threads_in (self);
-  full = self->n_begun >= self->limit;
-  if (full == run_queue->full || !prio_loop_enter (run_queue->loop))
-    return;
-
-  prio_run_queue_set_full (run_queue, full);
-  prio_loop_leave (run_queue->loop);
-}
-
-static void
-notify_pending (gpointer group)
-{
-  PrioTaskGroup *self = group;
-
-  self->will_notify = FALSE;
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PENDING]);
-}
-
-/* `pending` is notified once in a checkpoint, however often it changes. */
-void
-prio_task_group_pending_changed (PrioTaskGroup *self)
-{
-  PrioMicrotask microtask = { .func = notify_pending, .data = self, .notify = g_object_unref };
-  PrioLoop *loop = prio_task_group_get_loop (self);
-
-  if (self->will_notify)
-    return;
-
-  g_object_ref (self);
-  if (!prio_loop_enter (loop))
-    {
-      g_object_unref (self);
-      return;
-    }
-  self->will_notify = TRUE;
-  prio_loop_queue_microtask (loop, &microtask);
-  prio_loop_leave (loop);
-}
-
 static void
 prio_task_group_init (PrioTaskGroup *self)
 {
@@ -166,7 +119,6 @@ prio_task_group_constructed (GObject *object)
   if (scheduler == NULL)
     scheduler = g_object_ref (prio_scheduler_get_default ());
   self->places = prio_run_queue_new_part (scheduler->run_queue);
-  self->places->has_places = TRUE;
   self->controller = prio_task_controller_new (self->first_priority);
 }
 
@@ -175,12 +127,11 @@ prio_task_group_finalize (GObject *object)
 {
   PrioTaskGroup *self = PRIO_TASK_GROUP (object);
 
-  g_assert (self->queued.length == 0);
   g_clear_error (&self->last_error);
   g_clear_pointer (&self->threads, prio_places_unref);
   g_clear_pointer (&self->places, prio_run_queue_drop_part);
   g_clear_object (&self->controller);
-  prio_task_group_forget_combined (self);
+  prio_combined_clear (&self->combined);
   g_clear_pointer (&self->seats, g_hash_table_unref);
   g_clear_pointer (&self->ended, g_hash_table_unref);
 
@@ -346,7 +297,6 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
   object_class->set_property = prio_task_group_set_property;
 
   install_properties (object_class);
-  prio_loop_add_leaf_lock (&prio_gone_lock);
 }
 
 /**
@@ -576,40 +526,4 @@ prio_task_group_set_priority (PrioTaskGroup *self, PrioTaskPriority priority, GE
     g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRIORITY]);
   g_object_unref (self);
   return TRUE;
-}
-
-/**
- * prio_task_group_abort:
- * @self: a group
- * @reason: (nullable): why, or %NULL for a default reason
- *
- * Aborts all tasks, queued and running, with @reason.  The group goes on: what is posted from now
- * on, even in a handler of this abort, has another signal.
- *
- * A task whose result is deferred, or whose function runs in a thread, ends when its operation does, and keeps its place until
- * then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.
- *
- * Call it on the thread that runs the scheduler's main context.
- *
- * Since: 1.0
- */
-void
-prio_task_group_abort (PrioTaskGroup *self, const GError *reason)
-{
-  g_autoptr (PrioTaskController) controller = NULL;
-  GPtrArray *taken;
-
-  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
-
-  g_object_ref (self);
-  taken = prio_task_group_take (self, TRUE);
-  controller = g_steal_pointer (&self->controller);
-  prio_task_group_forget_combined (self);
-  self->controller = prio_task_controller_new (
-      prio_task_signal_get_priority (prio_task_controller_get_signal (controller)));
-
-  prio_task_controller_abort (controller, reason);
-  prio_task_group_drop (self, taken);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_SIGNAL]);
-  g_object_unref (self);
 }

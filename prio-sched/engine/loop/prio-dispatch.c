@@ -372,7 +372,7 @@ choose (PrioBatch *batch)
   queue = prio_ready_first (&loop->ready);
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
     return NULL;
-  if (G_UNLIKELY (batch->within) && !queue->run_queue->has_places)
+  if (G_UNLIKELY (batch->within) && queue->run_queue->outer == NULL)
     return NULL;
 
   if (batch->effective != queue->effective)

@@ -31,7 +31,6 @@ struct _PrioRunQueue
   PrioGroup *groups;
   PrioIdQueue *id_queues;
   PrioReadyGroup ready; /* those of its queues, and of the queues of @groups and @id_queues, that have a head */
-  gboolean has_places;  /* it is paused while all are taken, and a task that has deferred its result keeps its own */
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
   guint frame_share; /* of time, beside frames, or 0; atomic */
   gboolean lends; /* whether a task that waits lends its priority */

@@ -376,7 +376,7 @@ accept_result (PrioTask *self, PrioResult *result)
     prio_run_queue_dequeue (&self->entry);
   settle_returned (self);
   deliver_soon (self);
-  if (state != PRIO_ENTRY_DELAYED && self->entry.run_queue->has_places)
+  if (state != PRIO_ENTRY_DELAYED && self->entry.run_queue->outer != NULL)
     prio_loop_answer (loop);
   return state != PRIO_ENTRY_DELAYED;
 }

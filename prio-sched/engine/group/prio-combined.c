@@ -1,11 +1,11 @@
-/* prio-task-group-signal.c: signals that depend on that of a group and on that of a task
+/* prio-combined.c: signals that depend on that of a group and on that of a task
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
-#include "group/prio-task-group-private.h"
+#include "group/prio-combined-private.h"
 
 #include "signal/prio-task-signal-private.h"
 
@@ -52,31 +52,30 @@ has_gone (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UNUSE
 
 /* Looks for those that have gone when there are twice as many as were left the last time. */
 static void
-share (PrioTaskGroup *self, GCancellable *own, PrioTaskSignal *both)
+share (PrioCombined *self, GCancellable *own, PrioTaskSignal *both)
 {
   Shared *shared = g_new (Shared, 1);
 
-  if (self->shared == NULL)
-    self->shared = g_hash_table_new_full (NULL, NULL, NULL, shared_free);
-  if (g_hash_table_size (self->shared) >= MAX (self->shared_limit, MIN_LIMIT))
+  if (self->by_own == NULL)
+    self->by_own = g_hash_table_new_full (NULL, NULL, NULL, shared_free);
+  if (g_hash_table_size (self->by_own) >= MAX (self->limit, MIN_LIMIT))
     {
-      g_hash_table_foreach_remove (self->shared, has_gone, NULL);
-      self->shared_limit = 2 * g_hash_table_size (self->shared);
+      g_hash_table_foreach_remove (self->by_own, has_gone, NULL);
+      self->limit = 2 * g_hash_table_size (self->by_own);
     }
   g_weak_ref_init (&shared->own, own);
   g_weak_ref_init (&shared->both, both);
-  g_hash_table_insert (self->shared, own, shared);
+  g_hash_table_insert (self->by_own, own, shared);
 }
 
-/* What aborts a task of @self with a signal of its own: that, or the group.  Its priority is the first that there is.
+/* What aborts a task with the signal @own in a group with the signal @signal: either.  Its priority is the first that there is.
  *
  * Returns: (transfer full) */
 PrioTaskSignal *
-prio_task_group_combine (PrioTaskGroup *self, GCancellable *own)
+prio_combined_get (PrioCombined *self, PrioTaskSignal *signal, GCancellable *own)
 {
-  PrioTaskSignal *signal = prio_task_group_get_signal (self);
   GCancellable *sources[] = { own, G_CANCELLABLE (signal) };
-  Shared *shared = self->shared != NULL ? g_hash_table_lookup (self->shared, own) : NULL;
+  Shared *shared = self->by_own != NULL ? g_hash_table_lookup (self->by_own, own) : NULL;
   PrioTaskSignal *both = shared != NULL ? shared_get (shared, own) : NULL;
 
   if (both != NULL)
@@ -88,9 +87,9 @@ prio_task_group_combine (PrioTaskGroup *self, GCancellable *own)
   return both;
 }
 
-/* The group has another signal. */
+/* The group has another signal, or ends. */
 void
-prio_task_group_forget_combined (PrioTaskGroup *self)
+prio_combined_clear (PrioCombined *self)
 {
-  g_clear_pointer (&self->shared, g_hash_table_unref);
+  g_clear_pointer (&self->by_own, g_hash_table_unref);
 }

@@ -1,0 +1,258 @@
+/* prio-member.c: the tasks of a group: which are queued, which have a place, and how many are pending
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "group/prio-member-private.h"
+
+#include "loop/prio-current-private.h"
+#include "loop/prio-first-private.h"
+#include "loop/prio-traits-private.h"
+
+/* Numbers are given in turn: a state that outlives its task is taken for that of another one only if that is as many tasks
+ * younger, and runs. */
+#define MAX_NUMBER (G_MAXUINT - 1)
+
+PrioMember *
+prio_member_ref (PrioMember *member)
+{
+  g_atomic_int_inc (&member->refs);
+  return member;
+}
+
+void
+prio_member_unref (PrioMember *member)
+{
+  if (!g_atomic_int_dec_and_test (&member->refs))
+    return;
+
+  g_object_unref (member->group);
+  g_free (member);
+}
+
+/* Whether the next place is that of a function in a thread. */
+static gboolean
+thread_is_next (PrioTaskGroup *self)
+{
+  PrioRunQueue *run_queue = self->places;
+  PrioTaskPriority priority;
+  guint64 order;
+  PrioEffective effective;
+  PrioQueue *first;
+  gboolean is_next;
+
+  if (!prio_places_peek (self->threads, &priority, &order))
+    return FALSE;
+  if (self->queued.length == self->n_queued_in_threads)
+    return TRUE;
+  if (!prio_loop_enter (run_queue->loop))
+    return FALSE;
+
+  effective = prio_effective (priority, FALSE);
+  first = prio_run_queue_first (run_queue);
+  is_next = first == NULL || first->effective < effective || (first->effective == effective && first->head->order > order);
+  prio_loop_leave (run_queue->loop);
+  return is_next;
+}
+
+/* A place may be free, or other tasks may be queued, or none any more. */
+static void
+let_threads_in (PrioTaskGroup *self)
+{
+  while (self->n_taking == 0 && self->n_begun < self->limit && thread_is_next (self) && prio_places_let_in (self->threads))
+    self->n_begun++;
+  prio_places_set_passes (self->threads, self->n_taking == 0 && self->n_begun <= self->limit &&
+                                             self->queued.length == self->n_queued_in_threads);
+}
+
+/* The tasks are in a part of the scheduler's run queue, which is held back while no place is free.  So they wait in queues in which they
+ * keep their age and follow their priorities, and the next one is found without a search. */
+void
+prio_task_group_update_places (PrioTaskGroup *self)
+{
+  PrioRunQueue *run_queue = self->places;
+  gboolean full;
+
+  if (self->threads != NULL)
+    let_threads_in (self);
+  full = self->n_begun >= self->limit;
+  if (full == run_queue->full || !prio_loop_enter (run_queue->loop))
+    return;
+
+  prio_run_queue_set_full (run_queue, full);
+  prio_loop_leave (run_queue->loop);
+}
+
+void
+prio_member_enqueue (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+
+  member->link.data = member;
+  g_queue_push_tail_link (&self->queued, &member->link);
+  self->n_queued_in_threads += member->in_thread;
+  if (self->threads != NULL)
+    prio_task_group_update_places (self);
+}
+
+void
+prio_member_take_out_of_queue (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+  PrioLoop *loop = prio_task_group_get_loop (self);
+
+  /* Once the context has gone nobody looks at the queue. */
+  if (!prio_loop_enter (loop))
+    return;
+
+  if (member->link.data != NULL)
+    {
+      g_queue_unlink (&self->queued, &member->link);
+      member->link.data = NULL;
+      self->n_queued_in_threads -= member->in_thread;
+    }
+  prio_loop_leave (loop);
+  if (self->threads != NULL)
+    prio_task_group_update_places (self);
+}
+
+/* The tasks of a loop's groups that have begun. */
+typedef struct
+{
+  GHashTable *by_number; /* number → PrioMember, not owned */
+  guint last;            /* the number that was given last */
+} Members;
+
+static void
+members_clear (gpointer record)
+{
+  g_hash_table_unref (((Members *) record)->by_number);
+}
+
+static const PrioSlotFuncs slot_funcs = { .size = sizeof (Members), .clear = members_clear };
+
+/* Owner thread. */
+static void
+number (PrioMember *member, PrioLoop *loop)
+{
+  Members *members = prio_loop_ensure_slot (loop, PRIO_SLOT_GROUP, &slot_funcs);
+
+  if (members->by_number == NULL)
+    members->by_number = g_hash_table_new (NULL, NULL);
+  do
+    members->last = members->last % MAX_NUMBER + 1;
+  while (g_hash_table_contains (members->by_number, GUINT_TO_POINTER (members->last)));
+  member->number = members->last;
+  g_hash_table_insert (members->by_number, GUINT_TO_POINTER (member->number), member);
+}
+
+/* Owner thread: where the tasks of @loop that have a number are. */
+static GHashTable *
+numbered (PrioLoop *loop)
+{
+  return ((Members *) prio_loop_get_slot (loop, PRIO_SLOT_GROUP))->by_number;
+}
+
+/* The task of a group whose function, or what goes on from there, calls this, or NULL.  Owner thread. */
+PrioMember *
+prio_member_current (PrioLoop *loop)
+{
+  const PrioState *state = prio_state_of_thread ();
+  PrioMember *member;
+  guint number;
+
+  if (state == NULL || state->traits == 0 || state->run_queue->loop != loop)
+    return NULL;
+
+  number = prio_traits_of (state).member;
+  member = number != 0 ? g_hash_table_lookup (numbered (loop), GUINT_TO_POINTER (number)) : NULL;
+  return member != NULL && member->group->places == state->run_queue ? member : NULL;
+}
+
+/* Here and below, nothing is released while places are counted, so nothing of the user's runs.  Once the context has gone nobody
+ * enters, and nobody counts. */
+void
+prio_member_take_place (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+
+  member->has_place = TRUE;
+  self->n_begun++;
+  prio_task_group_update_places (self);
+}
+
+void
+prio_member_leave_place (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+
+  if (!member->has_place)
+    return;
+
+  member->has_place = FALSE;
+  self->n_begun--;
+  prio_task_group_update_places (self);
+}
+
+/* The function of @member begins. */
+void
+prio_member_begin (PrioMember *member)
+{
+  /* It may have been aborted since its turn came. */
+  if (!member->left)
+    {
+      number (member, prio_task_group_get_loop (member->group));
+      prio_member_take_place (member);
+    }
+  /* It has its place: no other one gets it. */
+  prio_member_take_out_of_queue (member);
+}
+
+static void
+notify_pending (gpointer group)
+{
+  PrioTaskGroup *self = group;
+
+  self->will_notify = FALSE;
+  g_object_notify (G_OBJECT (self), "pending");
+}
+
+/* `pending` is notified once in a checkpoint, however often it changes. */
+void
+prio_task_group_pending_changed (PrioTaskGroup *self)
+{
+  PrioMicrotask microtask = { .func = notify_pending, .data = self, .notify = g_object_unref };
+  PrioLoop *loop = prio_task_group_get_loop (self);
+
+  if (self->will_notify || !prio_loop_enter (loop))
+    return;
+
+  self->will_notify = TRUE;
+  prio_loop_queue_microtask (loop, &microtask);
+  prio_loop_leave (loop);
+  g_object_ref (self);
+}
+
+/* The task is not pending any more.  After the context has gone that may be on any thread. */
+void
+prio_member_leave (PrioMember *member)
+{
+  PrioTaskGroup *self = member->group;
+  PrioLoop *loop = prio_task_group_get_loop (self);
+
+  if (__atomic_exchange_n (&member->left, TRUE, __ATOMIC_ACQ_REL))
+    return;
+
+  __atomic_sub_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
+  if (!prio_loop_enter (loop))
+    return;
+
+  if (member->number != 0)
+    g_hash_table_remove (numbered (loop), GUINT_TO_POINTER (member->number));
+  member->number = 0;
+  prio_loop_leave (loop);
+  prio_member_leave_place (member);
+  prio_task_group_pending_changed (self);
+}

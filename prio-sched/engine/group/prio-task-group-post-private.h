@@ -1,0 +1,13 @@
+/* prio-task-group-post-private.h: how a task becomes one of a group, and ends
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "group/prio-member-private.h"
+
+PrioMember *prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskOptions *own, PrioTaskFunc func,
+                                 gpointer user_data, GDestroyNotify notify);
+void prio_member_hear_of (PrioMember *member);
+void prio_member_complete (PrioMember *member, PrioTask *task);
