@@ -8,7 +8,6 @@
 #include "bindings/prio-runner-private.h"
 
 #include "loop/prio-observer-private.h"
-#include "watch/prio-trace-writer-private.h"
 
 /* Outside, on any thread, while somebody observes the loop: a trace names tasks from the post on.  A continuation without a name
  * has that of the task that runs.
@@ -20,7 +19,7 @@ prio_runner_ask_name (PrioRunner *self, guint id, gboolean continuation)
   char *name = NULL;
 
   /* The function belongs to the owner thread. */
-  if (!prio_trace_is_on () || !prio_runner_is_owner (self))
+  if (!prio_observers_hear_posts () || !prio_runner_is_owner (self))
     return NULL;
 
   if (self->name_func != NULL)

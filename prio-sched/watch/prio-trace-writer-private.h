@@ -19,9 +19,6 @@
 
 #include <gio/gio.h>
 
-/* Tells one trace from the next, and a parent's from its child's.  Names of threads stand once in each.  0 while there is none. */
-extern gint prio_trace_generation G_GNUC_INTERNAL;
-
 /* What a trace tells apart by numbers, each kind by its own. */
 typedef enum
 {
@@ -34,13 +31,6 @@ typedef enum
 
 gboolean prio_trace_writer_start (int fd, gboolean until_exit, GError **error);
 void prio_trace_writer_stop (void);
-gint64 prio_trace_writer_get_pid (void);
+gint prio_trace_writer_get_trace (void);
 guint prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing);
-void prio_trace_writer_add (const char *lines, gsize length);
-
-/* Whether events are to be added.  Any thread, inside too. */
-static inline gboolean
-prio_trace_is_on (void)
-{
-  return __atomic_load_n (&prio_trace_generation, __ATOMIC_ACQUIRE) != 0;
-}
+void prio_trace_writer_add (const GString *line);

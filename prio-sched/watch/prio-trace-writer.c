@@ -25,8 +25,8 @@
 #define BLOCK_SIZE (64 * 1024)
 /* or what there is after so many µs: a crash leaves all but the last moment, and a reader sees what runs. */
 #define WRITE_INTERVAL (100 * 1000)
-/* How many bytes wait for a slow reader at most. */
-#define MAX_WAITING (64 * 1024 * 1024)
+/* How many bytes wait for a slow reader at most, beside those that the thread is writing. */
+#define MAX_GATHERED (64 * 1024 * 1024)
 /* How long the end of a trace waits for a reader at most, µs. */
 #define END_TIME G_USEC_PER_SEC
 /* How long until the thread tries again where there was less room than poll () had said, µs. */
@@ -35,8 +35,7 @@
 typedef struct
 {
   int fd;
-  dev_t device; /* @fd has been opened for this device, and this inode */
-  ino_t inode;
+  struct stat opened; /* what @fd has been opened for */
   gboolean until_exit; /* prio_trace_writer_stop () does nothing */
   gboolean is_child;   /* another process begins and ends the array */
   gboolean has_begun;  /* the beginning of the array is written */
@@ -44,12 +43,9 @@ typedef struct
   gint generation;
   gint64 end;        /* when the thread stops waiting for a reader; 0 until the trace ends */
   GString *gathered; /* whole lines */
-  gsize n_waiting;   /* bytes in @gathered, and of what the thread is writing */
   guint64 n_lost;    /* events */
   GHashTable *numbers[PRIO_TRACE_N_KINDS]; /* gconstpointer → guint */
 } Trace;
-
-gint prio_trace_generation;
 
 /* A leaf: it is taken inside.  It guards all of this. */
 static PrioLock lock = PRIO_LOCK_INIT;
@@ -58,18 +54,15 @@ static PrioCond changed = PRIO_COND_INIT;
 /* The thread that writes it frees it. */
 static Trace *current;
 static gint last_generation;
-static gint64 process; /* whose trace it is; atomic */
+static gint generation; /* of @current, while lines are added to it, or 0; atomic */
 
 static void
 set_current (Trace *trace)
 {
   current = trace;
   if (trace != NULL)
-    {
-      __atomic_store_n (&process, (gint64) getpid (), __ATOMIC_RELAXED);
-      trace->generation = ++last_generation;
-    }
-  __atomic_store_n (&prio_trace_generation, trace != NULL ? trace->generation : 0, __ATOMIC_RELEASE);
+    trace->generation = ++last_generation;
+  __atomic_store_n (&generation, trace != NULL ? trace->generation : 0, __ATOMIC_RELEASE);
 }
 
 /* Whether @trace's descriptor still is what it was opened for.  A program that closes all descriptors, as a daemon does, gives its
@@ -79,23 +72,19 @@ is_still_open (Trace *trace)
 {
   struct stat status;
 
-  return fstat (trace->fd, &status) == 0 && status.st_dev == trace->device && status.st_ino == trace->inode;
+  return fstat (trace->fd, &status) == 0 && status.st_dev == trace->opened.st_dev && status.st_ino == trace->opened.st_ino;
 }
 
 static Trace *
 trace_new (int fd)
 {
   Trace *trace = g_new0 (Trace, 1);
-  struct stat status;
 
   trace->fd = fd;
-  if (fstat (fd, &status) == 0)
-    {
-      trace->device = status.st_dev;
-      trace->inode = status.st_ino;
-    }
-  trace->gathered = g_string_new ("[\n");
-  trace->n_waiting = trace->gathered->len;
+  fstat (fd, &trace->opened);
+  trace->gathered = g_string_new (NULL);
+  for (guint i = 0; i < PRIO_TRACE_N_KINDS; i++)
+    trace->numbers[i] = g_hash_table_new (NULL, NULL);
   return trace;
 }
 
@@ -106,18 +95,8 @@ trace_free (Trace *trace)
     close (trace->fd);
   g_string_free (trace->gathered, TRUE);
   for (guint i = 0; i < PRIO_TRACE_N_KINDS; i++)
-    g_clear_pointer (&trace->numbers[i], g_hash_table_unref);
+    g_hash_table_unref (trace->numbers[i]);
   g_free (trace);
-}
-
-static guint64
-count_lines (const char *lines, gsize length)
-{
-  guint64 n = 0;
-
-  for (gsize i = 0; i < length; i++)
-    n += lines[i] == '\n';
-  return n;
 }
 
 /* Returns how much of @length bytes of @lines goes into one write (): whole lines, of PIPE_BUF bytes at most.  What other processes
@@ -155,30 +134,23 @@ static int
 write_lines (Trace *trace, const GString *lines)
 {
   gsize done = 0;
-  int error = 0;
 
-  while (done < lines->len && error == 0)
+  while (done < lines->len)
     {
-      gssize n = 0;
+      int error = await_room (trace);
+      gssize n;
 
-      error = await_room (trace);
-      if (error == 0)
-        n = write (trace->fd, lines->str + done, get_part (lines->str + done, lines->len - done));
+      if (error != 0)
+        return error;
+      n = write (trace->fd, lines->str + done, get_part (lines->str + done, lines->len - done));
       if (n > 0)
-        {
-          done += (gsize) n;
-          __atomic_fetch_sub (&trace->n_waiting, (gsize) n, __ATOMIC_RELAXED);
-        }
-      else if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        {
-          g_usleep (ROOM_INTERVAL);
-        }
-      else if (error == 0)
-        {
-          error = n < 0 ? errno : EIO;
-        }
+        done += (gsize) n;
+      else if (errno == EAGAIN || errno == EINTR)
+        g_usleep (ROOM_INTERVAL);
+      else
+        return errno;
     }
-  return error;
+  return 0;
 }
 
 /* Waits for lines.  Returns them, with the array's end if they are the last, as @is_last tells. */
@@ -188,29 +160,19 @@ take_lines (Trace *trace, gboolean *is_last)
   GString *lines;
 
   prio_lock_lock (&lock);
-  if (trace->has_begun && trace->end == 0 && trace->gathered->len < BLOCK_SIZE)
+  trace->has_begun = TRUE;
+  prio_cond_broadcast (&changed);
+  if (trace->end == 0 && trace->gathered->len < BLOCK_SIZE)
     prio_cond_wait_until (&changed, &lock, prio_clock_now () + WRITE_INTERVAL);
   lines = g_steal_pointer (&trace->gathered);
   trace->gathered = g_string_sized_new (BLOCK_SIZE);
   *is_last = trace->end != 0;
   if (*is_last && !trace->is_child)
     g_string_append_printf (lines,
-                            "{\"name\":\"lost events\",\"cat\":\"trace\",\"ph\":\"M\",\"pid\":%" G_GINT64_FORMAT
-                            ",\"args\":{\"count\":%" G_GUINT64_FORMAT "}}\n]\n",
-                            prio_trace_writer_get_pid (), trace->n_lost);
+                            "{\"name\":\"lost events\",\"cat\":\"trace\",\"ph\":\"M\",\"pid\":%d,\"args\":{\"count\":%" G_GUINT64_FORMAT
+                            "}}\n]\n", (int) getpid (), trace->n_lost);
   prio_lock_unlock (&lock);
   return lines;
-}
-
-/* The first lines have been written, or cannot be. */
-static void
-tell_begun (Trace *trace)
-{
-  prio_lock_lock (&lock);
-  if (!trace->has_begun)
-    prio_cond_broadcast (&changed);
-  trace->has_begun = TRUE;
-  prio_lock_unlock (&lock);
 }
 
 /* In a thread of its own: writes @data, a Trace, and frees it. */
@@ -218,22 +180,21 @@ static gpointer
 write_trace (gpointer data)
 {
   Trace *trace = data;
+  GString *lines = g_string_new (trace->is_child ? NULL : "[\n");
   gboolean is_last = FALSE;
   sigset_t signals;
-  int error = 0;
+  int error;
 
   /* Signals are for the program's threads.  A reader that has gone, or a limit of the file's size, is an error of write () then. */
   sigfillset (&signals);
   pthread_sigmask (SIG_BLOCK, &signals, NULL);
 
-  while (error == 0 && !is_last)
+  while ((error = write_lines (trace, lines)) == 0 && !is_last)
     {
-      GString *lines = take_lines (trace, &is_last);
-
-      error = write_lines (trace, lines);
       g_string_free (lines, TRUE);
-      tell_begun (trace);
+      lines = take_lines (trace, &is_last);
     }
+  g_string_free (lines, TRUE);
   if (error != 0 && error != EAGAIN)
     g_warning ("The trace ends early: %s", g_strerror (error));
 
@@ -267,25 +228,25 @@ start_thread (Trace *trace, GError **error)
 
 /* Called with the lock: whether the trace with this number is the current one. */
 static gboolean
-is_current (gint generation)
+is_current (gint number)
 {
-  return current != NULL && current->generation == generation;
+  return current != NULL && current->generation == number;
 }
 
 /* Called with the lock: lets the thread write what there is, and waits for it.  A thread that waits for a reader still goes on alone. */
 static void
 end_current (void)
 {
-  gint generation = current->generation;
+  gint number = current->generation;
   gint64 end = prio_clock_now () + END_TIME;
   gboolean in_time = TRUE;
 
-  __atomic_store_n (&prio_trace_generation, 0, __ATOMIC_RELAXED);
+  __atomic_store_n (&generation, 0, __ATOMIC_RELAXED);
   __atomic_store_n (&current->end, end, __ATOMIC_RELAXED);
   prio_cond_broadcast (&changed);
-  while (in_time && is_current (generation))
+  while (in_time && is_current (number))
     in_time = prio_cond_wait_until (&changed, &lock, end + 2 * WRITE_INTERVAL);
-  if (is_current (generation))
+  if (is_current (number))
     current = NULL;
 }
 
@@ -322,7 +283,6 @@ after_fork_in_child (void)
   trace->has_thread = FALSE;
   trace->is_child = TRUE;
   trace->n_lost = 0;
-  trace->n_waiting = 0;
   g_string_truncate (trace->gathered, 0);
   if (trace->end == 0 && fstat (trace->fd, &status) == 0 && S_ISFIFO (status.st_mode))
     set_current (trace);
@@ -342,11 +302,11 @@ prepare_process (gpointer data G_GNUC_UNUSED)
 /* Called with the lock: waits for the beginning of the array, so that no child of fork () writes before it; not for a reader that does
  * not read. */
 static void
-await_begun (gint generation)
+await_begun (gint number)
 {
   gint64 until = prio_clock_now () + WRITE_INTERVAL;
 
-  while (is_current (generation) && !current->has_begun && prio_cond_wait_until (&changed, &lock, until))
+  while (is_current (number) && !current->has_begun && prio_cond_wait_until (&changed, &lock, until))
     ;
 }
 
@@ -384,11 +344,12 @@ prio_trace_writer_stop (void)
   end_trace (FALSE);
 }
 
-/* Returns the process whose trace it is.  Any thread, inside too. */
-gint64
-prio_trace_writer_get_pid (void)
+/* Returns a number that tells this trace from all others, also a child's of its parent's, or 0 if there is none.  Any thread, inside
+ * too. */
+gint
+prio_trace_writer_get_trace (void)
 {
-  return __atomic_load_n (&process, __ATOMIC_RELAXED);
+  return __atomic_load_n (&generation, __ATOMIC_ACQUIRE);
 }
 
 /* Returns the number by which this trace knows @thing, from 1.  An address would tell others where things are in memory.  Any thread,
@@ -396,15 +357,13 @@ prio_trace_writer_get_pid (void)
 guint
 prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
 {
-  GHashTable *numbers;
   guint number = 0;
 
   prio_lock_lock (&lock);
   if (current != NULL)
     {
-      if (current->numbers[kind] == NULL)
-        current->numbers[kind] = g_hash_table_new (NULL, NULL);
-      numbers = current->numbers[kind];
+      GHashTable *numbers = current->numbers[kind];
+
       number = GPOINTER_TO_UINT (g_hash_table_lookup (numbers, thing));
       if (number == 0)
         {
@@ -416,9 +375,9 @@ prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
   return number;
 }
 
-/* Adds @lines, each with a comma and a newline at its end.  Any thread, inside too. */
+/* Adds @line, an event with a comma and a newline at its end.  Any thread, inside too. */
 void
-prio_trace_writer_add (const char *lines, gsize length)
+prio_trace_writer_add (const GString *line)
 {
   Trace *trace;
 
@@ -426,19 +385,14 @@ prio_trace_writer_add (const char *lines, gsize length)
   trace = current;
   if (trace != NULL && trace->end == 0)
     {
-      if (__atomic_load_n (&trace->n_waiting, __ATOMIC_RELAXED) + length <= MAX_WAITING)
-        {
-          g_string_append_len (trace->gathered, lines, (gssize) length);
-          __atomic_fetch_add (&trace->n_waiting, length, __ATOMIC_RELAXED);
-        }
+      if (trace->gathered->len + line->len <= MAX_GATHERED)
+        g_string_append_len (trace->gathered, line->str, (gssize) line->len);
       else
-        {
-          trace->n_lost += count_lines (lines, length);
-        }
+        trace->n_lost++;
       /* In a child of fork (). */
       if (!trace->has_thread)
         start_thread (trace, NULL);
-      if (trace->gathered->len >= BLOCK_SIZE && trace->gathered->len - length < BLOCK_SIZE)
+      if (trace->gathered->len >= BLOCK_SIZE)
         prio_cond_broadcast (&changed);
     }
   prio_lock_unlock (&lock);

@@ -31,124 +31,74 @@
 
 /* In bytes; the rest of a longer name is left out. */
 #define MAX_NAME 240
-/* An event with two names, and all its numbers. */
-#define MAX_LINES 2048
 
-/* Which thread an event is of. */
-typedef struct
+/* The trace that knows this thread by its name, and the thread's id in it. */
+static PRIO_TLS gint known_to;
+static PRIO_TLS int thread_id;
+
+/* Returns @name as a string of JSON. */
+static char *
+to_json (const char *name)
 {
-  gint generation; /* of the trace that knows the thread */
-  int id;
-} Thread;
+  g_autofree char *valid = g_utf8_make_valid (name, -1);
+  GString *json = g_string_new ("\"");
 
-static PRIO_TLS Thread this_thread;
-
-/* What an event is put together in. */
-typedef struct
-{
-  char text[MAX_LINES];
-  gsize length;
-} Lines;
-
-static void add (Lines *lines, const char *format, ...) G_GNUC_PRINTF (2, 3);
-
-static void
-add (Lines *lines, const char *format, ...)
-{
-  gsize left = sizeof lines->text - lines->length;
-  va_list args;
-  int n;
-
-  va_start (args, format);
-  n = g_vsnprintf (lines->text + lines->length, left, format, args);
-  va_end (args);
-  g_assert (n >= 0 && (gsize) n < left);
-  lines->length += (gsize) n;
-}
-
-/* Adds @name as a string of JSON. */
-static void
-add_string (Lines *lines, const char *name)
-{
-  gsize end = lines->length + MAX_NAME;
-
-  add (lines, "\"");
-  while (*name != '\0' && lines->length < end)
+  for (const char *p = valid; *p != '\0' && json->len <= MAX_NAME; p = g_utf8_next_char (p))
     {
-      gunichar c = g_utf8_get_char_validated (name, -1);
-      gboolean is_valid = c < 0x110000;
+      gunichar c = g_utf8_get_char (p);
 
-      if (!is_valid)
-        add (lines, "\\ufffd");
-      else if (c < ' ' || c == '"' || c == '\\' || c == 0x7f)
-        add (lines, "\\u%04x", c);
+      if (c < ' ' || c == '"' || c == '\\' || c == 0x7f)
+        g_string_append_printf (json, "\\u%04x", c);
       else
-        lines->length += (gsize) g_unichar_to_utf8 (c, lines->text + lines->length);
-      name += is_valid ? g_utf8_skip[(guchar) *name] : 1;
+        g_string_append_unichar (json, c);
     }
-  add (lines, "\"");
+  g_string_append_c (json, '"');
+  return g_string_free (json, FALSE);
 }
 
-static void
-begin_event (Lines *lines, const char *phase, gint64 time)
+static void introduce_thread (gint trace);
+
+/* Adds an event of this thread to the trace, if there is one.  @format has the members that follow the time. */
+static void G_GNUC_PRINTF (3, 4)
+add_event (const char *phase, gint64 time, const char *format, ...)
 {
-  add (lines, "{\"ph\":\"%s\",\"pid\":%" G_GINT64_FORMAT ",\"tid\":%d,\"ts\":%" G_GINT64_FORMAT, phase,
-       prio_trace_writer_get_pid (), this_thread.id, time);
+  gint trace = prio_trace_writer_get_trace ();
+  g_autoptr (GString) event = NULL;
+  va_list args;
+
+  if (trace == 0)
+    return;
+  if (G_UNLIKELY (known_to != trace))
+    introduce_thread (trace);
+
+  event = g_string_new (NULL);
+  g_string_printf (event, "{\"ph\":\"%s\",\"pid\":%d,\"tid\":%d,\"ts\":%" G_GINT64_FORMAT, phase, (int) getpid (), thread_id, time);
+  va_start (args, format);
+  g_string_append_vprintf (event, format, args);
+  va_end (args);
+  g_string_append (event, "},\n");
+  prio_trace_writer_add (event);
 }
 
+/* Adds the names of this thread and of the process. */
 static void
-end_event (Lines *lines)
-{
-  add (lines, "},\n");
-}
-
-static void
-add_metadata (Lines *lines, const char *what, const char *name)
-{
-  begin_event (lines, "M", 0);
-  add (lines, ",\"name\":\"%s\",\"args\":{\"name\":", what);
-  add_string (lines, name);
-  add (lines, "}");
-  end_event (lines);
-}
-
-/* Tells the trace of this thread, and of the process. */
-static void
-introduce_thread (Lines *lines, gint generation)
+introduce_thread (gint trace)
 {
   char name[64] = "";
   const char *program = prio_environment_get_program ();
+  g_autofree char *process_name = to_json (program != NULL ? program : "a program");
+  g_autofree char *thread_name = NULL;
 
-  this_thread.generation = generation;
+  known_to = trace;
 #ifdef __linux__
-  this_thread.id = (int) gettid ();
+  thread_id = (int) gettid ();
 #else
-  this_thread.id = (int) prio_trace_writer_get_number (PRIO_TRACE_THREAD, &this_thread);
+  thread_id = (int) prio_trace_writer_get_number (PRIO_TRACE_THREAD, &thread_id);
 #endif
   pthread_getname_np (pthread_self (), name, sizeof name);
-  add_metadata (lines, "process_name", program != NULL ? program : "a program");
-  add_metadata (lines, "thread_name", *name != '\0' ? name : "thread");
-}
-
-/* Whether there is a trace for an event of this thread, which is put into @lines. */
-static gboolean
-begin (Lines *lines)
-{
-  gint generation = __atomic_load_n (&prio_trace_generation, __ATOMIC_ACQUIRE);
-
-  if (generation == 0)
-    return FALSE;
-
-  lines->length = 0;
-  if (G_UNLIKELY (this_thread.generation != generation))
-    introduce_thread (lines, generation);
-  return TRUE;
-}
-
-static void
-finish (const Lines *lines)
-{
-  prio_trace_writer_add (lines->text, lines->length);
+  thread_name = to_json (*name != '\0' ? name : "thread");
+  add_event ("M", 0, ",\"name\":\"process_name\",\"args\":{\"name\":%s}", process_name);
+  add_event ("M", 0, ",\"name\":\"thread_name\",\"args\":{\"name\":%s}", thread_name);
 }
 
 static const char *
@@ -168,103 +118,78 @@ prio_trace_task_name (const PrioObserved *task)
   return task->name != NULL ? task->name : kind_name (task->kind);
 }
 
-/* What each event of @task says of it. */
-static void
-add_task (Lines *lines, const PrioObserved *task)
+/* Returns what each event of @task says of it: its name, and arguments, to which the caller adds more. */
+static GString *
+describe (const PrioObserved *task)
 {
-  add (lines, ",\"args\":{\"task\":%" G_GUINT64_FORMAT ",\"priority\":\"%s\",\"kind\":\"%s\"", task->id,
-       prio_priority_name (task->priority), kind_name (task->kind));
+  g_autofree char *name = to_json (prio_trace_task_name (task));
+  GString *text = g_string_new (NULL);
+
+  g_string_printf (text, ",\"name\":%s,\"args\":{\"task\":%" G_GUINT64_FORMAT ",\"priority\":\"%s\",\"kind\":\"%s\"", name,
+                   task->id, prio_priority_name (task->priority), kind_name (task->kind));
   if (task->continuation)
-    add (lines, ",\"continuation\":true");
+    g_string_append (text, ",\"continuation\":true");
   if (task->group != NULL)
-    add (lines, ",\"signal\":\"%u\"", prio_trace_writer_get_number (PRIO_TRACE_SIGNAL, task->group));
+    g_string_append_printf (text, ",\"signal\":\"%u\"", prio_trace_writer_get_number (PRIO_TRACE_SIGNAL, task->group));
+  return text;
 }
 
-/* A slice of no length: what is done to @task at this moment. */
+/* Adds a slice of no length: what is done to @task at this moment. */
 static void
-add_moment (Lines *lines, const char *what, const PrioObserved *task, gint64 now)
+add_moment (const char *what, const PrioObserved *task, gint64 now)
 {
-  begin_event (lines, "X", now);
-  add (lines, ",\"dur\":0,\"cat\":\"%s\",\"name\":", what);
-  add_string (lines, prio_trace_task_name (task));
-  add_task (lines, task);
+  g_autoptr (GString) text = describe (task);
+
   if (task->poster != 0)
-    add (lines, ",\"poster\":%" G_GUINT64_FORMAT, task->poster);
+    g_string_append_printf (text, ",\"poster\":%" G_GUINT64_FORMAT, task->poster);
   if (task->due != 0)
-    add (lines, ",\"due\":%" G_GINT64_FORMAT, task->due);
-  add (lines, "}");
-  end_event (lines);
+    g_string_append_printf (text, ",\"due\":%" G_GINT64_FORMAT, task->due);
+  add_event ("X", now, ",\"dur\":0,\"cat\":\"%s\"%s}", what, text->str);
 }
 
-/* The beginning or the end of the arrow from a queue to the run. */
+/* Adds the beginning or the end of the arrow from a queue to the run. */
 static void
-add_flow (Lines *lines, const char *phase, const PrioObserved *task, gint64 now)
+add_flow (const char *phase, const PrioObserved *task, gint64 now)
 {
-  begin_event (lines, phase, now);
-  add (lines, ",\"cat\":\"flow\",\"name\":\"queued\",\"id\":\"%" G_GUINT64_FORMAT ".%" G_GINT64_FORMAT "\"", task->id,
-       task->queued);
-  if (*phase == 'f')
-    add (lines, ",\"bp\":\"e\"");
-  end_event (lines);
+  add_event (phase, now, ",\"cat\":\"flow\",\"name\":\"queued\",\"id\":\"%" G_GUINT64_FORMAT ".%" G_GINT64_FORMAT "\"%s", task->id,
+             task->queued, *phase == 'f' ? ",\"bp\":\"e\"" : "");
 }
 
 static void
 delayed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
-  Lines lines;
-
-  if (!begin (&lines))
-    return;
-  add_moment (&lines, "post", task, now);
-  finish (&lines);
+  add_moment ("post", task, now);
 }
 
 static void
 queued (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
-  Lines lines;
-
-  if (!begin (&lines))
-    return;
-  add_moment (&lines, task->begun != 0 ? "again" : task->due != 0 ? "due" : "post", task, now);
-  add_flow (&lines, "s", task, now);
-  finish (&lines);
+  add_moment (task->begun != 0 ? "again" : task->due != 0 ? "due" : "post", task, now);
+  add_flow ("s", task, now);
 }
 
 static void
 begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
-  Lines lines;
-
-  if (task->queued == 0 || !begin (&lines))
-    return;
-  add_flow (&lines, "f", task, now);
-  finish (&lines);
+  if (task->queued != 0)
+    add_flow ("f", task, now);
 }
 
-/* A run of @task, which is over. */
+/* Adds a run of @task, which is over. */
 static void
-add_run (Lines *lines, const PrioObserved *task, const char *end, gint64 now)
+add_run (const PrioObserved *task, const char *end, gint64 now)
 {
-  begin_event (lines, "X", task->begun);
-  add (lines, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"run\",\"name\":", now - task->begun);
-  add_string (lines, prio_trace_task_name (task));
-  add_task (lines, task);
+  g_autoptr (GString) text = describe (task);
+
   if (task->queued != 0)
-    add (lines, ",\"waited\":%" G_GINT64_FORMAT, task->begun - prio_observed_waits_since (task));
-  add (lines, ",\"end\":\"%s\"}", end);
-  end_event (lines);
+    g_string_append_printf (text, ",\"waited\":%" G_GINT64_FORMAT, task->begun - prio_observed_waits_since (task));
+  add_event ("X", task->begun, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"run\"%s,\"end\":\"%s\"}", now - task->begun, text->str, end);
 }
 
 static void
 yielded (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
-  Lines lines;
-
-  if (!begin (&lines))
-    return;
-  add_run (&lines, task, "yielded", now);
-  finish (&lines);
+  add_run (task, "yielded", now);
 }
 
 /* What has become of @task, which has ended. */
@@ -284,58 +209,31 @@ prio_trace_end_name (const PrioObserved *task)
 static void
 ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
-  Lines lines;
-
-  if (!begin (&lines))
-    return;
-  add_run (&lines, task, prio_trace_end_name (task), now);
-  finish (&lines);
+  add_run (task, prio_trace_end_name (task), now);
 }
 
 static void
 aborted (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gboolean runs,
          gint64 now)
 {
-  Lines lines;
+  g_autoptr (GString) text = describe (task);
 
-  if (!begin (&lines))
-    return;
-  begin_event (&lines, "i", now);
-  add (&lines, ",\"s\":\"t\",\"cat\":\"abort\",\"name\":");
-  add_string (&lines, prio_trace_task_name (task));
-  add_task (&lines, task);
-  add (&lines, ",\"running\":%s}", runs ? "true" : "false");
-  end_event (&lines);
-  finish (&lines);
+  add_event ("i", now, ",\"s\":\"t\",\"cat\":\"abort\"%s,\"running\":%s}", text->str, runs ? "true" : "false");
 }
 
 static void
 priority_changed (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpointer group,
                   PrioTaskPriority from, PrioTaskPriority to, gint64 now)
 {
-  Lines lines;
-
-  if (!begin (&lines))
-    return;
-  begin_event (&lines, "i", now);
-  add (&lines, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%u\",\"from\":\"%s\",\"to\":\"%s\"}",
-       prio_trace_writer_get_number (PRIO_TRACE_SIGNAL, group), prio_priority_name (from), prio_priority_name (to));
-  end_event (&lines);
-  finish (&lines);
+  add_event ("i", now, ",\"s\":\"t\",\"cat\":\"priority\",\"name\":\"priority change\",\"args\":{\"signal\":\"%u\",\"from\":\"%s\",\"to\":\"%s\"}",
+             prio_trace_writer_get_number (PRIO_TRACE_SIGNAL, group), prio_priority_name (from), prio_priority_name (to));
 }
 
 static void
 paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpointer scheduler, gboolean is_paused, gint64 now)
 {
-  Lines lines;
-
-  if (!begin (&lines))
-    return;
-  begin_event (&lines, "i", now);
-  add (&lines, ",\"s\":\"t\",\"cat\":\"pause\",\"name\":\"%s\",\"args\":{\"scheduler\":\"%u\"}", is_paused ? "paused" : "resumed",
-       prio_trace_writer_get_number (PRIO_TRACE_SCHEDULER, scheduler));
-  end_event (&lines);
-  finish (&lines);
+  add_event ("i", now, ",\"s\":\"t\",\"cat\":\"pause\",\"name\":\"%s\",\"args\":{\"scheduler\":\"%u\"}", is_paused ? "paused" : "resumed",
+             prio_trace_writer_get_number (PRIO_TRACE_SCHEDULER, scheduler));
 }
 
 static PrioObserver observer;
@@ -345,7 +243,7 @@ static gboolean is_observing; /* atomic */
 static void
 end_observing (void)
 {
-  if (!prio_trace_is_on () && __atomic_exchange_n (&is_observing, FALSE, __ATOMIC_ACQ_REL))
+  if (prio_trace_writer_get_trace () == 0 && __atomic_exchange_n (&is_observing, FALSE, __ATOMIC_ACQ_REL))
     prio_observer_remove (&observer);
 }
 
@@ -359,65 +257,35 @@ batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, Pri
     [PRIO_LANE_USER_VISIBLE] = "user-visible",
     [PRIO_LANE_URGENT] = "urgent",
   };
-  Lines lines;
 
-  if (begin (&lines))
-    {
-      begin_event (&lines, "X", began);
-      add (&lines, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"slice\",\"name\":\"slice\",\"args\":{\"lane\":\"%s\",\"cut\":%s}",
-           now - began, names[lane], cut ? "true" : "false");
-      end_event (&lines);
-      finish (&lines);
-    }
+  add_event ("X", began, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"slice\",\"name\":\"slice\",\"args\":{\"lane\":\"%s\",\"cut\":%s}",
+             now - began, names[lane], cut ? "true" : "false");
   end_observing ();
 }
 
 static void
 turn_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 began, gboolean whole, gint64 now)
 {
-  guint number;
-  Lines lines;
+  guint number = prio_trace_writer_get_number (PRIO_TRACE_LOOP, loop);
 
-  if (!begin (&lines))
-    return;
-  number = prio_trace_writer_get_number (PRIO_TRACE_LOOP, loop);
-  begin_event (&lines, "b", began);
-  add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\",\"args\":{\"whole\":%s}", number,
-       whole ? "true" : "false");
-  end_event (&lines);
-  begin_event (&lines, "e", now);
-  add (&lines, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\"", number);
-  end_event (&lines);
-  finish (&lines);
+  add_event ("b", began, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\",\"args\":{\"whole\":%s}", number,
+             whole ? "true" : "false");
+  add_event ("e", now, ",\"cat\":\"turn\",\"name\":\"others' turn\",\"id\":\"%u\"", number);
 }
 
 static void
 frame (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 due, gint64 interval, gint64 now)
 {
-  Lines lines;
-
-  if (!begin (&lines))
-    return;
-  begin_event (&lines, "i", now);
-  add (&lines, ",\"s\":\"t\",\"cat\":\"frame\",\"name\":\"next frame\",\"args\":{\"due\":%" G_GINT64_FORMAT
-               ",\"interval\":%" G_GINT64_FORMAT "}",
-       due, interval);
-  end_event (&lines);
-  finish (&lines);
+  add_event ("i", now, ",\"s\":\"t\",\"cat\":\"frame\",\"name\":\"next frame\",\"args\":{\"due\":%" G_GINT64_FORMAT
+             ",\"interval\":%" G_GINT64_FORMAT "}", due, interval);
 }
 
 static void
 held (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const char *name, gint64 duration, gint64 now)
 {
-  Lines lines;
+  g_autofree char *json = to_json (name != NULL ? name : "something else");
 
-  if (!begin (&lines))
-    return;
-  begin_event (&lines, "X", now - duration);
-  add (&lines, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"held\",\"name\":", duration);
-  add_string (&lines, name != NULL ? name : "something else");
-  end_event (&lines);
-  finish (&lines);
+  add_event ("X", now - duration, ",\"dur\":%" G_GINT64_FORMAT ",\"cat\":\"held\",\"name\":%s", duration, json);
 }
 
 static PrioObserver observer = {

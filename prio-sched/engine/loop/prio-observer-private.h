@@ -114,6 +114,7 @@ struct _PrioObserver
 void prio_observer_add (PrioObserver *observer);
 void prio_observer_remove (PrioObserver *observer);
 gboolean prio_observers_exist (void);
+gboolean prio_observers_hear_posts (void);
 void prio_observers_ensure (PrioLoop *loop);
 guint64 prio_observed_count (PrioLoop *loop);
 

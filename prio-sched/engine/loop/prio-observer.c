@@ -482,6 +482,17 @@ prio_observers_exist (void)
   return __atomic_load_n (&observers, __ATOMIC_ACQUIRE) != NULL;
 }
 
+/* Any thread: whether an observer hears of posts, as a trace does. */
+gboolean
+prio_observers_hear_posts (void)
+{
+  PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE);
+
+  while (o != NULL && o->queued == NULL)
+    o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE);
+  return o != NULL;
+}
+
 static const PrioObservingFuncs funcs = {
   .is_wanted = prio_observers_exist,
   .begins = begins,
