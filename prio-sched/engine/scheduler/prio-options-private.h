@@ -17,21 +17,12 @@
 extern const PrioTaskOptions prio_no_task_options G_GNUC_INTERNAL;
 extern const PrioYieldOptions prio_no_yield_options G_GNUC_INTERNAL;
 
-gboolean prio_check_type (const char *function, gpointer instance, GType type);
 gboolean prio_check_no_delay (const char *function, const PrioTaskOptions *options);
 gboolean prio_check_limit (const char *function, guint limit);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options);
 
-/* The slow paths of the functions below. */
+/* The slow path of the function below. */
 gboolean prio_check_each_task_option (const char *function, const PrioTaskOptions *options, gboolean has_func);
-gboolean prio_complain_of_callable (const char *function, const char *what, const char *name);
-
-/* @what is a function that there has to be; the task has the name @name, or none. */
-static inline gboolean
-prio_check_callable (const char *function, const char *what, gboolean is_given, const char *name)
-{
-  return G_LIKELY (is_given) || prio_complain_of_callable (function, what, name);
-}
 
 /* Whether @options have a size that needs a closer look: another one than that which this version knows. */
 #define PRIO_HAS_OTHER_SIZE(options) ((options)->size != 0 && (options)->size != sizeof *(options))

@@ -7,55 +7,11 @@
 
 #include "scheduler/prio-options-private.h"
 
-#include "base/prio-debug-private.h"
-
 /* In bytes: no options will be that large, so a larger size is none. */
 #define MAX_SIZE 512
 
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
-
-/* Logs a critical for @function, and for the task @name unless that is NULL. */
-static void G_GNUC_PRINTF (3, 4)
-complain (const char *function, const char *name, const char *format, ...)
-{
-  g_autofree char *what = NULL;
-  g_autofree char *escaped = prio_debug_escape (name);
-  va_list args;
-
-  va_start (args, format);
-  what = g_strdup_vprintf (format, args);
-  va_end (args);
-
-  if (escaped != NULL)
-    g_critical ("%s(): %s (task \"%s\")", function, what, escaped);
-  else
-    g_critical ("%s(): %s", function, what);
-}
-
-/* Describes @instance in words. */
-static char *
-describe (gpointer instance)
-{
-  if (instance == NULL)
-    return g_strdup ("NULL");
-  if (G_IS_OBJECT (instance))
-    return g_strdup_printf ("a %s", G_OBJECT_TYPE_NAME (instance));
-  return g_strdup_printf ("%p", instance);
-}
-
-gboolean
-prio_check_type (const char *function, gpointer instance, GType type)
-{
-  g_autofree char *description = NULL;
-
-  if (G_LIKELY (G_TYPE_CHECK_INSTANCE_TYPE (instance, type)))
-    return TRUE;
-
-  description = describe (instance);
-  complain (function, NULL, "%s is not a %s", description, g_type_name (type));
-  return FALSE;
-}
 
 gboolean
 prio_check_no_delay (const char *function, const PrioTaskOptions *options)
@@ -64,10 +20,10 @@ prio_check_no_delay (const char *function, const PrioTaskOptions *options)
     return TRUE;
 
   if (options->delay != 0)
-    complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which only tasks that are posted have",
+    prio_complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which only tasks that are posted have",
               options->delay);
   else
-    complain (function, options->name, "a timeout of %d ms, which only tasks that are posted have", options->timeout);
+    prio_complain (function, options->name, "a timeout of %d ms, which only tasks that are posted have", options->timeout);
   return FALSE;
 }
 
@@ -77,18 +33,11 @@ prio_check_limit (const char *function, guint limit)
   if (G_LIKELY (limit > 0))
     return TRUE;
 
-  complain (function, NULL, "with a limit of 0 no task would ever run");
+  prio_complain (function, NULL, "with a limit of 0 no task would ever run");
   return FALSE;
 }
 
 /* @what names the argument: a function that must not be NULL. */
-gboolean
-prio_complain_of_callable (const char *function, const char *what, const char *name)
-{
-  complain (function, name, "%s is NULL, and has to be a function", what);
-  return FALSE;
-}
-
 /* Whether nothing is set that only later versions of the library know: what follows the @known_size bytes of @options is zero. */
 static gboolean
 check_size (const char *function, gconstpointer options, gsize size, gsize known_size)
@@ -99,14 +48,14 @@ check_size (const char *function, gconstpointer options, gsize size, gsize known
     return TRUE;
   if (size < known_size || size > MAX_SIZE)
     {
-      complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, which no version of the library has", size);
+      prio_complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, which no version of the library has", size);
       return FALSE;
     }
   for (gsize i = known_size; i < size; i++)
     {
       if (bytes[i] != 0)
         {
-          complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, of which this version of the library knows %"
+          prio_complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, of which this version of the library knows %"
                     G_GSIZE_FORMAT ", and byte %" G_GSIZE_FORMAT " is set", size, known_size, i);
           return FALSE;
         }
@@ -119,15 +68,15 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
 {
   if (G_UNLIKELY (!PRIO_IS_PRIORITY_OR_UNSET (priority)))
     {
-      complain (function, name, "%d is not a PrioTaskPriority: these are 1 (background), 2 (user-visible) and 3 "
+      prio_complain (function, name, "%d is not a PrioTaskPriority: these are 1 (background), 2 (user-visible) and 3 "
                 "(user-blocking), and 0 (PRIO_PRIORITY_UNSET) for none", (gint) priority);
       return FALSE;
     }
   if (G_UNLIKELY (!PRIO_IS_SIGNAL_OR_NULL (signal)))
     {
-      g_autofree char *description = describe (signal);
+      g_autofree char *description = prio_describe (signal);
 
-      complain (function, name, "%s is not a GCancellable, so it cannot be the signal", description);
+      prio_complain (function, name, "%s is not a GCancellable, so it cannot be the signal", description);
       return FALSE;
     }
   return TRUE;
@@ -143,10 +92,10 @@ prio_check_each_task_option (const char *function, const PrioTaskOptions *option
     return FALSE;
 
   if (options->source_object != NULL && !G_IS_OBJECT (options->source_object))
-    complain (function, options->name, "%p is not a GObject, so it cannot be the source object",
+    prio_complain (function, options->name, "%p is not a GObject, so it cannot be the source object",
               (gpointer) options->source_object);
   else if (!has_func)
-    complain (function, options->name, "func is NULL, and has to be a function");
+    prio_complain (function, options->name, "func is NULL, and has to be a function");
   else
     return TRUE;
   return FALSE;
@@ -165,13 +114,13 @@ prio_check_yield_options (const char *function, const PrioYieldOptions *options)
 
   if ((options->flags & ~PRIO_YIELD_FLAGS_ALL) != 0)
     {
-      complain (function, options->name, "0x%x is not a set of PrioYieldFlags: 0x%x is unknown", (guint) options->flags,
+      prio_complain (function, options->name, "0x%x is not a set of PrioYieldFlags: 0x%x is unknown", (guint) options->flags,
                 (guint) (options->flags & ~PRIO_YIELD_FLAGS_ALL));
       return FALSE;
     }
   if ((options->flags & both) == both)
     {
-      complain (function, options->name, "PRIO_YIELD_DROP_PRIORITY and PRIO_YIELD_KEEP_PRIORITY exclude each other");
+      prio_complain (function, options->name, "PRIO_YIELD_DROP_PRIORITY and PRIO_YIELD_KEEP_PRIORITY exclude each other");
       return FALSE;
     }
   return TRUE;
