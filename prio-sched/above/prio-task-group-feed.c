@@ -363,7 +363,7 @@ PrioTask *
 prio_task_group_feed (PrioTaskGroup *self, PrioFeedFunc func, gpointer user_data, GDestroyNotify notify)
 {
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL), NULL);
 
   return feed (self, G_STRFUNC, &(Feed) { .func = func, .data = user_data, .notify = notify });
 }
@@ -407,7 +407,7 @@ prio_task_group_feed_model (PrioTaskGroup *self, GListModel *model, PrioRowFunc 
 {
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, model, G_TYPE_LIST_MODEL), NULL);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL), NULL);
 
   return feed (self, G_STRFUNC,
                &(Feed) { .model = g_object_ref (model), .row_func = func, .data = user_data, .notify = notify });

@@ -28,15 +28,14 @@
 #define prio_return_val_if_wrong(check, value) G_STMT_START { if (G_UNLIKELY (!(check))) return (value); } G_STMT_END
 #endif
 
-void prio_complain (const char *function, const char *name, const char *format, ...) G_GNUC_PRINTF (3, 4);
 char *prio_describe (gpointer instance);
-gboolean prio_complain_of_callable (const char *function, const char *what, const char *name);
+gboolean prio_complain_of_callable (const char *function, const char *what);
 gboolean prio_check_type (const char *function, gpointer instance, GType type);
 gboolean prio_check_priority (const char *function, gint priority);
 
-/* @what is a function that there has to be; the task has the name @name, or none. */
+/* @what is a function that there has to be. */
 static inline gboolean
-prio_check_callable (const char *function, const char *what, gboolean is_given, const char *name)
+prio_check_callable (const char *function, const char *what, gboolean is_given)
 {
-  return G_LIKELY (is_given) || prio_complain_of_callable (function, what, name);
+  return G_LIKELY (is_given) || prio_complain_of_callable (function, what);
 }

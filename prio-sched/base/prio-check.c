@@ -7,26 +7,6 @@
 
 #include "base/prio-check-private.h"
 
-#include "base/prio-debug-private.h"
-
-/* Logs a critical for @function, and for the task @name unless that is NULL. */
-void
-prio_complain (const char *function, const char *name, const char *format, ...)
-{
-  g_autofree char *what = NULL;
-  g_autofree char *escaped = prio_debug_escape (name);
-  va_list args;
-
-  va_start (args, format);
-  what = g_strdup_vprintf (format, args);
-  va_end (args);
-
-  if (escaped != NULL)
-    g_critical ("%s(): %s (task \"%s\")", function, what, escaped);
-  else
-    g_critical ("%s(): %s", function, what);
-}
-
 /* Describes @instance in words. */
 char *
 prio_describe (gpointer instance)
@@ -47,14 +27,14 @@ prio_check_type (const char *function, gpointer instance, GType type)
     return TRUE;
 
   description = prio_describe (instance);
-  prio_complain (function, NULL, "%s is not a %s", description, g_type_name (type));
+  g_critical ("%s(): %s is not a %s", function, description, g_type_name (type));
   return FALSE;
 }
 
 gboolean
-prio_complain_of_callable (const char *function, const char *what, const char *name)
+prio_complain_of_callable (const char *function, const char *what)
 {
-  prio_complain (function, name, "%s is NULL, and has to be a function", what);
+  g_critical ("%s(): %s is NULL, and has to be a function", function, what);
   return FALSE;
 }
 

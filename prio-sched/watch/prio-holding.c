@@ -49,7 +49,7 @@ static const PrioSlotFuncs slot_funcs = { .size = sizeof (PrioHolding) };
 static inline PrioHolding *
 holding_of (PrioLoop *loop)
 {
-  return prio_loop_get_slot (loop, PRIO_SLOT_WATCH);
+  return prio_observed_get_record (loop);
 }
 
 /* From @since on, µs, @task or @other holds the loop, or nobody knows who. */
@@ -138,7 +138,7 @@ tell_when_idle (PrioLoop *loop)
   g_source_set_priority (source, G_PRIORITY_DEFAULT_IDLE);
   g_source_set_static_name (source, "prio-sched long task");
   holding->seen.ignored = source;
-  g_source_attach (source, prio_loop_get_context (loop));
+  g_source_attach (source, prio_observed_context (loop));
 }
 
 /* The loop has been held for @duration µs until @now, by @task, by @other or, if both are NULL, by nothing that is known.  The report
@@ -159,8 +159,7 @@ note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duratio
     name = "idle callback";
   if (task == NULL && duration >= holding->threshold)
     prio_observed_held (loop, name, duration, now);
-  /* Not prio_loop_enter (), which carries out what other threads have sent: the task goes on if it has not been aborted so far. */
-  if (duration < holding->threshold || holding->reports.length >= MAX_REPORTS || !prio_loop_enter_only (loop))
+  if (duration < holding->threshold || holding->reports.length >= MAX_REPORTS || !prio_observed_is_here (loop))
     return;
 
   held = g_new (PrioHeld, 1);
@@ -173,8 +172,7 @@ note (PrioLoop *loop, const PrioObserved *task, PrioOther *other, gint64 duratio
   };
   g_queue_push_tail (&holding->reports, held);
   if (holding->in_batch)
-    prio_loop_defer_release (loop, tell_after_batch, prio_loop_ref (loop));
-  prio_loop_leave (loop);
+    prio_observed_call_later (loop, tell_after_batch, prio_loop_ref (loop));
 }
 
 static inline PrioHolding *
@@ -225,7 +223,7 @@ yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 no
   PrioHolding *holding = watched (loop);
 
   /* Its microtasks follow, and are a part of the step. */
-  if (prio_loop_has_microtasks (loop) && holding != NULL)
+  if (prio_observed_has_microtasks (loop) && holding != NULL)
     holding->task = task;
   else
     ran (self, loop, task, now);
@@ -319,7 +317,7 @@ prio_holding_observe (gboolean on)
 void
 prio_holding_set (PrioLoop *loop, gint64 threshold)
 {
-  PrioHolding *holding = prio_loop_ensure_slot (loop, PRIO_SLOT_WATCH, &slot_funcs);
+  PrioHolding *holding = prio_observed_ensure_record (loop, &slot_funcs);
 
   if (holding->threshold == threshold)
     return;

@@ -7,9 +7,9 @@
 
 #include "watch/prio-long-task-private.h"
 
+#include "base/prio-check-private.h"
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
-#include "scheduler/prio-scheduler-private.h"
 #include "watch/prio-holding-private.h"
 #include "watch/prio-scheduler-list-private.h"
 
@@ -81,7 +81,7 @@ find_watches (const PrioHeld *held)
     {
       Watch *watch = link->data;
 
-      if (watch->scheduler->run_queue->loop == held->loop && held->duration >= watch->threshold)
+      if (prio_scheduler_get_loop (watch->scheduler) == held->loop && held->duration >= watch->threshold)
         g_ptr_array_add (found, g_atomic_rc_box_acquire (watch));
     }
   prio_lock_unlock (&lock);
@@ -114,7 +114,7 @@ prio_long_task_held (PrioHeld *held)
 
 /* Sets the least threshold of those that watch @loop. */
 static void
-op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
+begin_to_watch (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
 {
   gint64 least = (gint64) from_environment * 1000;
 
@@ -123,7 +123,7 @@ op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
     {
       Watch *watch = link->data;
 
-      if (watch->scheduler->run_queue->loop == loop && (least == 0 || watch->threshold < least))
+      if (prio_scheduler_get_loop (watch->scheduler) == loop && (least == 0 || watch->threshold < least))
         least = watch->threshold;
     }
   prio_lock_unlock (&lock);
@@ -132,10 +132,10 @@ op_watch (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 
 /* Releases a function that is in the list no longer, where nothing is locked. */
 static void
-op_unwatch (PrioLoop *loop, const PrioOp *op)
+forget (PrioLoop *loop, gpointer watch)
 {
-  op_watch (loop, op);
-  prio_loop_defer_release (loop, watch_unref, op->target);
+  begin_to_watch (loop, NULL);
+  prio_loop_defer_release (loop, watch_unref, watch);
 }
 
 /* Removes the function @id of @self, or any of its functions if that is 0.  Returns FALSE if there is none. */
@@ -158,7 +158,7 @@ remove_watch (PrioScheduler *self, guint id)
     return FALSE;
 
   __atomic_store_n (&watch->removed, TRUE, __ATOMIC_SEQ_CST);
-  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_unwatch, .target = watch });
+  prio_observed_call (prio_scheduler_get_loop (self), forget, watch);
   prio_holding_observe (FALSE);
   return TRUE;
 }
@@ -219,9 +219,9 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
   Watch *watch;
   guint id;
 
-  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER), 0);
   g_return_val_if_fail (threshold > 0, 0);
-  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL, NULL), 0);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL), 0);
 
   watch = g_atomic_rc_box_new0 (Watch);
   *watch = (Watch) {
@@ -238,7 +238,7 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
 
   prio_debug ("A scheduler watches for what holds its main loop for %u ms", threshold);
   prio_holding_observe (TRUE);
-  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_watch });
+  prio_observed_call (prio_scheduler_get_loop (self), begin_to_watch, NULL);
   return id;
 }
 
@@ -266,7 +266,7 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
 void
 prio_scheduler_remove_long_task_func (PrioScheduler *self, guint id)
 {
-  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
 
   if (id == 0 || !remove_watch (self, id))
     g_critical ("%s(): the scheduler has no function for long tasks with the id %u", G_STRFUNC, id);
@@ -297,5 +297,5 @@ prio_scheduler_watch_from_environment (PrioScheduler *self)
 
   g_once (&once, read_environment, NULL);
   if (from_environment > 0)
-    prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_watch });
+    prio_observed_call (prio_scheduler_get_loop (self), begin_to_watch, NULL);
 }

@@ -8,16 +8,18 @@
 #include "watch/prio-scheduler-list-private.h"
 
 #include "prio-scheduler-list.h"
-#include "scheduler/prio-scheduler-private.h"
+#include "prio-observe.h"
 
-/* What the list has of a scheduler.  The caller holds it outside the lock: to take a reference of the scheduler may call a binding,
+/* What the list has of a scheduler, and keeps as its data.  The caller holds it outside the lock: to take a reference of the scheduler may call a binding,
  * and while it has none any more it may be about to be finalized. */
-struct _PrioListed
+typedef struct
 {
   gint refs; /* atomic; the scheduler has one */
   GWeakRef scheduler;
   GList link;
-};
+} PrioListed;
+
+static G_DEFINE_QUARK (prio-sched-listed, listed)
 
 /* A leaf: guards the list, from the oldest on. */
 static PrioLock lock = PRIO_LOCK_INIT;
@@ -46,19 +48,21 @@ void
 prio_scheduler_enlist (PrioScheduler *self)
 {
   static gsize added = 0;
+  PrioListed *listed;
 
   if (g_once_init_enter (&added))
     {
       prio_loop_add_leaf_lock (&lock);
       g_once_init_leave (&added, 1);
     }
-  self->listed = g_new0 (PrioListed, 1);
-  self->listed->refs = 1;
-  self->listed->link.data = self->listed;
-  g_weak_ref_init (&self->listed->scheduler, self);
+  listed = g_new0 (PrioListed, 1);
+  listed->refs = 1;
+  listed->link.data = listed;
+  g_weak_ref_init (&listed->scheduler, self);
+  g_object_set_qdata (G_OBJECT (self), listed_quark (), listed);
 
   prio_lock_lock (&lock);
-  g_queue_push_tail_link (&list, &self->listed->link);
+  g_queue_push_tail_link (&list, &listed->link);
   prio_lock_unlock (&lock);
 }
 
@@ -66,10 +70,12 @@ prio_scheduler_enlist (PrioScheduler *self)
 void
 prio_scheduler_unlist (PrioScheduler *self)
 {
+  PrioListed *listed = g_object_steal_qdata (G_OBJECT (self), listed_quark ());
+
   prio_lock_lock (&lock);
-  g_queue_unlink (&list, &self->listed->link);
+  g_queue_unlink (&list, &listed->link);
   prio_lock_unlock (&lock);
-  g_clear_pointer (&self->listed, listed_unref);
+  listed_unref (listed);
 }
 
 /**

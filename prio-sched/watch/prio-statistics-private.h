@@ -5,7 +5,6 @@
 
 #pragma once
 
-#include "scheduler/prio-scheduler-private.h"
 
 #include "prio-statistics.h"
 

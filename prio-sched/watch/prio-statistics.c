@@ -7,10 +7,9 @@
 
 #include "watch/prio-statistics-private.h"
 
+#include "base/prio-check-private.h"
 #include "watch/prio-histogram-private.h"
-#include "loop/prio-count-private.h"
-#include "loop/prio-observer-private.h"
-#include "loop/prio-run-queue-group-private.h"
+#include "prio-observe.h"
 
 /* Of one priority. */
 typedef struct
@@ -34,7 +33,7 @@ typedef struct
 static PrioCounts *
 counts_of (const PrioObserved *task)
 {
-  PrioCounts *counts = __atomic_load_n (&task->scheduler->counts, __ATOMIC_ACQUIRE);
+  PrioCounts *counts = prio_run_queue_get_record (task->scheduler);
 
   return counts != NULL && counts->on && task->kind != PRIO_OBSERVED_IDLE ? counts : NULL;
 }
@@ -70,21 +69,20 @@ static PrioObserver observer = { .yielded = ran, .ended = ran, .aborted = aborte
 static PrioCounts *
 get_counts (PrioScheduler *self)
 {
-  return __atomic_load_n (&self->run_queue->counts, __ATOMIC_ACQUIRE);
+  return prio_run_queue_get_record (prio_scheduler_get_run_queue (self));
 }
 
 /* Makes the counts if there are none. */
 static PrioCounts *
 ensure_counts (PrioScheduler *self)
 {
-  PrioCounts *made = g_atomic_rc_box_new0 (PrioCounts);
-  gpointer counts = NULL;
+  PrioCounts *counts = get_counts (self), *made;
 
-  made->run_queue = self->run_queue;
-  if (__atomic_compare_exchange_n (&self->run_queue->counts, &counts, made, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-    return made;
-  g_atomic_rc_box_release (made);
-  return counts;
+  if (counts != NULL)
+    return counts;
+  made = g_atomic_rc_box_new0 (PrioCounts);
+  made->run_queue = prio_scheduler_get_run_queue (self);
+  return prio_run_queue_set_record (prio_scheduler_get_run_queue (self), made);
 }
 
 static gboolean
@@ -100,17 +98,15 @@ is_wanted (PrioCounts *counts)
 }
 
 static void
-op_start (PrioLoop *loop, const PrioOp *op)
+start (PrioLoop *loop, gpointer run_queue)
 {
-  PrioRunQueue *run_queue = op->target;
-  PrioCounts *counts = run_queue->counts;
+  PrioCounts *counts = prio_run_queue_get_record (run_queue);
 
   if (!is_wanted (counts))
     return;
   prio_groups_finish_aborted (loop);
   prio_observers_ensure (loop);
-  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
-    prio_run_queue_share_counts (run_queue, part);
+  prio_run_queue_share_record (run_queue);
   counts->on = TRUE;
   counts->since = prio_clock_now ();
   counts->last_run = prio_observed_count (loop);
@@ -119,9 +115,9 @@ op_start (PrioLoop *loop, const PrioOp *op)
 
 /* Stops, unless it has been started again since. */
 static void
-op_stop (PrioLoop *loop, const PrioOp *op)
+stop (PrioLoop *loop, gpointer run_queue)
 {
-  PrioCounts *counts = ((PrioRunQueue *) op->target)->counts;
+  PrioCounts *counts = prio_run_queue_get_record (run_queue);
 
   if (is_wanted (counts))
     return;
@@ -162,11 +158,11 @@ op_stop (PrioLoop *loop, const PrioOp *op)
 void
 prio_scheduler_start_statistics (PrioScheduler *self)
 {
-  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
 
   if (!set_wanted (ensure_counts (self), TRUE))
     prio_observer_add (&observer);
-  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_start, .target = self->run_queue });
+  prio_observed_call (prio_scheduler_get_loop (self), start, prio_scheduler_get_run_queue (self));
 }
 
 /**
@@ -197,12 +193,12 @@ prio_scheduler_stop_statistics (PrioScheduler *self)
 {
   PrioCounts *counts;
 
-  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
 
   counts = get_counts (self);
   if (counts == NULL || !set_wanted (counts, FALSE))
     return;
-  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_stop, .target = self->run_queue });
+  prio_observed_call (prio_scheduler_get_loop (self), stop, prio_scheduler_get_run_queue (self));
   prio_observer_remove (&observer);
 }
 
@@ -212,7 +208,7 @@ prio_scheduler_end_statistics (PrioScheduler *self)
 {
   PrioCounts *counts = get_counts (self);
 
-  if (counts != NULL && counts->run_queue == self->run_queue)
+  if (counts != NULL && counts->run_queue == prio_scheduler_get_run_queue (self))
     prio_scheduler_stop_statistics (self);
 }
 
@@ -265,7 +261,7 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
   PrioCounts *counts;
   gsize size;
 
-  prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
   g_return_if_fail (statistics != NULL);
   size = statistics->size;
   /* No version will have a structure larger than 4 KiB. */
@@ -273,7 +269,7 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
 
   if (!prio_scheduler_enter (self, G_STRFUNC, "the statistics are"))
     return;
-  prio_run_queue_count_waiting (self->run_queue, &waiting);
+  prio_run_queue_count_waiting (prio_scheduler_get_run_queue (self), &waiting);
   counts = get_counts (self);
   all.collecting = counts != NULL && counts->on;
   for (guint i = 0; i < PRIO_N_PRIORITIES; i++)
@@ -284,7 +280,7 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
       if (counts != NULL)
         add_count (of[i], &counts->of[i]);
     }
-  prio_loop_leave (self->run_queue->loop);
+  prio_scheduler_leave (self);
 
   all.size = MAX (size, sizeof all);
   memset (statistics + 1, 0, all.size - sizeof all);

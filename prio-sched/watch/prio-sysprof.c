@@ -12,7 +12,7 @@
 
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
-#include "loop/prio-observer-private.h"
+#include "prio-observe.h"
 #include "watch/prio-trace-private.h"
 
 #include <sysprof-capture.h>

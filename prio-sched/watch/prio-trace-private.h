@@ -7,7 +7,7 @@
 
 #include "prio-trace.h"
 
-#include "loop/prio-observer-private.h"
+#include "prio-observe.h"
 
 void prio_trace_start_from_environment (void);
 

@@ -9,7 +9,7 @@
 
 #include "base/prio-clock-private.h"
 #include "base/prio-lock-private.h"
-#include "loop/prio-loop-private.h"
+#include "prio-observe.h"
 
 #include <errno.h>
 #include <glib/gi18n-lib.h>

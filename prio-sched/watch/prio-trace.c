@@ -17,7 +17,8 @@
 
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
-#include "loop/prio-observer-private.h"
+#include "base/prio-thread-private.h"
+#include "prio-observe.h"
 #include "watch/prio-trace-writer-private.h"
 
 #include <errno.h>

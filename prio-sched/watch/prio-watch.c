@@ -5,6 +5,7 @@
 
 #include "config.h"
 
+#include "prio-observe.h"
 #include "watch/prio-long-task-private.h"
 #include "watch/prio-scheduler-list-private.h"
 #include "watch/prio-statistics-private.h"

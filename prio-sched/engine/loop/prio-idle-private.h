@@ -46,7 +46,6 @@ guint prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, cons
                         guint timeout);
 void prio_idle_run (PrioLoop *loop, gint64 now);
 gboolean prio_idle_release_one (PrioLoop *loop);
-guint prio_idle_next_source (PrioLoop *loop);
 
 static inline gboolean
 prio_idles_wait (PrioIdles *idles)

@@ -105,7 +105,7 @@ prio_loop_tear_down (PrioLoop *loop)
 
   if (n > 0)
     prio_debug ("A main context has gone with %u tasks that have not run", n);
-  prio_slots_end (loop->slots, loop);
+  prio_slots_end (loop->slots, PRIO_N_SLOTS, loop);
   prio_interludes_free (loop);
   prio_loop_flush_releases (loop);
 }

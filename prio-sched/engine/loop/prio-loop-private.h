@@ -22,25 +22,15 @@
 
 #include "base/prio-owner-lock-private.h"
 #include "base/prio-slab-private.h"
+#include "base/prio-slots-private.h"
 #include "policy/prio-stopwatch-private.h"
 #include "policy/prio-turn-private.h"
 #include "loop/prio-mailbox-private.h"
-#include "loop/prio-slots-private.h"
+#include "open/prio-observe.h"
 #include "queue/prio-due-private.h"
 #include "queue/prio-group-private.h"
 #include "queue/prio-microtasks-private.h"
 #include "queue/prio-ready-private.h"
-
-/* Tasks that one GSource dispatches: its priority decides which other sources they precede (prio-loop-source.c). */
-typedef enum
-{
-  PRIO_LANE_NONE = -1,
-  PRIO_LANE_IDLE,         /* idle callbacks */
-  PRIO_LANE_BACKGROUND,   /* effective priorities 0 and 1 */
-  PRIO_LANE_USER_VISIBLE, /* 2 */
-  PRIO_LANE_URGENT,       /* 3 to 5, microtasks, and releases */
-  PRIO_N_LANES
-} PrioLane;
 
 /* The sources of a loop: one per lane, and those that observe and end the turns (prio-turn). */
 enum
@@ -70,6 +60,19 @@ typedef struct
   gint64 next;       /* and when something else was due then, µs */
   guint last_source; /* the number that the last source had that was attached then */
 } PrioIdles;
+
+/* The rooms above that keep a record with a loop.  It is made and freed by any thread; `is_large` and `trim` of its functions are called
+ * on the owner thread, and `ends` outside, when the context has gone. */
+typedef enum
+{
+  PRIO_SLOT_SIGNAL,    /* the records of registrations */
+  PRIO_SLOT_TASK,      /* the pool of tasks */
+  PRIO_SLOT_SCHEDULER, /* the scheduler that the context's threads share */
+  PRIO_SLOT_POST,      /* nothing: work that waits for a thread ends with the loop */
+  PRIO_SLOT_GROUP,     /* the tasks of groups, by number */
+  PRIO_SLOT_WATCH,     /* who holds the loop */
+  PRIO_N_SLOTS
+} PrioSlotNumber;
 
 /* The functions that the modules above this one supply for a loop. */
 typedef struct
@@ -226,9 +229,6 @@ PrioLoop *prio_loop_find (GMainContext *context);
 void prio_loop_release (PrioLoop *loop);
 gboolean prio_loop_dispose (PrioLoop *loop);
 void prio_loop_leave_table (PrioLoop *loop);
-PrioLoop *prio_loop_ref (PrioLoop *loop);
-void prio_loop_unref (PrioLoop *loop);
-void prio_loop_add_leaf_lock (PrioLock *lock);
 
 void prio_loops_observe (const PrioObservingFuncs *funcs);
 
@@ -238,7 +238,6 @@ void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
-void prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
 
 /* Stands in `prio_thread.state` where code runs that has no state, and where no finder is to be asked (prio-current). */

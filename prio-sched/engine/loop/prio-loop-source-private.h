@@ -10,5 +10,4 @@
 extern PrioLock prio_sources_lock G_GNUC_INTERNAL;
 
 void prio_loop_attach (PrioLoop *loop);
-gboolean prio_loop_has_source (PrioLoop *loop, const GSource *source);
 void prio_loop_close (PrioLoop *loop);

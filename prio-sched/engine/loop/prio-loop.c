@@ -60,7 +60,7 @@ prio_loop_unref (PrioLoop *loop)
     return;
 
   loop->funcs->clear (loop);
-  prio_slots_clear (loop->slots);
+  prio_slots_clear (loop->slots, PRIO_N_SLOTS);
   prio_owner_lock_clear (&loop->lock);
   prio_mailbox_clear (&loop->mailbox);
   prio_slab_clear (&loop->store.jobs);
@@ -588,7 +588,7 @@ prio_loop_has_gone (PrioLoop *loop)
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
-  return prio_slots_are_large (loop->slots) || prio_slab_is_large (&loop->store.jobs) || prio_slab_is_large (&loop->store.entries) ||
+  return prio_slots_are_large (loop->slots, PRIO_N_SLOTS) || prio_slab_is_large (&loop->store.jobs) || prio_slab_is_large (&loop->store.entries) ||
          prio_slab_is_large (&loop->watched.records);
 }
 
@@ -596,7 +596,7 @@ prio_loop_is_large (PrioLoop *loop)
 void
 prio_loop_trim (PrioLoop *loop)
 {
-  prio_slots_trim (loop->slots);
+  prio_slots_trim (loop->slots, PRIO_N_SLOTS);
   prio_slab_trim (&loop->store.jobs);
   prio_slab_trim (&loop->store.entries);
   prio_slab_trim (&loop->watched.records);

@@ -35,7 +35,7 @@
  *     Loop, prepare
  * @models engine/loop/prio-loop-source.c governor_check 69e821f057c4
  *     Loop, check
- * @models engine/loop/prio-loop-end.c prio_loop_tear_down d6180d682acd
+ * @models engine/loop/prio-loop-end.c prio_loop_tear_down dd6a6264ecbd
  *     Ender
  *
  * @holds -DP=2

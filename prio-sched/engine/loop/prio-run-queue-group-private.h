@@ -18,4 +18,3 @@ void prio_group_leave (PrioGroup *group);
 void prio_group_abort (PrioGroup *group);
 void prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority);
 void prio_groups_process_aborted (PrioLoop *loop, guint max);
-void prio_groups_finish_aborted (PrioLoop *loop);

@@ -35,7 +35,7 @@ struct _PrioRunQueue
   guint frame_share; /* of time, beside frames, or 0; atomic */
   gboolean lends; /* whether a task that waits lends its priority */
   gint wants_lending, wants_pause; /* what any thread has asked for last; atomic */
-  gpointer counts; /* what an observer counts of its tasks, and of its parts': a GAtomicRcBox, or NULL; set atomically, once */
+  gpointer record; /* what who watches keeps, for its parts too (prio-observe.h): a GAtomicRcBox, or NULL; set atomically, once */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
 
@@ -57,7 +57,6 @@ void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);
 PrioRunQueue *prio_run_queue_new_part (PrioRunQueue *outer);
 void prio_run_queue_drop_part (PrioRunQueue *part);
-void prio_run_queue_share_counts (PrioRunQueue *run_queue, PrioRunQueue *part);
 void prio_run_queues_resume (PrioLoop *loop);
 
 /* prio-run-queue-expiry.c */

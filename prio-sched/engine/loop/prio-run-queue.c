@@ -75,7 +75,7 @@ run_queue_clear (PrioRunQueue *run_queue)
   prio_ready_group_clear (&run_queue->ready);
   prio_heap_clear (&run_queue->late);
   release_scheduler (run_queue->scheduler);
-  g_clear_pointer (&run_queue->counts, g_atomic_rc_box_release);
+  g_clear_pointer (&run_queue->record, g_atomic_rc_box_release);
   g_free (run_queue);
 }
 
@@ -165,14 +165,38 @@ prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full)
   update_paused (run_queue);
 }
 
-/* The tasks of @part are counted with those of @run_queue, also when it is a part no longer. */
-void
-prio_run_queue_share_counts (PrioRunQueue *run_queue, PrioRunQueue *part)
+gpointer
+prio_run_queue_get_record (PrioRunQueue *run_queue)
 {
-  gpointer counts = __atomic_load_n (&run_queue->counts, __ATOMIC_ACQUIRE);
+  return __atomic_load_n (&run_queue->record, __ATOMIC_ACQUIRE);
+}
 
-  if (counts != NULL && part->counts == NULL)
-    part->counts = g_atomic_rc_box_acquire (counts);
+gpointer
+prio_run_queue_set_record (PrioRunQueue *run_queue, gpointer record)
+{
+  gpointer other = NULL;
+
+  if (__atomic_compare_exchange_n (&run_queue->record, &other, record, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+    return record;
+  g_atomic_rc_box_release (record);
+  return other;
+}
+
+/* Also when it is a part no longer. */
+static void
+share_record (PrioRunQueue *run_queue, PrioRunQueue *part)
+{
+  gpointer record = prio_run_queue_get_record (run_queue);
+
+  if (record != NULL && part->record == NULL)
+    part->record = g_atomic_rc_box_acquire (record);
+}
+
+void
+prio_run_queue_share_record (PrioRunQueue *run_queue)
+{
+  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
+    share_record (run_queue, part);
 }
 
 static void
@@ -184,7 +208,7 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
   prio_run_queue_hold (outer);
   __atomic_store_n (&part->slice, prio_run_queue_get_slice (outer), __ATOMIC_RELAXED);
   part->lends = outer->lends;
-  prio_run_queue_share_counts (outer, part);
+  share_record (outer, part);
   part->next_part = outer->parts;
   if (outer->parts != NULL)
     outer->parts->prev_part = part;

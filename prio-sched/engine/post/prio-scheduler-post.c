@@ -63,7 +63,7 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
 
   prio_return_if_wrong (prio_check_scheduler (function, self));
   prio_return_if_wrong (prio_check_priority (function, (gint) priority));
-  prio_return_if_wrong (prio_check_callable (function, "func", func != NULL, NULL));
+  prio_return_if_wrong (prio_check_callable (function, "func", func != NULL));
 
   post.op.target = self->run_queue;
   prio_loop_submit_post (self->run_queue->loop, &post.op);

@@ -405,7 +405,7 @@ list_work (PrioHeapItem *item, gpointer data)
 
 /* The context has gone: what still waits for a thread or a place is aborted. */
 static void
-end_waiting (PrioLoop *loop, gpointer record G_GNUC_UNUSED)
+end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
 {
   g_autoptr (GPtrArray) works = g_ptr_array_new ();
 

@@ -301,8 +301,7 @@ prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
-  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL,
-                                             options != NULL ? options->name : NULL));
+  prio_return_if_wrong (callback != NULL || prio_complain_of_callback (G_STRFUNC, options));
 
   prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, &yield_origin, 0, callback,
                            user_data, NULL, NULL);
@@ -449,8 +448,7 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
-  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL,
-                                             options != NULL ? options->name : NULL));
+  prio_return_if_wrong (callback != NULL || prio_complain_of_callback (G_STRFUNC, options));
 
   prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, &sleep_origin, prio_due_after (delay),
                            callback, user_data, NULL, NULL);

@@ -179,7 +179,7 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
   g_autoptr (PrioScheduler) scheduler = NULL;
 
   g_return_if_fail (state != NULL);
-  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL, NULL));
+  prio_return_if_wrong (prio_check_callable (G_STRFUNC, "callback", callback != NULL));
 
   scheduler = prio_scheduling_state_dup_scheduler (state);
   if (scheduler != NULL)

@@ -20,6 +20,7 @@ extern const PrioYieldOptions prio_no_yield_options G_GNUC_INTERNAL;
 gboolean prio_check_no_delay (const char *function, const PrioTaskOptions *options);
 gboolean prio_check_limit (const char *function, guint limit);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options);
+gboolean prio_complain_of_callback (const char *function, const PrioYieldOptions *options);
 
 /* The slow path of the function below. */
 gboolean prio_check_each_task_option (const char *function, const PrioTaskOptions *options, gboolean has_func);

@@ -7,11 +7,31 @@
 
 #include "scheduler/prio-options-private.h"
 
+#include "base/prio-debug-private.h"
+
 /* In bytes: no options will be that large, so a larger size is none. */
 #define MAX_SIZE 512
 
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
+
+/* Logs a critical for @function, and for the task @name unless that is NULL. */
+static void G_GNUC_PRINTF (3, 4)
+complain (const char *function, const char *name, const char *format, ...)
+{
+  g_autofree char *what = NULL;
+  g_autofree char *escaped = prio_debug_escape (name);
+  va_list args;
+
+  va_start (args, format);
+  what = g_strdup_vprintf (format, args);
+  va_end (args);
+
+  if (escaped != NULL)
+    g_critical ("%s(): %s (task \"%s\")", function, what, escaped);
+  else
+    g_critical ("%s(): %s", function, what);
+}
 
 gboolean
 prio_check_no_delay (const char *function, const PrioTaskOptions *options)
@@ -20,10 +40,10 @@ prio_check_no_delay (const char *function, const PrioTaskOptions *options)
     return TRUE;
 
   if (options->delay != 0)
-    prio_complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which only tasks that are posted have",
+    complain (function, options->name, "a delay of %" G_GUINT64_FORMAT " ms, which only tasks that are posted have",
               options->delay);
   else
-    prio_complain (function, options->name, "a timeout of %d ms, which only tasks that are posted have", options->timeout);
+    complain (function, options->name, "a timeout of %d ms, which only tasks that are posted have", options->timeout);
   return FALSE;
 }
 
@@ -33,7 +53,7 @@ prio_check_limit (const char *function, guint limit)
   if (G_LIKELY (limit > 0))
     return TRUE;
 
-  prio_complain (function, NULL, "with a limit of 0 no task would ever run");
+  complain (function, NULL, "with a limit of 0 no task would ever run");
   return FALSE;
 }
 
@@ -48,14 +68,14 @@ check_size (const char *function, gconstpointer options, gsize size, gsize known
     return TRUE;
   if (size < known_size || size > MAX_SIZE)
     {
-      prio_complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, which no version of the library has", size);
+      complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, which no version of the library has", size);
       return FALSE;
     }
   for (gsize i = known_size; i < size; i++)
     {
       if (bytes[i] != 0)
         {
-          prio_complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, of which this version of the library knows %"
+          complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, of which this version of the library knows %"
                     G_GSIZE_FORMAT ", and byte %" G_GSIZE_FORMAT " is set", size, known_size, i);
           return FALSE;
         }
@@ -68,7 +88,7 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
 {
   if (G_UNLIKELY (!PRIO_IS_PRIORITY_OR_UNSET (priority)))
     {
-      prio_complain (function, name, "%d is not a PrioTaskPriority: these are 1 (background), 2 (user-visible) and 3 "
+      complain (function, name, "%d is not a PrioTaskPriority: these are 1 (background), 2 (user-visible) and 3 "
                 "(user-blocking), and 0 (PRIO_PRIORITY_UNSET) for none", (gint) priority);
       return FALSE;
     }
@@ -76,7 +96,7 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
     {
       g_autofree char *description = prio_describe (signal);
 
-      prio_complain (function, name, "%s is not a GCancellable, so it cannot be the signal", description);
+      complain (function, name, "%s is not a GCancellable, so it cannot be the signal", description);
       return FALSE;
     }
   return TRUE;
@@ -92,10 +112,10 @@ prio_check_each_task_option (const char *function, const PrioTaskOptions *option
     return FALSE;
 
   if (options->source_object != NULL && !G_IS_OBJECT (options->source_object))
-    prio_complain (function, options->name, "%p is not a GObject, so it cannot be the source object",
+    complain (function, options->name, "%p is not a GObject, so it cannot be the source object",
               (gpointer) options->source_object);
   else if (!has_func)
-    prio_complain (function, options->name, "func is NULL, and has to be a function");
+    complain (function, options->name, "func is NULL, and has to be a function");
   else
     return TRUE;
   return FALSE;
@@ -114,14 +134,21 @@ prio_check_yield_options (const char *function, const PrioYieldOptions *options)
 
   if ((options->flags & ~PRIO_YIELD_FLAGS_ALL) != 0)
     {
-      prio_complain (function, options->name, "0x%x is not a set of PrioYieldFlags: 0x%x is unknown", (guint) options->flags,
+      complain (function, options->name, "0x%x is not a set of PrioYieldFlags: 0x%x is unknown", (guint) options->flags,
                 (guint) (options->flags & ~PRIO_YIELD_FLAGS_ALL));
       return FALSE;
     }
   if ((options->flags & both) == both)
     {
-      prio_complain (function, options->name, "PRIO_YIELD_DROP_PRIORITY and PRIO_YIELD_KEEP_PRIORITY exclude each other");
+      complain (function, options->name, "PRIO_YIELD_DROP_PRIORITY and PRIO_YIELD_KEEP_PRIORITY exclude each other");
       return FALSE;
     }
   return TRUE;
+}
+
+gboolean
+prio_complain_of_callback (const char *function, const PrioYieldOptions *options)
+{
+  complain (function, options != NULL ? options->name : NULL, "callback is NULL, and has to be a function");
+  return FALSE;
 }

@@ -10,8 +10,6 @@
 #include "task/prio-task-private.h"
 #include "prio-scheduler.h"
 
-typedef struct _PrioListed PrioListed;
-
 struct _PrioScheduler
 {
   GObject parent_instance;
@@ -19,18 +17,8 @@ struct _PrioScheduler
   GMainContext *context;
   PrioRunQueue *run_queue;
   gint64 next_frame; /* atomic: what was reported last */
-  PrioListed *listed;   /* in prio-scheduler-list.c */
   gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
 };
-
-/* Called when a scheduler is made, and when it ends, by the layer that watches (prio-watch.c). */
-typedef struct
-{
-  void (*made) (PrioScheduler *self);
-  void (*ends) (PrioScheduler *self);
-} PrioSchedulerWatchFuncs;
-
-void prio_scheduler_set_watch (const PrioSchedulerWatchFuncs *funcs);
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
 
@@ -49,7 +37,6 @@ prio_check_scheduler (const char *function, PrioScheduler *self)
   return G_LIKELY (prio_scheduler_check (self)) || prio_check_type (function, self, PRIO_TYPE_SCHEDULER);
 }
 
-gboolean prio_scheduler_enter (PrioScheduler *self, const char *function, const char *what);
 gboolean prio_run_queue_should_yield (PrioRunQueue *run_queue);
 PrioTask *prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options);
 PrioTask *prio_run_queue_post_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,

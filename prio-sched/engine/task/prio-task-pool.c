@@ -91,7 +91,7 @@ pool_trim (gpointer pool)
 }
 
 static void
-pool_ends (PrioLoop *loop G_GNUC_UNUSED, gpointer pool)
+pool_ends (gpointer loop G_GNUC_UNUSED, gpointer pool)
 {
   PrioTask *task;
 

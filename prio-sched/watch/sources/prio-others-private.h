@@ -24,7 +24,7 @@
 
 #pragma once
 
-#include "loop/prio-observer-private.h"
+#include "prio-observe.h"
 
 /* Which sources of a loop have been looked at; all 0 at first. */
 typedef struct

@@ -7,8 +7,7 @@
 
 #include "watch/sources/prio-others-private.h"
 
-#include "loop/prio-idle-private.h"
-#include "loop/prio-loop-source-private.h"
+#include "base/prio-thread-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
 /* How many ids of sources are looked up at a time. */
@@ -154,7 +153,7 @@ prio_other_get_name (PrioOther *other)
 static void
 look_at (PrioLoop *loop, const PrioOthersSeen *seen, guint id)
 {
-  GSource *source = id != 0 ? g_main_context_find_source_by_id (prio_loop_get_context (loop), id) : NULL;
+  GSource *source = id != 0 ? g_main_context_find_source_by_id (prio_observed_context (loop), id) : NULL;
   PrioOther *other;
 
   if (source == NULL)

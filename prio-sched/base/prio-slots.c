@@ -1,11 +1,11 @@
-/* prio-slots.c: what the rooms above keep with a loop
+/* prio-slots.c: what others keep with an owner that knows nothing of them
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"
 
-#include "loop/prio-slots-private.h"
+#include "base/prio-slots-private.h"
 
 /* Any thread: makes the record of @slot, unless another thread is faster.  Returns the record. */
 gpointer
@@ -22,19 +22,19 @@ prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs)
 
 /* Goes through the slots that have a record and @function, with `slot` and `record`. */
 #define FOREACH_SLOT(function)                                                                                         \
-  for (const PrioSlot *slot = slots; slot < slots + PRIO_N_SLOTS; slot++)                                              \
+  for (const PrioSlot *slot = slots; slot < slots + n; slot++)                                              \
     for (gpointer record = __atomic_load_n (&slot->record, __ATOMIC_ACQUIRE);                                          \
          record != NULL && slot->funcs->function != NULL; record = NULL)
 
 void
-prio_slots_end (PrioSlot *slots, PrioLoop *loop)
+prio_slots_end (PrioSlot *slots, guint n, gpointer owner)
 {
   FOREACH_SLOT (ends)
-    slot->funcs->ends (loop, record);
+    slot->funcs->ends (owner, record);
 }
 
 gboolean
-prio_slots_are_large (const PrioSlot *slots)
+prio_slots_are_large (const PrioSlot *slots, guint n)
 {
   FOREACH_SLOT (is_large)
     {
@@ -45,17 +45,17 @@ prio_slots_are_large (const PrioSlot *slots)
 }
 
 void
-prio_slots_trim (PrioSlot *slots)
+prio_slots_trim (PrioSlot *slots, guint n)
 {
   FOREACH_SLOT (trim)
     slot->funcs->trim (record);
 }
 
 void
-prio_slots_clear (PrioSlot *slots)
+prio_slots_clear (PrioSlot *slots, guint n)
 {
   FOREACH_SLOT (clear)
     slot->funcs->clear (record);
-  for (guint i = 0; i < PRIO_N_SLOTS; i++)
+  for (guint i = 0; i < n; i++)
     g_free (slots[i].record);
 }

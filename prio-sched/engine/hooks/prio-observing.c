@@ -1,0 +1,81 @@
+/* prio-observing.c: what prio-observe.h opens, of several rooms
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "scheduler/prio-scheduler-private.h"
+
+typedef void (*CallFunc) (PrioLoop *loop, gpointer data);
+
+static void
+op_call (PrioLoop *loop, const PrioOp *op)
+{
+  ((CallFunc) op->target) (loop, op->data);
+}
+
+void
+prio_observed_call (PrioLoop *loop, CallFunc func, gpointer data)
+{
+  prio_loop_submit (loop, &(PrioOp) { .apply = op_call, .target = (gpointer) func, .data = data });
+}
+
+GMainContext *
+prio_observed_context (PrioLoop *loop)
+{
+  return prio_loop_get_context (loop);
+}
+
+gboolean
+prio_observed_has_microtasks (PrioLoop *loop)
+{
+  return prio_loop_has_microtasks (loop);
+}
+
+gboolean
+prio_observed_is_here (PrioLoop *loop)
+{
+  return prio_loop_is_owner_thread (loop);
+}
+
+/* It does not carry out what other threads have sent: the task goes on if it has not been aborted so far. */
+gboolean
+prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
+{
+  if (!prio_loop_enter_only (loop))
+    return FALSE;
+  prio_loop_defer_release (loop, func, data);
+  prio_loop_leave (loop);
+  return TRUE;
+}
+
+gpointer
+prio_observed_get_record (PrioLoop *loop)
+{
+  return prio_loop_get_slot (loop, PRIO_SLOT_WATCH);
+}
+
+gpointer
+prio_observed_ensure_record (PrioLoop *loop, const PrioSlotFuncs *funcs)
+{
+  return prio_loop_ensure_slot (loop, PRIO_SLOT_WATCH, funcs);
+}
+
+void
+prio_scheduler_leave (PrioScheduler *self)
+{
+  prio_loop_leave (self->run_queue->loop);
+}
+
+PrioLoop *
+prio_scheduler_get_loop (PrioScheduler *self)
+{
+  return self->run_queue->loop;
+}
+
+PrioRunQueue *
+prio_scheduler_get_run_queue (PrioScheduler *self)
+{
+  return self->run_queue;
+}

@@ -1,0 +1,205 @@
+/* prio-observe.h: all that who watches sees of the engine: observers hear what the loops do
+ *
+ * Promises: while there is an observer, it hears of each task of every loop from its post, or from the beginning of the
+ * observation if the task waited already, to its end: queued, then begins, then yielded (and queued again), ended or
+ * aborted.  A task that runs when the observation begins is not reported, unless it is queued again.  The task's record
+ * (PrioObserved) stays the same meanwhile, so an observer may tell tasks by its `id`.
+ *
+ * While nobody observes, this costs nothing where tasks of 40 bytes are posted and run, and a test or two elsewhere: an
+ * observed task is always an entry, whose table of functions is that of this module, which calls the entry's own.  Jobs
+ * and task ids become such entries when they would be the first of their queue, and those queues are
+ * empty while the loop is observed: those that wait when the observation begins are moved.
+ *
+ * Threads: an observer is called on the owner thread of the loop, from several at once if there are several loops.
+ * `queued`, `aborted`, `priority_changed` and `paused` may come inside (prio-loop-private.h): nothing of the user's may
+ * be called, the library not be entered again, and only a leaf lock be taken.  `begins` and `yielded` come outside, but in the midst of
+ * a step: what other threads have sent is not carried out there, since it may abort the task.  Observers are static, since a thread may
+ * still be telling one that has just been removed.  Any function of an observer may be NULL.
+ *
+ * Times are µs of g_get_monotonic_time ().
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "base/prio-clock-private.h"
+#include "base/prio-slots-private.h"
+#include "prio-enums.h"
+
+typedef struct _PrioLoop PrioLoop;         /* of a main context */
+typedef struct _PrioRunQueue PrioRunQueue; /* of a scheduler */
+typedef struct _PrioScheduler PrioScheduler;
+
+/* Tasks that one GSource dispatches: its priority decides which other sources they precede (prio-loop-source.c). */
+typedef enum
+{
+  PRIO_LANE_NONE = -1,
+  PRIO_LANE_IDLE,         /* idle callbacks */
+  PRIO_LANE_BACKGROUND,   /* effective priorities 0 and 1 */
+  PRIO_LANE_USER_VISIBLE, /* 2 */
+  PRIO_LANE_URGENT,       /* 3 to 5, microtasks, and releases */
+  PRIO_N_LANES
+} PrioLane;
+
+typedef enum
+{
+  PRIO_OBSERVED_CLOSURE, /* a function that prio_scheduler_post () or prio_scheduler_post_full () was given */
+  PRIO_OBSERVED_TASK,    /* a PrioTask, or a yield of the C interface */
+  PRIO_OBSERVED_ID,      /* a task of a PrioRunner, which may be the continuation of a yield */
+  PRIO_OBSERVED_IDLE     /* an idle callback */
+} PrioObservedKind;
+
+/* A task, as observers see it. */
+typedef struct
+{
+  guint64 id;            /* unique in the process, and the same until the end; from 1 */
+  guint64 poster;        /* the id of the task that ran on this thread when this one was posted, or 0 */
+  char *name;            /* or NULL; it may be known only when the task begins */
+  gconstpointer func;    /* the function of the program that runs, for who names one without a name; or NULL */
+  gconstpointer group;   /* identifies the signal, at this scheduler, that may abort it, or NULL */
+  PrioRunQueue *scheduler; /* identifies the scheduler */
+  gint64 due;            /* when it is to be queued, for a delayed task; otherwise 0 */
+  gint64 queued;         /* when it entered its queue last; 0 if that was before the observation, or has not been yet */
+  gint64 begun;          /* when it began to run last, or 0; */
+  guint64 run;           /* and the number of that run in its loop, from 1: it is more than that of every run that began before */
+  guint8 kind;           /* PrioObservedKind */
+  gint8 priority;        /* its own, PrioTaskPriority; it may change while the task waits */
+  guint8 state;          /* PrioTaskState in `ended`: FULFILLED, FAILED or ABORTED; RUNNING if its result comes later */
+  guint8 continuation;   /* whether it continues a task after a yield */
+} PrioObserved;
+
+/* Returns from when on @task waits: a delayed one from when it is due, also if the main loop is held then. */
+static inline gint64
+prio_observed_waits_since (const PrioObserved *task)
+{
+  return task->due != 0 && !task->continuation ? task->due : task->queued;
+}
+
+typedef struct _PrioObserver PrioObserver;
+/* A source of the context that is none of the library's. */
+typedef struct _PrioOther PrioOther;
+
+struct _PrioObserver
+{
+  /* A task has been posted with a delay; `queued` follows when it is due. */
+  void (*delayed) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* A task has entered a queue: it was posted, is due, or has yielded. */
+  void (*queued) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* Its function begins. */
+  void (*begins) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* Its function has returned G_SOURCE_CONTINUE: `queued` follows. */
+  void (*yielded) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* The microtasks that the task had queued when it yielded have run; it may have begun again, or ended, meanwhile.  @task is the same
+   * record that `yielded` was called with, and goes now. */
+  void (*microtasks_ran) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* Its function, its checkpoint and its callbacks are over.  It comes after `aborted` too if the task ran then. */
+  void (*ended) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
+  /* It has been aborted, or its context has gone: if it did not run (`begun` is 0, or before `queued`), this is its end. */
+  void (*aborted) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gboolean runs, gint64 now);
+  /* The tasks of @group that follow it have another priority. */
+  void (*priority_changed) (PrioObserver *self, PrioLoop *loop, gconstpointer group, PrioTaskPriority from,
+                            PrioTaskPriority to, gint64 now);
+  /* The tasks of @scheduler are held back, or no longer. */
+  void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
+  /* Tasks have run one after another since @began: @cut if their time is over (the others' turn begins). */
+  void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut, gint64 now);
+  /* The other sources have had their turn, from @began to @now; @whole if it went to the bottom. */
+  void (*turn_ended) (PrioObserver *self, PrioLoop *loop, gint64 began, gboolean whole, gint64 now);
+  /* GLib begins an iteration; then, after it may have slept, it checks its sources. */
+  void (*prepares) (PrioObserver *self, PrioLoop *loop, gint64 now);
+  void (*checks) (PrioObserver *self, PrioLoop *loop, gint64 now);
+  /* The next frame has been announced for @due. */
+  void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
+
+  /* GLib is about to dispatch one of the other sources, which is known since somebody has asked for it (watch/sources).  The context is
+   * locked; */
+  void (*source_begins) (PrioObserver *self, PrioLoop *loop, PrioOther *source, gint64 now);
+  /* and it has been dispatched, and nothing is locked. */
+  void (*source_ended) (PrioObserver *self, PrioLoop *loop, PrioOther *source, gint64 now);
+
+  /* Something else than a task has held the loop for @duration, as somebody watches for: @name is that of a source, or NULL. */
+  void (*held) (PrioObserver *self, PrioLoop *loop, const char *name, gint64 duration, gint64 now);
+
+  /* For prio-observer: */
+  PrioObserver *next;
+  gint users;     /* how many want it to hear */
+  guint64 number; /* greater than those of all that were added before: a loop tells it nothing before that has begun */
+};
+
+/* Any thread, outside. */
+void prio_observer_add (PrioObserver *observer);
+void prio_observer_remove (PrioObserver *observer);
+void prio_observers_ensure (PrioLoop *loop);
+guint64 prio_observed_count (PrioLoop *loop);
+
+/* Of a loop. */
+PrioLoop *prio_loop_ref (PrioLoop *loop);
+void prio_loop_unref (PrioLoop *loop);
+void prio_loop_add_leaf_lock (PrioLock *lock);
+void prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data);
+void prio_groups_finish_aborted (PrioLoop *loop);
+gboolean prio_loop_has_source (PrioLoop *loop, const GSource *source);
+guint prio_idle_next_source (PrioLoop *loop);
+
+/* Has @func called on the owner thread, inside: now if that is this one, soon otherwise. */
+void prio_observed_call (PrioLoop *loop, void (*func) (PrioLoop *loop, gpointer data), gpointer data);
+/* The main context: valid as long as it runs. */
+GMainContext *prio_observed_context (PrioLoop *loop);
+/* Whether microtasks wait.  Owner thread. */
+gboolean prio_observed_has_microtasks (PrioLoop *loop);
+/* On the owner thread, not inside: has @func called where nothing is locked, at the end of the batch.  Returns FALSE on another one. */
+gboolean prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
+/* Whether this thread is the owner. */
+gboolean prio_observed_is_here (PrioLoop *loop);
+/* The record that who watches keeps with @loop; or NULL.  It is freed with the loop. */
+gpointer prio_observed_get_record (PrioLoop *loop);
+/* Makes it if there is none. */
+gpointer prio_observed_ensure_record (PrioLoop *loop, const PrioSlotFuncs *funcs);
+
+/* What observers tell, beside the engine. */
+void prio_observed_source_begins (PrioLoop *loop, PrioOther *source);
+void prio_observed_source_ended (PrioLoop *loop, PrioOther *source);
+void prio_observed_held (PrioLoop *loop, const char *name, gint64 duration, gint64 now);
+
+#define PRIO_N_PRIORITIES 3
+
+/* By priority, from background. */
+typedef struct
+{
+  guint64 queued[PRIO_N_PRIORITIES], delayed[PRIO_N_PRIORITIES];
+  guint64 dropped[PRIO_N_PRIORITIES]; /* an abort has dropped them, and has not come to each yet */
+} PrioWaiting;
+
+static inline guint
+prio_count_index (PrioTaskPriority priority)
+{
+  guint index = (guint) (priority - PRIO_TASK_PRIORITY_BACKGROUND);
+
+  g_assert (index < PRIO_N_PRIORITIES);
+  return index;
+}
+
+/* Of a run queue, with its parts.  Owner thread, inside. */
+void prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting);
+/* Any thread: the record that who watches keeps with it, a GAtomicRcBox, or NULL.  Its parts share it. */
+gpointer prio_run_queue_get_record (PrioRunQueue *run_queue);
+/* Takes over @record, unless there is one.  Returns the record. */
+gpointer prio_run_queue_set_record (PrioRunQueue *run_queue, gpointer record);
+/* What is a part already shares the record, too. */
+void prio_run_queue_share_record (PrioRunQueue *run_queue);
+
+/* Called when a scheduler is made, and when it ends, by the layer that watches (prio-watch.c). */
+typedef struct
+{
+  void (*made) (PrioScheduler *self);
+  void (*ends) (PrioScheduler *self);
+} PrioSchedulerWatchFuncs;
+
+void prio_scheduler_set_watch (const PrioSchedulerWatchFuncs *funcs);
+
+/* Of a scheduler. */
+gboolean prio_scheduler_enter (PrioScheduler *self, const char *function, const char *what);
+void prio_scheduler_leave (PrioScheduler *self);
+PrioLoop *prio_scheduler_get_loop (PrioScheduler *self);
+PrioRunQueue *prio_scheduler_get_run_queue (PrioScheduler *self);
