@@ -10,6 +10,7 @@
 
 #include "above/prio-rows-private.h"
 #include "group/prio-task-group-private.h"
+#include "loop/prio-yield-private.h"
 #include "scheduler/prio-options-private.h"
 
 /* What waits for a thread begins without the main loop, so some do wait: so many more than the places. */
@@ -239,7 +240,7 @@ ask (Feed *self)
         {
           self->is_exhausted = TRUE;
         }
-      else if (!self->has_ended && prio_run_queue_should_yield (self->group->places) && ask_soon (self))
+      else if (!self->has_ended && prio_loop_should_yield (self->group->places->loop, self->group->places, NULL) && ask_soon (self))
         {
           break;
         }

@@ -84,7 +84,7 @@ MUTANTS = [
     ('mailbox.c', 'if (taken->len <= MAX_KEPT)', 'if (TRUE)'),
     ('scheduler-thread.c', 'if (work->is_nested)\n    set_nested (FALSE);\n  work->is_nested = FALSE;', 'work->is_nested = FALSE;'),
     ('yield.c', 'if (entry->run_queue->ready.paused)\n    return FALSE;', ''),
-    ('task-group-wait.c', '->order < ((PrioWait *) lists[oldest]->data)->order', '->order == 0'),
+    ('task-group-wait.c', 'first->order < second->order ? -1 : 1', 'first->order > second->order ? -1 : 1'),
     ('heap.c', 'heap->row[end].node->index = end | IN_ROW;', ';'),
     ('slab.c', 'chunk->listed = FALSE;', ';'),
     ('id-queue.c', 'if (queue->tail == job)\n        queue->tail = before;', ''),

@@ -28,9 +28,10 @@ struct _PrioMember
 
 PrioMember *prio_member_ref (PrioMember *member);
 void prio_member_unref (PrioMember *member);
+void prio_member_release (gpointer member);
 PrioMember *prio_member_current (PrioLoop *loop);
 void prio_member_enqueue (PrioMember *member);
-void prio_member_take_out_of_queue (PrioMember *member);
+void prio_member_take_out_of_queue (gpointer member);
 void prio_member_begin (PrioMember *member);
 void prio_member_take_place (PrioMember *member);
 void prio_member_leave_place (PrioMember *member);

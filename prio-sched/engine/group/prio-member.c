@@ -22,6 +22,18 @@ prio_member_ref (PrioMember *member)
   return member;
 }
 
+/* A GDestroyNotify: the function has returned, or will not be called. */
+void
+prio_member_release (gpointer data)
+{
+  PrioMember *member = data;
+
+  prio_member_take_out_of_queue (member);
+  if (member->notify != NULL)
+    member->notify (member->data);
+  prio_member_unref (member);
+}
+
 void
 prio_member_unref (PrioMember *member)
 {
@@ -97,9 +109,11 @@ prio_member_enqueue (PrioMember *member)
     prio_task_group_update_places (self);
 }
 
+/* @data is a member, whose function begins, or has its result. */
 void
-prio_member_take_out_of_queue (PrioMember *member)
+prio_member_take_out_of_queue (gpointer data)
 {
+  PrioMember *member = data;
   PrioTaskGroup *self = member->group;
   PrioLoop *loop = prio_task_group_get_loop (self);
 
@@ -242,6 +256,7 @@ prio_member_leave (PrioMember *member)
   PrioTaskGroup *self = member->group;
   PrioLoop *loop = prio_task_group_get_loop (self);
 
+  prio_member_take_out_of_queue (member);
   if (__atomic_exchange_n (&member->left, TRUE, __ATOMIC_ACQ_REL))
     return;
 

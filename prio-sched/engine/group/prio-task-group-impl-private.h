@@ -20,9 +20,6 @@ struct _PrioTaskGroup
   PrioRunQueue *places; /* a part of the scheduler's, which has the tasks; held back while no place is free */
   PrioTaskController *controller; /* of the tasks since the last abort */
   PrioCombined combined; /* signals that depend on that of @controller */
-  PrioScheduler *first_scheduler; /* held until the group is constructed; NULL for the default one */
-  PrioTaskPriority first_priority;
-
   guint number; /* in debug messages */
 
   /* The thread that runs the context, but for @n_pending, which is atomic. */

@@ -23,7 +23,6 @@ prio_member_complete (PrioMember *member, PrioTask *task)
     return;
 
   member->completed = TRUE;
-  prio_member_take_out_of_queue (member);
   prio_member_leave (member);
   self->n_open--;
   if (member->n_waits > 0)
@@ -35,13 +34,8 @@ prio_member_complete (PrioMember *member, PrioTask *task)
 static void
 member_release_data (gpointer data)
 {
-  PrioMember *member = data;
-
-  prio_member_take_out_of_queue (member);
-  prio_member_leave (member);
-  if (member->notify != NULL)
-    member->notify (member->data);
-  prio_member_unref (member);
+  prio_member_leave (data);
+  prio_member_release (data);
 }
 
 static void
@@ -85,12 +79,15 @@ member_reported (gpointer data)
   prio_member_unref (member);
 }
 
-/* Whatever posts the task does not wait for it. */
+/* The task has been made, or posted.  Whatever posts it does not wait for it. */
 void
 prio_member_hear_of (PrioMember *member)
 {
   const PrioState *outer = prio_thread.state;
 
+  prio_task_set_program_func (member->task, (gpointer) member->func);
+  if (prio_task_get_state (member->task) == PRIO_TASK_STATE_PENDING)
+    prio_member_enqueue (member);
   if (member->group->return_on_abort)
     prio_task_set_return_on_abort (member->task, TRUE);
   prio_thread.state = &prio_state_none;
@@ -118,7 +115,6 @@ take (GPtrArray *taken, PrioMember *member)
     }
   g_object_ref (member->task);
   g_ptr_array_add (taken, prio_member_ref (member));
-  prio_member_take_out_of_queue (member);
   prio_member_leave (member);
 }
 
@@ -209,11 +205,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
 
   member = prio_task_group_add (self, options, &own, func, user_data, notify);
   signal = own.signal;
-  task = prio_run_queue_post_task (self->places, &own, member_run, member, member_release_data);
-  member->task = task;
-  prio_task_set_program_func (task, (gpointer) func);
-  if (prio_task_get_state (task) == PRIO_TASK_STATE_PENDING)
-    prio_member_enqueue (member);
+  member->task = task = prio_run_queue_post_task (self->places, &own, member_run, member, member_release_data);
   prio_member_hear_of (member);
   return task;
 }

@@ -22,24 +22,6 @@ run (PrioTask *task, gpointer data)
   member->func (task, member->data);
 }
 
-/* Destroy notify of that, when it has returned or will not be called. */
-static void
-release_data (gpointer data)
-{
-  PrioMember *member = data;
-
-  prio_member_take_out_of_queue (member);
-  if (member->notify != NULL)
-    member->notify (member->data);
-  prio_member_unref (member);
-}
-
-static void
-begun (gpointer member)
-{
-  prio_member_take_out_of_queue (member);
-}
-
 static void
 place_free (gpointer data)
 {
@@ -67,7 +49,7 @@ place_kept (gpointer data)
     prio_member_leave_place (member);
 }
 
-static const PrioPlacesFuncs funcs = { begun, place_free, place_kept };
+static const PrioPlacesFuncs funcs = { prio_member_take_out_of_queue, place_free, place_kept };
 
 /* The age of a task that is posted now. */
 static guint64
@@ -150,10 +132,8 @@ prio_task_group_run_in_thread (PrioTaskGroup *self, const PrioTaskOptions *optio
   signal = own.signal;
   member->in_thread = TRUE;
   member->task = task = prio_run_queue_make_task (self->places, &own);
-  prio_task_set_program_func (task, (gpointer) func);
-  prio_member_enqueue (member);
   prio_member_hear_of (member);
-  prio_task_run_in_thread (task, self->threads, next_order (prio_task_group_get_loop (self)), run, member, release_data);
+  prio_task_run_in_thread (task, self->threads, next_order (prio_task_group_get_loop (self)), run, member, prio_member_release);
   prio_task_group_update_places (self);
   return task;
 }

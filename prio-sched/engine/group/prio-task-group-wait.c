@@ -32,8 +32,7 @@ typedef struct
 static void
 begin_to_wait (PrioTaskGroup *self, PrioWait *wait, PrioMember *member)
 {
-  g_atomic_int_inc (&member->refs);
-  wait->member = member;
+  wait->member = prio_member_ref (member);
   if (member->n_waits++ == 0)
     {
       self->n_waiting++;
@@ -100,28 +99,12 @@ result_of (const PrioWait *wait, PrioTask *completed, gboolean failed)
   return PRIO_RESULT_OF_ERROR (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group")));
 }
 
-/* How many lists of waits a group has. */
-#define N_LISTS (2 * (PRIO_TASK_GROUP_FIRST + 1))
-
-/* Each of @lists is by age.  Takes the oldest wait of all, or returns NULL. */
-static PrioWait *
-take_oldest (GList *lists[N_LISTS])
+static gint
+by_age (gconstpointer a, gconstpointer b)
 {
-  guint oldest = 0;
-  PrioWait *wait;
+  const PrioWait *first = *(const PrioWait *const *) a, *second = *(const PrioWait *const *) b;
 
-  for (guint i = 1; i < N_LISTS; i++)
-    {
-      if (lists[oldest] == NULL ||
-          (lists[i] != NULL && ((PrioWait *) lists[i]->data)->order < ((PrioWait *) lists[oldest]->data)->order))
-        oldest = i;
-    }
-  if (lists[oldest] == NULL)
-    return NULL;
-
-  wait = lists[oldest]->data;
-  lists[oldest] = lists[oldest]->next;
-  return wait;
+  return first->order < second->order ? -1 : 1;
 }
 
 static void
@@ -147,27 +130,26 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
     [PRIO_TASK_GROUP_ANY] = completed != NULL && !failed,
     [PRIO_TASK_GROUP_FIRST] = completed != NULL,
   };
-  GList *lists[N_LISTS];
-  gboolean any = FALSE;
-  GPtrArray *ended;
-  PrioWait *wait;
+  GPtrArray *ended = NULL;
+  guint n_lists = 0;
 
   if (failed)
     note_failure (self, completed);
-  for (guint i = 0; i < N_LISTS; i++)
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (ends); i++)
     {
-      lists[i] = ends[i / 2] || drained[i % 2] ? self->waits[i / 2][i % 2].head : NULL;
-      any |= lists[i] != NULL;
-    }
-  if (!any)
-    return NULL;
+      GList *link = ends[i / 2] || drained[i % 2] ? self->waits[i / 2][i % 2].head : NULL;
 
-  ended = g_ptr_array_new ();
-  while ((wait = take_oldest (lists)) != NULL)
-    {
-      wait->result = result_of (wait, completed, failed);
-      g_ptr_array_add (ended, wait);
+      n_lists += link != NULL;
+      if (ended == NULL && link != NULL)
+        ended = g_ptr_array_new ();
+      for (; link != NULL; link = link->next)
+        {
+          ((PrioWait *) link->data)->result = result_of (link->data, completed, failed);
+          g_ptr_array_add (ended, link->data);
+        }
     }
+  if (n_lists > 1)
+    g_ptr_array_sort (ended, by_age);
   return ended;
 }
 

@@ -91,11 +91,9 @@ prio_check_task_group (const char *function, PrioTaskGroup *self)
   loop = prio_task_group_get_loop (self);
   if (prio_loop_is_owner_thread (loop) || prio_loop_is_owner (loop))
     return TRUE;
-  if (prio_loop_has_gone (loop))
-    g_critical ("%s(): the main context of the group's scheduler has gone", function);
-  else
-    g_critical ("%s(): a group belongs to the thread that runs its scheduler's main context, and this is another one",
-                function);
+  g_critical ("%s(): %s", function,
+              prio_loop_has_gone (loop) ? "the main context of the group's scheduler has gone"
+                                        : "a group belongs to the thread that runs its scheduler's main context, and this is another one");
   return FALSE;
 }
 
@@ -104,22 +102,7 @@ prio_task_group_init (PrioTaskGroup *self)
 {
   static gint n_groups;
 
-  self->limit = G_MAXUINT;
   self->number = (guint) g_atomic_int_add (&n_groups, 1) + 1;
-}
-
-static void
-prio_task_group_constructed (GObject *object)
-{
-  PrioTaskGroup *self = PRIO_TASK_GROUP (object);
-  g_autoptr (PrioScheduler) scheduler = g_steal_pointer (&self->first_scheduler);
-
-  G_OBJECT_CLASS (prio_task_group_parent_class)->constructed (object);
-
-  if (scheduler == NULL)
-    scheduler = g_object_ref (prio_scheduler_get_default ());
-  self->places = prio_run_queue_new_part (scheduler->run_queue);
-  self->controller = prio_task_controller_new (self->first_priority);
 }
 
 static void
@@ -178,14 +161,17 @@ static void
 prio_task_group_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
 {
   PrioTaskGroup *self = PRIO_TASK_GROUP (object);
+  PrioScheduler *scheduler;
 
   switch (id)
     {
     case PROP_SCHEDULER:
-      self->first_scheduler = g_value_dup_object (value);
+      scheduler = g_value_get_object (value);
+      self->places = prio_run_queue_new_part ((scheduler != NULL ? scheduler : prio_scheduler_get_default ())->run_queue);
       break;
 
     case PROP_LIMIT:
+      /* At first it is set before the priority. */
       if (self->controller != NULL)
         prio_task_group_set_limit (self, g_value_get_uint (value));
       else
@@ -193,7 +179,7 @@ prio_task_group_set_property (GObject *object, guint id, const GValue *value, GP
       break;
 
     case PROP_PRIORITY:
-      self->first_priority = (PrioTaskPriority) g_value_get_enum (value);
+      self->controller = prio_task_controller_new ((PrioTaskPriority) g_value_get_enum (value));
       break;
 
     case PROP_RETURN_ON_ABORT:
@@ -291,7 +277,6 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
 {
   GObjectClass *object_class = G_OBJECT_CLASS (class);
 
-  object_class->constructed = prio_task_group_constructed;
   object_class->finalize = prio_task_group_finalize;
   object_class->get_property = prio_task_group_get_property;
   object_class->set_property = prio_task_group_set_property;
@@ -400,10 +385,8 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
     return;
 
   self->limit = limit;
-  g_object_ref (self);
   prio_task_group_update_places (self);
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_LIMIT]);
-  g_object_unref (self);
 }
 
 /**
@@ -509,7 +492,7 @@ gboolean
 prio_task_group_set_priority (PrioTaskGroup *self, PrioTaskPriority priority, GError **error)
 {
   g_autoptr (PrioTaskController) controller = NULL;
-  gboolean changes;
+  gboolean changes, is_set;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), FALSE);
@@ -517,13 +500,9 @@ prio_task_group_set_priority (PrioTaskGroup *self, PrioTaskPriority priority, GE
   changes = priority != prio_task_group_get_priority (self);
   controller = g_object_ref (self->controller);
   g_object_ref (self);
-  if (!prio_task_controller_set_priority (controller, priority, error))
-    {
-      g_object_unref (self);
-      return FALSE;
-    }
-  if (changes)
+  is_set = prio_task_controller_set_priority (controller, priority, error);
+  if (is_set && changes)
     g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PRIORITY]);
   g_object_unref (self);
-  return TRUE;
+  return is_set;
 }

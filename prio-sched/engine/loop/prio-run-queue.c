@@ -240,14 +240,11 @@ op_drop_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
     outer->parts = part->next_part;
   if (part->next_part != NULL)
     part->next_part->prev_part = part->prev_part;
-  part->next_part = part->prev_part = NULL;
-  part->full = FALSE;
-  update_paused (part);
   prio_run_queue_release (outer);
   prio_run_queue_release (part);
 }
 
-/* Any thread: whoever made @part needs it no longer.  What is still queued in it runs. */
+/* Any thread: whoever made @part needs it no longer, and nothing is queued in it. */
 void
 prio_run_queue_drop_part (PrioRunQueue *part)
 {

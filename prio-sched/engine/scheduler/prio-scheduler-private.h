@@ -37,7 +37,6 @@ prio_check_scheduler (const char *function, PrioScheduler *self)
   return G_LIKELY (prio_scheduler_check (self)) || prio_check_type (function, self, PRIO_TYPE_SCHEDULER);
 }
 
-gboolean prio_run_queue_should_yield (PrioRunQueue *run_queue);
 PrioTask *prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options);
 PrioTask *prio_run_queue_post_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
                                     GDestroyNotify notify);

@@ -481,18 +481,13 @@ is_between_iterations (PrioLoop *loop)
 gboolean
 prio_scheduler_should_yield (PrioScheduler *self)
 {
-  g_return_val_if_fail (prio_scheduler_check (self) || PRIO_IS_SCHEDULER (self), FALSE);
-
-  return prio_run_queue_should_yield (self->run_queue);
-}
-
-gboolean
-prio_run_queue_should_yield (PrioRunQueue *run_queue)
-{
-  PrioLoop *loop = run_queue->loop;
+  PrioLoop *loop;
   const PrioState *state = prio_thread.state;
 
-  if (state == NULL || state->run_queue != run_queue)
+  g_return_val_if_fail (prio_scheduler_check (self) || PRIO_IS_SCHEDULER (self), FALSE);
+
+  loop = self->run_queue->loop;
+  if (state == NULL || state->run_queue != self->run_queue)
     {
       if (g_main_depth () == 0 ? state != NULL || !is_between_iterations (loop) : !prio_loop_is_owner (loop))
         return FALSE;
@@ -505,7 +500,7 @@ prio_run_queue_should_yield (PrioRunQueue *run_queue)
   if (!prio_loop_enter (loop))
     return FALSE;
   prio_loop_leave (loop);
-  return prio_loop_should_yield (loop, run_queue, state);
+  return prio_loop_should_yield (loop, self->run_queue, state);
 }
 
 /**
