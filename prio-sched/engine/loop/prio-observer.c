@@ -11,14 +11,16 @@
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 
-/* Guards changes of the list; read on any thread.  Those that came last are first. */
+/* Guards changes of what follows. */
 static PrioLock lock = PRIO_LOCK_INIT;
-static PrioObserver *observers; /* atomic */
-static guint64 last_number;     /* of an observer */
+static PrioObserver *observers; /* atomic; all that have been added, also those that have been removed */
+static gint n_told;             /* of them, those that hear what happens; atomic */
+static guint64 last_number;     /* of an observer; atomic */
 
-/* Each loop takes so many ids at a time. */
-#define N_IDS 1024
-static guint64 taken_ids; /* atomic */
+/* The number of an observer that hears nothing. */
+#define NOT_TOLD G_MAXUINT64
+
+static guint64 last_id; /* of a task; atomic */
 
 /* Calls a function of every observer that has it, and that @of_loop knows: all get the same moment, as their last
  * argument. */
@@ -28,10 +30,9 @@ static guint64 taken_ids; /* atomic */
       gint64 told_at = now;                                                                                           \
       PrioLoop *told_of = of_loop;                                                                                    \
                                                                                                                       \
-      for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL;                               \
-           o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))                                                          \
+      for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL; o = o->next)                  \
         {                                                                                                             \
-          if (o->function != NULL && __atomic_load_n (&o->number, __ATOMIC_RELAXED) <= told_of->watched.last_observer)        \
+          if (o->function != NULL && __atomic_load_n (&o->number, __ATOMIC_RELAXED) <= told_of->watched.last_observer) \
             o->function (o, told_of, ##__VA_ARGS__, told_at);                                                         \
         }                                                                                                             \
     }                                                                                                                 \
@@ -53,7 +54,7 @@ static void
 task_free (PrioObservedTask *task)
 {
   g_free (task->told.name);
-  prio_slab_free (&loop_of (task)->watched.records, task);
+  g_free (task);
 }
 
 /* @entry is no longer observed: its functions are its own again.  @task remains. */
@@ -80,14 +81,6 @@ set_name (PrioObservedTask *task, char *name)
     return;
   g_free (task->told.name);
   task->told.name = name;
-}
-
-/* The name that the task is being posted with. */
-static inline void
-take_posting_name (PrioObservedTask *task)
-{
-  if (prio_thread.posting_name != NULL)
-    set_name (task, g_strdup (g_steal_pointer (&prio_thread.posting_name)));
 }
 
 /* What may have changed since the post. */
@@ -149,38 +142,24 @@ observed_released (PrioEntry *entry)
     entry->funcs->released (entry);
 }
 
-/* A number that no task of the process has had, and more than that of all before in @loop. */
-static guint64
-next_id (PrioLoop *loop)
-{
-  if (G_UNLIKELY (loop->watched.last_id % N_IDS == 0))
-    loop->watched.last_id = __atomic_fetch_add (&taken_ids, N_IDS, __ATOMIC_RELAXED);
-  return ++loop->watched.last_id;
-}
-
 /* @is_new unless it has been posted before. */
 static PrioObservedTask *
 task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
 {
-  PrioLoop *loop = run_queue->loop;
-  PrioObservedTask *task;
+  PrioObservedTask *task = g_new0 (PrioObservedTask, 1);
 
-  if (G_UNLIKELY (loop->watched.records.record_size == 0))
-    prio_slab_init (&loop->watched.records, sizeof *task);
-  task = prio_slab_alloc (&loop->watched.records);
   task->told = (PrioObserved) {
-    .id = next_id (loop),
+    .id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED),
     .poster = is_new && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
     .scheduler = run_queue,
     .kind = (guint8) kind,
     .priority = PRIO_TASK_PRIORITY_BACKGROUND,
     .state = PRIO_TASK_STATE_FULFILLED,
   };
-  task->was_job = task->runs = task->was_aborted = FALSE;
   return task;
 }
 
-/* @entry is observed from now on. */
+/* @entry is observed from now on.  If it @is_new, it has the name that is being posted. */
 static PrioObservedTask *
 observe (PrioEntry *entry, gboolean is_new, gint64 due)
 {
@@ -201,6 +180,8 @@ observe (PrioEntry *entry, gboolean is_new, gint64 due)
   entry->funcs = &task->funcs;
   entry->is_observed = TRUE;
   refresh (task, entry);
+  if (is_new)
+    set_name (task, g_strdup (g_steal_pointer (&prio_thread.posting_name)));
   return task;
 }
 
@@ -210,12 +191,10 @@ is_to_be_told (PrioEntry *entry)
   return entry->use != PRIO_ENTRY_OF_LIBRARY && entry->run_queue != entry->run_queue->loop->run_queues.own;
 }
 
+/* @task has entered a queue. */
 static void
-queued_at (PrioEntry *entry, gint64 now)
+tell_queued (PrioObservedTask *task, gint64 now)
 {
-  PrioObservedTask *task = task_of (entry);
-
-  refresh (task, entry);
   task->told.queued = now;
   TELL (queued, now, loop_of (task), &task->told);
 }
@@ -223,7 +202,8 @@ queued_at (PrioEntry *entry, gint64 now)
 void
 prio_observed_queued (PrioEntry *entry)
 {
-  queued_at (entry, prio_clock_now ());
+  refresh (task_of (entry), entry);
+  tell_queued (task_of (entry), prio_clock_now ());
 }
 
 static void
@@ -237,16 +217,10 @@ added (PrioEntry *entry, gint64 due)
 
   now = prio_clock_now ();
   task = observe (entry, TRUE, due);
-  take_posting_name (task);
   if (due != 0)
-    {
-      TELL (delayed, now, loop_of (task), &task->told);
-    }
+    TELL (delayed, now, loop_of (task), &task->told);
   else
-    {
-      task->told.queued = now;
-      TELL (queued, now, loop_of (task), &task->told);
-    }
+    tell_queued (task, now);
 }
 
 /* Makes an entry of @job, which was in @queue.  The entry is in no queue yet. */
@@ -291,22 +265,19 @@ static gboolean
 take_job (PrioQueue *queue)
 {
   PrioRunQueue *run_queue = queue->run_queue;
-  PrioLoop *loop = run_queue->loop;
   PrioQueue *to = &run_queue->entries[queue->effective];
   PrioObservedTask *task;
   PrioEntry *entry;
 
-  if (run_queue == loop->run_queues.own)
+  if (run_queue == run_queue->loop->run_queues.own)
     return FALSE;
 
   entry = entry_of_job (queue, prio_queue_pop_job (queue));
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
   task = observe_job (entry, TRUE);
-  take_posting_name (task);
   if (prio_queue_append_entry (to, entry))
     prio_run_queue_make_ready (run_queue, to);
-  task->told.queued = prio_clock_now ();
-  TELL (queued, task->told.queued, loop, &task->told);
+  tell_queued (task, prio_clock_now ());
   return TRUE;
 }
 
@@ -346,30 +317,7 @@ move_jobs (PrioQueue *from, PrioQueue *to)
   prio_run_queue_make_ready (run_queue, to);
 }
 
-/* Tells @observer alone of @entry, which waits.  Here and below, it is NULL if all have heard. */
-static void
-tell_of_waiting (PrioObserver *observer, PrioLoop *loop, PrioEntry *entry, gint64 due, gint64 now)
-{
-  PrioObserved *told;
-
-  if (!is_to_be_told (entry))
-    return;
-  if (!entry->is_observed)
-    observe (entry, FALSE, due);
-
-  told = &task_of (entry)->told;
-  if (due != 0)
-    {
-      if (observer->delayed != NULL)
-        observer->delayed (observer, loop, told, now);
-    }
-  else if (observer->queued != NULL)
-    {
-      observer->queued (observer, loop, told, now);
-    }
-}
-
-/* What tell_of_delayed () needs. */
+/* Tells an observer of what waits when it is added. */
 typedef struct
 {
   PrioObserver *observer;
@@ -377,30 +325,38 @@ typedef struct
   gint64 now;
 } Telling;
 
+/* Tells of @entry, which waits until @due, or is queued if that is 0. */
 static void
-tell_of_delayed (PrioHeapItem *item, gpointer data)
+tell_of_entry (const Telling *telling, PrioEntry *entry, gint64 due)
 {
-  Telling *telling = data;
+  PrioObserver *o = telling->observer;
+  void (*tell) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now) = due != 0 ? o->delayed : o->queued;
 
-  tell_of_waiting (telling->observer, telling->loop, prio_entry_from_delay (item->node), MAX ((gint64) item->key, 1),
-                   telling->now);
+  if (!is_to_be_told (entry))
+    return;
+  if (!entry->is_observed)
+    observe (entry, FALSE, due);
+  if (tell != NULL)
+    tell (o, telling->loop, &task_of (entry)->told, telling->now);
 }
 
 static void
-tell_of_expired (PrioHeapItem *item, gpointer data)
+tell_of_delayed (PrioHeapItem *item, gpointer telling)
 {
-  Telling *telling = data;
-
-  tell_of_waiting (telling->observer, telling->loop, prio_entry_from_delay (item->node), 0, telling->now);
+  tell_of_entry (telling, prio_entry_from_delay (item->node), MAX ((gint64) item->key, 1));
 }
 
 static void
-tell_of_queue (PrioHeapItem *item, gpointer data)
+tell_of_expired (PrioHeapItem *item, gpointer telling)
 {
-  Telling *telling = data;
+  tell_of_entry (telling, prio_entry_from_delay (item->node), 0);
+}
 
+static void
+tell_of_queue (PrioHeapItem *item, gpointer telling)
+{
   for (PrioJob *job = prio_queue_from_ready (item->node)->head; job != NULL; job = job->next)
-    tell_of_waiting (telling->observer, telling->loop, (PrioEntry *) job, 0, telling->now);
+    tell_of_entry (telling, (PrioEntry *) job, 0);
 }
 
 /* What is queued is in a queue of the ready group, one that is boosted too, or among the expired entries behind the first one. */
@@ -418,7 +374,7 @@ tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 }
 
 static void
-tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now)
+tell_of_idles (const Telling *telling, GQueue *idles)
 {
   for (GList *link = idles->head; link != NULL; link = link->next)
     {
@@ -426,34 +382,31 @@ tell_of_idles (PrioObserver *observer, PrioLoop *loop, GQueue *idles, gint64 now
 
       if (idle->observed == NULL)
         idle->observed = task_new (idle->run_queue, PRIO_OBSERVED_IDLE, FALSE);
-      if (observer->queued != NULL)
-        observer->queued (observer, loop, &idle->observed->told, now);
+      if (telling->observer->queued != NULL)
+        telling->observer->queued (telling->observer, telling->loop, &idle->observed->told, telling->now);
     }
 }
 
-/* Those that came last are first.  Another thread may remove one meanwhile, and add it again with a greater number: then those that
- * follow it have heard of all, and it will hear from the call that adds it. */
+/* An observer that another thread removes and adds again meanwhile has a greater number then: it hears from the call that adds it. */
 static void
 begins (PrioLoop *loop)
 {
-  PrioObserver *first = __atomic_load_n (&observers, __ATOMIC_ACQUIRE);
-  guint64 known = loop->watched.last_observer, number, last = G_MAXUINT64;
+  guint64 known = loop->watched.last_observer, last = __atomic_load_n (&last_number, __ATOMIC_ACQUIRE);
 
   prio_ready_evict (&loop->ready);
-  for (PrioObserver *o = first; o != NULL; o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE))
+  loop->watched.last_observer = last;
+  for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL; o = o->next)
     {
+      guint64 number = __atomic_load_n (&o->number, __ATOMIC_RELAXED);
       Telling telling = { o, loop, prio_clock_now () };
 
-      number = __atomic_load_n (&o->number, __ATOMIC_RELAXED);
-      if (number <= known || number >= last)
-        break;
-      last = number;
-      loop->watched.last_observer = MAX (loop->watched.last_observer, number);
+      if (number <= known || number > last)
+        continue;
       for (PrioRunQueue *run_queue = loop->run_queues.first; run_queue != NULL; run_queue = run_queue->next)
         tell_of_run_queue (run_queue, &telling);
       prio_due_foreach_delayed (&loop->due, tell_of_delayed, &telling);
-      tell_of_idles (o, loop, &loop->idles.pending, telling.now);
-      tell_of_idles (o, loop, &loop->idles.running, telling.now);
+      tell_of_idles (&telling, &loop->idles.pending);
+      tell_of_idles (&telling, &loop->idles.running);
     }
 }
 
@@ -479,18 +432,19 @@ frame_announced (PrioLoop *loop, gint64 due, gint64 interval)
 gboolean
 prio_observers_exist (void)
 {
-  return __atomic_load_n (&observers, __ATOMIC_ACQUIRE) != NULL;
+  return __atomic_load_n (&n_told, __ATOMIC_ACQUIRE) > 0;
 }
 
 /* Any thread: whether an observer hears of posts, as a trace does. */
 gboolean
 prio_observers_hear_posts (void)
 {
-  PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE);
-
-  while (o != NULL && o->queued == NULL)
-    o = __atomic_load_n (&o->next, __ATOMIC_ACQUIRE);
-  return o != NULL;
+  for (PrioObserver *o = __atomic_load_n (&observers, __ATOMIC_ACQUIRE); o != NULL; o = o->next)
+    {
+      if (o->queued != NULL && __atomic_load_n (&o->number, __ATOMIC_RELAXED) != NOT_TOLD)
+        return TRUE;
+    }
+  return FALSE;
 }
 
 static const PrioObservingFuncs funcs = {
@@ -552,7 +506,8 @@ prio_observed_yielded (PrioEntry *entry, const PrioObserved *step)
   gint64 now = end (task_of (entry));
 
   TELL (yielded, now, entry->run_queue->loop, step);
-  queued_at (entry, now);
+  refresh (task_of (entry), entry);
+  tell_queued (task_of (entry), now);
 }
 
 void
@@ -584,8 +539,7 @@ prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
 {
   PrioObservedTask *task = task_new (run_queue, PRIO_OBSERVED_IDLE, TRUE);
 
-  task->told.queued = now;
-  TELL (queued, now, run_queue->loop, &task->told);
+  tell_queued (task, now);
   return task;
 }
 
@@ -650,53 +604,38 @@ prio_observed_checks (PrioLoop *loop)
   TELL (checks, prio_clock_now (), loop);
 }
 
-/* Under the lock: where the list refers to @observer, or its end. */
-static PrioObserver **
-find_link (PrioObserver *observer)
-{
-  PrioObserver **link = &observers;
-
-  while (*link != NULL && *link != observer)
-    link = &(*link)->next;
-  return link;
-}
-
-/* Under the lock: adds or removes @observer if that is a change.  Returns whether it is. */
-static gboolean
-change (PrioObserver *observer)
-{
-  PrioObserver **link = find_link (observer);
-  gboolean is_told = observer->users > 0;
-
-  if (is_told == (*link != NULL))
-    return FALSE;
-  if (is_told)
-    {
-      __atomic_store_n (&observer->number, ++last_number, __ATOMIC_RELAXED);
-      __atomic_store_n (&observer->next, observers, __ATOMIC_RELAXED);
-      __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
-    }
-  else
-    {
-      __atomic_store_n (link, observer->next, __ATOMIC_RELEASE);
-    }
-  return TRUE;
-}
-
 /* @more want @observer to hear, or fewer if that is negative. */
 static void
 add_users (PrioObserver *observer, gint more)
 {
-  gboolean is_change, is_told;
+  gboolean was_told, is_told;
 
   prio_loop_add_leaf_lock (&lock);
   prio_lock_lock (&lock);
+  was_told = observer->users > 0;
   observer->users += more;
   is_told = observer->users > 0;
-  is_change = change (observer);
+  if (is_told && !was_told)
+    {
+      gboolean is_new = observer->number == 0;
+
+      /* A loop that reads the last number finds the observer in the list, with this number or a later one. */
+      __atomic_store_n (&observer->number, last_number + 1, __ATOMIC_RELAXED);
+      if (is_new)
+        {
+          observer->next = observers;
+          __atomic_store_n (&observers, observer, __ATOMIC_RELEASE);
+        }
+      __atomic_store_n (&last_number, last_number + 1, __ATOMIC_RELEASE);
+    }
+  else if (was_told && !is_told)
+    {
+      __atomic_store_n (&observer->number, NOT_TOLD, __ATOMIC_RELAXED);
+    }
+  __atomic_store_n (&n_told, n_told + is_told - was_told, __ATOMIC_RELEASE);
   prio_lock_unlock (&lock);
 
-  if (is_change && (is_told || !prio_observers_exist ()))
+  if (is_told != was_told && (is_told || !prio_observers_exist ()))
     prio_loops_observe (&funcs);
 }
 

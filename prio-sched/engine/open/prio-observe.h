@@ -124,7 +124,7 @@ struct _PrioObserver
   /* For prio-observer: */
   PrioObserver *next;
   gint users;     /* how many want it to hear */
-  guint64 number; /* greater than those of all that were added before: a loop tells it nothing before that has begun */
+  guint64 number; /* greater than those of all that were added before: a loop tells it nothing before that has begun; atomic */
 };
 
 /* Any thread, outside. */
