@@ -12,10 +12,8 @@
 
 #include <pthread.h>
 
-#include "loop/prio-dispatch-private.h"
-#include "loop/prio-loop-source-private.h"
-#include "post/prio-scheduler-thread-private.h"
-#include "scheduler/prio-options-private.h"
+#include "base/prio-check-private.h"
+#include "prio-engine.h"
 
 /* What the worker and its thread share. */
 typedef struct
@@ -110,7 +108,7 @@ goes_on (PrioPlace *place)
   switch (g_atomic_int_get (&place->stop))
     {
     case 0: return TRUE;
-    case 1 + PRIO_WORKER_FINISH: return prio_loop_is_busy (place->scheduler->run_queue->loop);
+    case 1 + PRIO_WORKER_FINISH: return prio_scheduler_is_busy (place->scheduler);
     default: return FALSE;
     }
 }
@@ -133,7 +131,7 @@ run (gpointer data)
   set (place, &place->has_begun);
   while (goes_on (place))
     g_main_context_iteration (place->context, TRUE);
-  prio_loop_close (place->scheduler->run_queue->loop);
+  prio_scheduler_close (place->scheduler);
   g_main_context_pop_thread_default (place->context);
 
   set (place, &place->has_ended);
@@ -429,12 +427,7 @@ PrioTask *
 prio_scheduler_run_in_worker (PrioScheduler *self, PrioWorker *worker, const PrioTaskOptions *options, PrioTaskFunc func,
                               gpointer user_data, GDestroyNotify notify)
 {
-  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, worker, PRIO_TYPE_WORKER), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
-  prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
 
-  if (options == NULL)
-    options = &prio_no_task_options;
-  return prio_task_run_in_scheduler (prio_run_queue_make_task (self->run_queue, options), worker->place->scheduler, func, user_data, notify);
+  return prio_scheduler_run_in (self, G_STRFUNC, options, worker->place->scheduler, func, user_data, notify);
 }

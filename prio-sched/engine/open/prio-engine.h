@@ -1,0 +1,20 @@
+/* prio-engine.h: what the rooms above see of the engine, beside the public headers and prio-observe.h
+ *
+ * Any thread may call these, unless they say otherwise.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include "prio-scheduler.h"
+
+/* The thread that runs the context: whether a task of the program is queued or delayed, or a microtask, and is not paused. */
+gboolean prio_scheduler_is_busy (PrioScheduler *self);
+/* The thread that runs the context, outside: the scheduler ends before its context does.  What is queued is aborted, and so is what
+ * comes later, of every scheduler of the context. */
+void prio_scheduler_close (PrioScheduler *self);
+/* Runs @func as a task of @self, for the public @function, where @other runs its tasks, and when it would run one; with the checks that
+ * @function promises. */
+PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
+                                 PrioTaskFunc func, gpointer data, GDestroyNotify notify);
