@@ -36,6 +36,20 @@ typedef struct
   GQueue under_way; /* Row: those whose tasks have not ended */
 } Feed;
 
+/* What a group keeps: which rows of the models that feed it are in view. */
+typedef struct
+{
+  guint first, n;
+} View;
+
+static View *
+view_of (PrioTaskGroup *group)
+{
+  static const PrioSlotFuncs funcs = { .size = sizeof (View) };
+
+  return prio_slot_ensure (&group->slots[PRIO_GROUP_SLOT_FEED], &funcs);
+}
+
 /* Where a row is that is not in the list any more. */
 #define GONE G_MAXUINT
 
@@ -194,7 +208,7 @@ ask_once (Feed *self)
       return task != NULL && task != self->task;
     }
 
-  if (!prio_rows_take_nearest (&self->rows, group->first_in_view, group->n_in_view, &row))
+  if (!prio_rows_take_nearest (&self->rows, view_of (group)->first, view_of (group)->n, &row))
     return FALSE;
   asked = asked_new (self, &row);
   item = g_list_model_get_item (self->model, row);
@@ -433,6 +447,5 @@ prio_task_group_set_view (PrioTaskGroup *self, guint first, guint n_rows)
 {
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
-  self->first_in_view = first;
-  self->n_in_view = n_rows;
+  *view_of (self) = (View) { first, n_rows };
 }

@@ -27,6 +27,16 @@ typedef struct
 } PrioSlot;
 
 gpointer prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs);
+
+/* Any thread: the record of @slot, which is made if there is none. */
+static inline gpointer
+prio_slot_ensure (PrioSlot *slot, const PrioSlotFuncs *funcs)
+{
+  gpointer record = __atomic_load_n (&slot->record, __ATOMIC_ACQUIRE);
+
+  return G_LIKELY (record != NULL) ? record : prio_slot_make (slot, funcs);
+}
+
 void prio_slots_end (PrioSlot *slots, guint n, gpointer owner);
 gboolean prio_slots_are_large (const PrioSlot *slots, guint n);
 void prio_slots_trim (PrioSlot *slots, guint n);

@@ -40,6 +40,31 @@ typedef struct
   gboolean is_silent; /* who posts it knows by himself that it is rejected */
 } PrioSeat;
 
+/* What a group keeps. */
+typedef struct
+{
+  GHashTable *seats; /* what runners run, by their handles; NULL until needed */
+  GHashTable *ended; /* how waits that are tasks of runners have ended, by their ids; NULL until needed */
+  guint last_handle;
+} PrioNumbers;
+
+static void
+numbers_clear (gpointer record)
+{
+  PrioNumbers *numbers = record;
+
+  g_clear_pointer (&numbers->seats, g_hash_table_unref);
+  g_clear_pointer (&numbers->ended, g_hash_table_unref);
+}
+
+static PrioNumbers *
+numbers_of (PrioTaskGroup *group)
+{
+  static const PrioSlotFuncs funcs = { .size = sizeof (PrioNumbers), .clear = numbers_clear };
+
+  return prio_slot_ensure (&group->slots[PRIO_GROUP_SLOT_BINDINGS], &funcs);
+}
+
 static void
 hold_runner (PrioRunner *runner)
 {
@@ -76,7 +101,7 @@ end_seat (gpointer data)
 {
   PrioSeat *seat = data;
 
-  g_hash_table_remove (seat->group->seats, GUINT_TO_POINTER (seat->handle));
+  g_hash_table_remove (numbers_of (seat->group)->seats, GUINT_TO_POINTER (seat->handle));
   g_clear_object (&seat->task);
   if (seat->runner != NULL)
     release_runner (seat->runner, seat->is_silent ? 0 : seat->id);
@@ -145,6 +170,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
                               .name = name, .source_tag = prio_task_group_post_id, .takes_turns = takes_turns };
   g_autoptr (PrioTask) task = NULL;
+  PrioNumbers *numbers;
   PrioSeat *seat;
   guint handle;
 
@@ -161,16 +187,17 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   if (runner->ids.run_queue == NULL)
     return 0;
 
-  if (self->seats == NULL)
-    self->seats = g_hash_table_new (NULL, NULL);
+  numbers = numbers_of (self);
+  if (numbers->seats == NULL)
+    numbers->seats = g_hash_table_new (NULL, NULL);
   do
-    handle = ++self->last_handle;
-  while (handle == 0 || g_hash_table_contains (self->seats, GUINT_TO_POINTER (handle)));
+    handle = ++numbers->last_handle;
+  while (handle == 0 || g_hash_table_contains (numbers->seats, GUINT_TO_POINTER (handle)));
 
   hold_runner (runner);
   seat = g_new (PrioSeat, 1);
   *seat = (PrioSeat) { .group = self, .runner = runner, .id = id, .handle = handle, .is_silent = TRUE };
-  g_hash_table_insert (self->seats, GUINT_TO_POINTER (handle), seat);
+  g_hash_table_insert (numbers->seats, GUINT_TO_POINTER (handle), seat);
   task = prio_task_group_post_task (self, &options, run_seat, seat, end_seat);
   if (combined != NULL)
     g_set_object (combined, prio_task_get_signal (task));
@@ -187,7 +214,9 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
 static PrioSeat *
 get_seat (PrioTaskGroup *self, guint handle)
 {
-  return self->seats != NULL ? g_hash_table_lookup (self->seats, GUINT_TO_POINTER (handle)) : NULL;
+  PrioNumbers *numbers = numbers_of (self);
+
+  return numbers->seats != NULL ? g_hash_table_lookup (numbers->seats, GUINT_TO_POINTER (handle)) : NULL;
 }
 
 /* Whether nobody needs to hear of its tasks, as the main context has gone. */
@@ -339,9 +368,9 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
   PrioIdWaitEnd *end = g_new0 (PrioIdWaitEnd, 1);
 
   prio_task_group_wait_finish (self, result, &end->task, &end->error);
-  if (self->ended == NULL)
-    self->ended = g_hash_table_new_full (NULL, NULL, NULL, end_free);
-  g_hash_table_insert (self->ended, GUINT_TO_POINTER (wait->id), end);
+  if (numbers_of (self)->ended == NULL)
+    numbers_of (self)->ended = g_hash_table_new_full (NULL, NULL, NULL, end_free);
+  g_hash_table_insert (numbers_of (self)->ended, GUINT_TO_POINTER (wait->id), end);
   /* Not behind a loop of yields. */
   prio_runner_yield_full (wait->runner, wait->id, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, 0, -1, FALSE);
   prio_runner_unref (wait->runner);
@@ -447,9 +476,9 @@ prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, guint
   gboolean has_come;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
-  g_return_val_if_fail (self->ended != NULL, FALSE);
+  g_return_val_if_fail (numbers_of (self)->ended != NULL, FALSE);
 
-  g_hash_table_steal_extended (self->ended, GUINT_TO_POINTER (id), NULL, &stolen);
+  g_hash_table_steal_extended (numbers_of (self)->ended, GUINT_TO_POINTER (id), NULL, &stolen);
   g_return_val_if_fail (stolen != NULL, FALSE);
 
   end = stolen;

@@ -13,6 +13,14 @@
 typedef struct _PrioMember PrioMember;
 typedef struct _PrioTaskGroup PrioTaskGroup;
 
+/* The rooms above that keep a record with a group. */
+enum
+{
+  PRIO_GROUP_SLOT_FEED,     /* which rows are in view */
+  PRIO_GROUP_SLOT_BINDINGS, /* tasks and waits that are numbers */
+  PRIO_N_GROUP_SLOTS
+};
+
 struct _PrioTaskGroup
 {
   GObject parent_instance;
@@ -41,14 +49,9 @@ struct _PrioTaskGroup
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the last of them while there were waits for any, or NULL */
 
-  guint first_in_view, n_in_view; /* of the rows of models that feed it */
-
   PrioPlaces *threads; /* those that wait for a place in a thread; NULL until needed */
 
-  /* prio-task-group-id.c; both NULL until they are needed. */
-  GHashTable *seats; /* what runners run, by their handles */
-  GHashTable *ended; /* how waits that are tasks of runners have ended, by their ids */
-  guint last_handle;
+  PrioSlot slots[PRIO_N_GROUP_SLOTS]; /* of the rooms above; freed with the group */
 };
 
 static inline PrioLoop *

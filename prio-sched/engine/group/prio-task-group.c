@@ -115,8 +115,7 @@ prio_task_group_finalize (GObject *object)
   g_clear_pointer (&self->places, prio_run_queue_drop_part);
   g_clear_object (&self->controller);
   prio_combined_clear (&self->combined);
-  g_clear_pointer (&self->seats, g_hash_table_unref);
-  g_clear_pointer (&self->ended, g_hash_table_unref);
+  prio_slots_clear (self->slots, PRIO_N_GROUP_SLOTS);
 
   G_OBJECT_CLASS (prio_task_group_parent_class)->finalize (object);
 }

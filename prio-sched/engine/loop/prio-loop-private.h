@@ -315,9 +315,7 @@ prio_loop_get_slot (PrioLoop *loop, PrioSlotNumber number)
 static inline gpointer
 prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
 {
-  gpointer record = prio_loop_get_slot (loop, number);
-
-  return G_LIKELY (record != NULL) ? record : prio_slot_make (&loop->slots[number], funcs);
+  return prio_slot_ensure (&loop->slots[number], funcs);
 }
 
 static inline gboolean
