@@ -23,7 +23,6 @@
 /* What has held the loop. */
 typedef struct
 {
-  PrioLoop *loop; /* a reference */
   char *name;     /* or NULL */
   gint priority;  /* of a task; PRIO_PRIORITY_UNSET for anything else */
   gboolean is_source;

@@ -9,7 +9,7 @@
 
 #include "prio-long-task.h"
 
-void prio_long_task_held (PrioHeld *held);
+void prio_long_task_held (PrioLoop *loop, PrioHeld *held);
 
 void prio_scheduler_watch_from_environment (PrioScheduler *self);
 void prio_scheduler_end_long_tasks (PrioScheduler *self);

@@ -70,9 +70,9 @@ watch_unref (gpointer watch)
   g_atomic_rc_box_release_full (watch, watch_clear);
 }
 
-/* Finds the functions that want to hear of @held, the oldest first. */
+/* Finds the functions that want to hear of @held, which has held @loop, the oldest first. */
 static GPtrArray *
-find_watches (const PrioHeld *held)
+find_watches (PrioLoop *loop, const PrioHeld *held)
 {
   GPtrArray *found = g_ptr_array_new_with_free_func (watch_unref);
 
@@ -81,18 +81,18 @@ find_watches (const PrioHeld *held)
     {
       Watch *watch = link->data;
 
-      if (prio_scheduler_get_loop (watch->scheduler) == held->loop && held->duration >= watch->threshold)
+      if (prio_scheduler_get_loop (watch->scheduler) == loop && held->duration >= watch->threshold)
         g_ptr_array_add (found, g_atomic_rc_box_acquire (watch));
     }
   prio_lock_unlock (&lock);
   return found;
 }
 
-/* Reports @held, which it frees.  Called outside, in the main context that was held. */
+/* Reports @held, which it frees.  Called outside, in the main context of @loop, which was held. */
 void
-prio_long_task_held (PrioHeld *held)
+prio_long_task_held (PrioLoop *loop, PrioHeld *held)
 {
-  g_autoptr (GPtrArray) found = find_watches (held);
+  g_autoptr (GPtrArray) found = find_watches (loop, held);
   g_autofree char *name = held->name != NULL ? g_utf8_make_valid (held->name, -1) : NULL;
   gboolean is_message = from_environment > 0 && held->duration >= (gint64) from_environment * 1000;
 

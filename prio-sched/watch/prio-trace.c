@@ -281,8 +281,9 @@ frame (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 du
              ",\"interval\":%" G_GINT64_FORMAT "}", due, interval);
 }
 
-static void
-held (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const char *name, gint64 duration, gint64 now)
+/* Something else than a task has held a loop for @duration µs: a source with this name, or the name is NULL.  Owner thread. */
+void
+prio_trace_held (const char *name, gint64 duration, gint64 now)
 {
   g_autofree char *json = to_json (name != NULL ? name : "something else");
 
@@ -301,7 +302,6 @@ static PrioObserver observer = {
   .batch_ended = batch_ended,
   .turn_ended = turn_ended,
   .frame = frame,
-  .held = held,
 };
 
 /* Begins a trace to @fd, which it closes. */

@@ -33,12 +33,6 @@ prio_observed_has_microtasks (PrioLoop *loop)
   return prio_loop_has_microtasks (loop);
 }
 
-gboolean
-prio_observed_is_here (PrioLoop *loop)
-{
-  return prio_loop_is_owner_thread (loop);
-}
-
 /* It does not carry out what other threads have sent: the task goes on if it has not been aborted so far. */
 gboolean
 prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
@@ -48,12 +42,6 @@ prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
   prio_loop_defer_release (loop, func, data);
   prio_loop_leave (loop);
   return TRUE;
-}
-
-gpointer
-prio_observed_get_record (PrioLoop *loop)
-{
-  return prio_loop_get_slot (loop, PRIO_SLOT_WATCH);
 }
 
 gpointer

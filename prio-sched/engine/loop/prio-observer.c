@@ -572,27 +572,6 @@ prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 }
 
 void
-prio_observed_held (PrioLoop *loop, const char *name, gint64 duration, gint64 now)
-{
-  TELL (held, now, loop, name, duration);
-}
-
-/* Sources are known for longer than anybody observes. */
-void
-prio_observed_source_begins (PrioLoop *loop, PrioOther *source)
-{
-  if (prio_observers_exist ())
-    TELL (source_begins, prio_clock_now (), loop, source);
-}
-
-void
-prio_observed_source_ended (PrioLoop *loop, PrioOther *source)
-{
-  if (prio_observers_exist ())
-    TELL (source_ended, prio_clock_now (), loop, source);
-}
-
-void
 prio_observed_prepares (PrioLoop *loop)
 {
   TELL (prepares, prio_clock_now (), loop);

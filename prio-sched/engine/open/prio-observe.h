@@ -77,8 +77,6 @@ prio_observed_waits_since (const PrioObserved *task)
 }
 
 typedef struct _PrioObserver PrioObserver;
-/* A source of the context that is none of the library's. */
-typedef struct _PrioOther PrioOther;
 
 struct _PrioObserver
 {
@@ -112,15 +110,6 @@ struct _PrioObserver
   /* The next frame has been announced for @due. */
   void (*frame) (PrioObserver *self, PrioLoop *loop, gint64 due, gint64 interval, gint64 now);
 
-  /* GLib is about to dispatch one of the other sources, which is known since somebody has asked for it (watch/sources).  The context is
-   * locked; */
-  void (*source_begins) (PrioObserver *self, PrioLoop *loop, PrioOther *source, gint64 now);
-  /* and it has been dispatched, and nothing is locked. */
-  void (*source_ended) (PrioObserver *self, PrioLoop *loop, PrioOther *source, gint64 now);
-
-  /* Something else than a task has held the loop for @duration, as somebody watches for: @name is that of a source, or NULL. */
-  void (*held) (PrioObserver *self, PrioLoop *loop, const char *name, gint64 duration, gint64 now);
-
   /* For prio-observer: */
   PrioObserver *next;
   gint users;     /* how many want it to hear */
@@ -150,17 +139,8 @@ GMainContext *prio_observed_context (PrioLoop *loop);
 gboolean prio_observed_has_microtasks (PrioLoop *loop);
 /* On the owner thread, not inside: has @func called where nothing is locked, at the end of the batch.  Returns FALSE on another one. */
 gboolean prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
-/* Whether this thread is the owner. */
-gboolean prio_observed_is_here (PrioLoop *loop);
-/* The record that who watches keeps with @loop; or NULL.  It is freed with the loop. */
-gpointer prio_observed_get_record (PrioLoop *loop);
-/* Makes it if there is none. */
+/* The record that who watches keeps with @loop, which is made if there is none, and freed with the loop. */
 gpointer prio_observed_ensure_record (PrioLoop *loop, const PrioSlotFuncs *funcs);
-
-/* What observers tell, beside the engine. */
-void prio_observed_source_begins (PrioLoop *loop, PrioOther *source);
-void prio_observed_source_ended (PrioLoop *loop, PrioOther *source);
-void prio_observed_held (PrioLoop *loop, const char *name, gint64 duration, gint64 now);
 
 #define PRIO_N_PRIORITIES 3
 

@@ -3,7 +3,7 @@
  * GLib tells nobody which source it dispatches but the code that the source calls.  But it asks for the source's callback before the
  * dispatch, and gives it back afterwards (GSourceCallbackFuncs).  While somebody calls prio_others_look () for a loop, each of the other sources gets functions of ours
  * for that, which note when they are called, and pass the call on to the source's own: it has the same callback as
- * before, is found by the same user data, and its dispatch is not touched.  Observers hear of it (`source_begins`, `source_ended`).
+ * before, is found by the same user data, and its dispatch is not touched.
  * Nothing else in the library reads the callback functions of sources that are not its own.
  *
  * Sources are found by their ids, which GLib gives out one after another: those that are new whenever the governor is checked, and
@@ -26,12 +26,19 @@
 
 #include "prio-observe.h"
 
-/* Which sources of a loop have been looked at; all 0 at first. */
+/* A source of the context that is none of the library's. */
+typedef struct _PrioOther PrioOther;
+
+/* The name of a source that is not looked at: this pointer. */
+extern const char prio_others_ignored[] G_GNUC_INTERNAL;
+
+/* Which sources of a loop have been looked at, and who hears of them as long as the loop lives; the numbers are 0 at first. */
 typedef struct
 {
   guint last;  /* the id of the last one */
   guint older; /* of those that were there before the first call, the next id; 0 if there is none */
-  const GSource *ignored; /* tells nobody; compared only */
+  void (*begins) (PrioLoop *loop, PrioOther *other); /* GLib is about to dispatch one of them, and the context is locked */
+  void (*ended) (PrioLoop *loop, PrioOther *other);  /* it has been dispatched, and nothing is locked */
 } PrioOthersSeen;
 
 void prio_others_look (PrioLoop *loop, PrioOthersSeen *seen);

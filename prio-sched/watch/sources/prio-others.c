@@ -14,16 +14,17 @@
 #define MAX_NEW 4096
 #define MAX_OLD 256
 
+const char prio_others_ignored[] = "prio-sched long task";
+
 /* What one of the other sources has instead of its callback's data. */
 struct _PrioOther
 {
   gint refs;       /* atomic */
   GSource *source; /* which keeps this, or did: valid in its dispatch */
-  PrioLoop *loop;  /* a reference */
+  PrioLoop *loop;  /* a reference, and so */
+  const PrioOthersSeen *seen; /* is there: who hears of it */
   const GSourceCallbackFuncs *funcs; /* its own, or NULL, */
   gpointer data;                     /* and their data */
-  const char *symbol;                /* its function's name, once it has been looked up */
-  gboolean is_looked_up;
   PrioOther *outer; /* while it is dispatched: what was dispatched before, */
   gint depth;       /* and g_main_depth () around its dispatch */
 };
@@ -56,7 +57,7 @@ other_ref (gpointer data)
   other->outer = dispatched;
   other->depth = g_main_depth ();
   dispatched = other;
-  prio_observed_source_begins (other->loop, other);
+  other->seen->begins (other->loop, other);
 }
 
 /* The source has been dispatched, or it is destroyed, or has another callback, perhaps in its own dispatch, or by another thread. */
@@ -68,7 +69,7 @@ other_unref (gpointer data)
   if (dispatched == other && g_main_depth () == other->depth)
     {
       dispatched = other->outer;
-      prio_observed_source_ended (other->loop, other);
+      other->seen->ended (other->loop, other);
     }
   if (other->funcs != NULL)
     other->funcs->unref (other->data);
@@ -98,30 +99,20 @@ static GSourceCallbackFuncs other_funcs = {
   other_ref, other_unref, other_get
 };
 
-static gboolean
-never (gpointer data G_GNUC_UNUSED)
-{
-  return G_SOURCE_REMOVE;
-}
-
-/* As g_source_set_callback () gives to a source. */
+/* The functions of a callback that g_source_set_callback () has given to its source. */
 static const GSourceCallbackFuncs *
 plain_funcs (void)
 {
-  static GSourceFuncs source_funcs;
-  static const GSourceCallbackFuncs *plain;
-  const GSourceCallbackFuncs *funcs = __atomic_load_n (&plain, __ATOMIC_RELAXED);
+  static gsize plain = 0;
 
-  if (funcs == NULL)
+  if (g_once_init_enter (&plain))
     {
-      GSource *source = g_source_new (&source_funcs, sizeof (GSource));
+      g_autoptr (GSource) source = g_idle_source_new ();
 
-      g_source_set_callback (source, never, NULL, NULL);
-      funcs = source->callback_funcs;
-      __atomic_store_n (&plain, funcs, __ATOMIC_RELAXED);
-      g_source_unref (source);
+      g_source_set_callback (source, NULL, NULL, NULL);
+      g_once_init_leave (&plain, (gsize) source->callback_funcs);
     }
-  return funcs;
+  return (gconstpointer) plain;
 }
 
 /* Whether GLib calls each source of a kind so. */
@@ -135,19 +126,16 @@ is_of_kind (const char *name)
 const char *
 prio_other_get_name (PrioOther *other)
 {
-  const char *name = g_source_get_name (other->source);
+  const char *name = g_source_get_name (other->source), *symbol = NULL;
   GSourceFunc func = NULL;
   gpointer data;
 
-  if ((name != NULL && !is_of_kind (name)) || other->funcs != plain_funcs ())
-    return name;
-  if (!other->is_looked_up)
+  if ((name == NULL || is_of_kind (name)) && other->funcs == plain_funcs ())
     {
       other->funcs->get (other->data, other->source, &func, &data);
-      other->symbol = prio_symbol_get_name ((gconstpointer) func);
-      other->is_looked_up = TRUE;
+      symbol = prio_symbol_get_name ((gconstpointer) func);
     }
-  return other->symbol != NULL ? other->symbol : name;
+  return symbol != NULL ? symbol : name;
 }
 
 static void
@@ -159,14 +147,11 @@ look_at (PrioLoop *loop, const PrioOthersSeen *seen, guint id)
   if (source == NULL)
     return;
   g_source_ref (source);
-  if (source->callback_funcs != &other_funcs && source != seen->ignored && !prio_loop_has_source (loop, source))
+  if (source->callback_funcs != &other_funcs && g_source_get_name (source) != prio_others_ignored && !prio_loop_has_source (loop, source))
     {
-      other = g_new0 (PrioOther, 1);
-      other->refs = 1;
-      other->source = source;
-      other->loop = prio_loop_ref (loop);
-      other->funcs = source->callback_funcs;
-      other->data = source->callback_data;
+      other = g_new (PrioOther, 1);
+      *other = (PrioOther) { .refs = 1, .source = source, .loop = prio_loop_ref (loop), .seen = seen,
+                             .funcs = source->callback_funcs, .data = source->callback_data };
       if (other->funcs != NULL)
         other->funcs->ref (other->data);
       g_source_set_callback_indirect (source, other, &other_funcs);
