@@ -8,9 +8,11 @@ SOURCE is the project's folder.  It prints, of prio-sched:
   - the fields of PrioLoop, and the files outside loop/ that name one,
   - the stations of the options of each way to post: the functions between a public function and its queue that take, test or
     copy an option,
-  - the files that touch what is private to GLib.
+  - the files that touch what is private to GLib,
+  - the includes of the rooms beside the engine that name a room of it.
 
-It fails if PrioLoop has more than 25 fields, if a file outside loop/ names one, or if prio_scheduler_post_full () has more stations than
+It prints the bounds of the lines that are not kept yet.  It fails if one is not kept that was, if a closed room includes a room of the
+engine, if an include has `..`, if PrioLoop has more than 25 fields, if a file outside loop/ names one, or if prio_scheduler_post_full () has more stations than
 is its bound.  It also fails if it misses what it plants, or finds nothing to count.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -37,6 +39,12 @@ PRIVATE = {
     'fields of GObject': r'->(?:ref_count|qdata)\b',
 }
 MOST_FIELDS = 25
+# Those that stand on the engine, and do not count to it; and those that see no more of it than engine/open/.
+BESIDE = ('public headers', 'above', 'watch', 'bindings')
+CLOSED = re.compile(r'watch/|above/prio-worker\.c|base/')
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+# The most lines of code, and whether that is kept.
+LINES = {'engine/ with base/': (14000, False), 'prio-sched/': (18200, False)}
 # No more stations than this, in no more modules than that.
 BOUNDS = {'prio_scheduler_post_full': (40, 12)}
 WAYS = ('prio_scheduler_post', 'prio_scheduler_post_full', 'prio_scheduler_post_task', 'prio_task_group_post_task')
@@ -94,8 +102,26 @@ def count_lines(texts):
         lines[path.parts[0] if len(path.parts) > 1 else 'public headers'] += lines_of_code(text)
     for folder, number in sorted(lines.items()):
         print(f'{number:6} lines of code: {folder}')
-    print(f'{lines.total():6} lines of code')
+    numbers = {'engine/ with base/': sum(number for folder, number in lines.items() if folder not in BESIDE), 'prio-sched/': lines.total()}
+    for what, number in numbers.items():
+        most, is_kept = LINES[what]
+        print(f'{number:6} lines of code: {what}, of at most {most}{"" if number <= most else ", which it is to have"}')
+        if is_kept and number > most:
+            return 0
     return lines.total()
+
+
+def includes_of_engine(texts):
+    """Where a closed room knows the engine: (path, name)."""
+    rooms = {path.parts[0] for path in texts if len(path.parts) > 1} - {*BESIDE, 'base', 'open'}
+    return [(path, name) for path, text in texts.items() for name in INCLUDE.findall(text)
+            if '..' in name or (CLOSED.match(str(path)) and name.split('/')[0] in {*rooms, 'engine'})]
+
+
+def count_includes(texts):
+    wrong = includes_of_engine(texts)
+    print(f'{len(wrong):6} includes of the engine where it is closed:', *(f'\n       {path}: {name}' for path, name in wrong))
+    return not wrong
 
 
 def count_fields(texts):
@@ -131,6 +157,10 @@ def count_private(texts):
 
 
 def check_planted():
+    planted = {'watch/prio-a.c': '#include "loop/prio-b.h"\n', 'watch/prio-b.c': '#include "base/prio-c.h"\n', 'loop/prio-b.h': ''}
+    found = includes_of_engine({pathlib.PurePath(path): text for path, text in planted.items()})
+    assert found == [(pathlib.PurePath('watch/prio-a.c'), 'loop/prio-b.h')], found
+
     posts = {'post/prio-a.c': 'static void\nkeep (gint64 due)\n{\n}\n\n'
                               'static void\nop_post (const PrioOp *op)\n{\n  keep (op->due);\n  forget ();\n}\n\n'
                               'void\npost (int priority)\n{\n  PrioOp op = { .apply = op_post };\n  append (priority);\n}\n',
@@ -149,7 +179,7 @@ def main(source):
     folder = pathlib.Path(source) / 'prio-sched'
     texts = {pathlib.PurePath(str(path.relative_to(folder)).removeprefix('engine/')): without_comments(path.read_text(encoding='utf-8'))
              for path in sorted(folder.rglob('*')) if path.name.endswith(('.c', '.h', '.h.in'))}
-    counted = [count_lines(texts), count_fields(texts), count_stations(texts)]
+    counted = [count_lines(texts), count_fields(texts), count_stations(texts), count_includes(texts)]
     count_private(texts)
     return 0 if all(counted) else 1
 
