@@ -52,21 +52,12 @@ prio_histogram_add (PrioHistogram *self, gint64 time)
 static inline gint64
 prio_histogram_time_at (const PrioHistogram *self, double share)
 {
-  guint64 count = 0, seen = 0, wanted;
-  double exact;
+  /* Rounded up, but for what the multiplication may be wrong by. */
+  guint64 wanted = self->count - (guint64) ((1 - share) * (double) self->count + 1e-6);
+  guint64 seen = self->buckets[0];
+  guint bucket = 0;
 
-  for (guint i = 0; i < PRIO_N_BUCKETS; i++)
-    count += self->buckets[i];
-  if (count == 0)
-    return 0;
-  /* Rounded up, but for what the multiplication has added. */
-  exact = (double) count * share * (1 - 1e-12);
-  wanted = MAX ((guint64) exact + ((double) (guint64) exact < exact), 1);
-  for (guint i = 0; i < PRIO_N_BUCKETS; i++)
-    {
-      seen += self->buckets[i];
-      if (seen >= wanted)
-        return (gint64) MIN ((guint64) prio_histogram_bucket_start (i), self->longest);
-    }
-  return (gint64) self->longest;
+  while (seen < wanted)
+    seen += self->buckets[++bucket];
+  return (gint64) MIN ((guint64) prio_histogram_bucket_start (bucket), self->longest);
 }

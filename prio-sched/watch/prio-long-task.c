@@ -39,20 +39,18 @@ static guint last_id;
 static char *
 to_sentence (const PrioHeld *held)
 {
-  double ms = (double) held->duration / 1000;
-  g_autofree char *name = prio_debug_escape (held->name);
+  gboolean is_task = held->priority != PRIO_PRIORITY_UNSET;
+  g_autofree char *name = prio_debug_escape (held->name), *what = NULL;
 
-  if (held->priority != PRIO_PRIORITY_UNSET && name != NULL)
-    return g_strdup_printf ("The task '%s' of priority %s held the main loop for %.1f ms", name,
-                            prio_priority_name (held->priority), ms);
-  if (held->priority != PRIO_PRIORITY_UNSET)
-    return g_strdup_printf ("A task without a name, of priority %s, held the main loop for %.1f ms",
-                            prio_priority_name (held->priority), ms);
-  if (held->is_source && name != NULL)
-    return g_strdup_printf ("The source '%s' held the main loop for %.1f ms", name, ms);
-  if (held->is_source)
-    return g_strdup_printf ("A source without a name held the main loop for %.1f ms", ms);
-  return g_strdup_printf ("Something that is neither a task nor a known source held the main loop for %.1f ms", ms);
+  if (is_task && name != NULL)
+    what = g_strdup_printf ("The task '%s' of priority %s", name, prio_priority_name (held->priority));
+  else if (is_task)
+    what = g_strdup_printf ("A task without a name, of priority %s,", prio_priority_name (held->priority));
+  else if (name != NULL)
+    what = g_strdup_printf ("The source '%s'", name);
+  else
+    what = g_strdup (held->is_source ? "A source without a name" : "Something that is neither a task nor a known source");
+  return g_strdup_printf ("%s held the main loop for %.1f ms", what, (double) held->duration / 1000);
 }
 
 static void

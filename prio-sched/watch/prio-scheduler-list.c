@@ -10,30 +10,18 @@
 #include "prio-scheduler-list.h"
 #include "prio-observe.h"
 
-/* What the list has of a scheduler, and keeps as its data.  The caller holds it outside the lock: to take a reference of the scheduler may call a binding,
- * and while it has none any more it may be about to be finalized. */
-typedef struct
-{
-  gint refs; /* atomic; the scheduler has one */
-  GWeakRef scheduler;
-  GList link;
-} PrioListed;
-
 static G_DEFINE_QUARK (prio-sched-listed, listed)
 
 /* A leaf: guards the list, from the oldest on. */
 static PrioLock lock = PRIO_LOCK_INIT;
+/* Weak references of the schedulers, each a GAtomicRcBox.  A scheduler has its link as data.  Who wants a scheduler holds the box outside
+ * the lock: to take a reference of the scheduler may call a binding, and while it has none any more it may be about to be finalized. */
 static GQueue list = G_QUEUE_INIT;
 
 static void
-listed_unref (gpointer data)
+box_unref (gpointer box)
 {
-  PrioListed *listed = data;
-
-  if (!g_atomic_int_dec_and_test (&listed->refs))
-    return;
-  g_weak_ref_clear (&listed->scheduler);
-  g_free (listed);
+  g_atomic_rc_box_release_full (box, (GDestroyNotify) g_weak_ref_clear);
 }
 
 static void
@@ -47,22 +35,15 @@ let_go (gpointer scheduler)
 void
 prio_scheduler_enlist (PrioScheduler *self)
 {
-  static gsize added = 0;
-  PrioListed *listed;
+  GWeakRef *box = g_atomic_rc_box_new0 (GWeakRef);
+  GList *link = g_list_prepend (NULL, box);
 
-  if (g_once_init_enter (&added))
-    {
-      prio_loop_add_leaf_lock (&lock);
-      g_once_init_leave (&added, 1);
-    }
-  listed = g_new0 (PrioListed, 1);
-  listed->refs = 1;
-  listed->link.data = listed;
-  g_weak_ref_init (&listed->scheduler, self);
-  g_object_set_qdata (G_OBJECT (self), listed_quark (), listed);
+  prio_loop_add_leaf_lock (&lock);
+  g_weak_ref_init (box, self);
+  g_object_set_qdata (G_OBJECT (self), listed_quark (), link);
 
   prio_lock_lock (&lock);
-  g_queue_push_tail_link (&list, &listed->link);
+  g_queue_push_tail_link (&list, link);
   prio_lock_unlock (&lock);
 }
 
@@ -70,12 +51,12 @@ prio_scheduler_enlist (PrioScheduler *self)
 void
 prio_scheduler_unlist (PrioScheduler *self)
 {
-  PrioListed *listed = g_object_steal_qdata (G_OBJECT (self), listed_quark ());
+  GList *link = g_object_steal_qdata (G_OBJECT (self), listed_quark ());
 
   prio_lock_lock (&lock);
-  g_queue_unlink (&list, &listed->link);
+  g_queue_unlink (&list, link);
   prio_lock_unlock (&lock);
-  listed_unref (listed);
+  g_list_free_full (link, box_unref);
 }
 
 /**
@@ -105,23 +86,18 @@ prio_scheduler_unlist (PrioScheduler *self)
 GPtrArray *
 prio_scheduler_list_all (void)
 {
-  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (listed_unref);
+  g_autoptr (GPtrArray) found = g_ptr_array_new_with_free_func (box_unref);
   GPtrArray *schedulers;
 
   prio_lock_lock (&lock);
   for (GList *link = list.head; link != NULL; link = link->next)
-    {
-      PrioListed *listed = link->data;
-
-      g_atomic_int_inc (&listed->refs);
-      g_ptr_array_add (found, listed);
-    }
+    g_ptr_array_add (found, g_atomic_rc_box_acquire (link->data));
   prio_lock_unlock (&lock);
 
   schedulers = g_ptr_array_new_full (found->len, let_go);
   for (guint i = 0; i < found->len; i++)
     {
-      gpointer scheduler = g_weak_ref_get (&((PrioListed *) found->pdata[i])->scheduler);
+      gpointer scheduler = g_weak_ref_get (found->pdata[i]);
 
       if (scheduler != NULL)
         g_ptr_array_add (schedulers, scheduler);

@@ -85,44 +85,21 @@ ensure_counts (PrioScheduler *self)
   return prio_run_queue_set_record (prio_scheduler_get_run_queue (self), made);
 }
 
-static gboolean
-set_wanted (PrioCounts *counts, gboolean wanted)
-{
-  return __atomic_exchange_n (&counts->wanted, wanted, __ATOMIC_SEQ_CST);
-}
-
-static gboolean
-is_wanted (PrioCounts *counts)
-{
-  return __atomic_load_n (&counts->wanted, __ATOMIC_SEQ_CST);
-}
-
+/* Starts or stops to count, as was wanted last. */
 static void
-start (PrioLoop *loop, gpointer run_queue)
+follow (PrioLoop *loop, gpointer run_queue)
 {
   PrioCounts *counts = prio_run_queue_get_record (run_queue);
 
-  if (!is_wanted (counts))
-    return;
   prio_groups_finish_aborted (loop);
+  counts->on = __atomic_load_n (&counts->wanted, __ATOMIC_SEQ_CST);
+  if (!counts->on)
+    return;
   prio_observers_ensure (loop);
   prio_run_queue_share_record (run_queue);
-  counts->on = TRUE;
   counts->since = prio_clock_now ();
   counts->last_run = prio_observed_count (loop);
   memset (counts->of, 0, sizeof counts->of);
-}
-
-/* Stops, unless it has been started again since. */
-static void
-stop (PrioLoop *loop, gpointer run_queue)
-{
-  PrioCounts *counts = prio_run_queue_get_record (run_queue);
-
-  if (is_wanted (counts))
-    return;
-  prio_groups_finish_aborted (loop);
-  counts->on = FALSE;
 }
 
 /**
@@ -160,9 +137,9 @@ prio_scheduler_start_statistics (PrioScheduler *self)
 {
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
 
-  if (!set_wanted (ensure_counts (self), TRUE))
+  if (!__atomic_exchange_n (&ensure_counts (self)->wanted, TRUE, __ATOMIC_SEQ_CST))
     prio_observer_add (&observer);
-  prio_observed_call (prio_scheduler_get_loop (self), start, prio_scheduler_get_run_queue (self));
+  prio_observed_call (prio_scheduler_get_loop (self), follow, prio_scheduler_get_run_queue (self));
 }
 
 /**
@@ -196,9 +173,9 @@ prio_scheduler_stop_statistics (PrioScheduler *self)
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
 
   counts = get_counts (self);
-  if (counts == NULL || !set_wanted (counts, FALSE))
+  if (counts == NULL || !__atomic_exchange_n (&counts->wanted, FALSE, __ATOMIC_SEQ_CST))
     return;
-  prio_observed_call (prio_scheduler_get_loop (self), stop, prio_scheduler_get_run_queue (self));
+  prio_observed_call (prio_scheduler_get_loop (self), follow, prio_scheduler_get_run_queue (self));
   prio_observer_remove (&observer);
 }
 

@@ -29,7 +29,7 @@ typedef enum
   PRIO_TRACE_N_KINDS
 } PrioTraceKind;
 
-gboolean prio_trace_writer_start (int fd, gboolean until_exit, GError **error);
+gboolean prio_trace_writer_start (int fd, GError **error);
 void prio_trace_writer_stop (void);
 gint prio_trace_writer_get_trace (void);
 guint prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing);

@@ -36,7 +36,6 @@ typedef struct
 {
   int fd;
   struct stat opened; /* what @fd has been opened for */
-  gboolean until_exit; /* prio_trace_writer_stop () does nothing */
   gboolean is_child;   /* another process begins and ends the array */
   gboolean has_begun;  /* the beginning of the array is written */
   gboolean has_thread;
@@ -250,25 +249,16 @@ end_current (void)
     current = NULL;
 }
 
-/* Ends the trace, if there is one that ends before the program does, or @at_exit. */
-static void
-end_trace (gboolean at_exit)
+/* Ends the trace, if there is one.  Any thread, outside. */
+void
+prio_trace_writer_stop (void)
 {
   prio_lock_lock (&lock);
-  if (current != NULL && (at_exit || !current->until_exit))
-    {
-      if (current->has_thread)
-        end_current ();
-      else
-        drop_current ();
-    }
+  if (current != NULL && current->has_thread)
+    end_current ();
+  else if (current != NULL)
+    drop_current ();
   prio_lock_unlock (&lock);
-}
-
-static void
-at_exit (void)
-{
-  end_trace (TRUE);
 }
 
 /* No thread holds the lock: prio-loop.c takes it around fork (). */
@@ -295,30 +285,18 @@ prepare_process (gpointer data G_GNUC_UNUSED)
 {
   prio_loop_add_leaf_lock (&lock);
   pthread_atfork (NULL, NULL, after_fork_in_child);
-  atexit (at_exit);
+  atexit (prio_trace_writer_stop);
   return NULL;
-}
-
-/* Called with the lock: waits for the beginning of the array, so that no child of fork () writes before it; not for a reader that does
- * not read. */
-static void
-await_begun (gint number)
-{
-  gint64 until = prio_clock_now () + WRITE_INTERVAL;
-
-  while (is_current (number) && !current->has_begun && prio_cond_wait_until (&changed, &lock, until))
-    ;
 }
 
 /* Begins a trace to @fd, which it closes when the trace ends, or at once if this fails.  Any thread, outside. */
 gboolean
-prio_trace_writer_start (int fd, gboolean until_exit, GError **error)
+prio_trace_writer_start (int fd, GError **error)
 {
   static GOnce once = G_ONCE_INIT;
   Trace *trace = trace_new (fd);
 
   g_once (&once, prepare_process, NULL);
-  trace->until_exit = until_exit;
   prio_lock_lock (&lock);
   if (current != NULL)
     {
@@ -326,8 +304,14 @@ prio_trace_writer_start (int fd, gboolean until_exit, GError **error)
     }
   else if (start_thread (trace, error))
     {
+      gint64 until = prio_clock_now () + WRITE_INTERVAL;
+      gint number;
+
       set_current (g_steal_pointer (&trace));
-      await_begun (last_generation);
+      number = current->generation;
+      /* No child of fork () writes before the beginning of the array.  A reader that does not read is not waited for. */
+      while (is_current (number) && !current->has_begun && prio_cond_wait_until (&changed, &lock, until))
+        ;
     }
   prio_lock_unlock (&lock);
 
@@ -335,13 +319,6 @@ prio_trace_writer_start (int fd, gboolean until_exit, GError **error)
     return TRUE;
   trace_free (trace);
   return FALSE;
-}
-
-/* Ends the trace, unless it lasts until the program exits.  Any thread, outside. */
-void
-prio_trace_writer_stop (void)
-{
-  end_trace (FALSE);
 }
 
 /* Returns a number that tells this trace from all others, also a child's of its parent's, or 0 if there is none.  Any thread, inside

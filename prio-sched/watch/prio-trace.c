@@ -239,6 +239,7 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
 
 static PrioObserver observer;
 static gboolean is_observing; /* atomic */
+static gboolean until_exit;   /* atomic: the environment has begun the trace */
 
 /* A trace that ends by itself, since it cannot be written, ends on the thread that writes it. */
 static void
@@ -306,11 +307,12 @@ static PrioObserver observer = {
 
 /* Begins a trace to @fd, which it closes. */
 static gboolean
-start (int fd, gboolean until_exit, GError **error)
+start (int fd, gboolean lasts, GError **error)
 {
   end_observing ();
-  if (!prio_trace_writer_start (fd, until_exit, error))
+  if (!prio_trace_writer_start (fd, error))
     return FALSE;
+  __atomic_store_n (&until_exit, lasts, __ATOMIC_RELEASE);
   __atomic_store_n (&is_observing, TRUE, __ATOMIC_RELEASE);
   prio_observer_add (&observer);
   prio_debug ("A trace begins");
@@ -421,7 +423,8 @@ prio_trace_start (int fd, GError **error)
 void
 prio_trace_stop (void)
 {
-  prio_trace_writer_stop ();
+  if (!__atomic_load_n (&until_exit, __ATOMIC_ACQUIRE))
+    prio_trace_writer_stop ();
   end_observing ();
 }
 
