@@ -134,6 +134,20 @@ test('idle callbacks during collections', async () => {
     });
 });
 
+// Its state is known by its number for as long as its promise is pending.  Only the native part can know it without keeping it.
+if (PrioSched.nativePart !== 'none') {
+    test('tasks that never settle, with controllers of their own', async () => {
+        await assertNoneKept(async payload => {
+            for (let i = 0; i < 100; i++) {
+                const {signal} = new PrioSched.TaskController();
+                signal.data = new Array(payload).fill(i);
+                PrioSched.Scheduler.get_default().post_task(() => new Promise(() => {}), {signal});
+            }
+            await scheduler.postTask(() => {}, {priority: 'background'});
+        }, 20);
+    });
+}
+
 test('dependents of a signal that stays', async () => {
     const controller = new TaskController();
     await assertNoneKept(async payload => {
