@@ -63,6 +63,19 @@ trace_engine (JSTracer *trc, void *data)
   static_cast<Engine *> (data)->trace (trc);
 }
 
+/* Drops the pending states that nothing holds, as the collector sweeps.  There is one callback for each engine, and they are all the same. */
+static void
+sweep_pending (JSTracer *trc, void *data)
+{
+  for (Engine *engine : engines)
+    {
+      auto &pending = engine->pending;
+
+      for (auto i = pending.begin (); engine->cx == data && i != pending.end ();)
+        i = JS_UpdateWeakPointerAfterGC (trc, &i->second) ? std::next (i) : pending.erase (i);
+    }
+}
+
 /* The GjsContext is disposed of, and its JSContext still there. */
 static void
 context_gone (gpointer data, GObject *)
@@ -85,6 +98,8 @@ Engine::Engine (JSContext *js_context, GjsContext *gjs_context)
 #if PRIO_IS_EXACT
   queue.reset (new JobQueue (this));
   JS::SetJobQueue (cx, queue.get ());
+#else
+  JS_AddWeakPointerZonesCallback (cx, sweep_pending, cx);
 #endif
 }
 
@@ -103,6 +118,9 @@ Engine::close ()
 #if PRIO_IS_EXACT
   JS::SetJobQueue (cx, gjs_queue);
   queue->close ();
+#else
+  JS_RemoveWeakPointerZonesCallback (cx, sweep_pending);
+  pending.clear ();
 #endif
   JS_RemoveExtraGCRootsTracer (cx, trace_engine, this);
   if (context != nullptr)

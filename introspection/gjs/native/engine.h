@@ -16,6 +16,7 @@
 #pragma once
 
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include <gjs/gjs.h>
@@ -48,6 +49,10 @@ struct Engine
 
   JS::Heap<JSObject *> global;
   JS::Heap<JSObject *> hooks[(size_t) Hook::N_HOOKS];
+
+  /* Where it is not exact: the states of tasks whose promises are pending, by their numbers, which the stack tells.  The reactions of
+   * those promises hold the states; here the collector may take them. */
+  std::unordered_map<double, JS::Heap<JSObject *>> pending;
 
   JS::Heap<JS::Value> current; /* as above */
   int depth;                   /* the depth of main loops at which it is current */

@@ -381,6 +381,58 @@ get_running (JSContext *cx, unsigned argc, JS::Value *vp)
   return engine != nullptr && engine_get_running (engine, args.get (0), &taken) && return_array (cx, args, taken);
 }
 
+/* The number of a state that is given first, or 0, which no state has. */
+static double
+number_in (const JS::CallArgs &args)
+{
+  return args.get (0).isNumber () ? args[0].toNumber () : 0;
+}
+
+/* setPending (number, state): the task's promise is pending, or if the state is null, it is not any more. */
+static bool
+set_pending (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+  double number = number_in (args);
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().setUndefined ();
+  if (args.get (1).isObject ())
+    engine->pending[number] = &args[1].toObject ();
+  else
+    engine->pending.erase (number);
+  return true;
+}
+
+/* getPending (number) → the state with that number, or null if its task is not pending, or nothing holds it */
+static bool
+get_pending (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  auto found = engine->pending.find (number_in (args));
+  args.rval ().setObjectOrNull (found == engine->pending.end () ? nullptr : found->second.get ());
+  return true;
+}
+
+/* countPending () → how many states there are */
+static bool
+count_pending (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().setNumber ((double) engine->pending.size ());
+  return true;
+}
+
 static const struct
 {
   const char *name;
@@ -407,6 +459,9 @@ static const struct
   { "takeRejected", take_rejected, 1 },
   { "takeTask", take_task, 2 },
   { "getRunning", get_running, 1 },
+  { "setPending", set_pending, 2 },
+  { "getPending", get_pending, 1 },
+  { "countPending", count_pending, 0 },
   { "fastPost", fast_post_new, 5 },
   { "fastYield", fast_yield_new, 5 },
 };

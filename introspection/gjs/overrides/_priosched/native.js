@@ -9,7 +9,7 @@
 const {GLib} = imports.gi;
 
 // The native part refuses if it was not made for these overrides.
-const INTERFACE = 8;
+const INTERFACE = 9;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';

@@ -21,7 +21,7 @@ var Running = class Running {
     // The State that is current in the library, or null.
     libraryState = null;
     // By their numbers, the states of those whose callbacks have returned promises which are pending.
-    pending = new States.Pending();
+    pending;
     // The depth of main loops at which `current` was set: what a nested loop runs is not part of the task that runs the loop.
     #depth = 0;
     // Whether a callback runs, and no job of the engine, which may belong to somebody else.
@@ -47,9 +47,10 @@ var Running = class Running {
     #getLibraryState;
     #left;
 
-    // exact is the native part if it knows the state of each job, or null.  getLibraryState () gives the State that is current outside of
+    // native is the native part or null, exact the same if it knows the state of each job.  getLibraryState () gives the State that is current outside of
     // what a table runs, and left () is called after each callback of the library's own.
-    constructor(exact, getLibraryState, left) {
+    constructor(native, exact, getLibraryState, left) {
+        this.pending = new States.Pending(native);
         this.#exact = exact;
         this.#getLibraryState = getLibraryState;
         this.#left = left;

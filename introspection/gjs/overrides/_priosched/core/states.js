@@ -77,12 +77,42 @@ var State = class State {
     }
 };
 
-// By their numbers, the states of those whose callbacks have returned promises which are pending.
-var Pending = class Pending {
-    #states = new Map();
+// A Map in the native part, which does not keep the states: what can still settle their promises does.
+class WeakStates {
+    #native;
+
+    constructor(native) {
+        this.#native = native;
+    }
 
     get size() {
-        return this.#states.size;
+        return this.#native.countPending();
+    }
+
+    get(number) {
+        return this.#native.getPending(number);
+    }
+
+    set(number, state) {
+        this.#native.setPending(number, state);
+    }
+
+    delete(number) {
+        this.#native.setPending(number, null);
+    }
+}
+
+// By their numbers, the states of those whose callbacks have returned promises which are pending.
+var Pending = class Pending {
+    #states;
+    #n = 0; // with those that nothing keeps any more
+
+    constructor(native) {
+        this.#states = native ? new WeakStates(native) : new Map();
+    }
+
+    get size() {
+        return this.#n === 0 ? 0 : this.#states.size;
     }
 
     get(number) {
@@ -90,13 +120,17 @@ var Pending = class Pending {
     }
 
     add(state) {
-        if (state.number !== 0 && state.nPending++ === 0)
-            this.#states.set(state.number, state);
+        if (state.number === 0 || state.nPending++ > 0)
+            return;
+        this.#n++;
+        this.#states.set(state.number, state);
     }
 
     remove(state) {
-        if (state.number !== 0 && --state.nPending === 0)
-            this.#states.delete(state.number);
+        if (state.number === 0 || --state.nPending > 0)
+            return;
+        this.#n--;
+        this.#states.delete(state.number);
     }
 
     // The same for as long as value is pending, if it is a promise.  Returns value.

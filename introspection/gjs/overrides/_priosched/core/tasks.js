@@ -35,7 +35,7 @@ class Tables {
     constructor({Runner, Scheduler, SchedulingState, TaskSignal}, native, exact) {
         const {get_current: getLibraryState} = SchedulingState;
         this.#newScheduler = () => Scheduler.new(null);
-        this.running = new Running(exact, () => Current.stateOf(getLibraryState(), scheduler => this.tableOf(scheduler)),
+        this.running = new Running(native, exact, () => Current.stateOf(getLibraryState(), scheduler => this.tableOf(scheduler)),
             () => this.results.wakeIfWaiting());
         this.results = new Results(native, exact, this.running, () => this.own);
         this.aborts = new Aborts(native, this.results);
