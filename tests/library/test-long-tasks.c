@@ -599,6 +599,43 @@ test_threads (void)
   g_object_unref (watched.scheduler);
 }
 
+static gpointer
+replace_elsewhere (gpointer scheduler)
+{
+  watch_no_longer (scheduler);
+  add_func (scheduler, 50, long_task, (gpointer) "after ");
+  return NULL;
+}
+
+static gboolean
+work_while_replaced (gpointer scheduler)
+{
+  work (60);
+  g_thread_join (g_thread_new ("watcher", replace_elsewhere, scheduler));
+  return G_SOURCE_REMOVE;
+}
+
+/* Another thread removes the only function and adds one while a source is dispatched, or a task runs: it ends for the new one too, and
+ * what comes after it is not the fault of what may be gone. */
+static void
+test_replaced (void)
+{
+  PrioScheduler *scheduler = watching (50, NULL);
+
+  add ("source", work_while_replaced, scheduler);
+  add ("later", take, GINT_TO_POINTER (70));
+  run_all ();
+  assert_told ("after source:0:60 after later:0:70 ");
+  g_object_unref (scheduler);
+
+  scheduler = watching (50, NULL);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .name = "task" }, work_while_replaced, scheduler, NULL);
+  add ("later", take, GINT_TO_POINTER (70));
+  run_all ();
+  assert_told ("after task:2:60 after later:0:70 ");
+  g_object_unref (scheduler);
+}
+
 typedef struct
 {
   PrioTaskController *controller;
@@ -723,6 +760,7 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/within", test_within);
   g_test_add_func ("/long-tasks/aborted-elsewhere", test_aborted_elsewhere);
   g_test_add_func ("/long-tasks/end", test_end);
+  g_test_add_func ("/long-tasks/replaced", test_replaced);
   g_test_add_func ("/long-tasks/threads", test_threads);
   g_test_add_func ("/long-tasks/reports-take-no-iteration", test_reports_take_no_iteration);
   g_test_add_func ("/long-tasks/slow-func", test_slow_func);
