@@ -53,11 +53,13 @@ to_sentence (const PrioHeld *held)
   return g_strdup_printf ("%s held the main loop for %.1f ms", what, (double) held->duration / 1000);
 }
 
+/* The loop has heard that @data goes.  Without an observer before that, it would keep a task that has ended. */
 static void
 watch_clear (gpointer data)
 {
   Watch *watch = data;
 
+  prio_holding_observe (FALSE);
   if (watch->notify != NULL)
     watch->notify (watch->data);
 }
@@ -157,7 +159,6 @@ remove_watch (PrioScheduler *self, guint id)
 
   __atomic_store_n (&watch->removed, TRUE, __ATOMIC_SEQ_CST);
   prio_observed_call (prio_scheduler_get_loop (self), forget, watch);
-  prio_holding_observe (FALSE);
   return TRUE;
 }
 
