@@ -61,8 +61,9 @@ take_long (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Whether @payload, which begins, was ready while something was slow, and so has to wait until all keys that came then are
- * dispatched.  Beside what is slow again and again tasks get on. */
+/* Whether @payload, whose function is called, was ready while something was slow, and so has to wait until all keys that came then are
+ * dispatched.  Its turn may have come before that: something is slow in its notify::state, which may run a main loop.  Beside what
+ * is slow again and again tasks get on. */
 gboolean
 goes_before_keys (Payload *payload)
 {
@@ -70,7 +71,7 @@ goes_before_keys (Payload *payload)
   guint64 later = BIT (GROUP) | BIT (DELAYED) | BIT (TIMEOUT) | BIT (YIELD) | BIT (SLEEP) | BIT (IDLE);
 
   return world->n_keys > 0 && world->n_slow <= 1 && payload->number <= world->n_before_keys && payload->n_runs == 0 &&
-         !payload->foreign && !world->is_free && (payload->kinds & later) == 0 && (world->uses & BIT (PAUSE)) == 0;
+         !payload->begins && !payload->foreign && !world->is_free && (payload->kinds & later) == 0 && (world->uses & BIT (PAUSE)) == 0;
 }
 
 static void
