@@ -528,6 +528,8 @@ test_told_in_an_idle_callback (Fixture *f, gconstpointer data)
 /* What keys are to GDK: a source at 0 that dispatches one of its events each time.  They come while something slow runs. */
 #define N_EVENTS 40
 #define EVENT 60        /* how long each takes, µs */
+#define N_SLOW_EVENTS 9 /* those of four keys, and one more, */
+#define SLOW_EVENT 12000 /* on a busy machine */
 #define SLOW 700000     /* a step, µs */
 
 /* Where the next task comes from. */
@@ -544,6 +546,8 @@ typedef struct
   PrioTaskPriority priority;
   gint64 length;   /* of what is slow beside the steps, µs */
   From from;
+  gint64 event;    /* how long each takes, µs */
+  guint n_more;    /* events that come each time */
   gboolean ready;  /* it wants to run */
   gboolean is_frame_due; /* so does what draws, when no event is left */
   guint n_events;  /* not dispatched yet */
@@ -594,8 +598,10 @@ has_events (Input *input)
 static gboolean
 take_event (gpointer data)
 {
-  ((Input *) data)->n_events--;
-  return work_for (EVENT);
+  Input *input = data;
+
+  input->n_events--;
+  return work_for (input->event);
 }
 
 static gboolean
@@ -622,7 +628,7 @@ be_slow (gpointer data)
 
   g_string_append_c (input->f->log, 'S');
   input->ready = FALSE;
-  input->n_events += N_EVENTS;
+  input->n_events += input->n_more;
   work_for (input->length);
   if (input->from == POSTED_MEANWHILE)
     prio_scheduler_post (input->f->scheduler, input->priority, note_early, input, NULL);
@@ -637,16 +643,17 @@ slow_step (gpointer data)
 
   note_early (input);
   input->ready = TRUE;
-  input->n_events += N_EVENTS;
+  input->n_events += input->n_more;
   work_for (SLOW);
   return ++input->n_steps < 3;
 }
 
 /* Keys that came during a slow handler or frame, of GDK's at @at, go before the next task. */
 static void
-check_input_first (Fixture *f, gint at, PrioTaskPriority priority, gint64 length, From from)
+check_input_first (Fixture *f, gint at, PrioTaskPriority priority, gint64 length, From from, gboolean is_busy)
 {
-  Input input = { .f = f, .priority = priority, .length = length, .from = from, .ready = from != STEPS };
+  Input input = { .f = f, .priority = priority, .length = length, .from = from, .ready = from != STEPS,
+                  .event = is_busy ? SLOW_EVENT : EVENT, .n_more = is_busy ? N_SLOW_EVENTS : N_EVENTS };
 
   g_string_truncate (f->log, 0);
   attach_input (&input, G_PRIORITY_DEFAULT, has_events, take_event);
@@ -655,8 +662,8 @@ check_input_first (Fixture *f, gint at, PrioTaskPriority priority, gint64 length
     prio_scheduler_post (f->scheduler, priority, from == STEPS ? slow_step : note_early, &input, NULL);
   run_until_length (f, from == STEPS ? 6 : 2);
   if (input.n_before > 0)
-    g_test_message ("%s of priority %d, something slow at %d for %" G_GINT64_FORMAT " ms", from == STEPS ? "steps" : "a task", priority,
-                    at, length / 1000);
+    g_test_message ("%s of priority %d, something slow at %d for %" G_GINT64_FORMAT " ms, %s", from == STEPS ? "steps" : "a task",
+                    priority, at, length / 1000, is_busy ? "slow events" : "fast events");
   if (from != POSTED_BEFORE)
     g_assert_cmpstr (f->log->str, ==, from == STEPS ? "TSTSTS" : "ST");
   g_assert_cmpuint (input.n_before, ==, 0);
@@ -668,13 +675,16 @@ test_input_first (gconstpointer data)
   static const gint at[] = { G_PRIORITY_HIGH, G_PRIORITY_DEFAULT, G_PRIORITY_DEFAULT + 1, 110, 120, 200 };
   static const gint64 lengths[] = { 50000, 300000, 1200000 };
 
-  for (guint i = 0; i < G_N_ELEMENTS (at) * G_N_ELEMENTS (lengths) * 3; i++)
+  const guint n = G_N_ELEMENTS (at) * G_N_ELEMENTS (lengths) * 3;
+  From from = (From) GPOINTER_TO_INT (data);
+
+  /* Steps are slow themselves, and do not wait for a frame after so many slow events. */
+  for (guint i = 0; i < (from == STEPS ? n : 2 * n); i++)
     {
       Fixture f;
 
       passing_set_up (&f, NULL);
-      check_input_first (&f, at[i / 9], (PrioTaskPriority) (BACKGROUND + i % 3), lengths[i / 3 % 3],
-                         (From) GPOINTER_TO_INT (data));
+      check_input_first (&f, at[i % n / 9], (PrioTaskPriority) (BACKGROUND + i % 3), lengths[i / 3 % 3], from, i >= n);
       fixture_tear_down (&f, NULL);
     }
 }
@@ -693,7 +703,7 @@ draw_slowly (gpointer data)
 
   g_string_append_c (input->f->log, 'F');
   input->is_frame_due = FALSE;
-  input->n_events += N_EVENTS;
+  input->n_events += input->n_more;
   return work_for (input->length);
 }
 
@@ -701,7 +711,8 @@ draw_slowly (gpointer data)
 static void
 test_input_first_of_frame (Fixture *f, gconstpointer data)
 {
-  Input input = { .f = f, .priority = USER_BLOCKING, .length = 300000, .from = POSTED_MEANWHILE, .ready = TRUE, .is_frame_due = TRUE };
+  Input input = { .f = f, .priority = USER_BLOCKING, .length = 300000, .from = POSTED_MEANWHILE, .ready = TRUE,
+                  .is_frame_due = TRUE, .event = EVENT, .n_more = N_EVENTS };
 
   attach_input (&input, G_PRIORITY_DEFAULT, has_events, take_event);
   attach_input (&input, G_PRIORITY_DEFAULT, is_to_run, be_slow);
