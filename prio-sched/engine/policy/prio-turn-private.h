@@ -37,7 +37,7 @@
  *   has run since.
  * - After something long, a handler or a frame, input that came meanwhile goes first.  What is granted then runs at 1, right
  *   after input, or where GTK 4 draws.  It runs before all other sources only beside a flood of input, for which something
- *   long counts as one iteration, however long it took.
+ *   long counts as an eighth of a second, however long it took.  Input that came during that may take half a second.
  * - What has waited for one of the other sources may go on in their turn, next after it, for some milliseconds: the
  *   task of a group that takes the place of one whose operation has ended.  If it waited for the end of the turn,
  *   fewer operations would run at a time, the more of them end.
@@ -92,7 +92,7 @@ typedef struct
   guint n_top;     /* iterations in a row that came no further than PRIO_REACH_INPUT */
 
   guint n_input, n_input_long; /* iterations in a row that came no further than PRIO_REACH_TOP, short and long ones, */
-  gint64 input_time;           /* and how long the short ones took, µs */
+  gint64 input_time;           /* and how long they took, µs: a long one is not counted in full */
 
   gint64 look;         /* how long a batch runs before it looks for other sources, µs */
   gint64 quiet_since;  /* when other sources were busy last, µs */

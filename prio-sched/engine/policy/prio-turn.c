@@ -14,6 +14,9 @@
 #define LONG_SPIN_ITERATIONS 3
 #define LONG_SPIN_TIME 50000
 
+/* Input that came during something long is a flood after this long, µs; what takes long counts as up to a quarter of that. */
+#define LONG_INPUT_TIME 500000
+
 /* A flood counts as detected for this long, µs; meanwhile fewer iterations suffice. */
 #define FLOOD_TIME 100000
 #define FLOOD_ITERATIONS 4
@@ -86,24 +89,23 @@ count_input (PrioTurn *turn, PrioReach reached, gint64 took)
     {
       turn->n_input = turn->n_input_long = 0;
       turn->input_time = 0;
+      return;
     }
-  else if (took >= PRIO_LONG_ITERATION)
-    {
-      turn->n_input_long++;
-    }
+  if (took >= PRIO_LONG_ITERATION)
+    turn->n_input_long++;
   else
-    {
-      turn->n_input++;
-      turn->input_time += took;
-    }
+    turn->n_input++;
+  turn->input_time += MIN (took, LONG_INPUT_TIME / 4);
 }
 
 /* Whether tasks run before every other source in this iteration: what is granted does if input never ends. */
 gboolean
 prio_turn_goes_first (const PrioTurn *turn)
 {
-  return turn->granted && (turn->n_input_long >= LONG_SPIN_ITERATIONS ||
-                           (turn->n_input >= SPIN_ITERATIONS && turn->input_time >= SPIN_TIME));
+  if (!turn->granted)
+    return FALSE;
+  return turn->n_input_long > 0 ? turn->input_time >= LONG_INPUT_TIME
+                                : turn->n_input >= SPIN_ITERATIONS && turn->input_time >= SPIN_TIME;
 }
 
 static gboolean
