@@ -722,6 +722,64 @@ test_input_first_of_frame (Fixture *f, gconstpointer data)
   g_assert_cmpuint (input.n_before, ==, 0);
 }
 
+static gboolean
+be_task (gpointer f)
+{
+  g_string_append_c (((Fixture *) f)->log, 'T');
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+note_key (gpointer data)
+{
+  Input *input = data;
+
+  g_string_append_c (input->f->log, 'k');
+  input->n_events--;
+  return G_SOURCE_CONTINUE;
+}
+
+/* A key comes while it runs. */
+static void
+slow_microtask (gpointer data)
+{
+  Input *input = data;
+
+  g_string_append_c (input->f->log, 'M');
+  input->n_events++;
+  work_for (50000);
+}
+
+static gboolean
+queue_slow_microtask (gpointer input)
+{
+  prio_scheduler_queue_microtask (((Input *) input)->f->scheduler, slow_microtask, input, NULL);
+  return be_task (((Input *) input)->f);
+}
+
+/* Keys that came during a slow microtask go before the next task: beside it, and before the first one. */
+static void
+test_input_first_of_microtask (Fixture *f, gconstpointer data)
+{
+  Input input = { .f = f };
+
+  attach_input (&input, G_PRIORITY_DEFAULT, has_events, note_key);
+  for (gint priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
+    {
+      g_string_truncate (f->log, 0);
+      prio_scheduler_post (f->scheduler, (PrioTaskPriority) priority, queue_slow_microtask, &input, NULL);
+      prio_scheduler_post (f->scheduler, (PrioTaskPriority) priority, be_task, f, NULL);
+      run_until_length (f, 4);
+      g_assert_cmpstr (f->log->str, ==, "TMkT");
+
+      g_string_truncate (f->log, 0);
+      prio_scheduler_queue_microtask (f->scheduler, slow_microtask, &input, NULL);
+      prio_scheduler_post (f->scheduler, (PrioTaskPriority) priority, be_task, f, NULL);
+      run_until_length (f, 3);
+      g_assert_cmpstr (f->log->str, ==, "MkT");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -730,6 +788,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/turns/input-first/steps", GINT_TO_POINTER (STEPS), test_input_first);
   g_test_add_data_func ("/turns/input-first/posted-meanwhile", GINT_TO_POINTER (POSTED_MEANWHILE), test_input_first);
   g_test_add ("/turns/input-first/of-a-frame", Fixture, NULL, passing_set_up, test_input_first_of_frame, fixture_tear_down);
+  g_test_add ("/turns/input-first/of-a-microtask", Fixture, NULL, passing_set_up, test_input_first_of_microtask, fixture_tear_down);
   g_test_add_data_func ("/turns/input-first/posted-before", GINT_TO_POINTER (POSTED_BEFORE), test_input_first);
   g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
   g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, passing_set_up, test_not_told_elsewhere, fixture_tear_down);
