@@ -115,13 +115,15 @@ process_pending_now (PrioLoop *loop)
   prio_loop_checkpoint (loop);
 }
 
-/* Does what is to be done between two tasks. */
-static inline void
+/* Does what is to be done between two tasks.  Returns whether there was any. */
+static inline gboolean
 process_pending (PrioLoop *loop)
 {
   catch_up (loop);
-  if (G_UNLIKELY (loop->between.any))
-    process_pending_now (loop);
+  if (G_LIKELY (!loop->between.any))
+    return FALSE;
+  process_pending_now (loop);
+  return TRUE;
 }
 
 /* A closure with a signal or a delay has run. */
@@ -350,6 +352,32 @@ turn_to (PrioBatch *batch, PrioQueue *queue)
   batch->effective = queue->effective;
 }
 
+/* @n tasks have run. */
+static G_ALWAYS_INLINE inline void
+count (PrioBatch *batch, guint n)
+{
+  gint64 now = prio_stopwatch_lap (&batch->watch, n);
+
+  batch->begun = TRUE;
+  if (now == 0)
+    return;
+
+  batch->now = now;
+  prio_loop_expire_delays (batch->loop, now);
+  if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))
+    batch->over = TRUE;
+}
+
+/* What was pending has been done, and may have taken long: input goes first then. */
+static void
+count_pending (PrioBatch *batch)
+{
+  if (batch->begun)
+    count (batch, 0);
+  else
+    batch->over = prio_turn_is_held (&batch->loop->turn, prio_clock_now () - batch->entered);
+}
+
 /* Processes what is pending between two tasks, and returns the queue of the next; or NULL: it is of a lower lane, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
@@ -364,10 +392,10 @@ choose (PrioBatch *batch)
       process_pending (loop);
       prio_interludes_call (loop);
     }
-  if (batch->begun && (batch->raw == 0 || batch->over || loop->turn.others != batch->within))
+  if (process_pending (loop))
+    count_pending (batch);
+  if (batch->over || (batch->begun && (batch->raw == 0 || loop->turn.others != batch->within)))
     return NULL;
-
-  process_pending (loop);
 
   queue = prio_ready_first (&loop->ready);
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
@@ -389,22 +417,6 @@ limit (PrioBatch *batch)
 {
   batch->max = batch->raw == 0 || batch->loop->interludes != NULL ? 1 : prio_stopwatch_allows (&batch->watch);
   return batch;
-}
-
-/* @n tasks have run. */
-static G_ALWAYS_INLINE inline void
-count (PrioBatch *batch, guint n)
-{
-  gint64 now = prio_stopwatch_lap (&batch->watch, n);
-
-  batch->begun = TRUE;
-  if (now == 0)
-    return;
-
-  batch->now = now;
-  prio_loop_expire_delays (batch->loop, now);
-  if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))
-    batch->over = TRUE;
 }
 
 /* Begins the task id at the head of @queue.  Returns it. */
@@ -532,7 +544,7 @@ account_for_none (const PrioBatch *batch)
 {
   PrioLoop *loop = batch->loop;
 
-  loop->turn.granted = FALSE;
+  loop->turn.granted = batch->over;
   loop->sources.taskless = loop->sources.iteration;
   if (batch->lane <= PRIO_LANE_BACKGROUND)
     prio_turn_background_ran (&loop->turn);
