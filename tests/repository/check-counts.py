@@ -5,14 +5,14 @@
 SOURCE is the project's folder.  It prints, of prio-sched:
 
   - the lines of code of each folder, without comments and blank lines,
-  - the fields of PrioLoop, and the files outside loop/ that name one,
+  - the fields of PrioLoop, the files outside loop/ that name one, and those that name a part of one that is another file's,
   - the stations of the options of each way to post: the functions between a public function and its queue that take, test or
     copy an option,
   - the files that touch what is private to GLib,
   - the includes of the rooms beside the engine that name a room of it.
 
 It prints the bounds of the lines that are not kept yet.  It fails if one is not kept that was, if a closed room includes a room of the
-engine, if an include has `..`, if PrioLoop has more than 25 fields, if a file outside loop/ names one, or if prio_scheduler_post_full () has more stations than
+engine, if an include has `..`, if PrioLoop has more than 25 fields, if a file outside loop/ names one, or another file's part, or if prio_scheduler_post_full () has more stations than
 is its bound.  It also fails if it misses what it plants, or finds nothing to count.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -39,9 +39,16 @@ PRIVATE = {
     'fields of GObject': r'->(?:ref_count|qdata)\b',
 }
 MOST_FIELDS = 25
+# The modules that may name what is in a record of PrioLoop, beside loop, which makes and frees all.
+OWNERS = {
+    'users': (), 'store': (), 'sources': ('loop-source', 'lane'), 'releases': ('loop-end',), 'between': ('dispatch', 'checkpoint', 'loop-end'),
+    'run_queues': ('run-queue', 'observer', 'loop-end'), 'aborted': ('run-queue-group',), 'current': ('current',), 'frames': ('frames',),
+    'input': ('yield', 'dispatch', 'loop-source'), 'watched': ('observer',),
+}
 # Those that stand on the engine, and do not count to it; and those that see no more of it than engine/open/.
 BESIDE = ('public headers', 'above', 'watch', 'bindings')
 CLOSED = re.compile(r'watch/|above/prio-worker\.c|base/')
+PART = re.compile(rf'\bloop->({"|".join(OWNERS)})\.(\w+)')
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The most lines of code, and whether that is kept.
 LINES = {'engine/ with base/': (14000, False), 'prio-sched/': (18200, False)}
@@ -131,7 +138,10 @@ def count_fields(texts):
     print(f'{len(fields):6} fields of PrioLoop, and {len(outside)} files outside loop/ name one:')
     for path, names in outside.items():
         print(f'       {path}: {" ".join(names)}')
-    return len(fields) if len(fields) <= MOST_FIELDS and not outside else 0
+    foreign = [(path, *found) for path, text in texts.items() for found in PART.findall(text)
+               if re.sub(r'(?:-private)?\.[ch]$', '', path.name.removeprefix('prio-')) not in (*OWNERS[found[0]], 'loop')]
+    print(f'{len(foreign):6} times a part of one is named that is another file\'s:', *(f'\n       {path}: {part}.{name}' for path, part, name in foreign))
+    return len(fields) if len(fields) <= MOST_FIELDS and not outside and not foreign else 0
 
 
 def count_stations(texts):

@@ -35,7 +35,7 @@ MUTANTS = [
     ('queue-private.h', '2 * (priority - PRIO_TASK_PRIORITY_BACKGROUND) + (continuation ? 1 : 0)', '2 * (priority - PRIO_TASK_PRIORITY_BACKGROUND)'),
     ('queue-private.h', 'next->prev = entry->prev;', ';'),
     ('queue-private.h', 'queue->tail = (PrioJob *) entry->prev;', 'queue->tail = NULL;'),
-    ('run-queue.c', 'entry->job.order = run_queue->loop->next_order++;', 'entry->job.order = run_queue->loop->next_order;'),
+    ('run-queue.c', 'entry->job.order = prio_loop_next_order (run_queue->loop);', 'entry->job.order = run_queue->loop->next_order;'),
     ('run-queue.c', 'if (was_head && prio_ready_contains (queue))', 'if (FALSE && was_head)'),
     ('run-queue.c', 'entry->follows->n_foreign++;', ';'),
     ('run-queue.c', 'if (entry->job.notify != NULL)\n    prio_loop_defer_release (entry->run_queue->loop, entry->job.notify, entry->job.data);\n  prio_run_queue_release_entry',

@@ -108,7 +108,7 @@ prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
     add_queued (part, &by);
   prio_due_foreach_delayed (&loop->due, add_delayed, &by);
-  for (PrioGroup *group = loop->aborted.first; group != NULL; group = group->next_aborted)
+  for (PrioGroup *group = prio_loop_first_aborted (loop); group != NULL; group = group->next_aborted)
     add_dropped (group, &by);
 }
 

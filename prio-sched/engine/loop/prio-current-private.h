@@ -48,6 +48,8 @@ void prio_state_release (const PrioState *state);
 /* Owner thread. */
 GObject *prio_loop_find_source (PrioLoop *loop, PrioRunQueue *run_queue);
 void prio_loop_forget_source (PrioLoop *loop);
+PrioCurrent prio_current_begin (PrioLoop *loop);
+void prio_current_end (PrioLoop *loop, PrioCurrent outer);
 
 /* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
 static inline GObject *

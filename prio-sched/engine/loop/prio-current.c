@@ -95,3 +95,20 @@ prio_loop_forget_source (PrioLoop *loop)
   loop->current.run_queue = NULL;
   g_clear_object (&loop->current.source);
 }
+
+/* A batch begins, and may do so in a callback of another one: it has a source of its own.  Returns that of the other. */
+PrioCurrent
+prio_current_begin (PrioLoop *loop)
+{
+  PrioCurrent outer = loop->current;
+
+  loop->current = (PrioCurrent) { NULL };
+  return outer;
+}
+
+void
+prio_current_end (PrioLoop *loop, PrioCurrent outer)
+{
+  prio_loop_forget_source (loop);
+  loop->current = outer;
+}

@@ -45,7 +45,7 @@ is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 static inline const PrioState *
 state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
-  return run_queue != loop->run_queues.own ? state : NULL;
+  return !prio_run_queue_is_own (run_queue) ? state : NULL;
 }
 
 /* Runs up to `max` jobs of @queue, as long as they are the next of all.  Returns how many it has run.  Frees each
@@ -72,7 +72,7 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
       gboolean again;
 
       prio_ready_head_gone (&loop->ready, &run_queue->ready, queue);
-      prio_slab_free (&loop->store.jobs, record);
+      prio_loop_free_job (loop, record);
       n++;
       again = job.func (job.data);
 
@@ -110,7 +110,7 @@ static void
 process_pending_now (PrioLoop *loop)
 {
   loop->between.any = FALSE;
-  if (loop->releases.n > MAX_LEFT_RELEASES || loop->aborted.first != NULL)
+  if (prio_loop_n_releases (loop) > MAX_LEFT_RELEASES || prio_loop_first_aborted (loop) != NULL)
     prio_loop_flush_releases (loop);
   prio_loop_checkpoint (loop);
 }
@@ -135,8 +135,8 @@ closure_ran (PrioEntry *entry, gboolean again)
       prio_entry_go_on (entry);
       prio_run_queue_enqueue (entry);
       /* The observation has begun meanwhile. */
-      if (G_UNLIKELY (entry->run_queue->loop->watched.funcs != NULL))
-        entry->run_queue->loop->watched.funcs->added (entry, 0);
+      if (G_UNLIKELY (prio_loop_is_observed (entry->run_queue->loop)))
+        prio_loop_observing (entry->run_queue->loop)->added (entry, 0);
       return;
     }
 
@@ -190,7 +190,7 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
     {
       process_observed (loop);
       prio_observed_microtasks_ran (loop, &step);
-      loop->watched.end = 0;
+      prio_observed_forget_end (loop);
     }
 }
 
@@ -407,7 +407,7 @@ choose (PrioBatch *batch)
     turn_to (batch, queue);
   adapt_slice (batch, queue->run_queue);
   loop->input.asked = (PrioStopwatch) { .read = batch->watch.read, .stride = 1, .left = 1 };
-  loop->watched.end = 0;
+  prio_observed_forget_end (loop);
   return queue;
 }
 
@@ -446,7 +446,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
                                    .priority = (gint8) prio_effective_priority (queue->effective),
                                    .depth = batch->depth };
       id = GPOINTER_TO_UINT (job->data);
-      prio_slab_free (&loop->store.jobs, job);
+      prio_loop_free_job (loop, job);
     }
 
   prio_run_queue_head_gone (queue->run_queue, queue);
@@ -545,7 +545,7 @@ account_for_none (const PrioBatch *batch)
   PrioLoop *loop = batch->loop;
 
   loop->turn.granted = batch->over;
-  loop->sources.taskless = loop->sources.iteration;
+  prio_loop_ran_no_task (loop);
   if (batch->lane <= PRIO_LANE_BACKGROUND)
     prio_turn_background_ran (&loop->turn);
 }
@@ -558,9 +558,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
                       .effective = PRIO_NO_LEVEL, .raw = -1, .shortest = G_MAXINT64,
                       .within = loop->turn.others };
-  /* A callback that runs a nested main loop has its own @source; it is restored afterwards. */
-  PrioRunQueue *outer_run_queue = g_steal_pointer (&loop->current.run_queue);
-  GObject *outer_source = g_steal_pointer (&loop->current.source);
+  PrioCurrent outer_current = prio_current_begin (loop);
   /* If a destroy notify runs a nested main loop, what is deferred meanwhile is released within that loop. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
@@ -589,7 +587,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_idle_run (loop, batch.now);
 
   process_pending (loop);
-  if (G_UNLIKELY (loop->watched.funcs != NULL))
+  if (G_UNLIKELY (prio_loop_is_observed (loop)))
     prio_observed_batch_ended (loop, lane, batch.entered, batch.over);
   if (batch.begun)
     account (&batch);
@@ -598,9 +596,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   prio_thread.batch = batch.outer;
   prio_thread.dispatches = outer_lock;
   prio_thread.runs_jobs = FALSE;
-  prio_loop_forget_source (loop);
-  loop->current.run_queue = outer_run_queue;
-  loop->current.source = outer_source;
+  prio_current_end (loop, outer_current);
   if (prio_loop_has_releases (loop))
     prio_loop_flush_releases (loop);
   if (loop->ready.mask == 0)

@@ -62,8 +62,8 @@ void
 prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 {
   put (loop, frame, due, interval);
-  if (G_UNLIKELY (loop->watched.funcs != NULL))
-    loop->watched.funcs->frame_announced (loop, due, interval);
+  if (G_UNLIKELY (prio_loop_is_observed (loop)))
+    prio_loop_observing (loop)->frame_announced (loop, due, interval);
 }
 
 void

@@ -78,9 +78,9 @@ prio_id_queue_append (PrioIdQueue *ids, guint id, PrioEffective effective)
 {
   PrioLoop *loop = ids->run_queue->loop;
   PrioQueue *queue = &ids->queues[effective];
-  PrioJob *job = prio_slab_alloc (&loop->store.jobs);
+  PrioJob *job = prio_loop_alloc_job (loop);
 
-  job->order = loop->next_order++;
+  job->order = prio_loop_next_order (loop);
   job->data = GUINT_TO_POINTER (id);
   prio_id_queue_hold (ids);
   if (prio_queue_append (queue, job))
@@ -155,7 +155,7 @@ id_released (PrioEntry *entry)
     prio_lending_end (entry, FALSE);
   leave_index (ids, entry);
   prio_id_queue_release (ids);
-  prio_slab_free (&entry->run_queue->loop->store.entries, entry);
+  prio_loop_free_entry (entry->run_queue->loop, entry);
 }
 
 const PrioEntryFuncs prio_id_funcs = {
@@ -206,7 +206,7 @@ cancel_job (PrioIdQueue *ids, PrioQueue *queue, guint id)
       if (queue->tail == job)
         queue->tail = before;
     }
-  prio_slab_free (&run_queue->loop->store.jobs, job);
+  prio_loop_free_job (run_queue->loop, job);
   ids->funcs->rejected (ids, id);
   prio_id_queue_release (ids);
   return TRUE;

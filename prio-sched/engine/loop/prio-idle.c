@@ -105,7 +105,7 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
     loop->idles.by_id = g_hash_table_new (NULL, NULL);
   g_hash_table_insert (loop->idles.by_id, GUINT_TO_POINTER (idle->id), idle);
   idle_enlist (idle, &loop->idles.pending);
-  if (G_UNLIKELY (loop->watched.funcs != NULL))
+  if (G_UNLIKELY (prio_loop_is_observed (loop)))
     idle->observed = prio_observed_new_idle (idle->run_queue, prio_clock_now ());
 
   if (idle->due != 0)
@@ -207,7 +207,7 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   PrioIdles *idles = &loop->idles;
   gint64 now = prio_clock_now ();
 
-  idles->asked = loop->sources.iteration;
+  idles->asked = prio_loop_get_iteration (loop);
   idles->last_source = prio_idle_next_source (loop);
   idles->next = next_event (loop, timer, now);
   if (now < idles->deadline ? idles->running.length > 0 : idles->next - now >= MIN_PERIOD)
@@ -237,7 +237,7 @@ prio_idle_run (PrioLoop *loop, gint64 now)
 {
   PrioIdles *idles = &loop->idles;
 
-  if (loop->sources.iteration - idles->asked > 1)
+  if (prio_loop_get_iteration (loop) - idles->asked > 1)
     return;
 
   if (now >= idles->deadline)

@@ -38,7 +38,7 @@ release_job (PrioLoop *loop, PrioQueue *queue)
         prio_loop_defer_release (loop, job->notify, job->data);
       prio_run_queue_release (queue->run_queue);
     }
-  prio_slab_free (&loop->store.jobs, job);
+  prio_loop_free_job (loop, job);
 }
 
 /* Defers the release of some of what is queued.  Returns FALSE if nothing is.  Call it inside. */

@@ -125,7 +125,7 @@ typedef struct
   gboolean any; /* there may be some, or something to release */
 } PrioBetween;
 
-/* Of prio-run-queue.c, and of who else queues a job or a closure: their records. */
+/* Of the functions below: records of jobs and closures. */
 typedef struct
 {
   PrioSlab jobs, entries;
@@ -160,7 +160,7 @@ typedef struct
   gint64 end;                      /* when the last task was over, µs; 0 once anything else may have run since */
 } PrioWatched;
 
-/* Of prio-loop-source.c, and of the dispatch. */
+/* Of prio-loop-source.c. */
 typedef struct
 {
   GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; each may be NULL, the governor while it is away */
@@ -175,7 +175,7 @@ typedef struct
   glong checked_tick;                /* and the tick of the coarse clock then */
 } PrioSources;
 
-/* Of prio-yield.c: when to look at the clock and for input. */
+/* Of prio-yield.c, and of who begins to run something: when to look at the clock and for input. */
 typedef struct
 {
   PrioStopwatch asked; /* counts the calls of prio_scheduler_should_yield () in this dispatch */
@@ -191,7 +191,8 @@ typedef struct
   gint64 interval;         /* the shortest announced interval, or 0, µs */
 } PrioFrames;
 
-/* A part that is a record belongs to the files that its comment names. */
+/* A part that is a record belongs to the files that its comment names, to prio-loop.c, which makes and frees it, and to the functions
+ * below. */
 struct _PrioLoop
 {
   gint refs; /* atomic; each source, each run queue and others hold one */
@@ -318,10 +319,17 @@ prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFunc
   return prio_slot_ensure (&loop->slots[number], funcs);
 }
 
+/* The first aborted group with entries to process, or NULL. */
+static inline PrioGroup *
+prio_loop_first_aborted (PrioLoop *loop)
+{
+  return loop->aborted.first;
+}
+
 static inline gboolean
 prio_loop_has_releases (PrioLoop *loop)
 {
-  return loop->releases.n > 0 || loop->aborted.first != NULL;
+  return loop->releases.n > 0 || prio_loop_first_aborted (loop) != NULL;
 }
 
 /* Enters, if this is the owner thread.  Carries out first what other threads have sent, since this
@@ -392,10 +400,58 @@ prio_loop_is_observed (PrioLoop *loop)
   return __atomic_load_n (&loop->watched.funcs, __ATOMIC_RELAXED) != NULL;
 }
 
+/* What to tell who observes; somebody does. */
+static inline const PrioObservingFuncs *
+prio_loop_observing (PrioLoop *loop)
+{
+  return loop->watched.funcs;
+}
+
 static inline gboolean
 prio_loop_has_microtasks (PrioLoop *loop)
 {
   return loop->between.microtasks.length > 0;
+}
+
+/* Any thread: whether nobody has acquired the loop. */
+static inline gboolean
+prio_loop_is_unused (PrioLoop *loop)
+{
+  return __atomic_load_n (&loop->users.none, __ATOMIC_RELAXED);
+}
+
+/* How many releases have been deferred. */
+static inline gsize
+prio_loop_n_releases (PrioLoop *loop)
+{
+  return loop->releases.n;
+}
+
+/* The number of the iteration. */
+static inline guint64
+prio_loop_get_iteration (PrioLoop *loop)
+{
+  return loop->sources.iteration;
+}
+
+/* A dispatch of this iteration has run no task. */
+static inline void
+prio_loop_ran_no_task (PrioLoop *loop)
+{
+  loop->sources.taskless = loop->sources.iteration;
+}
+
+/* When GLib last checked its sources, µs; 0 once that counts no more. */
+static inline gint64
+prio_loop_last_check (PrioLoop *loop)
+{
+  return loop->sources.checked;
+}
+
+static inline void
+prio_loop_forget_check (PrioLoop *loop)
+{
+  loop->sources.checked = 0;
 }
 
 /* Whether an iteration of the context has begun. */
@@ -410,6 +466,30 @@ static inline void
 prio_loop_answer (PrioLoop *loop)
 {
   prio_turn_answer (&loop->turn);
+}
+
+static inline PrioJob *
+prio_loop_alloc_job (PrioLoop *loop)
+{
+  return prio_slab_alloc (&loop->store.jobs);
+}
+
+static inline void
+prio_loop_free_job (PrioLoop *loop, PrioJob *job)
+{
+  prio_slab_free (&loop->store.jobs, job);
+}
+
+static inline PrioEntry *
+prio_loop_alloc_entry (PrioLoop *loop)
+{
+  return prio_slab_alloc (&loop->store.entries);
+}
+
+static inline void
+prio_loop_free_entry (PrioLoop *loop, PrioEntry *entry)
+{
+  prio_slab_free (&loop->store.entries, entry);
 }
 
 /* Returns a record for a job, or NULL if that is not done in a few instructions. */

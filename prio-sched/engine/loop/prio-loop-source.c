@@ -260,7 +260,7 @@ is_urgent (PrioLoop *loop)
     return TRUE;
   if (loop->ready.mask != 0 && loop->sources.taskless != 0 && loop->sources.iteration - loop->sources.taskless <= MAX_HELD_UP)
     return FALSE;
-  return prio_loop_has_microtasks (loop) || prio_loop_has_releases (loop) || __atomic_load_n (&loop->users.none, __ATOMIC_RELAXED);
+  return prio_loop_has_microtasks (loop) || prio_loop_has_releases (loop) || prio_loop_is_unused (loop);
 }
 
 /* The lane of the next task, idle callback or housekeeping, or NONE. */
@@ -332,7 +332,7 @@ static void
 leave_if_idle (PrioLoop *loop)
 {
   if (loop->sources.lane == PRIO_LANE_NONE && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1 &&
-      loop->due.delays.n_items + loop->due.deadlines.n_items == 0 && loop->watched.funcs == NULL &&
+      loop->due.delays.n_items + loop->due.deadlines.n_items == 0 && !prio_loop_is_observed (loop) &&
       ++loop->sources.idle_passes[PRIO_SOURCE_GOVERNOR] > MAX_IDLE_PASSES && loop->context == g_main_context_default ())
     {
       loop->sources.checked = 0;
@@ -392,7 +392,7 @@ prepare (PrioLoop *loop, gint *timeout)
   while (TRUE)
     {
       *timeout = -1;
-      if (G_UNLIKELY (loop->watched.funcs != NULL))
+      if (G_UNLIKELY (prio_loop_is_observed (loop)))
         prio_observed_prepares (loop);
 
       /* Not g_source_get_time (), which takes GLib's lock. */
@@ -455,7 +455,7 @@ governor_check (GSource *source)
   prio_stopwatch_hurry (&loop->input.asked);
   loop->sources.checked = prio_clock_now ();
   loop->sources.checked_tick = prio_clock_tick ();
-  if (G_UNLIKELY (loop->watched.funcs != NULL))
+  if (G_UNLIKELY (prio_loop_is_observed (loop)))
     prio_observed_checks (loop);
   leave_loop (loop);
   return FALSE;
@@ -567,7 +567,7 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
     prio_loop_catch_up (loop);
   if (is_turn (loop, kind, now))
     {
-      if (G_UNLIKELY (loop->watched.funcs != NULL))
+      if (G_UNLIKELY (prio_loop_is_observed (loop)))
         prio_observed_turn_ends (loop, now);
       prio_turn_end (&loop->turn, now, prio_source_reach (kind));
       prio_loop_run_batch (loop, prio_source_lowest_lane (loop, kind), now);

@@ -315,7 +315,7 @@ take_releases (PrioLoop *loop, PrioRelease *releases, guint max)
 {
   guint n;
 
-  if (loop->aborted.first != NULL && loop->releases.n < max)
+  if (prio_loop_first_aborted (loop) != NULL && loop->releases.n < max)
     loop->funcs->process_aborted (loop, max);
 
   n = (guint) MIN (max, loop->releases.n - loop->releases.first);

@@ -29,11 +29,11 @@
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
  * @models engine/loop/prio-loop-source.c take_over 04d1dd604443
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
- * @models engine/loop/prio-loop-source.c leave_if_idle a827d4f59928
+ * @models engine/loop/prio-loop-source.c leave_if_idle 77870293c19c
  *     Loop: `here = 0`
- * @models engine/loop/prio-loop-source.c prepare 7f235aee1b83
+ * @models engine/loop/prio-loop-source.c prepare 4e751583a798
  *     Loop, prepare
- * @models engine/loop/prio-loop-source.c governor_check 69e821f057c4
+ * @models engine/loop/prio-loop-source.c governor_check 3e1be1fd1326
  *     Loop, check
  * @models engine/loop/prio-loop-end.c prio_loop_tear_down dd6a6264ecbd
  *     Ender

@@ -40,6 +40,13 @@ void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
 void prio_observed_prepares (PrioLoop *loop);
 void prio_observed_checks (PrioLoop *loop);
 
+/* Anything else may have run since the last task was over. */
+static inline void
+prio_observed_forget_end (PrioLoop *loop)
+{
+  loop->watched.end = 0;
+}
+
 static inline gboolean
 prio_observed_is_closure (PrioObservedTask *task)
 {

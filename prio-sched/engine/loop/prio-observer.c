@@ -188,7 +188,7 @@ observe (PrioEntry *entry, gboolean is_new, gint64 due)
 static gboolean
 is_to_be_told (PrioEntry *entry)
 {
-  return entry->use != PRIO_ENTRY_OF_LIBRARY && entry->run_queue != entry->run_queue->loop->run_queues.own;
+  return entry->use != PRIO_ENTRY_OF_LIBRARY && !prio_run_queue_is_own (entry->run_queue);
 }
 
 /* @task has entered a queue. */
@@ -246,7 +246,7 @@ entry_of_job (PrioQueue *queue, PrioJob *job)
   entry->job.order = job->order;
   entry->priority = (guint8) prio_effective_priority (queue->effective);
   entry->turn = queue->effective & PRIO_ENTRY_GOES_ON;
-  prio_slab_free (&run_queue->loop->store.jobs, job);
+  prio_loop_free_job (run_queue->loop, job);
   return entry;
 }
 

@@ -78,7 +78,7 @@ prio_run_queue_enqueue_timed (PrioEntry *entry)
     }
   else if (entry->expiry <= prio_clock_now ())
     {
-      entry->job.order = loop->next_order++;
+      entry->job.order = prio_loop_next_order (loop);
       insert (entry);
     }
   else

@@ -163,10 +163,10 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
 
   /* What is processed may have been all that the group had. */
   prio_group_hold (group);
-  if (G_UNLIKELY (group->run_queue->loop->watched.funcs != NULL))
+  if (G_UNLIKELY (prio_loop_is_observed (group->run_queue->loop)))
     {
       prio_groups_finish_aborted (group->run_queue->loop);
-      group->run_queue->loop->watched.funcs->priority_changes (group, priority);
+      prio_loop_observing (group->run_queue->loop)->priority_changes (group, priority);
     }
   unready_queues (group);
   for (guint i = 0; i < 2; i++)

@@ -99,6 +99,13 @@ prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
   return prio_loop_frame_interval (loop) == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, prio_loop_frame_interval (loop) / 2);
 }
 
+/* Whether it is that of the library's own tasks. */
+static inline gboolean
+prio_run_queue_is_own (PrioRunQueue *run_queue)
+{
+  return run_queue == run_queue->loop->run_queues.own;
+}
+
 static inline void
 prio_run_queue_hold (PrioRunQueue *run_queue)
 {
@@ -137,15 +144,15 @@ prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
 {
   PrioLoop *loop = run_queue->loop;
 
-  if (G_LIKELY (loop->ready.only[queue->effective] == queue) || loop->watched.funcs == NULL ||
-      !loop->watched.funcs->take_job (queue))
+  if (G_LIKELY (loop->ready.only[queue->effective] == queue) || !prio_loop_is_observed (loop) ||
+      !prio_loop_observing (loop)->take_job (queue))
     prio_run_queue_make_ready (run_queue, queue);
 }
 
 static inline void
 prio_run_queue_fill_job (PrioRunQueue *run_queue, PrioJob *job, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
-  job->order = run_queue->loop->next_order++;
+  job->order = prio_loop_next_order (run_queue->loop);
   job->func = func;
   job->data = data;
   job->notify = notify;
@@ -156,7 +163,7 @@ static inline void
 prio_run_queue_append_job (PrioRunQueue *run_queue, PrioEffective effective, GSourceFunc func, gpointer data,
                            GDestroyNotify notify)
 {
-  PrioJob *job = prio_slab_alloc (&run_queue->loop->store.jobs);
+  PrioJob *job = prio_loop_alloc_job (run_queue->loop);
 
   prio_run_queue_fill_job (run_queue, job, func, data, notify);
   if (prio_queue_append (&run_queue->jobs[effective], job))

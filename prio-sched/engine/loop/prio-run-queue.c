@@ -143,8 +143,8 @@ update_paused (PrioRunQueue *run_queue)
 void
 prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused)
 {
-  if (G_UNLIKELY (run_queue->loop->watched.funcs != NULL))
-    run_queue->loop->watched.funcs->paused (run_queue, paused);
+  if (G_UNLIKELY (prio_loop_is_observed (run_queue->loop)))
+    prio_loop_observing (run_queue->loop)->paused (run_queue, paused);
 }
 
 /* With its parts. */
@@ -270,7 +270,7 @@ closure_aborted (PrioEntry *entry)
 static void
 closure_released (PrioEntry *entry)
 {
-  prio_slab_free (&entry->run_queue->loop->store.entries, entry);
+  prio_loop_free_entry (entry->run_queue->loop, entry);
 }
 
 /* For a GSourceFunc whose entry is from the slab.  The dispatch calls it directly, without `run`. */
@@ -283,7 +283,7 @@ const PrioEntryFuncs prio_closure_funcs = {
 PrioEntry *
 prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
-  PrioEntry *entry = prio_slab_alloc (&run_queue->loop->store.entries);
+  PrioEntry *entry = prio_loop_alloc_entry (run_queue->loop);
 
   /* In two parts, for which compilers have better code than for the whole. */
   entry->job = (PrioJob) { .func = func, .data = data, .notify = notify };
@@ -321,7 +321,7 @@ append (PrioQueue *queue, PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
 
-  entry->job.order = run_queue->loop->next_order++;
+  entry->job.order = prio_loop_next_order (run_queue->loop);
   if (prio_queue_append_entry (queue, entry))
     prio_run_queue_make_ready (run_queue, queue);
 }
@@ -388,8 +388,8 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
       prio_entry_move (entry, PRIO_ENTRY_DELAYED);
       prio_due_add_delayed (&loop->due, entry, due);
     }
-  if (G_UNLIKELY (loop->watched.funcs != NULL))
-    loop->watched.funcs->added (entry, due);
+  if (G_UNLIKELY (prio_loop_is_observed (loop)))
+    prio_loop_observing (loop)->added (entry, due);
 }
 
 /* Takes @entry, which is QUEUED, out of its queue. */

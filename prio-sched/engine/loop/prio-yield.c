@@ -75,7 +75,7 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
   gint64 slice = prio_loop_get_slice (loop, run_queue, &is_set);
 
   if (batch == NULL)
-    return prio_loop_end_of_time (loop, loop->sources.checked, slice);
+    return prio_loop_end_of_time (loop, prio_loop_last_check (loop), slice);
   if (batch->over)
     return 0;
   if (batch->lane == PRIO_LANE_IDLE && prio_thread.deadline != NULL)
@@ -114,7 +114,7 @@ end_time (PrioLoop *loop, PrioBatch *batch)
   if (batch != NULL)
     batch->over = TRUE;
   else
-    loop->sources.checked = 0;
+    prio_loop_forget_check (loop);
 }
 
 /* Called on the thread that owns the context, by a task that runs with @state or by other
