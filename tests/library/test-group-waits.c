@@ -349,6 +349,120 @@ test_waits_that_end_together (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a12345678");
 }
 
+/* How a task whose function has returned ends. */
+static void
+end_by_an_error (PrioTaskGroup *group, PrioTask *task)
+{
+  prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_BUSY, "the first");
+}
+
+static void
+end_by_its_cancel (PrioTaskGroup *group, PrioTask *task)
+{
+  prio_task_cancel (task);
+}
+
+static void
+end_by_an_abort_of_the_group (PrioTaskGroup *group, PrioTask *task)
+{
+  prio_task_group_abort (group, NULL);
+}
+
+static void (*const ends[]) (PrioTaskGroup *group, PrioTask *task) = { end_by_an_error, end_by_its_cancel, end_by_an_abort_of_the_group };
+
+static void
+begin_each_wait (PrioTaskGroup *group, Waited waits[4])
+{
+  for (guint i = 0; i <= PRIO_TASK_GROUP_FIRST; i++)
+    prio_task_group_wait_async (group, (PrioTaskGroupWait) i, NULL, waited, &waits[i]);
+}
+
+/* A wait hears of the tasks that end after it has begun, and of none that has ended before. */
+static void
+test_wait_begins_after_an_end (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 4, USER_VISIBLE);
+
+  g_object_set (group, "return-on-abort", TRUE, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    {
+      Hands hands = { .log = f->log };
+      g_autoptr (PrioTask) first = post_hand (group, &hands, 'a', PRIO_PRIORITY_UNSET, NULL), second = NULL;
+      Waited before[4] = { 0 }, after[4] = { 0 }, alone = { 0 };
+
+      fixture_run (f);
+      begin_each_wait (group, before);
+      ends[i](group, first);
+      g_assert_cmpint (prio_task_get_state (first), >=, PRIO_TASK_STATE_FULFILLED);
+      prio_task_group_wait_async (group, PRIO_TASK_GROUP_ANY, NULL, waited, &alone);
+      second = post_hand (group, &hands, 'b', PRIO_PRIORITY_UNSET, NULL);
+      begin_each_wait (group, after);
+      fixture_run (f);
+      g_assert_error (before[PRIO_TASK_GROUP_ALL].error, G_IO_ERROR, (i == 0 ? G_IO_ERROR_BUSY : G_IO_ERROR_CANCELLED));
+      g_assert_true (before[PRIO_TASK_GROUP_FIRST].task == first);
+      for (guint j = 0; j <= PRIO_TASK_GROUP_FIRST; j++)
+        g_assert_cmpuint (after[j].n_done, ==, 0);
+      g_clear_object (&hands.begun[0]);
+      fail_hand (&hands, 'b');
+      fixture_run (f);
+      g_assert_true (after[PRIO_TASK_GROUP_DRAINED].ok);
+      g_assert_error (after[PRIO_TASK_GROUP_ALL].error, G_IO_ERROR, G_IO_ERROR_BUSY);
+      g_assert_error (after[PRIO_TASK_GROUP_ANY].error, G_IO_ERROR, G_IO_ERROR_BUSY);
+      g_assert_true (after[PRIO_TASK_GROUP_FIRST].task == second);
+      g_assert_error (alone.error, G_IO_ERROR, G_IO_ERROR_BUSY);
+      for (guint j = 0; j <= PRIO_TASK_GROUP_FIRST; j++)
+        {
+          g_assert_cmpuint (before[j].n_done + after[j].n_done, ==, 2);
+          waited_clear (&before[j]);
+          waited_clear (&after[j]);
+        }
+      waited_clear (&alone);
+    }
+}
+
+/* If nothing else is left, there is no task to wait for. */
+static void
+test_wait_begins_after_the_last_end (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 4, USER_VISIBLE);
+
+  g_object_set (group, "return-on-abort", TRUE, NULL);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    {
+      Hands hands = { .log = f->log };
+      g_autoptr (PrioTask) task = post_hand (group, &hands, 'a', PRIO_PRIORITY_UNSET, NULL);
+      Waited waits[4] = { 0 };
+
+      fixture_run (f);
+      ends[i](group, task);
+      begin_each_wait (group, waits);
+      fixture_run (f);
+      g_assert_true (waits[PRIO_TASK_GROUP_DRAINED].ok);
+      g_assert_true (waits[PRIO_TASK_GROUP_ALL].ok);
+      g_assert_error (waits[PRIO_TASK_GROUP_ANY].error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+      g_assert_error (waits[PRIO_TASK_GROUP_FIRST].error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+      for (guint j = 0; j <= PRIO_TASK_GROUP_FIRST; j++)
+        waited_clear (&waits[j]);
+      g_clear_object (&hands.begun[0]);
+    }
+}
+
+/* A wait that has not been heard of yet goes with the context. */
+static void
+test_wait_begins_at_the_end_of_the_context (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  gpointer left = group;
+  Waited wait = { 0 };
+
+  g_object_add_weak_pointer (G_OBJECT (group), &left);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &wait);
+  fixture_drop_context (f);
+  g_assert_cmpuint (wait.n_done, ==, 0);
+  g_clear_object (&group);
+  g_assert_null (left);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -359,6 +473,9 @@ main (int argc, char **argv)
   add_test ("/group/wait-after-a-yield", test_wait_after_a_yield);
   add_test ("/group/wait-in-a-function", test_wait_in_a_function);
   add_test ("/group/wait-of-a-task-that-is-over", test_wait_of_a_task_that_is_over);
+  add_test ("/group/wait-begins-after-an-end", test_wait_begins_after_an_end);
+  add_test ("/group/wait-begins-after-the-last-end", test_wait_begins_after_the_last_end);
+  add_test ("/group/wait-begins-at-the-end-of-the-context", test_wait_begins_at_the_end_of_the_context);
   add_test ("/group/groups-that-wait-for-each-other", test_groups_that_wait_for_each_other);
   add_test ("/group/waits-end-before-a-destroy-notify", test_waits_end_before_a_destroy_notify);
   add_test ("/group/waits-that-end-together", test_waits_that_end_together);
