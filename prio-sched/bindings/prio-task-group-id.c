@@ -246,7 +246,6 @@ void
 prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failure)
 {
   g_autoptr (PrioTask) task = NULL;
-  PrioMember *member;
   PrioSeat *seat;
 
   if (has_ended (self))
@@ -263,16 +262,10 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
     }
 
   task = g_object_ref (seat->task);
-  member = prio_member_ref (seat->member);
   if (failure != NULL)
     prio_task_return_error (task, g_error_new_literal (handle_quark (), (gint) handle, failure));
   else
     prio_task_return_int (task, handle);
-
-  /* Waits for the group from now on do not wait for it, though no microtask has run yet. */
-  if (prio_task_is_completed (task))
-    prio_member_complete (member, task);
-  prio_member_unref (member);
 }
 
 /**

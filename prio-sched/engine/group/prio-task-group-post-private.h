@@ -10,4 +10,3 @@
 PrioMember *prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskOptions *own, PrioTaskFunc func,
                                  gpointer user_data, GDestroyNotify notify);
 void prio_member_hear_of (PrioMember *member);
-void prio_member_complete (PrioMember *member, PrioTask *task);

@@ -13,23 +13,6 @@
 #include "post/prio-scheduler-steps-private.h"
 #include "scheduler/prio-options-private.h"
 
-/* The task has been given its result, and the waits hear of it. */
-void
-prio_member_complete (PrioMember *member, PrioTask *task)
-{
-  PrioTaskGroup *self = member->group;
-
-  if (member->completed)
-    return;
-
-  member->completed = TRUE;
-  prio_member_leave (member);
-  self->n_open--;
-  if (member->n_waits > 0)
-    self->n_waiting--;
-  prio_task_group_settle_waits (self, task);
-}
-
 /* The task releases its user data: it has its result, which may not have been reported yet. */
 static void
 member_release_data (gpointer data)
@@ -62,11 +45,19 @@ member_run (PrioTask *task, gpointer data)
   prio_member_unref (member);
 }
 
-/* A reaction, which is the first of the task. */
+/* A reaction, which is the first of the task: the waits hear of its result. */
 static void
 member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
-  prio_member_complete (data, PRIO_TASK (result));
+  PrioMember *member = data;
+  PrioTaskGroup *self = member->group;
+
+  member->completed = TRUE;
+  prio_member_leave (member);
+  self->n_open--;
+  if (member->n_waits > 0)
+    self->n_waiting--;
+  prio_task_group_settle_waits (self, PRIO_TASK (result));
 }
 
 /* Destroy notify of the reaction, which is not called if the context has gone. */
@@ -135,17 +126,10 @@ take_all (PrioTaskGroup *self, gboolean running)
   return taken;
 }
 
-/* The tasks have been ended: the waits hear of those that have their result.  In a destroy notify that may come later. */
+/* The tasks have been ended. */
 static void
 drop (PrioTaskGroup *self, GPtrArray *taken)
 {
-  for (guint i = 0; i < taken->len; i++)
-    {
-      PrioMember *member = taken->pdata[i];
-
-      if (prio_task_is_completed (member->task))
-        prio_member_complete (member, member->task);
-    }
   g_ptr_array_unref (taken);
   self->n_taking--;
   prio_task_group_update_places (self);

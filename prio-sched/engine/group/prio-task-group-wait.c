@@ -21,10 +21,10 @@ typedef struct
   PrioTaskGroup *group;  /* held */
   PrioTask *task;        /* held */
   PrioTaskGroupWait until;
-  PrioMember *member;    /* of the same group, in whose function it was called; held, or NULL */
-  GList link;            /* in @waits of the group; its data is the wait, or NULL once it is over */
+  PrioMember *member;    /* of the same group, in whose function it was called; held until the wait is over, or NULL */
+  GList link;            /* in @waits of the group; its data is the wait, or NULL before it joins them and once it is over */
   guint64 order;         /* the age */
-  guint64 n_failed;      /* how many tasks had failed before */
+  guint64 n_failed;      /* how many tasks had failed when it joined */
   PrioResult result;     /* once it is over */
 } PrioWait;
 
@@ -51,21 +51,24 @@ end_to_wait (PrioTaskGroup *self, PrioMember *member)
     prio_member_take_place (member);
 }
 
-/* Takes @wait out of the waits of its group. */
+/* Takes @wait out of the waits of its group, if it has joined them. */
 static void
 end_wait (PrioWait *wait)
 {
   PrioTaskGroup *self = wait->group;
 
-  if (wait->link.data == NULL)
-    return;
-
-  wait->link.data = NULL;
-  g_queue_unlink (&self->waits[wait->until][wait->member != NULL], &wait->link);
+  if (wait->link.data != NULL)
+    {
+      wait->link.data = NULL;
+      g_queue_unlink (&self->waits[wait->until][wait->member != NULL], &wait->link);
+      if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length == 0)
+        g_clear_error (&self->last_error);
+    }
   if (wait->member != NULL)
-    end_to_wait (self, wait->member);
-  if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length == 0)
-    g_clear_error (&self->last_error);
+    {
+      end_to_wait (self, wait->member);
+      g_clear_pointer (&wait->member, prio_member_unref);
+    }
 }
 
 /* The task of @data is over: it has its result, has been aborted, or the context has gone. */
@@ -75,8 +78,6 @@ wait_release (gpointer data)
   PrioWait *wait = data;
 
   end_wait (wait);
-  if (wait->member != NULL)
-    prio_member_unref (wait->member);
   g_object_unref (wait->task);
   g_object_unref (wait->group);
   g_free (wait);
@@ -175,6 +176,26 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
   g_object_unref (self);
 }
 
+/* @data is the task of a wait, which hears of what ends from now on. */
+static void
+join (gpointer data)
+{
+  PrioTask *task = data;
+  PrioWait *wait;
+  PrioTaskGroup *self;
+
+  if (prio_task_is_completed (task))
+    return;
+
+  wait = task->entry.job.data;
+  self = wait->group;
+  wait->n_failed = self->n_failed;
+  wait->order = self->next_wait++;
+  wait->link.data = wait;
+  g_queue_push_tail_link (&self->waits[wait->until][wait->member != NULL], &wait->link);
+  prio_task_group_settle_waits (self, NULL);
+}
+
 /* Writes which group waits for which: a circle of them waits for ever. */
 static void
 debug_wait (PrioTaskGroup *self, PrioMember *member)
@@ -231,6 +252,8 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   PrioTaskOptions options = { .signal = cancellable, .source_object = G_OBJECT (self),
                               .source_tag = prio_task_group_wait_async };
   g_autoptr (PrioTask) task = NULL;
+  gboolean is_own;
+  PrioLoop *loop;
   PrioMember *member;
   PrioWait *wait;
 
@@ -241,19 +264,26 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   task = prio_run_queue_make_task (self->places, &options);
   prio_task_add_reaction (task, callback, user_data, NULL);
   wait = g_new (PrioWait, 1);
-  *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until, .order = self->next_wait++,
-                       .n_failed = self->n_failed };
-  member = prio_member_current (prio_task_group_get_loop (self));
-  if (member != NULL && member->group == self)
+  *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until };
+  loop = prio_task_group_get_loop (self);
+  member = prio_member_current (loop);
+  is_own = member != NULL && member->group == self;
+  if (is_own)
     begin_to_wait (self, wait, member);
   else if (member != NULL && prio_is_debugging ())
     debug_wait (self, member);
-  wait->link.data = wait;
-  g_queue_push_tail_link (&self->waits[until][wait->member != NULL], &wait->link);
   prio_task_hold (task, wait, wait_release);
 
-  if (!prio_task_is_completed (task))
-    prio_task_group_settle_waits (self, NULL);
+  /* What has ended before tells the group in a microtask.  The wait joins after that, unless it is over at once. */
+  if (self->n_open == (is_own ? self->n_waiting : 0))
+    {
+      join (task);
+    }
+  else if (prio_loop_enter (loop))
+    {
+      prio_loop_queue_microtask (loop, &(PrioMicrotask) { .func = join, .data = g_steal_pointer (&task), .notify = g_object_unref });
+      prio_loop_leave (loop);
+    }
 }
 
 /**

@@ -35,7 +35,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         self.released = {}  # label of what has ended: where, and what its destroy notify does
         self.unsaid = set()  # signals that are to say `cancelled` in their own context
         self.counted_elsewhere = []  # what another context has aborted, as it was counted
-        self.untold = {}  # label and outcome of what has settled, and is told some time: where, and its membership
+        self.untold = {}  # label and outcome of what has settled, and is told some time: where, its membership, and the waits that had begun
         self.n_loose = 0  # what settles now is told some time
         self.n_cancelling = 0
         self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
@@ -232,7 +232,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
 
         call.label = label
         if self.traced and self.n_loose > 0:
-            self.untold[told] = place, member
+            self.untold[told] = place, member, list(member.group.joining) if member else []
         elif self.traced or member or self.lends:
             place.microtasks.append(call)
 

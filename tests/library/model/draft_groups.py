@@ -23,7 +23,7 @@ class Wait:
         self.group, self.until, self.member, self.told, self.deliver = group, until, member, told, deliver
         self.own = member is not None and member.group is group  # nobody waits for who waits for his own group
         self.failure = None  # of the last task that was not fulfilled
-        self.entry = None
+        self.entry = self.join = None
 
     def is_for_all(self):
         return self.until in ('drained', 'all')
@@ -38,7 +38,7 @@ class Group:
         self.versions = itertools.count()  # of its signal
         self.signal = None
         self.n_open = self.n_waiting = self.n_taken = 0
-        self.waits = []
+        self.waits, self.joining = [], []  # those that hear of what ends, and those that will
         self.shared = {}  # by the signal of a task: the one of the group that depends on it
         self.queued = []  # those that have been posted, and have neither begun nor ended
 
@@ -153,7 +153,9 @@ class Groups:
 
     def end_wait(self, wait):
         self.waits.discard(wait)
-        wait.group.waits.remove(wait)
+        for waits in wait.group.waits, wait.group.joining:
+            if wait in waits:
+                waits.remove(wait)
         self.dequeue(wait.entry)
         member = wait.member
         if not wait.own:
@@ -185,15 +187,29 @@ class Groups:
         wait.entry.is_counted = False
         self.enqueue(wait.entry)
         self.waits.add(wait)
-        group.waits.append(wait)
         if wait.own:
             member.n_waits += 1
             if member.n_waits == 1:
                 group.n_waiting += 1
                 leave_place(member)
         self.listen(in_call=True)  # what its post releases is gone before the call looks whether it is over
-        if wait in self.waits:
-            self.settle_waits(group)
+        if wait not in self.waits:
+            return
+        if group.n_open == (group.n_waiting if wait.own else 0):
+            self.join_waits(wait)
+        else:
+            group.joining.append(wait)
+            wait.join = lambda: wait in group.joining and self.join_waits(wait)
+            group.place.microtasks.append(wait.join)
+
+    def join_waits(self, wait):
+        """It hears of what ends from now on: what had ended when it began has been told by now."""
+        if wait in wait.group.joining:
+            wait.group.joining.remove(wait)
+        if wait.join in wait.group.place.microtasks:
+            wait.group.place.microtasks.remove(wait.join)
+        wait.group.waits.append(wait)
+        self.settle_waits(wait.group)
 
     def abort_wait(self, wait, loosely):
         self.end_wait(wait)
@@ -239,8 +255,6 @@ class Groups:
         for member in taken:
             self.cancel(member.entry)
         self.listen()
-        for member in taken:
-            self.complete(member, 'aborted')
 
     def abort_group(self, group, state):
         taken = [entry.member for entry in reversed(self.running)
@@ -252,8 +266,3 @@ class Groups:
         old = group.signal
         self.renew_signal(group, self.signals[old].priority)
         self.abort(old, state, False)
-        for member in taken:
-            outcome = self.outcomes.get(member.label)
-            # One that was aborted by hand before may have its result by now, or later.
-            if outcome and self.n_loose == 0 and not (f'{member.label} {outcome}' in self.untold and self.choose()):
-                self.complete(member, outcome)

@@ -42,6 +42,7 @@ class Hearing:
                 return
             elif what == 'settled' and name in self.untold and self.untold[name][0] is self.here:
                 self.release_plain()
+                self.join_first(name)
                 self.finish_first(name.split()[0] in self.reactions)
                 self.say_untold(name)
             elif what == 'waited' and name in self.unwaited and self.unwaited[name][0].group.place is self.here:
@@ -60,6 +61,13 @@ class Hearing:
         """A microtask runs when the function has returned: the data of a task without a result may be gone in it."""
         for entry in [entry for entry in self.running if entry.returned and not entry.has_result and entry.release]:
             entry.release()
+
+    def join_first(self, told):
+        """The waits hear of it that had begun when it ended, which may have been later."""
+        _, member, waits = self.untold[told]
+        for wait in list(member.group.joining) if member else []:
+            if wait in waits or self.choose():
+                self.join_waits(wait)
 
     def finish_first(self, goes_on):
         """The turn of the task that runs may be over before it is told.  Then its own result, if it goes on now, comes at once."""
