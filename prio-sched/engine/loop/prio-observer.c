@@ -223,11 +223,12 @@ added (PrioEntry *entry, gint64 due)
     tell_queued (task, now);
 }
 
-/* Makes an entry of @job, which was in @queue.  The entry is in no queue yet. */
+/* Makes an entry, which is observed, of the first job of @queue.  The entry is in no queue yet. */
 static PrioEntry *
-entry_of_job (PrioQueue *queue, PrioJob *job)
+take_entry (PrioQueue *queue, gboolean is_new)
 {
   PrioRunQueue *run_queue = queue->run_queue;
+  PrioJob *job = prio_queue_pop_job (queue);
   PrioEntry *entry;
 
   if (queue->kind == PRIO_QUEUE_IDS)
@@ -247,17 +248,9 @@ entry_of_job (PrioQueue *queue, PrioJob *job)
   entry->priority = (guint8) prio_effective_priority (queue->effective);
   entry->turn = queue->effective & PRIO_ENTRY_GOES_ON;
   prio_loop_free_job (run_queue->loop, job);
+  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+  observe (entry, is_new, 0)->was_job = queue->kind == PRIO_QUEUE_JOBS;
   return entry;
-}
-
-/* The same for one that was a job until now. */
-static PrioObservedTask *
-observe_job (PrioEntry *entry, gboolean is_new)
-{
-  PrioObservedTask *task = observe (entry, is_new, 0);
-
-  task->was_job = task->original == &prio_closure_funcs;
-  return task;
 }
 
 /* The only job of @queue, which is not in the ready group. */
@@ -266,18 +259,15 @@ take_job (PrioQueue *queue)
 {
   PrioRunQueue *run_queue = queue->run_queue;
   PrioQueue *to = &run_queue->entries[queue->effective];
-  PrioObservedTask *task;
   PrioEntry *entry;
 
   if (run_queue == run_queue->loop->run_queues.own)
     return FALSE;
 
-  entry = entry_of_job (queue, prio_queue_pop_job (queue));
-  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
-  task = observe_job (entry, TRUE);
+  entry = take_entry (queue, TRUE);
   if (prio_queue_append_entry (to, entry))
     prio_run_queue_make_ready (run_queue, to);
-  tell_queued (task, prio_clock_now ());
+  tell_queued (task_of (entry), prio_clock_now ());
   return TRUE;
 }
 
@@ -303,15 +293,9 @@ move_jobs (PrioQueue *from, PrioQueue *to)
       PrioEntry *entry = entries;
 
       if (entries != NULL && (from->head == NULL || entries->job.order < from->head->order))
-        {
-          entries = (PrioEntry *) entries->job.next;
-        }
+        entries = (PrioEntry *) entries->job.next;
       else
-        {
-          entry = entry_of_job (from, prio_queue_pop_job (from));
-          prio_entry_move (entry, PRIO_ENTRY_QUEUED);
-          observe_job (entry, FALSE);
-        }
+        entry = take_entry (from, FALSE);
       prio_queue_append_entry (to, entry);
     }
   prio_run_queue_make_ready (run_queue, to);
@@ -475,7 +459,6 @@ PrioObservedTask *
 prio_observed_begins (PrioEntry *entry)
 {
   PrioObservedTask *task = task_of (entry);
-
   gint64 last = loop_of (task)->watched.end;
 
   refresh (task, entry);

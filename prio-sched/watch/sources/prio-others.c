@@ -115,14 +115,7 @@ plain_funcs (void)
   return (gconstpointer) plain;
 }
 
-/* Whether GLib calls each source of a kind so. */
-static gboolean
-is_of_kind (const char *name)
-{
-  return g_str_has_prefix (name, "G") && g_str_has_suffix (name, "Source");
-}
-
-/* In the dispatch of its source. */
+/* In the dispatch of its source.  GLib gives a source the name of its kind, such as GIdleSource, if it has no other. */
 const char *
 prio_other_get_name (PrioOther *other)
 {
@@ -130,7 +123,7 @@ prio_other_get_name (PrioOther *other)
   GSourceFunc func = NULL;
   gpointer data;
 
-  if ((name == NULL || is_of_kind (name)) && other->funcs == plain_funcs ())
+  if ((name == NULL || (g_str_has_prefix (name, "G") && g_str_has_suffix (name, "Source"))) && other->funcs == plain_funcs ())
     {
       other->funcs->get (other->data, other->source, &func, &data);
       symbol = prio_symbol_get_name ((gconstpointer) func);

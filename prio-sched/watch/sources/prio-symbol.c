@@ -23,7 +23,7 @@
 
 /* A leaf: guards @names. */
 static PrioLock lock = PRIO_LOCK_INIT;
-/* By address, those that have been looked up; interned, or NULL. */
+/* By address, those that have been found; interned. */
 static GHashTable *names;
 
 /* Copies @size bytes of @file, if it has them.  What is in it need not be aligned. */
@@ -115,18 +115,17 @@ const char *
 prio_symbol_get_name (gconstpointer function)
 {
   g_autofree char *found = NULL;
-  gpointer name;
+  const char *name;
 
   prio_lock_lock (&lock);
   if (names == NULL)
     names = g_hash_table_new (NULL, NULL);
-  if (!g_hash_table_lookup_extended (names, function, NULL, &name))
+  name = g_hash_table_lookup (names, function);
+  /* What is in no file is made and freed: it is not kept. */
+  if (name == NULL && (found = look_up (function)) != NULL)
     {
-      found = look_up (function);
-      name = (gpointer) g_intern_string (found);
-      /* What is in no file is made and freed: it is not kept. */
-      if (name != NULL)
-        g_hash_table_insert (names, (gpointer) function, name);
+      name = g_intern_string (found);
+      g_hash_table_insert (names, (gpointer) function, (gpointer) name);
     }
   prio_lock_unlock (&lock);
   return name;
