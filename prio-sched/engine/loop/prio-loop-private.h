@@ -155,6 +155,7 @@ typedef struct
 typedef struct
 {
   const PrioObservingFuncs *funcs; /* NULL while nobody observes */
+  PrioSlab records;                /* of observed tasks; initialized before the first is allocated */
   guint64 n_runs;                  /* of tasks */
   guint64 last_observer;           /* the number of the last one that has begun here */
   gint64 end;                      /* when the last task was over, µs; 0 once anything else may have run since */

@@ -65,6 +65,7 @@ prio_loop_unref (PrioLoop *loop)
   prio_mailbox_clear (&loop->mailbox);
   prio_slab_clear (&loop->store.jobs);
   prio_slab_clear (&loop->store.entries);
+  prio_slab_clear (&loop->watched.records);
   prio_ready_clear (&loop->ready);
   prio_due_clear (&loop->due);
   prio_microtasks_clear (&loop->between.microtasks);
@@ -587,7 +588,8 @@ prio_loop_has_gone (PrioLoop *loop)
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
-  return prio_slots_are_large (loop->slots, PRIO_N_SLOTS) || prio_slab_is_large (&loop->store.jobs) || prio_slab_is_large (&loop->store.entries);
+  return prio_slots_are_large (loop->slots, PRIO_N_SLOTS) || prio_slab_is_large (&loop->store.jobs) || prio_slab_is_large (&loop->store.entries) ||
+         prio_slab_is_large (&loop->watched.records);
 }
 
 /* Returns some of this memory. */
@@ -597,4 +599,5 @@ prio_loop_trim (PrioLoop *loop)
   prio_slots_trim (loop->slots, PRIO_N_SLOTS);
   prio_slab_trim (&loop->store.jobs);
   prio_slab_trim (&loop->store.entries);
+  prio_slab_trim (&loop->watched.records);
 }

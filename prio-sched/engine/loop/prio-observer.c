@@ -54,7 +54,7 @@ static void
 task_free (PrioObservedTask *task)
 {
   g_free (task->told.name);
-  g_free (task);
+  prio_slab_free (&loop_of (task)->watched.records, task);
 }
 
 /* @entry is no longer observed: its functions are its own again.  @task remains. */
@@ -146,8 +146,12 @@ observed_released (PrioEntry *entry)
 static PrioObservedTask *
 task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
 {
-  PrioObservedTask *task = g_new0 (PrioObservedTask, 1);
+  PrioSlab *records = &run_queue->loop->watched.records;
+  PrioObservedTask *task;
 
+  if (G_UNLIKELY (records->record_size == 0))
+    prio_slab_init (records, sizeof *task);
+  task = prio_slab_alloc (records);
   task->told = (PrioObserved) {
     .id = __atomic_add_fetch (&last_id, 1, __ATOMIC_RELAXED),
     .poster = is_new && prio_thread.observed != NULL ? prio_thread.observed->told.id : 0,
@@ -156,6 +160,7 @@ task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
     .priority = PRIO_TASK_PRIORITY_BACKGROUND,
     .state = PRIO_TASK_STATE_FULFILLED,
   };
+  task->was_job = task->runs = task->was_aborted = FALSE;
   return task;
 }
 
