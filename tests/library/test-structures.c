@@ -10,6 +10,7 @@
 #include <glib.h>
 
 #include "base/prio-slab-private.h"
+#include "base/prio-slots-private.h"
 #include "queue/prio-microtasks-private.h"
 
 enum { N_STEPS = 100000, RECORD_SIZE = 40, MAX_LIVE = 4000, MAX_MICROTASKS = 100 };
@@ -98,6 +99,81 @@ test_microtasks (void)
   prio_microtasks_clear (&microtasks);
 }
 
+typedef struct
+{
+  guint n, n_ended, n_cleared;
+} Kept;
+
+static Kept *last_cleared;
+
+static void
+kept_ends (gpointer owner, gpointer record)
+{
+  g_assert_true (owner == GUINT_TO_POINTER (1));
+  ((Kept *) record)->n_ended++;
+}
+
+static gboolean
+kept_is_large (gpointer record)
+{
+  return ((Kept *) record)->n > 1;
+}
+
+static void
+kept_trim (gpointer record)
+{
+  ((Kept *) record)->n--;
+}
+
+static void
+kept_clear (gpointer record)
+{
+  Kept *kept = record;
+
+  g_assert_cmpuint (kept->n_cleared, ==, 0);
+  *last_cleared = *kept;
+  last_cleared->n_cleared++;
+}
+
+static gpointer
+make_record (gpointer slot)
+{
+  static const PrioSlotFuncs funcs = { sizeof (Kept), kept_ends, kept_is_large, kept_trim, kept_clear };
+
+  return prio_slot_ensure (slot, &funcs);
+}
+
+/* A record is made once, whichever thread asks first; the owner ends it, trims it and clears it, and passes over what is not there. */
+static void
+test_slots (void)
+{
+  static const PrioSlotFuncs plain = { .size = 1 };
+  PrioSlot slots[3] = { { 0 } };
+  GThread *threads[4];
+  Kept cleared = { 0 }, *kept;
+
+  last_cleared = &cleared;
+  g_assert_false (prio_slots_are_large (slots, G_N_ELEMENTS (slots)));
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    threads[i] = g_thread_new ("maker", make_record, &slots[1]);
+  kept = make_record (&slots[1]);
+  for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+    g_assert_true (g_thread_join (threads[i]) == kept);
+  g_assert_nonnull (prio_slot_ensure (&slots[2], &plain));
+
+  g_assert_false (prio_slots_are_large (slots, G_N_ELEMENTS (slots)));
+  kept->n = 2;
+  g_assert_true (prio_slots_are_large (slots, G_N_ELEMENTS (slots)));
+  prio_slots_trim (slots, G_N_ELEMENTS (slots));
+  g_assert_false (prio_slots_are_large (slots, G_N_ELEMENTS (slots)));
+
+  prio_slots_end (slots, G_N_ELEMENTS (slots), GUINT_TO_POINTER (1));
+  prio_slots_clear (slots, G_N_ELEMENTS (slots));
+  g_assert_cmpuint (cleared.n, ==, 1);
+  g_assert_cmpuint (cleared.n_ended, ==, 1);
+  g_assert_cmpuint (cleared.n_cleared, ==, 1);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -105,6 +181,7 @@ main (int argc, char **argv)
 
   g_test_add_func ("/structures/slab", test_slab);
   g_test_add_func ("/structures/microtasks", test_microtasks);
+  g_test_add_func ("/structures/slots", test_slots);
 
   return g_test_run ();
 }

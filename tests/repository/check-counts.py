@@ -12,8 +12,9 @@ SOURCE is the project's folder.  It prints, of prio-sched:
   - the includes of the rooms beside the engine that name a room of it.
 
 It prints the bounds of the lines that are not kept yet.  It fails if one is not kept that was, if a closed room includes a room of the
-engine, if an include has `..`, if PrioLoop has more than 25 fields, if a file outside loop/ names one, or another file's part, or if prio_scheduler_post_full () has more stations than
-is its bound.  It also fails if it misses what it plants, or finds nothing to count.
+engine, if an include has `..`, if PrioLoop has more than 25 fields, if a file outside loop/ names one, or a part of one that is another
+file's, or if prio_scheduler_post_full () has more stations than is its bound.  It also fails if it misses what it plants, or finds
+nothing to count.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
