@@ -35,19 +35,22 @@ prio_signal_node_clear (PrioSignalNode *node)
     node->handle->node = NULL;
 
   prio_edges_bridge (node);
-  while (node->sources != NULL)
+  while (node->sources.head != NULL)
     {
-      PrioSignalNode *source = node->sources->source;
+      PrioEdge *edge = node->sources.head->data;
+      PrioSignalNode *source = edge->source;
 
-      prio_edge_free (node->sources);
-      if (source->is_timeout && source->dependents == NULL)
+      prio_edge_free (edge);
+      if (source->is_timeout && source->dependents.head == NULL)
         add_pinned (&pinned, source);
     }
 
-  while (node->dependents != NULL)
+  while (node->dependents.head != NULL)
     {
-      add_pinned (&pinned, node->dependents->dependent);
-      prio_edge_free (node->dependents);
+      PrioEdge *edge = node->dependents.head->data;
+
+      add_pinned (&pinned, edge->dependent);
+      prio_edge_free (edge);
     }
 
   prio_lock_unlock (&prio_signal_lock);

@@ -15,28 +15,10 @@ static guint64 generation = 0;
 void
 prio_edge_free (PrioEdge *edge)
 {
-  PrioSignalNode *source = edge->source, *dependent = edge->dependent;
-
-  if (edge->prev_dependent != NULL)
-    edge->prev_dependent->next_dependent = edge->next_dependent;
-  else
-    source->dependents = edge->next_dependent;
-  if (edge->next_dependent != NULL)
-    edge->next_dependent->prev_dependent = edge->prev_dependent;
-  else
-    source->last_dependent = edge->prev_dependent;
-
-  if (edge->prev_source != NULL)
-    edge->prev_source->next_source = edge->next_source;
-  else
-    dependent->sources = edge->next_source;
-  if (edge->next_source != NULL)
-    edge->next_source->prev_source = edge->prev_source;
-  else
-    dependent->last_source = edge->prev_source;
-
+  g_queue_unlink (&edge->source->dependents, &edge->of_source);
+  g_queue_unlink (&edge->dependent->sources, &edge->of_dependent);
   if (prio_edge_is (edge, PRIO_EDGE_PRIORITY))
-    dependent->follows = FALSE;
+    edge->dependent->follows = FALSE;
   g_free (edge);
 }
 
@@ -49,22 +31,11 @@ edge_new (PrioSignalNode *source, PrioSignalNode *dependent)
     .generation = generation,
     .source = source,
     .dependent = dependent,
-    .prev_dependent = source->last_dependent,
-    .prev_source = dependent->last_source,
+    .of_source.data = edge,
+    .of_dependent.data = edge,
   };
-
-  if (source->last_dependent != NULL)
-    source->last_dependent->next_dependent = edge;
-  else
-    source->dependents = edge;
-  source->last_dependent = edge;
-
-  if (dependent->last_source != NULL)
-    dependent->last_source->next_source = edge;
-  else
-    dependent->sources = edge;
-  dependent->last_source = edge;
-
+  g_queue_push_tail_link (&source->dependents, &edge->of_source);
+  g_queue_push_tail_link (&dependent->sources, &edge->of_dependent);
   return edge;
 }
 
@@ -72,10 +43,10 @@ edge_new (PrioSignalNode *source, PrioSignalNode *dependent)
 static PrioEdge *
 find_edge (PrioSignalNode *source, PrioSignalNode *dependent)
 {
-  for (PrioEdge *edge = dependent->sources; edge != NULL; edge = edge->next_source)
+  for (GList *link = dependent->sources.head; link != NULL; link = link->next)
     {
-      if (edge->source == source)
-        return edge;
+      if (((PrioEdge *) link->data)->source == source)
+        return link->data;
     }
   return NULL;
 }
@@ -105,11 +76,15 @@ add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
 void
 prio_edges_bridge (PrioSignalNode *node)
 {
-  for (PrioEdge *to = node->dependents; to != NULL; to = to->next_dependent)
+  for (GList *outer = node->dependents.head; outer != NULL; outer = outer->next)
     {
+      PrioEdge *to = outer->data;
+
       generation++;
-      for (PrioEdge *from = node->sources; from != NULL && prio_edge_is (to, PRIO_EDGE_ABORT); from = from->next_source)
+      for (GList *link = node->sources.head; link != NULL && prio_edge_is (to, PRIO_EDGE_ABORT); link = link->next)
         {
+          PrioEdge *from = link->data;
+
           if (prio_edge_is (from, PRIO_EDGE_ABORT) && from->source->is_dependent)
             add_edge (from->source, to->dependent, PRIO_EDGE_ABORT);
         }
@@ -129,11 +104,10 @@ prio_edges_add (PrioSignalNode *dependent, PrioSignalNode **sources, gsize n_sou
       if (kind == PRIO_EDGE_ABORT || !sources[i]->is_dependent)
         add_edge (sources[i], dependent, kind);
 
-      if (!sources[i]->is_dependent)
-        continue;
-
-      for (PrioEdge *edge = sources[i]->sources; edge != NULL; edge = edge->next_source)
+      for (GList *link = sources[i]->sources.head; link != NULL; link = link->next)
         {
+          PrioEdge *edge = link->data;
+
           if (prio_edge_is (edge, kind) && !edge->source->is_dependent)
             add_edge (edge->source, dependent, kind);
         }

@@ -118,7 +118,7 @@ should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
   gboolean may_abort = !node->aborted && (prio_signal_node_has_sources (node, PRIO_EDGE_ABORT) || node->may_time_out);
 
   return (listeners.abort && (may_abort || node->pending_cancelled == PRIO_CANCELLED_PENDING)) ||
-         (node->may_time_out && !node->aborted && node->dependents != NULL) ||
+         (node->may_time_out && !node->aborted && node->dependents.head != NULL) ||
          (listeners.change && prio_signal_node_has_sources (node, PRIO_EDGE_PRIORITY));
 }
 
@@ -156,16 +156,6 @@ prio_signal_node_reevaluate (PrioSignalNode *node)
     drop_reference (node->handle, released);
 }
 
-/* Under the lock: the signal of @node is being disposed, and its dispose () is to do what @visit is for. */
-static void
-leave_to_dispose (PrioSignalNode *node, PrioVisit visit)
-{
-  if (visit == PRIO_VISIT_EMIT && node->pending_cancelled == PRIO_CANCELLED_PENDING)
-    node->pending_cancelled = PRIO_CANCELLED_IN_DISPOSE;
-  else if (visit == PRIO_VISIT_CHANGE)
-    node->missed_change = TRUE;
-}
-
 /* Called when the weak reference of @handle was found cleared.
  *
  * Returns: whether the signal is pinned, and its weak reference set again.  Otherwise the signal
@@ -173,34 +163,19 @@ leave_to_dispose (PrioSignalNode *node, PrioVisit visit)
 static gboolean
 is_pinned (PrioHandle *handle, PrioVisit visit)
 {
-  gboolean pinned = FALSE;
+  PrioSignalNode *node;
+  gboolean pinned;
 
   prio_lock_lock (&prio_signal_lock);
-  if (handle->node != NULL)
-    {
-      pinned = handle->node->pinned;
-      if (!pinned)
-        leave_to_dispose (handle->node, visit);
-    }
+  node = handle->node;
+  pinned = node != NULL && node->pinned;
+  if (node != NULL && !pinned && visit == PRIO_VISIT_CHANGE)
+    node->missed_change = TRUE;
+  else if (node != NULL && !pinned && visit == PRIO_VISIT_EMIT && node->pending_cancelled == PRIO_CANCELLED_PENDING)
+    node->pending_cancelled = PRIO_CANCELLED_IN_DISPOSE;
   prio_lock_unlock (&prio_signal_lock);
 
   return pinned;
-}
-
-/* Unpins the signal.
- *
- * Returns: (transfer full) (nullable): the reference that the graph owned, if any */
-static GCancellable *
-take_from_graph (PrioHandle *handle)
-{
-  GCancellable *signal = NULL;
-
-  prio_lock_lock (&prio_signal_lock);
-  if (handle->node != NULL)
-    signal = release_locked (handle->node);
-  prio_lock_unlock (&prio_signal_lock);
-
-  return signal;
 }
 
 /* Gets the signal of @handle for @visit.  A pinned signal whose weak reference stays cleared has
@@ -217,7 +192,14 @@ prio_handle_get (PrioHandle *handle, PrioVisit visit)
   if (signal != NULL || !is_pinned (handle, visit))
     return signal;
   signal = g_weak_ref_get (&handle->signal);
-  return signal != NULL ? signal : take_from_graph (handle);
+  if (signal != NULL)
+    return signal;
+
+  prio_lock_lock (&prio_signal_lock);
+  if (handle->node != NULL)
+    signal = release_locked (handle->node);
+  prio_lock_unlock (&prio_signal_lock);
+  return signal;
 }
 
 /* Unpins the signal if no reason to pin it is left.  If it is being disposed now, its dispose ()
@@ -237,19 +219,6 @@ prio_handle_reevaluate (PrioHandle *handle)
 /* How many pinned signals are re-evaluated whenever a dependent or a timeout is made. */
 #define REEVALUATED_AT_ONCE 2
 
-/* Under the lock: the handle of the next pinned signal to re-evaluate, or NULL. */
-static PrioHandle *
-next_pinned (void)
-{
-  GList *link = g_queue_pop_head_link (&pinned_signals);
-
-  if (link == NULL)
-    return NULL;
-
-  g_queue_push_tail_link (&pinned_signals, link);
-  return prio_handle_ref (link->data);
-}
-
 /* Re-evaluates a few pinned signals.  GObject does not report that a handler is disconnected, so
  * whenever a dependent or a timeout is made, two pinned signals are re-evaluated.  So pinned signals
  * that nobody listens to any more never outnumber the others by more than a few. */
@@ -258,10 +227,16 @@ prio_signal_node_reevaluate_some (void)
 {
   for (guint i = 0; i < REEVALUATED_AT_ONCE; i++)
     {
-      PrioHandle *handle;
+      PrioHandle *handle = NULL;
+      GList *link;
 
       prio_lock_lock (&prio_signal_lock);
-      handle = next_pinned ();
+      link = g_queue_pop_head_link (&pinned_signals);
+      if (link != NULL)
+        {
+          g_queue_push_tail_link (&pinned_signals, link);
+          handle = prio_handle_ref (link->data);
+        }
       prio_lock_unlock (&prio_signal_lock);
 
       if (handle == NULL)
@@ -270,15 +245,6 @@ prio_signal_node_reevaluate_some (void)
       prio_handle_reevaluate (handle);
       prio_handle_unref (handle);
     }
-}
-
-/* Under the lock: pins the signal.  The graph takes over the caller's reference. */
-static void
-pin_locked (PrioSignalNode *node)
-{
-  node->pinned = TRUE;
-  node->handle->pin_link.data = node->handle;
-  g_queue_push_tail_link (&pinned_signals, &node->handle->pin_link);
 }
 
 typedef enum
@@ -304,7 +270,11 @@ decide (PrioSignalNode *node, PrioListeners listeners, gboolean has_reference)
   else if (!node->pinned && should_be_pinned (node, listeners))
     {
       if (has_reference)
-        pin_locked (node);
+        {
+          node->pinned = TRUE;
+          node->handle->pin_link.data = node->handle;
+          g_queue_push_tail_link (&pinned_signals, &node->handle->pin_link);
+        }
       verdict = PRIO_VERDICT_PINNED;
     }
   prio_lock_unlock (&prio_signal_lock);

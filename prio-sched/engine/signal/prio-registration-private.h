@@ -39,6 +39,7 @@ PrioRegistration *prio_registration_acquire (PrioRunQueue *run_queue, PrioSignal
 gboolean prio_registration_is_for_life (PrioRegistration *registration);
 PrioRegistration *prio_registration_ref (PrioRegistration *registration);
 void prio_registration_unref (PrioRegistration *registration);
+GPtrArray *prio_registrations_list (PrioSignalNode *node);
 
 void prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboolean quietly);
 void prio_registration_abort (PrioLoop *loop, const PrioOp *op);

@@ -62,14 +62,6 @@ drop_reference (PrioRegistration *registration)
     record_free (registration->loop, registration);
 }
 
-/* prio_registration_unref () for the owner thread. */
-static void
-unref_on_owner_thread (PrioLoop *loop, PrioRegistration *registration)
-{
-  drop_reference (registration);
-  prio_loop_unref (loop);
-}
-
 static void
 op_free (PrioLoop *loop, const PrioOp *op)
 {
@@ -86,6 +78,21 @@ prio_registration_unref (PrioRegistration *registration)
   if (g_atomic_int_dec_and_test (&registration->refs))
     prio_loop_submit (loop, &op);
   prio_loop_unref (loop);
+}
+
+/* Under prio_signal_lock: returns (transfer full) (nullable) the registrations of @node, each referenced */
+GPtrArray *
+prio_registrations_list (PrioSignalNode *node)
+{
+  GPtrArray *registrations = NULL;
+
+  if (node->registrations != NULL)
+    registrations = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_registration_unref);
+  for (PrioRegistration *registration = node->registrations; registration != NULL;
+       registration = registration->node_next)
+    g_ptr_array_add (registrations, prio_registration_ref (registration));
+
+  return registrations;
 }
 
 /* Under prio_signal_lock. */
@@ -212,7 +219,8 @@ op_apply (PrioLoop *loop, const PrioOp *op)
 
   if (registration->group.users > 0)
     ((const PrioSentOp *) op)->carry_out (loop, op);
-  unref_on_owner_thread (loop, registration);
+  drop_reference (registration);
+  prio_loop_unref (loop);
 }
 
 /* Calls @apply for @registration on the owner thread of its loop, unless it has ended by then.

@@ -45,8 +45,7 @@ typedef enum
 typedef struct
 {
   GThread *changer;      /* compared only */
-  PrioTaskPriority next; /* the priority that another thread has asked for meanwhile, if @has_next */
-  gboolean has_next;
+  PrioTaskPriority next; /* what is asked for, which another thread may replace meanwhile */
 } PrioChange;
 
 typedef struct _PrioRegistration PrioRegistration;
@@ -75,8 +74,7 @@ struct _PrioSignalNode
   guint8 emitted;                 /* a PrioTaskSignal has emitted `cancelled`: GIO knows of the abort; atomic */
   PrioReason *reason;             /* of the abort, if @aborted */
   PrioChange *change;             /* the change that is being announced, or NULL */
-  PrioEdge *dependents, *last_dependent; /* oldest first */
-  PrioEdge *sources, *last_source;
+  GQueue dependents, sources;     /* PrioEdge, oldest first */
   guint64 generation;             /* of the last edge from this node: one edge per source and generation */
   PrioHandle *handle;             /* of a dependent or a timeout, set when it is made; otherwise NULL */
 };
@@ -96,8 +94,7 @@ struct _PrioEdge
   guint64 generation : 62; /* counts the calls that add edges to a dependent; edges of one call share it */
   guint64 kinds : 2;       /* bit K: PrioEdgeKind K */
   PrioSignalNode *source, *dependent;
-  PrioEdge *next_dependent, *prev_dependent; /* among those of @source */
-  PrioEdge *next_source, *prev_source;       /* among those of @dependent */
+  GList of_source, of_dependent; /* in @dependents of @source, and in @sources of @dependent */
 };
 
 static inline gboolean
@@ -112,7 +109,7 @@ prio_signal_node_has_sources (PrioSignalNode *node, PrioEdgeKind kind)
 {
   if (kind == PRIO_EDGE_PRIORITY)
     return node->follows;
-  return node->sources != NULL && (prio_edge_is (node->sources, kind) || node->sources->next_source != NULL);
+  return node->sources.length > 1 || (node->sources.length == 1 && prio_edge_is (node->sources.head->data, kind));
 }
 
 /* How a property is notified. */

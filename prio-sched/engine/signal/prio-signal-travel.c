@@ -21,24 +21,9 @@ typedef struct
 {
   GCancellable *signal;     /* owned, or NULL if nobody holds it any more */
   PrioHandle *handle;       /* owned, or NULL if it has none */
-  GPtrArray *registrations; /* each referenced */
+  GPtrArray *registrations; /* each referenced, or NULL */
   PrioReason *past_reason;  /* of an earlier abort, from which a plain cancellable was reset */
 } PrioTarget;
-
-/* Under the lock: the registrations of @node, or NULL. */
-static GPtrArray *
-list_registrations (PrioSignalNode *node)
-{
-  GPtrArray *registrations = NULL;
-
-  if (node->registrations != NULL)
-    registrations = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_registration_unref);
-  for (PrioRegistration *registration = node->registrations; registration != NULL;
-       registration = registration->node_next)
-    g_ptr_array_add (registrations, prio_registration_ref (registration));
-
-  return registrations;
-}
 
 static void
 target_clear (gpointer data)
@@ -65,10 +50,7 @@ target_array_new (void)
 static void
 target_send (PrioTarget *target, PrioOpFunc apply, gboolean quietly)
 {
-  if (target->registrations == NULL)
-    return;
-
-  for (guint i = 0; i < target->registrations->len; i++)
+  for (guint i = 0; target->registrations != NULL && i < target->registrations->len; i++)
     prio_registration_send (target->registrations->pdata[i], apply, quietly);
 }
 
@@ -78,7 +60,7 @@ mark_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
   PrioTarget target = {
     .handle = node->handle != NULL ? prio_handle_ref (node->handle) : NULL,
-    .registrations = list_registrations (node),
+    .registrations = prio_registrations_list (node),
   };
 
   node->aborted = TRUE;
@@ -92,8 +74,10 @@ mark_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 static void
 mark_dependents_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
-  for (PrioEdge *edge = node->dependents; edge != NULL; edge = edge->next_dependent)
+  for (GList *link = node->dependents.head; link != NULL; link = link->next)
     {
+      PrioEdge *edge = link->data;
+
       if (prio_edge_is (edge, PRIO_EDGE_ABORT) && !edge->dependent->aborted)
         mark_aborted (edge->dependent, reason, targets);
     }
@@ -157,6 +141,14 @@ notify_abort (PrioSignalNode *node, PrioNotice when)
     prio_signal_node_get_funcs ()->notify_abort (node, when);
 }
 
+/* The caller holds a reference to the signal. */
+static void
+cancel (GCancellable *signal)
+{
+  g_cancellable_cancel (signal);
+  notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
+}
+
 /* Makes the signal of @handle, which is aborted, emit `cancelled`: here or, if it is being
  * disposed, in its dispose (). */
 static void
@@ -167,8 +159,7 @@ emit (PrioHandle *handle)
   if (signal == NULL)
     return;
 
-  g_cancellable_cancel (signal);
-  notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
+  cancel (signal);
   if (clear_pending_cancelled (prio_signal_node_find (signal)))
     prio_signal_node_reevaluate (prio_signal_node_find (signal));
 }
@@ -224,25 +215,6 @@ emit_later (PrioHandle *handle)
   prio_loop_submit_quietly (handle->loop, &op);
 }
 
-/* Releases what the aborted tasks of @target held, in the loops of which this thread is the owner. */
-static void
-target_release (PrioTarget *target)
-{
-  if (target->registrations == NULL)
-    return;
-
-  for (guint i = 0; i < target->registrations->len; i++)
-    prio_loop_flush_releases (((PrioRegistration *) target->registrations->pdata[i])->loop);
-}
-
-/* Makes a signal that has no handle emit `cancelled`.  The caller holds a reference to it. */
-static void
-emit_root (GCancellable *signal)
-{
-  g_cancellable_cancel (signal);
-  notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
-}
-
 /* Carries out the abort of all targets.  First the tasks of all of them leave their queues, so
  * that no user code that runs from here on finds one in a queue.  Then each target in turn
  * releases what its tasks held, and emits `cancelled`: this is the order of the draft.  The
@@ -265,11 +237,12 @@ carry_out_abort (GArray *targets)
     {
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
-      target_release (target);
+      for (guint j = 0; target->registrations != NULL && j < target->registrations->len; j++)
+        prio_loop_flush_releases (((PrioRegistration *) target->registrations->pdata[j])->loop);
       if (target->handle != NULL)
         emit (target->handle);
       else
-        emit_root (target->signal);
+        cancel (target->signal);
     }
 
   g_array_unref (targets);
@@ -337,16 +310,17 @@ static GArray *
 followers (PrioSignalNode *node, guint64 *generation)
 {
   GArray *targets = NULL;
-  PrioEdge *first = NULL;
+  GList *first = NULL;
 
   prio_lock_lock (&prio_signal_lock);
 
-  for (PrioEdge *edge = node->last_dependent; edge != NULL && edge->generation > *generation;
-       edge = edge->prev_dependent)
-    first = edge;
+  for (GList *link = node->dependents.tail; link != NULL && ((PrioEdge *) link->data)->generation > *generation;
+       link = link->prev)
+    first = link;
 
-  for (PrioEdge *edge = first; edge != NULL; edge = edge->next_dependent)
+  for (GList *link = first; link != NULL; link = link->next)
     {
+      PrioEdge *edge = link->data;
       PrioTarget target = { NULL };
 
       *generation = edge->generation;
@@ -390,46 +364,14 @@ change_followers (PrioSignalNode *node, PrioTaskPriority priority)
     }
 }
 
-/* Under the lock: whether @node is to change now, on this thread.  Otherwise @priority is the
- * same as before, or this thread is announcing a change already (@is_recursive), or the thread
- * that announces one makes this change too. */
-static gboolean
-begin_change (PrioSignalNode *node, PrioTaskPriority priority, gboolean *is_recursive)
-{
-  PrioChange *current = node->change;
-
-  *is_recursive = current != NULL && current->changer == g_thread_self ();
-  if (current != NULL && !*is_recursive)
-    {
-      current->next = priority;
-      current->has_next = TRUE;
-    }
-  return current == NULL && node->priority != priority;
-}
-
-/* Under the lock: whether another thread has asked for a change meanwhile, which this thread makes. */
-static gboolean
-next_change (PrioSignalNode *node, PrioTaskPriority *priority)
-{
-  PrioChange *change = node->change;
-  gboolean more = change->has_next && change->next != node->priority;
-
-  *priority = change->next;
-  change->has_next = FALSE;
-  if (!more)
-    node->change = NULL;
-  return more;
-}
-
 /* Under the lock, which is released while the change is announced. */
 static void
 carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when)
 {
   PrioTaskPriority previous = node->priority;
-  PrioTarget self = { NULL };
+  PrioTarget self = { .registrations = prio_registrations_list (node) };
 
   __atomic_store_n (&node->priority, priority, __ATOMIC_RELAXED);
-  self.registrations = list_registrations (node);
   prio_lock_unlock (&prio_signal_lock);
 
   target_send (&self, prio_registration_follow, FALSE);
@@ -440,19 +382,27 @@ carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice wh
   prio_lock_lock (&prio_signal_lock);
 }
 
-/* Under the lock, which is released while the change is announced. */
+/* Under the lock, which is released while the change is announced.
+ *
+ * If a change is being announced, sets @is_recursive where that is on this thread; otherwise the thread that announces
+ * it makes this change too. */
 static void
 change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when, gboolean *is_recursive)
 {
-  PrioChange change = { .changer = g_thread_self () };
+  PrioChange change = { .changer = g_thread_self (), .next = priority };
 
-  if (!begin_change (node, priority, is_recursive))
-    return;
+  *is_recursive = node->change != NULL && node->change->changer == change.changer;
+  if (node->change != NULL)
+    {
+      if (!*is_recursive)
+        node->change->next = priority;
+      return;
+    }
 
   node->change = &change;
-  do
-    carry_out_change (node, priority, when);
-  while (next_change (node, &priority));
+  while (node->priority != change.next)
+    carry_out_change (node, change.next, when);
+  node->change = NULL;
 }
 
 /* The draft's "signal priority change" (§3.3), from any thread.  The caller holds a reference to
@@ -478,30 +428,24 @@ prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, 
   return !is_recursive;
 }
 
-/* Under the lock: the node whose priority that of @node follows, or NULL. */
-static PrioSignalNode *
-followed (PrioSignalNode *node)
-{
-  for (PrioEdge *edge = node->sources; edge != NULL; edge = edge->next_source)
-    {
-      if (prio_edge_is (edge, PRIO_EDGE_PRIORITY))
-        return edge->source;
-    }
-  return NULL;
-}
-
 /* Called when the signal has been pinned in dispose (): makes up for a change that it missed. */
 void
 prio_signal_node_catch_up (PrioSignalNode *node)
 {
+  PrioSignalNode *followed = NULL;
   gboolean is_recursive;
-  PrioSignalNode *source;
 
   prio_lock_lock (&prio_signal_lock);
-  source = node->missed_change ? followed (node) : NULL;
+  for (GList *link = node->missed_change ? node->sources.head : NULL; link != NULL; link = link->next)
+    {
+      PrioEdge *edge = link->data;
+
+      if (prio_edge_is (edge, PRIO_EDGE_PRIORITY))
+        followed = edge->source;
+    }
   node->missed_change = FALSE;
-  if (source != NULL)
-    change_locked (node, source->priority, PRIO_NOTICE_IN_DISPOSE, &is_recursive);
+  if (followed != NULL)
+    change_locked (node, followed->priority, PRIO_NOTICE_IN_DISPOSE, &is_recursive);
   prio_lock_unlock (&prio_signal_lock);
 }
 

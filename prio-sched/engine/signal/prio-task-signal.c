@@ -597,20 +597,15 @@ guint
 prio_task_signal_get_n_pending (PrioTaskSignal *self)
 {
   g_autoptr (GPtrArray) registrations = NULL;
-  PrioSignalNode *node;
   guint n = 0;
 
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), 0);
 
-  registrations = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_registration_unref);
-  node = prio_signal_node_find (G_CANCELLABLE (self));
   prio_lock_lock (&prio_signal_lock);
-  for (PrioRegistration *registration = node->registrations; registration != NULL;
-       registration = registration->node_next)
-    g_ptr_array_add (registrations, prio_registration_ref (registration));
+  registrations = prio_registrations_list (&self->node);
   prio_lock_unlock (&prio_signal_lock);
 
-  for (guint i = 0; i < registrations->len; i++)
+  for (guint i = 0; registrations != NULL && i < registrations->len; i++)
     {
       PrioRegistration *registration = registrations->pdata[i];
 
