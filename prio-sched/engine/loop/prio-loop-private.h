@@ -35,12 +35,12 @@
 /* The sources of a loop: one per lane, and those that observe and end the turns (prio-turn). */
 enum
 {
-  PRIO_SOURCE_GOVERNOR = PRIO_N_LANES, /* before every other source */
-  PRIO_SOURCE_AFTER_INPUT,             /* right after input */
-  PRIO_SOURCE_BEFORE_FRAME,            /* between input and drawing */
-  PRIO_SOURCE_BEFORE_LAYOUT,           /* right after drawing */
-  PRIO_SOURCE_AFTER_FRAME,             /* after everything that GTK needs for a frame */
-  PRIO_SOURCE_BOTTOM,                  /* after every other source */
+  PRIO_SOURCE_AFTER_INPUT = PRIO_N_LANES, /* right after input */
+  PRIO_SOURCE_BEFORE_FRAME,               /* between input and drawing */
+  PRIO_SOURCE_BEFORE_LAYOUT,              /* right after drawing */
+  PRIO_SOURCE_AFTER_FRAME,                /* after everything that GTK needs for a frame */
+  PRIO_SOURCE_BOTTOM,                     /* after every other source */
+  PRIO_SOURCE_GOVERNOR,                   /* before every other source */
   PRIO_N_SOURCES
 };
 

@@ -39,58 +39,36 @@ typedef struct
 /* Guards the sources of every loop.  Only GLib's own locks are taken under it. */
 PrioLock prio_sources_lock = PRIO_LOCK_INIT;
 
-static const gint priorities[PRIO_N_SOURCES] = {
-  [PRIO_SOURCE_GOVERNOR] = G_MININT,
-  [PRIO_LANE_URGENT] = G_PRIORITY_HIGH / 2,
-  [PRIO_LANE_USER_VISIBLE] = G_PRIORITY_DEFAULT,
-  [PRIO_SOURCE_AFTER_INPUT] = G_PRIORITY_DEFAULT + 1,
-  [PRIO_SOURCE_BEFORE_FRAME] = G_PRIORITY_HIGH_IDLE + 19,
-  [PRIO_SOURCE_BEFORE_LAYOUT] = G_PRIORITY_HIGH_IDLE + 21,
-  [PRIO_SOURCE_AFTER_FRAME] = G_PRIORITY_HIGH_IDLE + 26,
-  [PRIO_LANE_BACKGROUND] = G_PRIORITY_LOW + 1, /* after those, too */
-  [PRIO_LANE_IDLE] = G_MAXINT,
-  [PRIO_SOURCE_BOTTOM] = G_MAXINT,
-};
-
-static const char *const names[PRIO_N_SOURCES] = {
-  [PRIO_SOURCE_GOVERNOR] = "prio-sched governor",
-  [PRIO_LANE_URGENT] = "prio-sched user-blocking",
-  [PRIO_LANE_USER_VISIBLE] = "prio-sched user-visible",
-  [PRIO_SOURCE_AFTER_INPUT] = "prio-sched after input",
-  [PRIO_SOURCE_BEFORE_FRAME] = "prio-sched before the frame",
-  [PRIO_SOURCE_BEFORE_LAYOUT] = "prio-sched before layout",
-  [PRIO_SOURCE_AFTER_FRAME] = "prio-sched after the frame",
-  [PRIO_LANE_BACKGROUND] = "prio-sched background",
-  [PRIO_LANE_IDLE] = "prio-sched idle callbacks",
-  [PRIO_SOURCE_BOTTOM] = "prio-sched at the bottom",
-};
-
 static GSourceFuncs governor_funcs, lane_funcs, idle_funcs, probe_funcs;
 static GSourceCallbackFuncs watch_funcs;
 
-static GSourceFuncs *
-funcs_of (guint kind)
+static const struct
 {
-  switch (kind)
-    {
-    case PRIO_SOURCE_GOVERNOR: return &governor_funcs;
-    case PRIO_LANE_IDLE: return &idle_funcs;
-    case PRIO_LANE_URGENT:
-    case PRIO_LANE_USER_VISIBLE:
-    case PRIO_LANE_BACKGROUND: return &lane_funcs;
-    default: return &probe_funcs;
-    }
-}
+  const char *name;
+  gint priority;
+  GSourceFuncs *funcs;
+} kinds[PRIO_N_SOURCES] = {
+  [PRIO_SOURCE_GOVERNOR] = { "prio-sched governor", G_MININT, &governor_funcs },
+  [PRIO_LANE_URGENT] = { "prio-sched user-blocking", G_PRIORITY_HIGH / 2, &lane_funcs },
+  [PRIO_LANE_USER_VISIBLE] = { "prio-sched user-visible", G_PRIORITY_DEFAULT, &lane_funcs },
+  [PRIO_SOURCE_AFTER_INPUT] = { "prio-sched after input", G_PRIORITY_DEFAULT + 1, &probe_funcs },
+  [PRIO_SOURCE_BEFORE_FRAME] = { "prio-sched before the frame", G_PRIORITY_HIGH_IDLE + 19, &probe_funcs },
+  [PRIO_SOURCE_BEFORE_LAYOUT] = { "prio-sched before layout", G_PRIORITY_HIGH_IDLE + 21, &probe_funcs },
+  [PRIO_SOURCE_AFTER_FRAME] = { "prio-sched after the frame", G_PRIORITY_HIGH_IDLE + 26, &probe_funcs },
+  [PRIO_LANE_BACKGROUND] = { "prio-sched background", G_PRIORITY_LOW + 1, &lane_funcs }, /* after those, too */
+  [PRIO_LANE_IDLE] = { "prio-sched idle callbacks", G_MAXINT, &idle_funcs },
+  [PRIO_SOURCE_BOTTOM] = { "prio-sched at the bottom", G_MAXINT, &probe_funcs },
+};
 
 static GSource *
 source_new (PrioLoop *loop, guint kind)
 {
-  GSource *source = g_source_new (funcs_of (kind), sizeof (PrioSource));
+  GSource *source = g_source_new (kinds[kind].funcs, sizeof (PrioSource));
 
   ((PrioSource *) source)->loop = prio_loop_ref (loop);
   ((PrioSource *) source)->kind = kind;
-  g_source_set_static_name (source, names[kind]);
-  g_source_set_priority (source, priorities[kind]);
+  g_source_set_static_name (source, kinds[kind].name);
+  g_source_set_priority (source, kinds[kind].priority);
   g_source_set_can_recurse (source, TRUE);
   g_source_set_callback_indirect (source, source, &watch_funcs);
   prio_before_unref (source);
@@ -281,7 +259,8 @@ static void
 take_over (PrioLoop *loop)
 {
   prio_owner_lock_acquire (&loop->lock);
-  /* For ThreadSanitizer: after what another thread has done in a dispatch, which leave_loop () releases. */
+  /* Each function of a source ends with prio_before_unref (): GLib continues with another source, and may pass the context
+   * to another thread, or free it.  GLib's locks order that, and ThreadSanitizer does not see them. */
   prio_in_finalize (loop);
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
     {
@@ -338,14 +317,6 @@ leave_if_idle (PrioLoop *loop)
       loop->sources.checked = 0;
       detach_source (loop, PRIO_SOURCE_GOVERNOR, TRUE);
     }
-}
-
-/* GLib continues with another source, and may pass the context to another thread, or free it.
- * GLib's locks order that, and ThreadSanitizer does not see them. */
-static inline void
-leave_loop (PrioLoop *loop)
-{
-  prio_before_unref (loop);
 }
 
 /* Decides whose turn it is in this iteration.  Reads the clock only if that depends on it; returns @now, or
@@ -437,7 +408,7 @@ governor_prepare (GSource *source, gint *timeout)
   PrioLoop *loop = loop_of (source, NULL);
   gboolean ready = prepare (loop, timeout);
 
-  leave_loop (loop);
+  prio_before_unref (loop);
   return ready;
 }
 
@@ -457,17 +428,11 @@ governor_check (GSource *source)
   loop->sources.checked_tick = prio_clock_tick ();
   if (G_UNLIKELY (prio_loop_is_observed (loop)))
     prio_observed_checks (loop);
-  leave_loop (loop);
+  prio_before_unref (loop);
   return FALSE;
 }
 
-/* Whether the next task is one of @lane, and is to run when GLib dispatches the source of @lane. */
-static inline gboolean
-is_ready (PrioLoop *loop, guint lane)
-{
-  return (guint) loop->sources.lane == lane && (!loop->turn.others || loop->turn.continues) && !loop->turn.granted;
-}
-
+/* Whether the next task is one of the lane, and is to run when GLib dispatches this source. */
 static gboolean
 lane_prepare (GSource *source, gint *timeout)
 {
@@ -475,7 +440,7 @@ lane_prepare (GSource *source, gint *timeout)
   PrioLoop *loop = loop_of (source, &lane);
 
   *timeout = -1;
-  return is_ready (loop, lane);
+  return (guint) loop->sources.lane == lane && (!loop->turn.others || loop->turn.continues) && !loop->turn.granted;
 }
 
 /* Urgent tasks that have come since prepare need not wait for another iteration. */
@@ -486,7 +451,7 @@ lane_check (GSource *source)
   PrioLoop *loop = loop_of (source, &lane);
   gboolean ready = lane == PRIO_LANE_URGENT && !loop->turn.others && !loop->turn.granted && is_urgent (loop);
 
-  leave_loop (loop);
+  prio_before_unref (loop);
   return ready;
 }
 
@@ -504,7 +469,7 @@ idle_prepare (GSource *source, gint *timeout)
 
   g_main_context_query (loop->context, G_MAXINT, &timer, NULL, 0);
   ready = prio_idle_prepare (loop, timer, timeout);
-  leave_loop (loop);
+  prio_before_unref (loop);
   return ready;
 }
 
@@ -525,20 +490,17 @@ probe_check (GSource *source)
   PrioLoop *loop = loop_of (source, &kind);
 
   prio_turn_reach (&loop->turn, prio_source_reach (kind));
-  leave_loop (loop);
+  prio_before_unref (loop);
   return FALSE;
 }
 
-/* If the loop has no user any more, removes its sources from the context, and returns TRUE. */
-static gboolean
-dispose (PrioLoop *loop)
+/* The thread that runs the context, outside: ends the loop before the context.  What is queued is aborted, and so is what comes later. */
+void
+prio_loop_close (PrioLoop *loop)
 {
-  if (!prio_loop_dispose (loop))
-    return FALSE;
-
+  /* That of the governor is the last: with it the loop ends. */
   for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
     detach_source (loop, kind, FALSE);
-  return TRUE;
 }
 
 /* Whether tasks run now.  In this iteration something long may have run before, at the same priority. */
@@ -574,8 +536,10 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
     }
   else if (loop->turn.continues)
     prio_loop_run_batch (loop, PRIO_LANE_USER_VISIBLE, now);
-  disposed = dispose (loop);
-  leave_loop (loop);
+  disposed = prio_loop_dispose (loop);
+  if (disposed)
+    prio_loop_close (loop);
+  prio_before_unref (loop);
   prio_loop_unref (loop);
 
   return disposed ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
@@ -619,17 +583,4 @@ prio_loop_has_source (PrioLoop *loop, const GSource *source)
         return TRUE;
     }
   return FALSE;
-}
-
-/* The thread that runs the context, outside: ends the loop before the context.  What is queued is aborted, and so is what comes later. */
-void
-prio_loop_close (PrioLoop *loop)
-{
-  /* That of the governor is the last: with it the loop ends. */
-  for (guint kind = PRIO_N_SOURCES; kind-- > 0;)
-    {
-      if (kind != PRIO_SOURCE_GOVERNOR)
-        detach_source (loop, kind, FALSE);
-    }
-  detach_source (loop, PRIO_SOURCE_GOVERNOR, FALSE);
 }
