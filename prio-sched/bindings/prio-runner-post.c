@@ -33,7 +33,7 @@ posted_here (PrioRunner *self, gboolean accepted)
 {
   if (!accepted)
     return PRIO_POSTED_REJECTED;
-  return prio_state_is_current (self->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+  return prio_state_capture (self->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
 }
 
 /* Any thread: posts @post, which has no more than an id, a priority and a name, and takes no turns. */

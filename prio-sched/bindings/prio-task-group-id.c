@@ -207,7 +207,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   seat->task = g_object_ref (task);
   seat->is_silent = FALSE;
   if (posted != NULL)
-    *posted = prio_state_is_current (runner->loop) ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+    *posted = prio_state_capture (runner->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
   return handle;
 }
 
@@ -386,7 +386,7 @@ state_of_seat (PrioSeat *seat)
   loop = state.run_queue->loop;
   if (prio_loop_enter (loop))
     {
-      state.traits = prio_traits_new (loop, &traits);
+      state.traits = prio_traits_new (&traits);
       prio_loop_leave (loop);
     }
   return state;
@@ -395,10 +395,12 @@ state_of_seat (PrioSeat *seat)
 static void
 end_state_of_seat (const PrioState *state)
 {
-  if (state->traits != 0 && prio_loop_enter (state->run_queue->loop))
+  gboolean locked;
+
+  if (state->traits != NULL && prio_loop_enter_or_lock (state->run_queue->loop, &locked))
     {
       prio_traits_end (state);
-      prio_loop_leave (state->run_queue->loop);
+      prio_loop_leave_or_unlock (state->run_queue->loop, locked);
     }
 }
 

@@ -177,7 +177,7 @@ prio_member_current (PrioLoop *loop)
   PrioMember *member;
   guint number;
 
-  if (state == NULL || state->traits == 0 || state->run_queue->loop != loop)
+  if (state == NULL || state->traits == NULL || state->run_queue->loop != loop)
     return NULL;
 
   number = prio_traits_of (state).member;

@@ -33,7 +33,7 @@ member_run (PrioTask *task, gpointer data)
   member->task = task;
   prio_member_begin (member);
 
-  state.traits = prio_traits_new_for_member (prio_task_group_get_loop (self), outer, member->number);
+  state.traits = prio_traits_new_for_member (outer, member->number);
   prio_thread.state = &state;
   member->outer = self->running;
   self->running = prio_member_ref (member);

@@ -12,7 +12,6 @@
 #include "loop/prio-loop-end-private.h"
 #include "loop/prio-loop-source-private.h"
 #include "loop/prio-run-queue-group-private.h"
-#include "loop/prio-traits-private.h"
 
 static void
 clear (PrioLoop *loop)
@@ -20,7 +19,6 @@ clear (PrioLoop *loop)
   prio_run_queue_free_own (loop);
   prio_frames_clear (&loop->frames);
   prio_lending_free (loop);
-  prio_traits_free (loop);
   prio_interludes_free (loop);
 }
 

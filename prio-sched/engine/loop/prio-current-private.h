@@ -31,15 +31,8 @@ prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
 /* The state that is current on this thread, or NULL. */
 const PrioState *prio_state_of_thread (void);
 
-/* The state that is current on this thread for the tasks of @run_queue, or of a part of it, or NULL. */
-const PrioState *prio_state_current (PrioRunQueue *run_queue);
-
-/* The state that is current on this thread for the loop of @run_queue, whichever of
- * the loop's schedulers it belongs to, or NULL.  Owner thread. */
-const PrioState *prio_state_capture (PrioRunQueue *run_queue);
-
-/* Whether a state is current on this thread for @loop. */
-gboolean prio_state_is_current (PrioLoop *loop);
+/* The state that is current on this thread for @loop, whichever of its schedulers it belongs to, or NULL. */
+const PrioState *prio_state_capture (PrioLoop *loop);
 
 /* Hold and release the run queue and the group of @state.  Owner thread. */
 void prio_state_hold (const PrioState *state);

@@ -11,8 +11,8 @@
 
 PrioStateFinder prio_state_finder;
 
-static inline const PrioState *
-state_of_thread (void)
+const PrioState *
+prio_state_of_thread (void)
 {
   const PrioState *state = prio_thread.state;
   PrioStateFinder find;
@@ -25,33 +25,11 @@ state_of_thread (void)
 }
 
 const PrioState *
-prio_state_of_thread (void)
+prio_state_capture (PrioLoop *loop)
 {
-  return state_of_thread ();
-}
+  const PrioState *state = prio_state_of_thread ();
 
-const PrioState *
-prio_state_current (PrioRunQueue *run_queue)
-{
-  const PrioState *state = state_of_thread ();
-
-  return prio_state_is_of (state, run_queue) ? state : NULL;
-}
-
-const PrioState *
-prio_state_capture (PrioRunQueue *run_queue)
-{
-  const PrioState *state = state_of_thread ();
-
-  return state != NULL && state->run_queue->loop == run_queue->loop ? state : NULL;
-}
-
-gboolean
-prio_state_is_current (PrioLoop *loop)
-{
-  const PrioState *state = state_of_thread ();
-
-  return state != NULL && state->run_queue->loop == loop;
+  return state != NULL && state->run_queue->loop == loop ? state : NULL;
 }
 
 void
@@ -63,8 +41,8 @@ prio_state_hold (const PrioState *state)
   prio_run_queue_hold (state->run_queue);
   if (state->group != NULL)
     prio_group_hold (state->group);
-  if (G_UNLIKELY (state->traits != 0))
-    prio_traits_hold (state->run_queue->loop, state->traits);
+  if (G_UNLIKELY (state->traits != NULL))
+    state->traits->users++;
 }
 
 void
@@ -73,8 +51,7 @@ prio_state_release (const PrioState *state)
   if (state->run_queue == NULL)
     return;
 
-  if (G_UNLIKELY (state->traits != 0))
-    prio_traits_release (state->run_queue->loop, state->traits);
+  prio_traits_end (state);
   if (state->group != NULL)
     prio_group_release (state->group);
   prio_run_queue_release (state->run_queue);

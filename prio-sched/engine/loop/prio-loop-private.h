@@ -221,7 +221,6 @@ struct _PrioLoop
   PrioWatched watched;
   PrioIdles idles;
   PrioLending *lending;  /* NULL until a scheduler lends */
-  GArray *traits;        /* of PrioTraits, by number; NULL until a state has one: prio-traits */
   GPtrArray *interludes; /* what bindings have called between two tasks; NULL if there is nothing: prio-interludes */
 };
 

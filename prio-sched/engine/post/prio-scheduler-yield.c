@@ -158,13 +158,13 @@ inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
 {
   const PrioState *given = options->state != NULL ? prio_scheduling_state_peek (options->state) : NULL;
   PrioLoop *loop = run_queue->loop;
-  const PrioState *current = given == NULL ? prio_state_current (run_queue) : NULL;
+  const PrioState *current = given == NULL ? prio_state_of_thread () : NULL;
   PrioInheritance from;
 
   if (!prio_loop_enter (loop))
     return inherit (given, FALSE, options);
 
-  if (given == NULL)
+  if (given == NULL && prio_state_is_of (current, run_queue))
     given = current;
   from = inherit (given, given == NULL || given->run_queue == run_queue, options);
   if (from.abort != NULL)
@@ -382,7 +382,7 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
   g_return_if_fail (func != NULL);
 
   run_queue = self->run_queue;
-  state = prio_state_capture (run_queue);
+  state = prio_state_capture (run_queue->loop);
   if (prio_loop_enter (run_queue->loop))
     {
       if (state != NULL)

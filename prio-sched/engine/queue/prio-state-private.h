@@ -21,6 +21,7 @@ typedef struct _PrioRunQueue PrioRunQueue;
 typedef struct _PrioGroup PrioGroup;
 typedef struct _PrioLoop PrioLoop;
 typedef struct _PrioState PrioState;
+typedef struct _PrioTraits PrioTraits;
 
 struct _PrioState
 {
@@ -28,7 +29,7 @@ struct _PrioState
   PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
   gint priority : 8;       /* fixed, or PRIO_PRIORITY_UNSET: that of @group */
   guint timed : 2;         /* PrioTimed: whether the task has a timeout, and whether it had passed when its turn came */
-  guint takes_turns : 1; /* whether what follows its yields waits behind its equals */
-  guint traits : 21;       /* the number of what else it has, or 0: prio-traits */
+  guint takes_turns : 1;   /* whether what follows its yields waits behind its equals */
   gint depth;              /* g_main_depth () when it was set */
+  PrioTraits *traits;      /* what else it has, or NULL: prio-traits */
 };

@@ -541,7 +541,7 @@ prio_scheduler_did_timeout (PrioScheduler *self)
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
 
-  state = prio_state_capture (self->run_queue);
+  state = prio_state_capture (self->run_queue->loop);
   return state != NULL && state->timed == PRIO_TIMED_EXPIRED;
 }
 

@@ -463,7 +463,7 @@ op_register (PrioLoop *loop, const PrioOp *op)
 static inline const PrioState *
 current_state (PrioTask *self)
 {
-  return prio_state_may_be_current () ? prio_state_capture (self->entry.run_queue) : NULL;
+  return prio_state_may_be_current () ? prio_state_capture (self->entry.run_queue->loop) : NULL;
 }
 
 /* Inside: keeps @current for a callback in @state, and holds it. */
