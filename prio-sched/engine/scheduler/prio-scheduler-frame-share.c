@@ -44,13 +44,6 @@ prio_check_share (const char *function, double share)
   return FALSE;
 }
 
-/* In millionths.  What is not nothing stays so. */
-static guint
-to_share (double share)
-{
-  return share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
-}
-
 /**
  * prio_scheduler_set_frame_share: (set-property frame-share)
  * @self: a scheduler
@@ -90,19 +83,14 @@ to_share (double share)
 void
 prio_scheduler_set_frame_share (PrioScheduler *self, double share)
 {
-  PrioOp op = { .apply = op_share_changed };
-  guint parts = to_share (share);
+  /* In millionths.  What is not nothing stays so. */
+  guint parts = share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
 
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_share (G_STRFUNC, share));
 
-  if (__atomic_exchange_n (&self->run_queue->frame_share, parts, __ATOMIC_RELAXED) == parts)
-    return;
-
-  g_object_ref (self);
-  prio_loop_submit (self->run_queue->loop, &op);
-  prio_scheduler_notify_frame_share (self);
-  g_object_unref (self);
+  if (__atomic_exchange_n (&self->run_queue->frame_share, parts, __ATOMIC_RELAXED) != parts)
+    prio_scheduler_submit_change (self, op_share_changed, "frame-share");
 }
 
 /**

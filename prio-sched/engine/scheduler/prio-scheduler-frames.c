@@ -72,7 +72,7 @@ static void
 notify_next_frame (PrioScheduler *self, gint64 next_frame)
 {
   if (__atomic_exchange_n (&self->next_frame, next_frame, __ATOMIC_RELAXED) != next_frame)
-    prio_scheduler_notify_next_frame (self);
+    g_object_notify (G_OBJECT (self), "next-frame");
 }
 
 static gint64
@@ -81,18 +81,11 @@ nearest_frame (PrioScheduler *self)
   return prio_loop_peek_next_frame (self->run_queue->loop);
 }
 
-/* Returns: (nullable): the closure of a clock */
-static PrioFrameClosure *
-find_closure (PrioFollower *follower, GObject *frame_clock)
-{
-  return g_hash_table_lookup (follower->closures, frame_clock);
-}
-
 /* Its clock may be followed by another closure from now on. */
 static void
 unlink_closure (PrioFollower *follower, PrioFrameClosure *self)
 {
-  if (find_closure (follower, self->frame_clock) == self)
+  if (g_hash_table_lookup (follower->closures, self->frame_clock) == self)
     g_hash_table_remove (follower->closures, self->frame_clock);
   self->frame_clock = NULL;
 }
@@ -178,7 +171,7 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
   g_return_if_fail (G_IS_OBJECT (frame_clock));
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
-  closure = find_closure (get_follower (self), frame_clock);
+  closure = g_hash_table_lookup (get_follower (self)->closures, frame_clock);
   if (closure == NULL)
     connect_closure (self, get_follower (self), frame_clock);
   else
@@ -225,7 +218,7 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
   g_return_if_fail (G_IS_OBJECT (frame_clock));
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
-  closure = find_closure (get_follower (self), frame_clock);
+  closure = g_hash_table_lookup (get_follower (self)->closures, frame_clock);
   if (closure == NULL)
     prio_frame_hook_leave_alone (frame_clock);
   if (closure == NULL || --closure->n > 0)

@@ -74,11 +74,8 @@ prio_scheduler_set_lends_priority (PrioScheduler *self, gboolean lends_priority)
 
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
 
-  if (__atomic_exchange_n (&self->run_queue->wants_lending, lends, __ATOMIC_SEQ_CST) == lends)
-    return;
-
-  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_set_lends, .target = self->run_queue });
-  g_object_notify (G_OBJECT (self), "lends-priority");
+  if (__atomic_exchange_n (&self->run_queue->wants_lending, lends, __ATOMIC_SEQ_CST) != lends)
+    prio_scheduler_submit_change (self, op_set_lends, "lends-priority");
 }
 
 /**

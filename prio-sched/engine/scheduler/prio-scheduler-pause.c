@@ -29,12 +29,8 @@ set_paused (PrioScheduler *self, gboolean paused)
   if (__atomic_exchange_n (&self->run_queue->wants_pause, paused, __ATOMIC_SEQ_CST) == paused)
     return;
 
-  /* Submitting may run deferred releases, which may drop the last reference but this one. */
-  g_object_ref (self);
-  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_set_paused, .target = self->run_queue });
   prio_debug ("A scheduler %s", paused ? "is paused" : "goes on");
-  prio_scheduler_notify_paused (self);
-  g_object_unref (self);
+  prio_scheduler_submit_change (self, op_set_paused, "paused");
 }
 
 /**

@@ -46,8 +46,6 @@ void prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *o
 void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data);
 GParamSpec *prio_scheduler_make_lends_priority (void);
 GParamSpec *prio_scheduler_make_frame_share (void);
-void prio_scheduler_notify_next_frame (PrioScheduler *self);
-void prio_scheduler_notify_paused (PrioScheduler *self);
-void prio_scheduler_notify_frame_share (PrioScheduler *self);
+void prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char *property);
 void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);

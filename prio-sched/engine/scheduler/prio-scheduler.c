@@ -305,22 +305,15 @@ prio_scheduler_class_init (PrioSchedulerClass *class)
   install_properties (object_class);
 }
 
+/* Has @apply carried out with the run queue as its target, and notifies @property. */
 void
-prio_scheduler_notify_next_frame (PrioScheduler *self)
+prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char *property)
 {
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_NEXT_FRAME]);
-}
-
-void
-prio_scheduler_notify_paused (PrioScheduler *self)
-{
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PAUSED]);
-}
-
-void
-prio_scheduler_notify_frame_share (PrioScheduler *self)
-{
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FRAME_SHARE]);
+  /* Submitting may run deferred releases, which may drop the last reference but this one. */
+  g_object_ref (self);
+  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = apply, .target = self->run_queue });
+  g_object_notify (G_OBJECT (self), property);
+  g_object_unref (self);
 }
 
 static void
@@ -607,18 +600,10 @@ op_share_slice (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 void
 prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
 {
-  PrioOp op = { .apply = op_share_slice };
-
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
 
-  op.target = self->run_queue;
-  if (__atomic_exchange_n (&self->run_queue->slice, (gint64) time_slice, __ATOMIC_RELAXED) == time_slice)
-    return;
-
-  g_object_ref (self);
-  prio_loop_submit (self->run_queue->loop, &op);
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_TIME_SLICE]);
-  g_object_unref (self);
+  if (__atomic_exchange_n (&self->run_queue->slice, (gint64) time_slice, __ATOMIC_RELAXED) != time_slice)
+    prio_scheduler_submit_change (self, op_share_slice, "time-slice");
 }
 
 /**

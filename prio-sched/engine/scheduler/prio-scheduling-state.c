@@ -245,24 +245,19 @@ void
 prio_scheduling_state_call (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
 {
   const PrioState *outer = prio_thread.state;
-  PrioState inner;
+  const PrioState *captured = state != NULL ? prio_scheduling_state_peek_here (state) : NULL;
+  PrioState inner = captured != NULL ? *captured : prio_state_none;
 
-  if (state != NULL && prio_loop_is_owner (state->loop))
+  if (captured != NULL)
     {
       prio_scheduling_state_ref (state);
-      inner = state->state;
       inner.depth = g_main_depth ();
-      prio_thread.state = &inner;
-      func (user_data);
-      prio_thread.state = outer;
-      prio_scheduling_state_unref (state);
     }
-  else
-    {
-      prio_thread.state = &prio_state_none;
-      func (user_data);
-      prio_thread.state = outer;
-    }
+  prio_thread.state = captured != NULL ? &inner : &prio_state_none;
+  func (user_data);
+  prio_thread.state = outer;
+  if (captured != NULL)
+    prio_scheduling_state_unref (state);
 }
 
 /* What @state has captured, where this is the owner thread; NULL on others. */
