@@ -126,7 +126,6 @@ void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);
 GError *prio_task_dup_reason (PrioTask *self);
-void prio_task_pool_init (void);
 gboolean prio_task_succeeds (PrioTask *self, GError **error, const char *function);
 gboolean prio_task_is_listened_to (PrioTask *self);
 void prio_task_return (PrioTask *self, PrioResult *result);

@@ -55,22 +55,6 @@ prio_task_pool_take (PrioLoop *loop)
   return G_LIKELY (pool != NULL) ? take (pool) : NULL;
 }
 
-static guint notify_signal;
-
-/* Called once, before the first task exists. */
-void
-prio_task_pool_init (void)
-{
-  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
-}
-
-/* Returns whether signal handlers are connected, blocked ones and those for one property too. */
-gboolean
-prio_task_is_listened_to (PrioTask *task)
-{
-  return g_signal_handler_find (task, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
-}
-
 /* Whether nobody but the caller holds @task, and nothing is attached to it.  Except for signal
  * handlers, everything that is attached to an object is in its qdata. */
 static gboolean

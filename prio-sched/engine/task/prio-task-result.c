@@ -43,32 +43,6 @@ claim_return (PrioTask *self, const char *function)
   return TRUE;
 }
 
-/* Gives the result in the common case: in the task's function, which has not deferred it, so that
- * no other thread may claim it.  Returns whether this is that case. */
-static inline gboolean
-return_quickly (PrioTask *self, const PrioResult *result)
-{
-  PrioLoop *loop = self->entry.run_queue->loop;
-  gboolean is_simple;
-
-  if (G_UNLIKELY (!prio_loop_enter_only (loop)))
-    return FALSE;
-
-  /* Another thread may have sent an abort. */
-  is_simple = !prio_loop_has_operations (loop) &&
-              __atomic_load_n (&self->claim, __ATOMIC_RELAXED) == 0 &&
-              __atomic_load_n (&self->state, __ATOMIC_RELAXED) == PRIO_TASK_STATE_RUNNING &&
-              prio_entry_is_running (&self->entry);
-  if (is_simple)
-    {
-      __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
-      self->result = *result;
-      self->has_result = TRUE;
-    }
-  prio_loop_leave (loop);
-  return is_simple;
-}
-
 /* A result that the task cannot be given is destroyed. */
 static void
 return_result (PrioTask *self, PrioResult *result, const char *function)
@@ -99,12 +73,9 @@ return_result (PrioTask *self, PrioResult *result, const char *function)
 void
 prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destroy)
 {
-  PrioResult all = { .value.pointer = result, .destroy = destroy, .kind = PRIO_RESULT_POINTER };
-
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!return_quickly (self, &all))
-    return_result (self, &all, G_STRFUNC);
+  return_result (self, &(PrioResult) { .value.pointer = result, .destroy = destroy, .kind = PRIO_RESULT_POINTER }, G_STRFUNC);
 }
 
 /**
@@ -120,12 +91,9 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
 void
 prio_task_return_boolean (PrioTask *self, gboolean result)
 {
-  PrioResult all = { .value.boolean = result, .kind = PRIO_RESULT_BOOLEAN };
-
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!return_quickly (self, &all))
-    return_result (self, &all, G_STRFUNC);
+  return_result (self, &(PrioResult) { .value.boolean = result, .kind = PRIO_RESULT_BOOLEAN }, G_STRFUNC);
 }
 
 /**
@@ -141,12 +109,9 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
 void
 prio_task_return_int (PrioTask *self, gssize result)
 {
-  PrioResult all = { .value.integer = result, .kind = PRIO_RESULT_INT };
-
   g_return_if_fail (PRIO_IS_POSTED (self));
 
-  if (!return_quickly (self, &all))
-    return_result (self, &all, G_STRFUNC);
+  return_result (self, &(PrioResult) { .value.integer = result, .kind = PRIO_RESULT_INT }, G_STRFUNC);
 }
 
 static void
@@ -189,9 +154,6 @@ prio_task_return_value (PrioTask *self, const GValue *result)
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (result == NULL || G_IS_VALUE (result));
 
-  if (!claim_return (self, G_STRFUNC))
-    return;
-
   if (result != NULL)
     {
       GValue *copy = g_new0 (GValue, 1);
@@ -200,7 +162,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
       g_value_copy (result, copy);
       all = (PrioResult) { .value.pointer = copy, .destroy = value_free, .kind = PRIO_RESULT_VALUE };
     }
-  prio_task_return (self, &all);
+  return_result (self, &all, G_STRFUNC);
 }
 
 /**
@@ -245,14 +207,11 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
   g_return_if_fail (PRIO_IS_POSTED (self));
   g_return_if_fail (format != NULL);
 
-  if (!claim_return (self, G_STRFUNC))
-    return;
-
   va_start (args, format);
   error = g_error_new_valist (domain, code, format, args);
   va_end (args);
 
-  prio_task_return (self, &PRIO_RESULT_OF_ERROR (error));
+  return_result (self, &PRIO_RESULT_OF_ERROR (error), G_STRFUNC);
 }
 
 /* On the owner thread: carries out what other threads have sent, since they may have cancelled

@@ -399,26 +399,23 @@ gboolean
 prio_task_return_quietly (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
-  PrioOp op = { .apply = op_return, .target = g_object_ref (self) };
   gboolean releases, taken;
 
   if (G_UNLIKELY (prio_task_is_completed (self)))
     prio_task_tell_late_result (self);
   if (!prio_loop_enter (loop))
     {
-      op.data = g_memdup2 (result, sizeof *result);
-      prio_loop_submit (loop, &op);
+      prio_loop_submit (loop, &(PrioOp) { .apply = op_return, .target = g_object_ref (self),
+                                          .data = g_memdup2 (result, sizeof *result) });
       return FALSE;
     }
 
   taken = accept_result (self, result);
   releases = prio_loop_has_releases (loop);
   prio_loop_leave (loop);
-  if (!taken)
-    {
-      prio_before_unref (self);
-      g_object_unref (self);
-    }
+  /* Outside: a toggle reference calls a binding. */
+  if (taken)
+    g_object_ref (self);
   return releases;
 }
 
@@ -429,19 +426,18 @@ prio_task_return (PrioTask *self, PrioResult *result)
     prio_loop_flush_releases (self->entry.run_queue->loop);
 }
 
-/* Owner thread: appends a callback.  The caller sets its fields. */
-static inline PrioReaction *
-append_reaction (PrioTask *self)
+/* Owner thread: appends a callback, whose `next` is NULL. */
+static inline void
+append_reaction (PrioTask *self, const PrioReaction *template)
 {
   PrioReaction *reaction = self->first_reaction.callback == NULL ? &self->first_reaction : g_new (PrioReaction, 1);
 
-  reaction->next = NULL;
+  *reaction = *template;
   if (self->reactions == NULL)
     self->reactions = reaction;
   else
     self->last_reaction->next = reaction;
   self->last_reaction = reaction;
-  return reaction;
 }
 
 /* Takes the reference to the task. */
@@ -449,9 +445,8 @@ static void
 op_register (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *self = op->target;
-  PrioReaction *reaction = append_reaction (self);
 
-  *reaction = *(const PrioReaction *) op->data;
+  append_reaction (self, op->data);
   g_free (op->data);
   if (prio_task_is_completed (self))
     deliver_soon (self);
@@ -459,64 +454,12 @@ op_register (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Outside: the current scheduling state for a callback, or NULL.  Outside of tasks there is none. */
-static inline const PrioState *
-current_state (PrioTask *self)
-{
-  return prio_state_may_be_current () ? prio_state_capture (self->entry.run_queue->loop) : NULL;
-}
-
-/* Inside: keeps @current for a callback in @state, and holds it. */
-static inline void
-capture_state (PrioTask *self, const PrioState *current, PrioState *state)
-{
-  if (current == NULL)
-    {
-      state->run_queue = NULL;
-      return;
-    }
-  *state = *current;
-  prio_state_hold (state);
-  if (G_UNLIKELY (current->run_queue->lends) && !prio_task_is_completed (self))
-    prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
-}
-
-/* The fast path of prio_task_add_reaction (): registers the callback if this is the owner thread and the task has not completed. */
-static inline gboolean
-register_on_owner_thread (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
-{
-  PrioLoop *loop = self->entry.run_queue->loop;
-  const PrioState *current = current_state (self);
-  gboolean is_open;
-
-  if (!prio_loop_enter (loop))
-    return FALSE;
-
-  is_open = !prio_task_is_completed (self);
-  if (is_open)
-    {
-      PrioReaction *reaction = append_reaction (self);
-
-      reaction->callback = callback;
-      reaction->data = data;
-      reaction->notify = notify;
-      capture_state (self, current, &reaction->state);
-    }
-  prio_loop_leave (loop);
-  return is_open;
-}
-
 /* Registers a callback of a task that nobody else knows yet.  It is called with the state @held, which the task takes over, or
  * with none if @held has no run queue. */
 void
 prio_task_add_reaction_under (PrioTask *self, const PrioState *held, GAsyncReadyCallback callback, gpointer data)
 {
-  PrioReaction *reaction = append_reaction (self);
-
-  reaction->callback = callback;
-  reaction->data = data;
-  reaction->notify = NULL;
-  reaction->state = *held;
+  append_reaction (self, &(PrioReaction) { .callback = callback, .data = data, .state = *held });
 }
 
 /* Owner thread: a task that waits for this one by prio_task_add_reaction_under () lends it its priority, if its scheduler says so. */
@@ -529,35 +472,43 @@ prio_task_lend (PrioTask *self)
     prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
-/* The slow path of prio_task_add_reaction (): registers the callback from any thread or, if the task has
- * completed, calls it in a microtask. */
-static G_GNUC_NO_INLINE void
-register_slow (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
-{
-  PrioReaction reaction = { .callback = callback, .data = data, .notify = notify };
-  PrioLoop *loop = self->entry.run_queue->loop;
-  PrioOp op = { .apply = op_register, .target = g_object_ref (self) };
-  const PrioState *current = current_state (self);
-
-  if (prio_loop_enter (loop))
-    {
-      capture_state (self, current, &reaction.state);
-      prio_loop_leave (loop);
-    }
-  op.data = g_memdup2 (&reaction, sizeof reaction);
-  prio_loop_submit (loop, &op);
-}
-
-/* Any thread: has @callback called when the task has completed: see prio_task_then (). */
+/* Any thread: has @callback called when the task has completed, in the scheduling state that is current now: see
+ * prio_task_then (). */
 void
 prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
+  PrioReaction reaction = { .callback = callback, .data = data, .notify = notify };
+  PrioLoop *loop = self->entry.run_queue->loop;
+  const PrioState *current;
+  gboolean completed;
+
   if (G_UNLIKELY (callback == NULL))
     {
       prio_release_now (notify, data);
       return;
     }
 
-  if (!register_on_owner_thread (self, callback, data, notify))
-    register_slow (self, callback, data, notify);
+  /* Outside: a finder may be asked.  Outside of tasks there is no state. */
+  current = prio_state_may_be_current () ? prio_state_capture (loop) : NULL;
+  if (!prio_loop_enter (loop))
+    {
+      prio_loop_submit (loop, &(PrioOp) { .apply = op_register, .target = g_object_ref (self),
+                                          .data = g_memdup2 (&reaction, sizeof reaction) });
+      return;
+    }
+
+  completed = prio_task_is_completed (self);
+  if (current != NULL)
+    {
+      reaction.state = *current;
+      prio_state_hold (current);
+      if (G_UNLIKELY (current->run_queue->lends) && !completed)
+        prio_lending_wait (current, prio_traits_of (current).lend, &self->entry);
+    }
+  append_reaction (self, &reaction);
+  if (completed)
+    deliver_soon (self);
+  prio_loop_leave (loop);
+  if (completed)
+    g_object_ref (self);
 }

@@ -77,6 +77,7 @@ enum
 };
 
 static GParamSpec *properties[N_PROPS];
+static guint notify_signal;
 
 PrioEntry *
 prio_task_get_entry (PrioTask *self)
@@ -377,7 +378,7 @@ prio_task_class_init (PrioTaskClass *class)
   object_class->set_property = prio_task_set_property;
 
   install_properties (object_class);
-  prio_task_pool_init ();
+  notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
 }
 
 static void
@@ -430,6 +431,13 @@ prio_task_set_work (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNo
   prio_task_set_func (self, func);
   self->entry.job.data = data;
   self->entry.job.notify = notify;
+}
+
+/* Returns whether signal handlers are connected, blocked ones and those for one property too. */
+gboolean
+prio_task_is_listened_to (PrioTask *self)
+{
+  return g_signal_handler_find (self, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
 }
 
 /* Notifies `state` when the task begins to run. */
