@@ -46,4 +46,5 @@ void prio_signal_node_reevaluate_some (void);
 void prio_signal_node_wait_for_unref (PrioSignalNode *node);
 GCancellable *prio_handle_get (PrioHandle *handle, PrioVisit visit);
 void prio_handle_reevaluate (PrioHandle *handle);
-void prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data, GDestroyNotify notify);
+void prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data);
+void prio_call_later (PrioLoop *loop, GSourceFunc func, gpointer data);

@@ -23,17 +23,83 @@ unref (GCancellable *signal)
   g_object_unref (signal);
 }
 
-/* Calls @func soon from @context, or from the default one, which stands in for a context that has gone. */
-void
-prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data, GDestroyNotify notify)
+/* A function that is called until it returns FALSE, and frees its data then. */
+typedef struct
+{
+  GSourceFunc func;
+  gpointer data;
+  gboolean done;
+} Call;
+
+static gboolean
+call_carry_out (gpointer data)
+{
+  Call *call = data;
+
+  prio_in_finalize (call);
+  call->done = !call->func (call->data);
+  return !call->done;
+}
+
+static void attach (Call *call, GMainContext *context);
+
+/* Destroy notify.  The default context stands in for one that has gone. */
+static void
+call_end (gpointer data)
+{
+  Call *call = data;
+
+  prio_in_finalize (call);
+  if (call->done)
+    g_free (call);
+  else
+    attach (call, NULL);
+}
+
+static void
+attach (Call *call, GMainContext *context)
 {
   GSource *source = g_idle_source_new ();
 
+  prio_before_unref (call);
   g_source_set_priority (source, G_PRIORITY_HIGH);
-  g_source_set_callback (source, func, data, notify);
+  g_source_set_callback (source, call_carry_out, call, call_end);
   g_source_set_static_name (source, "prio-sched signal");
   g_source_attach (source, context);
   g_source_unref (source);
+}
+
+static Call *
+call_new (GSourceFunc func, gpointer data)
+{
+  Call *call = g_new (Call, 1);
+
+  *call = (Call) { func, data, FALSE };
+  return call;
+}
+
+/* Calls @func soon from @context, or from the default one if that is NULL or goes before. */
+void
+prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data)
+{
+  attach (call_new (func, data), context);
+}
+
+static void
+op_call (PrioLoop *loop, const PrioOp *op)
+{
+  if (prio_loop_is_dead (loop))
+    attach (op->target, NULL);
+  else
+    prio_run_queue_append_job (prio_run_queue_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, TRUE),
+                               call_carry_out, op->target, call_end);
+}
+
+/* The same from the context of @loop, even if that is on another thread. */
+void
+prio_call_later (PrioLoop *loop, GSourceFunc func, gpointer data)
+{
+  prio_loop_submit_quietly (loop, &(PrioOp) { .apply = op_call, .target = call_new (func, data) });
 }
 
 /* Whether another thread is still in the g_object_unref () whose dispose () has pinned @signal. */
@@ -53,31 +119,13 @@ prio_signal_node_wait_for_unref (PrioSignalNode *node)
     prio_wait_for_unref (G_OBJECT (node->signal), __atomic_load_n (&node->handle->pinned_by, __ATOMIC_ACQUIRE));
 }
 
-/* An idle function: runs until that g_object_unref () has returned; its destroy notify is drop (). */
 static gboolean
-wait_for_unref (gpointer signal)
-{
-  return is_within_unref (signal) ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
-}
-
-/* Called after wait_for_unref (), or when the context where it waits goes. */
-static void
 drop (gpointer signal)
 {
   if (is_within_unref (signal))
-    prio_call_from_context (NULL, wait_for_unref, signal, drop);
-  else
-    unref (signal);
-}
-
-static void
-op_drop (PrioLoop *loop, const PrioOp *op)
-{
-  if (prio_loop_is_dead (loop))
-    prio_loop_defer_release (loop, drop, op->target);
-  else
-    prio_run_queue_append_job (prio_run_queue_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, TRUE),
-                               wait_for_unref, op->target, drop);
+    return G_SOURCE_CONTINUE;
+  unref (signal);
+  return G_SOURCE_REMOVE;
 }
 
 /* Drops the reference to @signal that the graph has owned: if is_within_unref () for long, later, from the main context of
@@ -85,12 +133,10 @@ op_drop (PrioLoop *loop, const PrioOp *op)
 static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
-  PrioOp op = { .apply = op_drop, .target = signal };
-
   if (prio_wait_briefly_for_unref (G_OBJECT (signal), __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE)))
     unref (signal);
   else
-    prio_loop_submit (handle->loop, &op);
+    prio_call_later (handle->loop, drop, signal);
 }
 
 typedef struct

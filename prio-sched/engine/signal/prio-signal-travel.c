@@ -168,51 +168,8 @@ static gboolean
 emit_now (gpointer handle)
 {
   emit (handle);
+  prio_handle_unref (handle);
   return G_SOURCE_REMOVE;
-}
-
-/* Used where no user code may run.  Takes the reference to @handle. */
-static void
-emit_from_default_context (PrioHandle *handle)
-{
-  prio_call_from_context (NULL, emit_now, handle, (GDestroyNotify) prio_handle_unref);
-}
-
-/* Destroy notify of emit_now ().  If the context has gone before the signal has emitted, the
- * default context takes over. */
-static void
-emitted_or_gone (gpointer data)
-{
-  PrioHandle *handle = data;
-  gboolean pending_cancelled;
-
-  prio_lock_lock (&prio_signal_lock);
-  pending_cancelled = handle->node != NULL && handle->node->pending_cancelled == PRIO_CANCELLED_PENDING;
-  prio_lock_unlock (&prio_signal_lock);
-
-  if (pending_cancelled)
-    emit_from_default_context (handle);
-  else
-    prio_handle_unref (handle);
-}
-
-static void
-op_emit_cancelled (PrioLoop *loop, const PrioOp *op)
-{
-  if (prio_loop_is_dead (loop))
-    emit_from_default_context (op->target);
-  else
-    prio_run_queue_append_job (prio_run_queue_own (loop), prio_effective (PRIO_TASK_PRIORITY_USER_BLOCKING, TRUE),
-                               emit_now, op->target, emitted_or_gone);
-}
-
-/* Makes the signal, whose `cancelled` is pending, emit it from its main context. */
-static void
-emit_later (PrioHandle *handle)
-{
-  PrioOp op = { .apply = op_emit_cancelled, .target = prio_handle_ref (handle) };
-
-  prio_loop_submit_quietly (handle->loop, &op);
 }
 
 /* Carries out the abort of all targets.  First the tasks of all of them leave their queues, so
@@ -298,7 +255,7 @@ prio_signal_node_cancelled (PrioSignalNode *node)
 
       target_send (target, prio_registration_abort, TRUE);
       if (i > 0 || clear_pending_cancelled (node))
-        emit_later (target->handle);
+        prio_call_later (target->handle->loop, emit_now, prio_handle_ref (target->handle));
     }
 
   g_array_unref (targets);

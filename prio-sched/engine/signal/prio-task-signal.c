@@ -159,51 +159,30 @@ notify_abort (PrioSignalNode *node, PrioNotice when)
   notify (node, PROP_REASON, when);
 }
 
-/* A notification that is still to come.  It keeps neither the signal nor a context alive. */
-typedef struct
-{
-  GWeakRef signal;
-  gboolean done;
-} PendingNotice;
-
+/* @data is a weak reference, which keeps neither the signal nor a context alive. */
 static gboolean
-notice_carry_out (gpointer data)
+notify_now (gpointer data)
 {
-  PendingNotice *notice = data;
-  g_autoptr (PrioTaskSignal) signal = g_weak_ref_get (&notice->signal);
+  g_autoptr (PrioTaskSignal) signal = g_weak_ref_get (data);
 
-  notice->done = TRUE;
   if (signal != NULL)
     notify_abort (&signal->node, PRIO_NOTICE_NOW);
+  g_weak_ref_clear (data);
+  g_free (data);
   return G_SOURCE_REMOVE;
-}
-
-/* Destroy notify.  If the context has gone before, the default context notifies. */
-static void
-notice_end (gpointer data)
-{
-  PendingNotice *notice = data;
-
-  if (!notice->done)
-    {
-      prio_call_from_context (NULL, notice_carry_out, notice, notice_end);
-      return;
-    }
-  g_weak_ref_clear (&notice->signal);
-  g_free (notice);
 }
 
 static void
 notify_abort_later (GCancellable *signal)
 {
-  PendingNotice *notice;
+  GWeakRef *later;
 
   if (!is_notified (signal, PROP_ABORTED) && !is_notified (signal, PROP_REASON))
     return;
 
-  notice = g_new0 (PendingNotice, 1);
-  g_weak_ref_init (&notice->signal, signal);
-  prio_call_from_context (g_main_context_get_thread_default (), notice_carry_out, notice, notice_end);
+  later = g_new (GWeakRef, 1);
+  g_weak_ref_init (later, signal);
+  prio_call_from_context (g_main_context_get_thread_default (), notify_now, later);
 }
 
 static void
