@@ -7,6 +7,8 @@
 
 #include "base/prio-slab-private.h"
 
+#include "base/prio-list-private.h"
+
 /* Chunks: four mebibytes stay for the next burst.  When there is nothing to do, one mebibyte stays, and the
  * rest returns to the system, TRIMMED chunks at a time. */
 #define MAX_SPARE 256
@@ -17,27 +19,6 @@ void
 prio_slab_init (PrioSlab *slab, guint record_size)
 {
   *slab = (PrioSlab) { .record_size = record_size };
-}
-
-static void
-chunk_list_push (PrioSlabChunk **list, PrioSlabChunk *chunk)
-{
-  chunk->prev = NULL;
-  chunk->next = *list;
-  if (*list != NULL)
-    (*list)->prev = chunk;
-  *list = chunk;
-}
-
-static void
-chunk_list_remove (PrioSlabChunk **list, PrioSlabChunk *chunk)
-{
-  if (chunk->prev != NULL)
-    chunk->prev->next = chunk->next;
-  else
-    *list = chunk->next;
-  if (chunk->next != NULL)
-    chunk->next->prev = chunk->prev;
 }
 
 static void
@@ -84,7 +65,7 @@ prio_slab_alloc_slow (PrioSlab *slab)
   if (slab->room != NULL)
     {
       chunk = slab->room;
-      chunk_list_remove (&slab->room, chunk);
+      PRIO_LIST_REMOVE (slab->room, chunk, next, prev);
       chunk->listed = FALSE;
     }
   else
@@ -92,7 +73,7 @@ prio_slab_alloc_slow (PrioSlab *slab)
       if (slab->spare != NULL)
         {
           chunk = slab->spare;
-          chunk_list_remove (&slab->spare, chunk);
+          PRIO_LIST_REMOVE (slab->spare, chunk, next, prev);
           slab->n_spare--;
         }
       else
@@ -113,17 +94,17 @@ prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
 {
   if (chunk->live > 0)
     {
-      chunk_list_push (&slab->room, chunk);
+      PRIO_LIST_PREPEND (slab->room, chunk, next, prev);
       chunk->listed = TRUE;
       return;
     }
 
   if (chunk->listed)
-    chunk_list_remove (&slab->room, chunk);
+    PRIO_LIST_REMOVE (slab->room, chunk, next, prev);
 
   if (slab->n_spare < MAX_SPARE)
     {
-      chunk_list_push (&slab->spare, chunk);
+      PRIO_LIST_PREPEND (slab->spare, chunk, next, prev);
       slab->n_spare++;
     }
   else
@@ -145,7 +126,7 @@ prio_slab_trim (PrioSlab *slab)
     {
       PrioSlabChunk *chunk = slab->spare;
 
-      chunk_list_remove (&slab->spare, chunk);
+      PRIO_LIST_REMOVE (slab->spare, chunk, next, prev);
       slab->n_spare--;
       g_aligned_free (chunk);
     }

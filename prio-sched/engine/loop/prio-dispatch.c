@@ -24,7 +24,7 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 {
   PrioEntry *entry;
 
-  while ((entry = prio_due_take_delayed (&loop->due, now)) != NULL)
+  while ((entry = prio_due_take (&loop->due.delays, now)) != NULL)
     {
       prio_run_queue_enqueue (entry);
       if (G_UNLIKELY (entry->is_observed))

@@ -103,13 +103,6 @@ typedef struct
   gpointer data;
 } PrioRelease;
 
-/* Of prio-loop.c: the run queues and others that have acquired the loop, under the lock of the table. */
-typedef struct
-{
-  guint n;
-  gint none; /* whether there is none; atomic */
-} PrioUsers;
-
 /* Of prio-loop.c: what is to be released, in this order. */
 typedef struct
 {
@@ -202,7 +195,7 @@ struct _PrioLoop
   PrioOwnerLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   PrioSlot slots[PRIO_N_SLOTS]; /* of the rooms above */
-  PrioUsers users;
+  guint n_users; /* run queues and others that have acquired the loop; written under the lock of the table; atomic */
 
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
@@ -417,7 +410,7 @@ prio_loop_has_microtasks (PrioLoop *loop)
 static inline gboolean
 prio_loop_is_unused (PrioLoop *loop)
 {
-  return __atomic_load_n (&loop->users.none, __ATOMIC_RELAXED);
+  return __atomic_load_n (&loop->n_users, __ATOMIC_RELAXED) == 0;
 }
 
 /* How many releases have been deferred. */

@@ -170,8 +170,7 @@ prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
       loop = loop_new (context, funcs);
       g_hash_table_insert (table, context, loop);
     }
-  loop->users.n++;
-  __atomic_store_n (&loop->users.none, FALSE, __ATOMIC_RELAXED);
+  __atomic_add_fetch (&loop->n_users, 1, __ATOMIC_RELAXED);
   prio_loop_ref (loop);
 
   prio_lock_unlock (&table_lock);
@@ -200,8 +199,7 @@ void
 prio_loop_release (PrioLoop *loop)
 {
   prio_lock_lock (&table_lock);
-  if (--loop->users.n == 0)
-    __atomic_store_n (&loop->users.none, TRUE, __ATOMIC_RELAXED);
+  __atomic_sub_fetch (&loop->n_users, 1, __ATOMIC_RELAXED);
   prio_lock_unlock (&table_lock);
 
   prio_loop_unref (loop);
@@ -234,7 +232,7 @@ prio_loop_dispose (PrioLoop *loop)
     return FALSE;
 
   prio_lock_lock (&table_lock);
-  unused = loop->users.n == 0;
+  unused = loop->n_users == 0;
   if (unused)
     leave_table_locked (loop);
   prio_lock_unlock (&table_lock);

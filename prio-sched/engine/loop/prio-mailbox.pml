@@ -33,7 +33,7 @@
  *     Loop: `here = 0`
  * @models engine/loop/prio-loop-source.c prepare 4e751583a798
  *     Loop, prepare
- * @models engine/loop/prio-loop-source.c governor_check 3e1be1fd1326
+ * @models engine/loop/prio-loop-source.c governor_check fc123205f66f
  *     Loop, check
  * @models engine/loop/prio-loop-end.c prio_loop_tear_down dd6a6264ecbd
  *     Ender

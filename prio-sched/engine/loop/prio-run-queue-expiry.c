@@ -137,7 +137,7 @@ prio_loop_expire_deadlines (PrioLoop *loop, gint64 now)
 {
   PrioEntry *entry;
 
-  while ((entry = prio_due_take_deadline (&loop->due, now)) != NULL)
+  while ((entry = prio_due_take (&loop->due.deadlines, now)) != NULL)
     {
       prio_run_queue_unlink (entry);
       if (G_UNLIKELY (entry->boosted))

@@ -7,6 +7,7 @@
 
 #include "loop/prio-run-queue-group-private.h"
 
+#include "base/prio-list-private.h"
 #include "loop/prio-lending-private.h"
 
 /* Adds @group, which is all zero but for `users` and `ended`, to @run_queue, and holds that.  @effective is that of its tasks. */
@@ -17,10 +18,7 @@ prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioEffective effe
   for (guint i = 0; i < 2; i++)
     prio_queue_init (&group->queues[i], run_queue, effective + i, PRIO_QUEUE_ENTRIES);
 
-  group->next = run_queue->groups;
-  if (run_queue->groups != NULL)
-    run_queue->groups->prev = group;
-  run_queue->groups = group;
+  PRIO_LIST_PREPEND (run_queue->groups, group, next, prev);
   prio_run_queue_hold (run_queue);
 }
 
@@ -32,13 +30,7 @@ prio_group_leave (PrioGroup *group)
 
   g_assert (group->entries == NULL && group->n_elsewhere == 0);
 
-  if (group->prev != NULL)
-    group->prev->next = group->next;
-  else
-    run_queue->groups = group->next;
-  if (group->next != NULL)
-    group->next->prev = group->prev;
-
+  PRIO_LIST_REMOVE (run_queue->groups, group, next, prev);
   prio_run_queue_release (run_queue);
 }
 
@@ -84,7 +76,8 @@ drop_elsewhere (PrioGroup *group)
       switch (prio_entry_get_state (entry))
         {
         case PRIO_ENTRY_RUNNING:
-          prio_run_queue_abort_running (entry);
+          /* Its result will be the abort: when it is rejected, or at its end if that comes first. */
+          prio_entry_move (entry, PRIO_ENTRY_ABORTED);
           left--;
           break;
 

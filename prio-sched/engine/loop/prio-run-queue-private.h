@@ -72,7 +72,6 @@ void prio_run_queue_enqueue (PrioEntry *entry);
 void prio_run_queue_add (PrioEntry *entry, gint64 due);
 void prio_run_queue_unlink (PrioEntry *entry);
 void prio_run_queue_dequeue (PrioEntry *entry);
-void prio_run_queue_abort_running (PrioEntry *entry);
 void prio_run_queue_release_entry (PrioEntry *entry);
 void prio_run_queue_abort_entry (PrioEntry *entry);
 PrioEntry *prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify);

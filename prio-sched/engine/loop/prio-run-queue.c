@@ -7,6 +7,7 @@
 
 #include "loop/prio-run-queue-private.h"
 
+#include "base/prio-list-private.h"
 #include "loop/prio-lending-private.h"
 
 #include <string.h>
@@ -16,10 +17,7 @@ op_add_run_queue (PrioLoop *loop, const PrioOp *op)
 {
   PrioRunQueue *run_queue = op->target;
 
-  run_queue->next = loop->run_queues.first;
-  if (run_queue->next != NULL)
-    run_queue->next->prev = run_queue;
-  loop->run_queues.first = run_queue;
+  PRIO_LIST_PREPEND (loop->run_queues.first, run_queue, next, prev);
 }
 
 static PrioRunQueue *
@@ -115,13 +113,7 @@ prio_run_queue_end (PrioRunQueue *run_queue)
 {
   PrioLoop *loop = run_queue->loop;
 
-  if (run_queue->prev != NULL)
-    run_queue->prev->next = run_queue->next;
-  else
-    loop->run_queues.first = run_queue->next;
-  if (run_queue->next != NULL)
-    run_queue->next->prev = run_queue->prev;
-
+  PRIO_LIST_REMOVE (loop->run_queues.first, run_queue, next, prev);
   if (G_UNLIKELY (run_queue->frame_share != 0))
     prio_run_queues_update_frame_share (loop);
   prio_ready_evict (&loop->ready);
@@ -209,10 +201,7 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
   __atomic_store_n (&part->slice, prio_run_queue_get_slice (outer), __ATOMIC_RELAXED);
   part->lends = outer->lends;
   share_record (outer, part);
-  part->next_part = outer->parts;
-  if (outer->parts != NULL)
-    outer->parts->prev_part = part;
-  outer->parts = part;
+  PRIO_LIST_PREPEND (outer->parts, part, next_part, prev_part);
   update_paused (part);
 }
 
@@ -234,12 +223,7 @@ op_drop_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   PrioRunQueue *part = op->target, *outer = g_steal_pointer (&part->outer);
 
-  if (part->prev_part != NULL)
-    part->prev_part->next_part = part->next_part;
-  else
-    outer->parts = part->next_part;
-  if (part->next_part != NULL)
-    part->next_part->prev_part = part->prev_part;
+  PRIO_LIST_REMOVE (outer->parts, part, next_part, prev_part);
   prio_run_queue_release (outer);
   prio_run_queue_release (part);
 }
@@ -293,33 +277,22 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* The queue in which @entry is, or belongs, unless it is boosted. */
+/* The queue in which @entry is, or belongs. */
 static inline PrioQueue *
-queue_of_entry (PrioEntry *entry)
+queue_of (PrioEntry *entry)
 {
+  if (G_UNLIKELY (entry->boosted))
+    return prio_lending_get_queue (entry);
   if (entry->follows != NULL)
     return &entry->follows->queues[entry->turn & PRIO_ENTRY_GOES_ON];
   return &entry->run_queue->entries[prio_effective (entry->priority, entry->turn & PRIO_ENTRY_GOES_ON)];
 }
 
-/* The queue in which an entry belongs that prio-lending knows. */
-static G_GNUC_NO_INLINE PrioQueue *
-queue_of_lent (PrioEntry *entry)
-{
-  prio_lending_prepare (entry);
-  return entry->boosted ? prio_lending_get_queue (entry) : queue_of_entry (entry);
-}
-
-static inline PrioQueue *
-queue_to_enter (PrioEntry *entry)
-{
-  return G_LIKELY (!entry->lends) ? queue_of_entry (entry) : queue_of_lent (entry);
-}
-
 static inline void
-append (PrioQueue *queue, PrioEntry *entry)
+append (PrioEntry *entry)
 {
   PrioRunQueue *run_queue = entry->run_queue;
+  PrioQueue *queue = queue_of (entry);
 
   entry->job.order = prio_loop_next_order (run_queue->loop);
   if (prio_queue_append_entry (queue, entry))
@@ -330,37 +303,25 @@ append (PrioQueue *queue, PrioEntry *entry)
 void
 prio_entry_append (PrioEntry *entry)
 {
-  append (queue_to_enter (entry), entry);
-}
-
-/* The same as prio_run_queue_enqueue () for an entry that has a timeout, or that prio-lending knows. */
-static G_GNUC_NO_INLINE void
-enqueue_rare (PrioEntry *entry)
-{
-  PrioQueue *queue;
-
-  if (entry->timed != PRIO_TIMED_NOT)
-    {
-      prio_entry_move (entry, PRIO_ENTRY_QUEUED);
-      prio_run_queue_enqueue_timed (entry);
-      return;
-    }
-  queue = queue_of_lent (entry);
-  prio_entry_move (entry, PRIO_ENTRY_QUEUED);
-  append (queue, entry);
+  if (G_UNLIKELY (entry->lends))
+    prio_lending_prepare (entry);
+  append (entry);
 }
 
 /* Puts @entry where it belongs now (§2.4.1). */
 void
 prio_run_queue_enqueue (PrioEntry *entry)
 {
-  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT || entry->lends))
+  if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT))
     {
-      enqueue_rare (entry);
+      prio_entry_move (entry, PRIO_ENTRY_QUEUED);
+      prio_run_queue_enqueue_timed (entry);
       return;
     }
+  if (G_UNLIKELY (entry->lends))
+    prio_lending_prepare (entry);
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
-  append (queue_of_entry (entry), entry);
+  append (entry);
 }
 
 /* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
@@ -396,7 +357,7 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
 void
 prio_run_queue_unlink (PrioEntry *entry)
 {
-  PrioQueue *queue = entry->boosted ? prio_lending_get_queue (entry) : queue_of_entry (entry);
+  PrioQueue *queue = queue_of (entry);
   gboolean was_head = queue->head == &entry->job;
 
   prio_queue_unlink (queue, entry);
@@ -431,27 +392,6 @@ prio_run_queue_dequeue (PrioEntry *entry)
   prio_entry_move (entry, PRIO_ENTRY_DROPPED);
   if (G_UNLIKELY (entry->boosted))
     prio_lending_rejoin (entry);
-}
-
-/* The group of @entry, which is running, has been aborted.  Its result will be the abort: when it is
- * rejected, or at its end if that comes first. */
-void
-prio_run_queue_abort_running (PrioEntry *entry)
-{
-  prio_entry_move (entry, PRIO_ENTRY_ABORTED);
-}
-
-/* The result of @entry, which is running and ABORTED, is the abort from now on.  Its function
- * continues, with the state that it was posted with. */
-static void
-reject_running (PrioEntry *entry)
-{
-  prio_entry_move (entry, PRIO_ENTRY_REJECTED);
-  if (entry->abort != NULL)
-    prio_group_remove (entry->abort, entry);
-
-  if (entry->funcs->rejected != NULL)
-    entry->funcs->rejected (entry);
 }
 
 /* @entry, which has run or is DROPPED, is DONE: it releases its groups and
@@ -489,13 +429,18 @@ prio_run_queue_release_entry (PrioEntry *entry)
 }
 
 /* @entry will not run: its group has been aborted, it has been cancelled, or the context
- * has gone.  If it is running, and ABORTED, this rejects it. */
+ * has gone.  If it is running, and ABORTED, its result is the abort from now on, and its function continues, with the state
+ * that it was posted with. */
 void
 prio_run_queue_abort_entry (PrioEntry *entry)
 {
   if (prio_entry_is_running (entry))
     {
-      reject_running (entry);
+      prio_entry_move (entry, PRIO_ENTRY_REJECTED);
+      if (entry->abort != NULL)
+        prio_group_remove (entry->abort, entry);
+      if (entry->funcs->rejected != NULL)
+        entry->funcs->rejected (entry);
       return;
     }
 

@@ -82,8 +82,9 @@ prio_due_remove_deadline (PrioDue *self, PrioEntry *entry)
   prio_heap_remove (&self->deadlines, &entry->delay);
 }
 
+/* Takes out the first entry of @heap, one of those above, if its time has come, or returns NULL. */
 static inline PrioEntry *
-prio_due_take_first (PrioHeap *heap, gint64 now)
+prio_due_take (PrioHeap *heap, gint64 now)
 {
   PrioHeapItem *first = heap->n_items > 0 ? prio_heap_first (heap) : NULL;
   PrioHeapNode *node;
@@ -93,20 +94,6 @@ prio_due_take_first (PrioHeap *heap, gint64 now)
   node = first->node;
   prio_heap_remove (heap, node);
   return prio_entry_from_delay (node);
-}
-
-/* Takes out the first delayed entry if it is due, or returns NULL. */
-static inline PrioEntry *
-prio_due_take_delayed (PrioDue *self, gint64 now)
-{
-  return prio_due_take_first (&self->delays, now);
-}
-
-/* Takes out the first entry whose timeout has passed, or returns NULL. */
-static inline PrioEntry *
-prio_due_take_deadline (PrioDue *self, gint64 now)
-{
-  return prio_due_take_first (&self->deadlines, now);
 }
 
 /* Calls @func for each delayed entry, in any order. */

@@ -14,59 +14,16 @@
 #include "loop/prio-frame-hook-private.h"
 #include "loop/prio-frames-private.h"
 
-typedef struct _PrioFrameClosure PrioFrameClosure;
-
-/* The scheduler that closures belong to.  Closures keep the record alive, so that its address identifies the scheduler
- * even after that has been finalized. */
 typedef struct
 {
-  GWeakRef scheduler;
-  GHashTable *closures; /* PrioFrameClosure, not owned, by the clocks that are followed */
-} PrioFollower;
-
-struct _PrioFrameClosure
-{
-  GClosure closure; /* the data is a PrioFollower */
+  GClosure closure;
   PrioFrameClock clock;
-  GObject *frame_clock;   /* as long as it is followed; only compared */
+  GWeakRef *scheduler;  /* that of its run queue: a GAtomicRcBox */
+  GHashTable *followed; /* that of the scheduler, and so the same even after that has been finalized */
+  GObject *frame_clock; /* as long as it is followed; only compared */
   gulong id;
   guint n; /* how often it is followed */
-};
-
-static void
-follower_clear (gpointer data)
-{
-  g_weak_ref_clear (&((PrioFollower *) data)->scheduler);
-  g_hash_table_unref (((PrioFollower *) data)->closures);
-}
-
-static void
-follower_unref (gpointer follower)
-{
-  g_atomic_rc_box_release_full (follower, follower_clear);
-}
-
-/* Returns: (transfer none) */
-static PrioFollower *
-get_follower (PrioScheduler *self)
-{
-  if (g_once_init_enter (&self->follower))
-    {
-      PrioFollower *follower = g_atomic_rc_box_new0 (PrioFollower);
-
-      g_weak_ref_init (&follower->scheduler, self);
-      follower->closures = g_hash_table_new (NULL, NULL);
-      g_once_init_leave (&self->follower, follower);
-    }
-  return self->follower;
-}
-
-/* The scheduler is being finalized. */
-void
-prio_scheduler_clear_follower (PrioScheduler *self)
-{
-  g_clear_pointer (&self->follower, follower_unref);
-}
+} PrioFrameClosure;
 
 static void
 notify_next_frame (PrioScheduler *self, gint64 next_frame)
@@ -83,26 +40,27 @@ nearest_frame (PrioScheduler *self)
 
 /* Its clock may be followed by another closure from now on. */
 static void
-unlink_closure (PrioFollower *follower, PrioFrameClosure *self)
+unlink_closure (PrioFrameClosure *self)
 {
-  if (g_hash_table_lookup (follower->closures, self->frame_clock) == self)
-    g_hash_table_remove (follower->closures, self->frame_clock);
+  if (g_hash_table_lookup (self->followed, self->frame_clock) == self)
+    g_hash_table_remove (self->followed, self->frame_clock);
   self->frame_clock = NULL;
 }
 
 /* A clock has been unfollowed or finalized.  If that happens during its emission, this runs after the emission. */
 static void
-closure_finalized (gpointer follower, GClosure *closure)
+closure_finalized (gpointer data G_GNUC_UNUSED, GClosure *closure)
 {
   PrioFrameClosure *self = (PrioFrameClosure *) closure;
-  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) follower)->scheduler);
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (self->scheduler);
 
   if (self->frame_clock != NULL)
-    unlink_closure (follower, self);
+    unlink_closure (self);
   prio_frame_clock_clear (&self->clock);
   if (scheduler != NULL)
     notify_next_frame (scheduler, nearest_frame (scheduler));
-  follower_unref (follower);
+  g_hash_table_unref (self->followed);
+  g_atomic_rc_box_release_full (self->scheduler, (GDestroyNotify) g_weak_ref_clear);
 }
 
 static void
@@ -110,7 +68,7 @@ before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, c
               gpointer hint G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
   PrioFrameClosure *self = (PrioFrameClosure *) closure;
-  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&((PrioFollower *) closure->data)->scheduler);
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (self->scheduler);
 
   if (scheduler == NULL)
     {
@@ -123,16 +81,18 @@ before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, c
 }
 
 static void
-connect_closure (PrioScheduler *scheduler, PrioFollower *follower, GObject *frame_clock)
+connect_closure (PrioScheduler *scheduler, GObject *frame_clock)
 {
-  GClosure *closure = g_closure_new_simple (sizeof (PrioFrameClosure), g_atomic_rc_box_acquire (follower));
+  GClosure *closure = g_closure_new_simple (sizeof (PrioFrameClosure), NULL);
   PrioFrameClosure *self = (PrioFrameClosure *) closure;
 
   prio_frame_clock_init (&self->clock, scheduler->run_queue->loop);
+  self->scheduler = g_atomic_rc_box_acquire (scheduler->run_queue->scheduler);
+  self->followed = g_hash_table_ref (scheduler->followed);
   self->frame_clock = frame_clock;
   self->n = 1;
-  g_hash_table_insert (follower->closures, frame_clock, self);
-  g_closure_add_finalize_notifier (closure, follower, closure_finalized);
+  g_hash_table_insert (self->followed, frame_clock, self);
+  g_closure_add_finalize_notifier (closure, NULL, closure_finalized);
   g_closure_set_marshal (closure, before_paint);
   self->id = g_signal_connect_closure (frame_clock, "before-paint", closure, FALSE);
 }
@@ -171,9 +131,9 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
   g_return_if_fail (G_IS_OBJECT (frame_clock));
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
-  closure = g_hash_table_lookup (get_follower (self)->closures, frame_clock);
+  closure = g_hash_table_lookup (self->followed, frame_clock);
   if (closure == NULL)
-    connect_closure (self, get_follower (self), frame_clock);
+    connect_closure (self, frame_clock);
   else
     closure->n++;
 }
@@ -218,14 +178,14 @@ prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
   g_return_if_fail (G_IS_OBJECT (frame_clock));
   g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
 
-  closure = g_hash_table_lookup (get_follower (self)->closures, frame_clock);
+  closure = g_hash_table_lookup (self->followed, frame_clock);
   if (closure == NULL)
     prio_frame_hook_leave_alone (frame_clock);
   if (closure == NULL || --closure->n > 0)
     return;
 
   g_object_ref (self);
-  unlink_closure (get_follower (self), closure);
+  unlink_closure (closure);
   g_signal_handler_disconnect (frame_clock, closure->id);
   g_object_unref (self);
 }

@@ -17,7 +17,7 @@ struct _PrioScheduler
   GMainContext *context;
   PrioRunQueue *run_queue;
   gint64 next_frame; /* atomic: what was reported last */
-  gpointer follower; /* identifies the scheduler in prio-scheduler-frames.c; NULL, or made once */
+  GHashTable *followed; /* of prio-scheduler-frames.c: the closures of the clocks that are followed, not owned */
 };
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
@@ -47,5 +47,4 @@ void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GA
 GParamSpec *prio_scheduler_make_lends_priority (void);
 GParamSpec *prio_scheduler_make_frame_share (void);
 void prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char *property);
-void prio_scheduler_clear_follower (PrioScheduler *self);
 void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);

@@ -150,11 +150,11 @@ prio_scheduler_finalize (GObject *object)
 
   prio_in_finalize (self);
   prio_debug ("A scheduler is finalized; what is queued still runs");
-  prio_scheduler_clear_follower (self);
   if (watch != NULL)
     watch->ends (self);
   prio_loop_submit (self->run_queue->loop, &op);
   g_clear_pointer (&self->context, g_main_context_unref);
+  g_hash_table_unref (self->followed);
 
   G_OBJECT_CLASS (prio_scheduler_parent_class)->finalize (object);
 }
@@ -317,8 +317,9 @@ prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char 
 }
 
 static void
-prio_scheduler_init (PrioScheduler *self G_GNUC_UNUSED)
+prio_scheduler_init (PrioScheduler *self)
 {
+  self->followed = g_hash_table_new (NULL, NULL);
 }
 
 /**

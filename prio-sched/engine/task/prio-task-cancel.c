@@ -123,7 +123,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
   switch (state)
     {
     case PRIO_ENTRY_RUNNING:
-      prio_run_queue_abort_running (&self->entry);
+      prio_entry_move (&self->entry, PRIO_ENTRY_ABORTED);
       G_GNUC_FALLTHROUGH;
 
     case PRIO_ENTRY_DELAYED:

@@ -135,7 +135,6 @@ void prio_task_complain (PrioTask *self, const char *function, const char *forma
 void prio_task_warn (PrioTask *self, const char *what);
 void prio_task_tell_late_result (PrioTask *self);
 void prio_task_notify_state (PrioTask *self);
-void prio_task_notify_progress (PrioTask *self);
 
 /* A task that a scheduler has made, and not a g_object_new () of a binding. */
 #define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.run_queue != NULL)
@@ -186,15 +185,4 @@ static inline const GError *
 prio_task_peek_error (PrioTask *self)
 {
   return self->result.kind == PRIO_RESULT_ERROR ? self->result.value.error : NULL;
-}
-
-/* @state, in which a callback of @self was registered, is about to be current.  What follows a yield is asked anew whether its
- * timeout has passed. */
-static inline void
-prio_task_prepare_state (PrioTask *self, PrioState *state)
-{
-  if (state->run_queue != NULL)
-    state->depth = g_main_depth ();
-  if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && prio_entry_is_continuation (&self->entry))
-    state->timed = self->entry.timed;
 }

@@ -14,7 +14,7 @@ tell (gpointer data)
   PrioTask *self = data;
 
   self->tells_progress = FALSE;
-  prio_task_notify_progress (self);
+  g_object_notify (G_OBJECT (self), "progress");
 }
 
 /* Takes the reference to the task. */

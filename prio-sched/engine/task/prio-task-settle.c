@@ -60,7 +60,11 @@ deliver (gpointer data)
 
   while ((reaction = pop_reaction (self)) != NULL)
     {
-      prio_task_prepare_state (self, &reaction->state);
+      if (reaction->state.run_queue != NULL)
+        reaction->state.depth = g_main_depth ();
+      /* What follows a yield is asked anew whether its timeout has passed. */
+      if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && prio_entry_is_continuation (&self->entry))
+        reaction->state.timed = self->entry.timed;
       prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
       reaction->callback (source_of (self, loop), (GAsyncResult *) self, reaction->data);
       prio_thread.state = outer;

@@ -447,12 +447,6 @@ prio_task_notify_state (PrioTask *self)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
 }
 
-void
-prio_task_notify_progress (PrioTask *self)
-{
-  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_PROGRESS]);
-}
-
 /* Notifies the `state` at the end, once, after the callbacks have been called. */
 void
 prio_task_notify (PrioTask *self)
