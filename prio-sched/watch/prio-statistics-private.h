@@ -5,7 +5,6 @@
 
 #pragma once
 
-
 #include "prio-statistics.h"
 
 void prio_scheduler_end_statistics (PrioScheduler *self);

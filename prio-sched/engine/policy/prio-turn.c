@@ -115,19 +115,14 @@ is_spinning (PrioTurn *turn, gint64 used)
          (turn->n_top >= LONG_SPIN_ITERATIONS && used >= LONG_SPIN_TIME);
 }
 
-static gboolean
-is_still_spinning (PrioTurn *turn, gint64 used)
-{
-  return turn->n_top >= FLOOD_ITERATIONS || (turn->n_top >= LONG_FLOOD_ITERATIONS && used >= LONG_FLOOD_TIME);
-}
-
 /* The last iterations came no further than above the frame, and took @used µs.  Returns whether
  * this is a flood beside which tasks may run now. */
 static gboolean
 is_flood (PrioTurn *turn, gint64 now, gint64 used)
 {
   if (now < turn->flood_until)
-    return is_still_spinning (turn, used) && turn->balance + used >= 0;
+    return (turn->n_top >= FLOOD_ITERATIONS || (turn->n_top >= LONG_FLOOD_ITERATIONS && used >= LONG_FLOOD_TIME)) &&
+           turn->balance + used >= 0;
   if (!is_spinning (turn, used))
     return FALSE;
 
@@ -189,14 +184,6 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
-/* Tasks run right after input, or before every other source, even in a turn that was to continue to the bottom. */
-static void
-grant (PrioTurn *turn)
-{
-  turn->granted = TRUE;
-  turn->others = turn->whole = FALSE;
-}
-
 /* An iteration begins; tasks are ready, and were ready in the last one.  @urgent says whether one of
  * them is urgent or user-visible: background tasks wait until nothing else is ready. */
 void
@@ -238,7 +225,11 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
   else if (turn->background_since == 0)
     turn->background_since = now;
   else if (!urgent && now - turn->background_since >= MAX_WAIT / 2)
-    grant (turn);
+    {
+      /* They run right after input, or before every other source, even in a turn that was to continue to the bottom. */
+      turn->granted = TRUE;
+      turn->others = turn->whole = FALSE;
+    }
 }
 
 /* Tasks have run for @ran µs.  What nothing else has asked for is not taken from the time that will be due to them. */

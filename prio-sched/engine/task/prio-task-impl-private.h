@@ -128,7 +128,6 @@ void prio_task_drop (PrioTask *self);
 GError *prio_task_dup_reason (PrioTask *self);
 gboolean prio_task_succeeds (PrioTask *self, GError **error, const char *function);
 gboolean prio_task_is_listened_to (PrioTask *self);
-void prio_task_return (PrioTask *self, PrioResult *result);
 gboolean prio_task_return_quietly (PrioTask *self, PrioResult *result);
 gboolean prio_task_fail_if_dropped (PrioTask *self);
 void prio_task_complain (PrioTask *self, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
@@ -185,4 +184,12 @@ static inline const GError *
 prio_task_peek_error (PrioTask *self)
 {
   return self->result.kind == PRIO_RESULT_ERROR ? self->result.value.error : NULL;
+}
+
+/* Gives the task its result: see prio_task_return_quietly (). */
+static inline void
+prio_task_return (PrioTask *self, PrioResult *result)
+{
+  if (prio_task_return_quietly (self, result))
+    prio_loop_flush_releases (self->entry.run_queue->loop);
 }

@@ -214,23 +214,6 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
   return_result (self, &PRIO_RESULT_OF_ERROR (error), G_STRFUNC);
 }
 
-/* On the owner thread: carries out what other threads have sent, since they may have cancelled
- * the task. */
-static void
-catch_up (PrioTask *self)
-{
-  PrioLoop *loop = self->entry.run_queue->loop;
-  gboolean releases;
-
-  if (!prio_loop_enter (loop))
-    return;
-
-  releases = prio_loop_has_releases (loop);
-  prio_loop_leave (loop);
-  if (releases)
-    prio_loop_flush_releases (loop);
-}
-
 /**
  * prio_task_return_error_if_aborted:
  * @self: a task whose function has begun
@@ -275,7 +258,12 @@ prio_task_return_error_if_aborted (PrioTask *self)
 
   g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
 
-  catch_up (self);
+  /* Entering carries out what other threads have sent, since they may have cancelled the task. */
+  if (prio_loop_enter (self->entry.run_queue->loop))
+    {
+      prio_loop_leave (self->entry.run_queue->loop);
+      prio_loop_flush_releases (self->entry.run_queue->loop);
+    }
   reason = prio_task_dup_reason (self);
   if (reason == NULL)
     return FALSE;

@@ -357,7 +357,7 @@ const PrioEntryFuncs prio_task_entry_funcs = {
 /* Owner thread.
  *
  * Returns: whether the caller's reference has been taken: it is now that of the loop */
-static gboolean
+static inline gboolean
 accept_result (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
@@ -421,13 +421,6 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
   if (taken)
     g_object_ref (self);
   return releases;
-}
-
-void
-prio_task_return (PrioTask *self, PrioResult *result)
-{
-  if (prio_task_return_quietly (self, result))
-    prio_loop_flush_releases (self->entry.run_queue->loop);
 }
 
 /* Owner thread: appends a callback, whose `next` is NULL. */
