@@ -28,6 +28,7 @@ typedef struct
   gpointer data;
   GDestroyNotify notify;
   gboolean removed; /* atomic */
+  gboolean is_observed; /* until the loop has heard that it is removed, by another thread */
 } Watch;
 
 /* A leaf: guards the list, from the oldest on. */
@@ -53,13 +54,13 @@ to_sentence (const PrioHeld *held)
   return g_strdup_printf ("%s held the main loop for %.1f ms", what, (double) held->duration / 1000);
 }
 
-/* The loop has heard that @data goes.  Without an observer before that, it would keep a task that has ended. */
 static void
 watch_clear (gpointer data)
 {
   Watch *watch = data;
 
-  prio_holding_observe (FALSE);
+  if (watch->is_observed)
+    prio_holding_observe (FALSE);
   if (watch->notify != NULL)
     watch->notify (watch->data);
 }
@@ -143,6 +144,7 @@ static gboolean
 remove_watch (PrioScheduler *self, guint id)
 {
   Watch *watch = NULL;
+  gboolean is_here;
 
   prio_lock_lock (&lock);
   for (GList *link = watches.head; link != NULL && watch == NULL; link = link->next)
@@ -158,7 +160,12 @@ remove_watch (PrioScheduler *self, guint id)
     return FALSE;
 
   __atomic_store_n (&watch->removed, TRUE, __ATOMIC_SEQ_CST);
+  /* Without an observer, a loop that has not heard of it would keep a task that has ended. */
+  is_here = prio_observed_is_here (prio_scheduler_get_loop (self));
+  watch->is_observed = !is_here;
   prio_observed_call (prio_scheduler_get_loop (self), forget, watch);
+  if (is_here)
+    prio_holding_observe (FALSE);
   return TRUE;
 }
 

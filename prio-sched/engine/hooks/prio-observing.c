@@ -33,6 +33,12 @@ prio_observed_has_microtasks (PrioLoop *loop)
   return prio_loop_has_microtasks (loop);
 }
 
+gboolean
+prio_observed_is_here (PrioLoop *loop)
+{
+  return prio_loop_is_owner_thread (loop);
+}
+
 /* It does not carry out what other threads have sent: the task goes on if it has not been aborted so far. */
 gboolean
 prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)

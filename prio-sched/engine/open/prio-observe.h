@@ -139,6 +139,8 @@ GMainContext *prio_observed_context (PrioLoop *loop);
 gboolean prio_observed_has_microtasks (PrioLoop *loop);
 /* On the owner thread, not inside: has @func called where nothing is locked, at the end of the batch.  Returns FALSE on another one. */
 gboolean prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
+/* Whether this thread is the owner. */
+gboolean prio_observed_is_here (PrioLoop *loop);
 /* The record that who watches keeps with @loop, which is made if there is none, and freed with the loop. */
 gpointer prio_observed_ensure_record (PrioLoop *loop, const PrioSlotFuncs *funcs);
 
