@@ -501,6 +501,38 @@ test_of_a_new_owner (Fixture *f, gconstpointer data)
   fixture_run (f);
 }
 
+static gpointer
+cancel_elsewhere (gpointer task)
+{
+  prio_task_cancel (task);
+  return NULL;
+}
+
+static void
+cancel_when_it_begins (PrioTask *task, GParamSpec *property, gpointer data)
+{
+  if (prio_task_get_state (task) == PRIO_TASK_STATE_RUNNING)
+    g_thread_join (g_thread_new ("canceller", cancel_elsewhere, task));
+}
+
+static void
+check_runs (PrioTask *task, gpointer data)
+{
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
+}
+
+/* Another thread cancels a task when its turn has come: it is not called once it is aborted. */
+static void
+test_cancelled_elsewhere_at_its_turn (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+  g_autoptr (PrioTask) task = prio_task_group_post_task (group, NULL, check_runs, NULL, NULL);
+
+  g_signal_connect (task, "notify::state", G_CALLBACK (cancel_when_it_begins), NULL);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -515,6 +547,7 @@ main (int argc, char **argv)
   add_test ("/group/results-after-the-context", test_results_after_the_context);
   add_test ("/group/wait-does-not-keep-the-context", test_wait_does_not_keep_the_context);
   add_test ("/group/releases-wait-for-the-function", test_releases_wait_for_the_function);
+  add_test ("/group/cancelled-elsewhere-at-its-turn", test_cancelled_elsewhere_at_its_turn);
   add_test ("/group/of-a-new-owner", test_of_a_new_owner);
   add_test ("/group/paused-by-another-thread", test_paused_by_another_thread);
   add_test ("/group/yields-inherit", test_yields_inherit);
