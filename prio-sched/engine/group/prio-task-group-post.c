@@ -37,7 +37,9 @@ member_run (PrioTask *task, gpointer data)
   prio_thread.state = &state;
   member->outer = self->running;
   self->running = prio_member_ref (member);
-  member->func (task, member->data);
+  /* Another thread may have cancelled it since its turn came. */
+  if (prio_task_get_state (task) == PRIO_TASK_STATE_RUNNING)
+    member->func (task, member->data);
   self->running = member->outer;
   prio_thread.state = outer;
   prio_traits_end (&state);
