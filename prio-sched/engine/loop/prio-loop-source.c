@@ -329,7 +329,7 @@ take_turn (PrioLoop *loop, gint64 now)
 
   if (loop->sources.lane < PRIO_LANE_BACKGROUND)
     {
-      if (G_UNLIKELY (!turn->rests))
+      if (G_UNLIKELY (!turn->rests || turn->granted))
         prio_turn_rest (turn);
       return now;
     }
