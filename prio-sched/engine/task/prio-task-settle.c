@@ -407,9 +407,11 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
 
   if (G_UNLIKELY (prio_task_is_completed (self)))
     prio_task_tell_late_result (self);
+  /* Not later: when this thread has left, another one may run the context, and the callbacks. */
+  g_object_ref (self);
   if (!prio_loop_enter (loop))
     {
-      prio_loop_submit (loop, &(PrioOp) { .apply = op_return, .target = g_object_ref (self),
+      prio_loop_submit (loop, &(PrioOp) { .apply = op_return, .target = self,
                                           .data = g_memdup2 (result, sizeof *result) });
       return FALSE;
     }
@@ -417,9 +419,11 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
   taken = accept_result (self, result);
   releases = prio_loop_has_releases (loop);
   prio_loop_leave (loop);
-  /* Outside: a toggle reference calls a binding. */
-  if (taken)
-    g_object_ref (self);
+  if (!taken)
+    {
+      prio_before_unref (self);
+      g_object_unref (self);
+    }
   return releases;
 }
 
@@ -502,10 +506,10 @@ prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer d
       if (G_UNLIKELY (current->run_queue->lends) && !completed)
         prio_lending_wait (current, prio_traits_of (current).lend, &self->entry);
     }
-  append_reaction (self, &reaction);
-  if (completed)
-    deliver_soon (self);
+  if (!completed)
+    append_reaction (self, &reaction);
   prio_loop_leave (loop);
   if (completed)
-    g_object_ref (self);
+    prio_loop_submit (loop, &(PrioOp) { .apply = op_register, .target = g_object_ref (self),
+                                        .data = g_memdup2 (&reaction, sizeof reaction) });
 }
