@@ -52,6 +52,21 @@ test_only_the_owner_enters (void)
   prio_owner_lock_clear (&lock);
 }
 
+/* The system gives a new thread what an ended one has left, such as its memory. */
+static void
+test_a_new_thread_is_another_one (void)
+{
+  PrioOwnerLock lock;
+
+  prio_owner_lock_init (&lock);
+  for (guint i = 0; i < times (100); i++)
+    {
+      g_assert_nonnull (g_thread_join (g_thread_new ("owner", own_and_enter, &lock)));
+      g_assert_false (another_thread_enters (&lock));
+    }
+  prio_owner_lock_clear (&lock);
+}
+
 /* A thread that runs a batch enters this lock without the mutex, and every other lock with it. */
 static void
 test_a_batch_needs_no_mutex (void)
@@ -152,6 +167,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/owner-lock/only-the-owner-enters", test_only_the_owner_enters);
+  g_test_add_func ("/owner-lock/a-new-thread-is-another-one", test_a_new_thread_is_another_one);
   g_test_add_func ("/owner-lock/a-batch-needs-no-mutex", test_a_batch_needs_no_mutex);
   g_test_add_func ("/owner-lock/crowd", test_crowd);
 
