@@ -20,14 +20,14 @@
 
 typedef struct _PrioOwnerLock
 {
-  PrioThread *owner; /* or NULL; written under @mutex; atomic */
+  gsize owner; /* a thread, or PRIO_NO_THREAD; written under @mutex; atomic */
   PrioLock mutex;
 } PrioOwnerLock;
 
 static inline gboolean
 prio_owner_lock_is_owner (PrioOwnerLock *lock)
 {
-  return __atomic_load_n (&lock->owner, __ATOMIC_RELAXED) == &prio_thread;
+  return __atomic_load_n (&lock->owner, __ATOMIC_RELAXED) == prio_thread.id;
 }
 
 /* Makes the thread that creates the lock its owner. */
@@ -35,7 +35,7 @@ static inline void
 prio_owner_lock_init (PrioOwnerLock *lock)
 {
   prio_lock_init (&lock->mutex);
-  lock->owner = &prio_thread;
+  lock->owner = prio_thread_get_id ();
 }
 
 static inline void
@@ -44,9 +44,9 @@ prio_owner_lock_clear (PrioOwnerLock *lock)
   prio_lock_clear (&lock->mutex);
 }
 
-/* Sets the owner, or none if @owner is NULL.  Returns when the former owner has left. */
+/* Sets the owner, or none: PRIO_NO_THREAD.  Returns when the former owner has left. */
 static inline void
-prio_owner_lock_set_owner (PrioOwnerLock *lock, PrioThread *owner)
+prio_owner_lock_set_owner (PrioOwnerLock *lock, gsize owner)
 {
   prio_lock_lock (&lock->mutex);
   __atomic_store_n (&lock->owner, owner, __ATOMIC_RELAXED);
@@ -57,7 +57,7 @@ static inline void
 prio_owner_lock_acquire (PrioOwnerLock *lock)
 {
   if (G_UNLIKELY (!prio_owner_lock_is_owner (lock)))
-    prio_owner_lock_set_owner (lock, &prio_thread);
+    prio_owner_lock_set_owner (lock, prio_thread_get_id ());
 }
 
 /* Enters, if this thread is the owner. */

@@ -11,6 +11,9 @@
 
 typedef struct
 {
+  /* Which thread this is, once prio_thread_get_id () has been called.  No other thread has the same, not even after its end. */
+  gsize id;
+
   /* The lock that this thread is inside of, or NULL (prio-owner-lock). */
   const struct _PrioOwnerLock *inside;
 
@@ -49,3 +52,8 @@ typedef struct
 #endif
 
 extern PRIO_TLS PrioThread prio_thread G_GNUC_INTERNAL;
+
+/* The id of no thread; that of one that has not been asked for is 0. */
+#define PRIO_NO_THREAD G_MAXSIZE
+
+gsize prio_thread_get_id (void) G_GNUC_INTERNAL;

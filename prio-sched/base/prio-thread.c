@@ -8,3 +8,14 @@
 #include "base/prio-thread-private.h"
 
 PRIO_TLS PrioThread prio_thread;
+
+/* Gives this thread an id, if it has none yet. */
+gsize
+prio_thread_get_id (void)
+{
+  static gsize last;
+
+  if (prio_thread.id == 0)
+    prio_thread.id = __atomic_add_fetch (&last, 1, __ATOMIC_RELAXED);
+  return prio_thread.id;
+}

@@ -47,7 +47,7 @@ test_only_the_owner_enters (void)
       g_assert_false (prio_owner_lock_enter (&lock));
       prio_owner_lock_acquire (&lock);
     }
-  prio_owner_lock_set_owner (&lock, NULL);
+  prio_owner_lock_set_owner (&lock, PRIO_NO_THREAD);
   g_assert_false (prio_owner_lock_enter (&lock));
   prio_owner_lock_clear (&lock);
 }

@@ -101,7 +101,7 @@ prio_loop_tear_down (PrioLoop *loop)
   while (!prio_mailbox_close (&loop->mailbox));
   for (PrioRunQueue *run_queue = prio_is_debugging () ? loop->run_queues.first : NULL; run_queue != NULL; run_queue = run_queue->next)
     n += run_queue->outer == NULL ? prio_run_queue_count (run_queue) : 0;
-  prio_owner_lock_set_owner (&loop->lock, NULL);
+  prio_owner_lock_set_owner (&loop->lock, PRIO_NO_THREAD);
 
   if (n > 0)
     prio_debug ("A main context has gone with %u tasks that have not run", n);

@@ -131,7 +131,7 @@ after_fork (gboolean in_child)
     {
       prio_lock_unlock (&loop->mailbox.lock);
       if (in_child && !prio_owner_lock_is_owner (&loop->lock))
-        loop->lock.owner = NULL;
+        loop->lock.owner = PRIO_NO_THREAD;
       prio_lock_unlock (&loop->lock.mutex);
     }
 
