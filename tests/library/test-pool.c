@@ -582,6 +582,66 @@ test_under_a_signal (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
+/* What is heard of a task whose function runs in a thread. */
+typedef struct
+{
+  GString *log;
+  gint may_return, has_returned; /* atomic */
+} Told;
+
+static void
+return_when_told (PrioTask *task, gpointer data)
+{
+  Told *told = data;
+
+  while (!g_atomic_int_get (&told->may_return))
+    g_thread_yield ();
+  prio_task_return_int (task, 1);
+  g_atomic_int_set (&told->has_returned, TRUE);
+}
+
+static void
+log_state (PrioTask *task, GParamSpec *pspec, Told *told)
+{
+  PrioTaskState state = prio_task_get_state (task);
+
+  g_string_append (told->log, state == PRIO_TASK_STATE_RUNNING ? "running " : "completed ");
+  g_atomic_int_set (&told->may_return, TRUE);
+}
+
+static void
+log_callback (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_string_append (((Told *) data)->log, "callback ");
+}
+
+/* A function that has returned before the main loop hears of its begin is not told to be running. */
+static void
+test_state_is_notified_once_each (Fixture *f, gconstpointer data)
+{
+  for (guint returns_first = 0; returns_first < 2; returns_first++)
+    {
+      Told told = { g_string_new (NULL), (gint) returns_first, FALSE };
+      g_autoptr (PrioTask) task = NULL;
+      Pool pool;
+
+      /* It begins once somebody listens. */
+      pool_init (&pool, f);
+      block_all (&pool);
+      task = prio_scheduler_run_in_thread (f->scheduler, NULL, return_when_told, &told, NULL);
+      g_signal_connect (task, "notify::state", G_CALLBACK (log_state), &told);
+      prio_task_wait_async (task, log_callback, &told);
+      let_all_go (&pool);
+      while (returns_first && !g_atomic_int_get (&told.has_returned))
+        g_thread_yield ();
+      while (prio_task_get_state (task) < PRIO_TASK_STATE_FULFILLED)
+        g_main_context_iteration (f->context, TRUE);
+      pool_clear (&pool);
+      g_assert_cmpstr (told.log->str, ==, returns_first ? "callback completed " : "running callback completed ");
+      g_string_free (told.log, TRUE);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -592,6 +652,7 @@ main (int argc, char **argv)
   add_test ("/pool/abort", test_abort);
   add_test ("/pool/abort-while-it-runs", test_abort_while_it_runs);
   add_test ("/pool/under-a-signal", test_under_a_signal);
+  add_test ("/pool/state-is-notified-once-each", test_state_is_notified_once_each);
   add_test ("/pool/ways-to-end", test_ways_to_end);
   add_test ("/pool/crossing", test_crossing);
   add_test ("/pool/context-goes-while-tasks-wait", test_context_goes_while_tasks_wait);
