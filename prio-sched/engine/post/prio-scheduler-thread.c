@@ -92,10 +92,18 @@ closure_unref (gpointer data, GClosure *closure G_GNUC_UNUSED)
   work_unref (data);
 }
 
+/* A microtask: the function may have returned by now.  Then the callbacks come first, and tell of the end. */
+static void
+tell_running (gpointer task)
+{
+  if (!prio_task_is_completed (task))
+    prio_task_notify_state (task);
+}
+
 static void
 op_notify_state (PrioLoop *loop, const PrioOp *op)
 {
-  PrioMicrotask microtask = { .func = (GSourceOnceFunc) (gpointer) prio_task_notify_state, .data = op->target };
+  PrioMicrotask microtask = { .func = tell_running, .data = op->target };
 
   if (!prio_loop_is_dead (loop))
     prio_loop_queue_microtask (loop, &microtask);

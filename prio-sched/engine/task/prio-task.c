@@ -343,7 +343,8 @@ install_properties (GObjectClass *object_class)
    *
    * It is notified on the thread that runs the scheduler's main context: when the task
    * begins to run, right before its function is called, and when it has completed, after
-   * the callbacks of [method@PrioSched.Task.wait_async].
+   * the callbacks of [method@PrioSched.Task.wait_async].  A function that runs in another thread does not wait for the first
+   * of these: if it has returned before, that is left out.
    *
    * A task has completed from %PRIO_TASK_STATE_FULFILLED on:
    *
