@@ -711,6 +711,31 @@ test_message_has_the_function (Fixture *f, gconstpointer data)
     }
 }
 
+G_GNUC_NORETURN static void
+never_called (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+/* Once the context has gone nobody will be called, whether the task has its result or not. */
+static void
+test_then_without_a_context (Fixture *f, gconstpointer data)
+{
+  Dropped dropped = { f, NULL };
+  g_autoptr (PrioTask) task = post_with (f, defer_and_hold, &dropped, NULL);
+
+  n_destroyed = 0;
+  fixture_run (f);
+  prio_task_then (task, never_called, NULL, destroy);
+  fixture_drop_context (f);
+  prio_task_then (task, never_called, NULL, destroy);
+  g_assert_cmpuint (n_destroyed, ==, 2);
+  prio_task_return_int (task, 1);
+  prio_task_then (task, never_called, NULL, destroy);
+  g_assert_cmpuint (n_destroyed, ==, 3);
+  g_object_unref (dropped.held);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -721,6 +746,7 @@ main (int argc, char **argv)
   add_test ("/deferred/dropped-elsewhere", test_dropped_elsewhere);
   add_test ("/deferred/dropped-slowly-elsewhere", test_dropped_slowly_elsewhere);
   add_test ("/deferred/dropped-without-a-context", test_dropped_without_a_context);
+  add_test ("/deferred/then-without-a-context", test_then_without_a_context);
   add_test ("/deferred/return-error-if-aborted-later", test_return_error_if_aborted_later);
   add_test ("/deferred/cancelled-after-it-was-deferred", test_cancelled_after_it_was_deferred);
   add_test ("/deferred/result-of-an-aborted-task", test_result_of_an_aborted_task);
