@@ -449,7 +449,7 @@ op_register (PrioLoop *loop, const PrioOp *op)
 
   append_reaction (self, op->data);
   g_free (op->data);
-  if (prio_task_is_completed (self))
+  if (prio_task_is_completed (self) || prio_loop_is_dead (loop))
     deliver_soon (self);
   else
     prio_loop_defer_release (loop, g_object_unref, self);
