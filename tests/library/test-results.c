@@ -204,9 +204,7 @@ return_twice (PrioTask *task, gpointer data)
   prio_task_return_boolean (task, TRUE);
   assert_told ("prio_task_return_pointer: *second result*", prio_task_return_pointer (task, data, destroy));
   g_assert_cmpuint (n_destroyed, ==, 1);
-  prio_task_cancel (task);
-  assert_told ("prio_task_return_error_if_aborted: *second result*",
-               g_assert_false (prio_task_return_error_if_aborted (task)));
+  g_assert_false (prio_task_return_error_if_aborted (task));
 }
 
 /* What cannot be the result is not lost. */
@@ -319,6 +317,111 @@ test_return_error_if_aborted (Fixture *f, gconstpointer data)
     }
 }
 
+/* How a task asks that has given a result, or asks twice. */
+typedef struct
+{
+  PrioTaskController *controller; /* or NULL: the task is cancelled alone */
+  gboolean by_hand, gives_before, gives_between;
+  guint n_told;
+  gboolean has_returned;
+} Twice;
+
+/* The destroy notify: the function, which may run in a thread, has returned. */
+static void
+note_return (gpointer data)
+{
+  ((Twice *) data)->has_returned = TRUE;
+}
+
+static void
+end_it (PrioTask *task, const Twice *twice)
+{
+  if (twice->by_hand)
+    g_cancellable_cancel (prio_task_get_signal (task));
+  else if (twice->controller != NULL)
+    prio_task_controller_abort (twice->controller, NULL);
+  else
+    prio_task_cancel (task);
+}
+
+static void
+ask_twice (PrioTask *task, gpointer data)
+{
+  Twice *twice = data;
+
+  if (twice->gives_before)
+    prio_task_return_int (task, 1);
+  end_it (task, twice);
+  if (twice->gives_between)
+    prio_task_return_int (task, 1);
+  for (guint i = 0; i < 2; i++)
+    twice->n_told += prio_task_return_error_if_aborted (task) ? 1 : 0;
+}
+
+static void
+ask_twice_in_thread (PrioTask *task, gpointer data)
+{
+  Twice *twice = data;
+
+  g_cancellable_cancel (prio_task_get_signal (task));
+  for (guint i = 0; i < 2; i++)
+    twice->n_told += prio_task_return_error_if_aborted (task) ? 1 : 0;
+}
+
+static void
+check_told_twice (Fixture *f, PrioTask *task, Twice *twice)
+{
+  while (!twice->has_returned)
+    g_main_context_iteration (f->context, TRUE);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_cmpuint (twice->n_told, ==, 2);
+}
+
+/* A result that comes after the abort is released, and whoever asks is told to stop. */
+static void
+test_asked_after_the_abort (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 9; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      Twice twice = { i / 3 > 0 ? controller : NULL, i / 3 > 1, i % 3 == 1, i % 3 == 2, 0, FALSE };
+      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signal_of (controller)) },
+                                                            ask_twice, &twice, note_return);
+
+      check_told_twice (f, task, &twice);
+    }
+}
+
+static void
+test_asked_in_a_thread (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GCancellable) signal = g_cancellable_new ();
+  Twice twice = { 0 };
+  g_autoptr (PrioTask) task = prio_scheduler_run_in_thread (f->scheduler, &(PrioTaskOptions) { .signal = signal }, ask_twice_in_thread, &twice, note_return);
+
+  check_told_twice (f, task, &twice);
+}
+
+/* It has no function, and ends at once.  Once it is fulfilled an abort does not end it. */
+static void
+test_asked_without_a_function (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  PrioTaskOptions options = { .signal = G_CANCELLABLE (signal_of (controller)) };
+  g_autoptr (PrioTask) aborted = prio_task_new (f->scheduler, NULL), fulfilled = prio_task_new (f->scheduler, &options);
+
+  prio_task_cancel (aborted);
+  prio_task_return_int (aborted, 1);
+  g_assert_true (prio_task_return_error_if_aborted (aborted));
+  prio_task_return_int (fulfilled, 1);
+  prio_task_cancel (fulfilled);
+  g_assert_false (prio_task_return_error_if_aborted (fulfilled));
+  prio_task_controller_abort (controller, NULL);
+  assert_told ("prio_task_return_error_if_aborted: *second result*",
+               g_assert_false (prio_task_return_error_if_aborted (fulfilled)));
+}
+
 static void
 log_notified (GObject *object, GParamSpec *pspec, gpointer data)
 {
@@ -396,6 +499,9 @@ main (int argc, char **argv)
   add_test ("/results/finish", test_finish);
   add_test ("/results/misuse", test_misuse);
   add_test ("/results/return-error-if-aborted", test_return_error_if_aborted);
+  add_test ("/results/asked-after-the-abort", test_asked_after_the_abort);
+  add_test ("/results/asked-in-a-thread", test_asked_in_a_thread);
+  add_test ("/results/asked-without-a-function", test_asked_without_a_function);
   add_test ("/results/state-is-notified", test_state_is_notified);
   add_test ("/results/name", test_name);
 
