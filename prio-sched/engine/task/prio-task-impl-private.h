@@ -61,7 +61,8 @@ typedef enum
 {
   PRIO_TASK_DEFERRED = 1 << 0,
   PRIO_TASK_RETURNED = 1 << 1,
-  PRIO_TASK_CONTINUING = 1 << 2 /* deferred, and a step is made that may defer again: prio-scheduler-steps.c */
+  PRIO_TASK_CONTINUING = 1 << 2, /* deferred, and a step is made that may defer again: prio-scheduler-steps.c */
+  PRIO_TASK_GIVEN_UP = 1 << 3 /* the result is the reason of an abort: prio_task_return_error_if_aborted () */
 } PrioTaskClaim;
 
 /* The next slice of a task that is taken in steps: part of a record of prio-scheduler-steps.c.  Owner thread. */

@@ -214,6 +214,16 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
   return_result (self, &PRIO_RESULT_OF_ERROR (error), G_STRFUNC);
 }
 
+/* Whether an abort is the result of @self, which has been given one. */
+static gboolean
+is_ended_by_abort (PrioTask *self)
+{
+  guint claim = __atomic_load_n (&self->claim, __ATOMIC_ACQUIRE);
+
+  return (claim & PRIO_TASK_GIVEN_UP) != 0 ||
+         ((claim & PRIO_TASK_RETURNED) != 0 && prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED);
+}
+
 /**
  * prio_task_return_error_if_aborted:
  * @self: a task whose function has begun
@@ -241,8 +251,8 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
  * for a task that has deferred its result, which an abort does not end otherwise.  The task ends
  * in the state %PRIO_TASK_STATE_ABORTED, with the reason as its error.
  *
- * A task that has been given its result before is not ended: that is a mistake, unless an abort
- * has ended it, and logs a critical.
+ * It may be called again: once an abort has ended the task, it returns %TRUE each time, also if the task has been given a
+ * result, which is released.  A task that has its result otherwise is not ended: that is a mistake, and logs a critical.
  *
  * Any thread may call it.
  *
@@ -253,7 +263,7 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
 gboolean
 prio_task_return_error_if_aborted (PrioTask *self)
 {
-  GError *reason;
+  g_autoptr (GError) reason = NULL;
   PrioResult result;
 
   g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
@@ -267,13 +277,13 @@ prio_task_return_error_if_aborted (PrioTask *self)
   reason = prio_task_dup_reason (self);
   if (reason == NULL)
     return FALSE;
+  if (is_ended_by_abort (self))
+    return TRUE;
 
   if (!claim_return (self, G_STRFUNC))
-    {
-      g_error_free (reason);
-      return FALSE;
-    }
-  result = PRIO_RESULT_OF_ERROR (reason);
+    return FALSE;
+  __atomic_fetch_or (&self->claim, PRIO_TASK_GIVEN_UP, __ATOMIC_ACQ_REL);
+  result = PRIO_RESULT_OF_ERROR (g_steal_pointer (&reason));
   result.is_abort = TRUE;
   prio_task_return (self, &result);
   return TRUE;
