@@ -62,16 +62,19 @@ runner_function (guint id, gpointer data)
 #define YIELD_OPTIONS(...) &(PrioYieldOptions) { __VA_ARGS__ }
 
 /* As assert_critical_for_bad (), where it is told in words. */
-#define assert_told_for_bad(function, expression)                                        \
-  G_STMT_START                                                                          \
-  {                                                                                     \
-    gpointer bad = NULL;                                                                \
-                                                                                        \
-    assert_told (function "(): NULL is not a PrioScheduler", expression);                  \
-    bad = no_object_of_ours;                                                            \
-    assert_told (function "(): a GObject is not a PrioScheduler", expression);             \
-  }                                                                                     \
+#define assert_told_not(type, function, expression)                        \
+  G_STMT_START                                                             \
+  {                                                                        \
+    gpointer bad = NULL;                                                   \
+                                                                           \
+    assert_told (function "(): NULL is not a " type, expression);          \
+    bad = no_object_of_ours;                                               \
+    assert_told (function "(): a GObject is not a " type, expression);     \
+  }                                                                        \
   G_STMT_END
+
+#define assert_told_for_bad(function, expression) assert_told_not ("PrioScheduler", function, expression)
+#define assert_told_for_bad_task(function, expression) assert_told_not ("PrioTask", function, expression)
 
 /* Priorities of GLib's are none of ours, though G_PRIORITY_DEFAULT is 0, and the message says so. */
 static void
@@ -225,47 +228,47 @@ test_task (Fixture *f, gconstpointer data)
   g_auto (GValue) unset = G_VALUE_INIT;
 
   fixture_run (f);
-  assert_critical_for_bad (prio_task_get_state (bad));
-  assert_critical_for_bad (prio_task_wait_async (bad, callback, NULL));
-  assert_critical_for_bad (prio_task_wait_finish (bad, G_ASYNC_RESULT (completed), NULL));
+  assert_told_for_bad_task ("prio_task_get_state", prio_task_get_state (bad));
+  assert_told_for_bad_task ("prio_task_wait_async", prio_task_wait_async (bad, callback, NULL));
+  assert_told_for_bad_task ("prio_task_wait_finish", prio_task_wait_finish (bad, G_ASYNC_RESULT (completed), NULL));
   assert_critical (prio_task_wait_finish (completed, G_ASYNC_RESULT (pending), NULL));
   assert_critical (prio_task_wait_finish (completed, G_ASYNC_RESULT (completed), &error));
   assert_told ("prio_task_wait_finish: *has not completed*", prio_task_wait_finish (pending, G_ASYNC_RESULT (pending), NULL));
-  assert_critical_for_bad (prio_task_get_priority (bad));
-  assert_critical_for_bad (prio_task_get_name (bad));
-  assert_critical_for_bad (prio_task_get_signal (bad));
-  assert_critical_for_bad (prio_task_get_error (bad));
-  assert_critical_for_bad (prio_task_cancel (bad));
-  assert_critical_for_bad (prio_task_then (bad, callback, NULL, NULL));
+  assert_told_for_bad_task ("prio_task_get_priority", prio_task_get_priority (bad));
+  assert_told_for_bad_task ("prio_task_get_name", prio_task_get_name (bad));
+  assert_told_for_bad_task ("prio_task_get_signal", prio_task_get_signal (bad));
+  assert_told_for_bad_task ("prio_task_get_error", prio_task_get_error (bad));
+  assert_told_for_bad_task ("prio_task_cancel", prio_task_cancel (bad));
+  assert_told_for_bad_task ("prio_task_then", prio_task_then (bad, callback, NULL, NULL));
 
   /* Whoever returns something has to be running, and does it once. */
-  assert_critical_for_bad (prio_task_defer (bad));
+  assert_told_for_bad_task ("prio_task_defer", prio_task_defer (bad));
   assert_told ("*prio_task_defer*unnamed*not running*", prio_task_defer (pending));
-  assert_critical_for_bad (prio_task_return_pointer (bad, NULL, NULL));
+  assert_told_for_bad_task ("prio_task_return_pointer", prio_task_return_pointer (bad, NULL, NULL));
   assert_told ("*unnamed*has ended*", prio_task_return_pointer (completed, NULL, NULL));
-  assert_critical_for_bad (prio_task_return_boolean (bad, TRUE));
+  assert_told_for_bad_task ("prio_task_return_boolean", prio_task_return_boolean (bad, TRUE));
   assert_told ("*not begun*", prio_task_return_boolean (pending, TRUE));
-  assert_critical_for_bad (prio_task_return_int (bad, 1));
+  assert_told_for_bad_task ("prio_task_return_int", prio_task_return_int (bad, 1));
   assert_told ("*not begun*", prio_task_return_int (pending, 1));
-  assert_critical_for_bad (prio_task_return_value (bad, NULL));
+  assert_told_for_bad_task ("prio_task_return_value", prio_task_return_value (bad, NULL));
   assert_told ("*not begun*", prio_task_return_value (pending, NULL));
   assert_critical (prio_task_return_value (pending, &unset));
-  assert_critical_for_bad (prio_task_return_error (bad, second));
+  assert_told_for_bad_task ("prio_task_return_error", prio_task_return_error (bad, second));
   assert_critical (prio_task_return_error (pending, NULL));
   assert_told ("*not begun*", prio_task_return_error (pending, g_steal_pointer (&second)));
-  assert_critical_for_bad (prio_task_return_new_error (bad, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
+  assert_told_for_bad_task ("prio_task_return_new_error", prio_task_return_new_error (bad, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
   assert_told ("*not begun*", prio_task_return_new_error (pending, G_IO_ERROR, G_IO_ERROR_FAILED, "no"));
 
-  assert_critical_for_bad (prio_task_propagate_pointer (bad, NULL));
+  assert_told_for_bad_task ("prio_task_propagate_pointer", prio_task_propagate_pointer (bad, NULL));
   assert_told ("*propagate_pointer*unnamed*not completed*", prio_task_propagate_pointer (pending, NULL));
   assert_critical (prio_task_propagate_pointer (completed, &error));
-  assert_critical_for_bad (prio_task_propagate_boolean (bad, NULL));
+  assert_told_for_bad_task ("prio_task_propagate_boolean", prio_task_propagate_boolean (bad, NULL));
   assert_told ("*propagate_boolean*unnamed*not completed*", prio_task_propagate_boolean (pending, NULL));
   assert_critical (prio_task_propagate_boolean (completed, &error));
-  assert_critical_for_bad (prio_task_propagate_int (bad, NULL));
+  assert_told_for_bad_task ("prio_task_propagate_int", prio_task_propagate_int (bad, NULL));
   assert_told ("*propagate_int*unnamed*not completed*", prio_task_propagate_int (pending, NULL));
   assert_critical (prio_task_propagate_int (completed, &error));
-  assert_critical_for_bad (prio_task_propagate_value (bad, &value, NULL));
+  assert_told_for_bad_task ("prio_task_propagate_value", prio_task_propagate_value (bad, &value, NULL));
   assert_critical (prio_task_propagate_value (completed, NULL, NULL));
   assert_told ("*propagate_value*unnamed*not completed*", prio_task_propagate_value (pending, &value, NULL));
   assert_critical (prio_task_propagate_value (completed, &value, &error));
@@ -387,11 +390,11 @@ test_task_of_nobody (void)
 {
   g_autoptr (PrioTask) task = g_object_new (PRIO_TYPE_TASK, NULL);
 
-  assert_critical (prio_task_get_state (task));
-  assert_critical (prio_task_cancel (task));
-  assert_critical (prio_task_then (task, callback, NULL, NULL));
-  assert_critical (prio_task_return_int (task, 1));
-  assert_critical (prio_task_propagate_int (task, NULL));
+  assert_told ("*(): this PrioTask was made by no scheduler", prio_task_get_state (task));
+  assert_told ("*(): this PrioTask was made by no scheduler", prio_task_cancel (task));
+  assert_told ("*(): this PrioTask was made by no scheduler", prio_task_then (task, callback, NULL, NULL));
+  assert_told ("*(): this PrioTask was made by no scheduler", prio_task_return_int (task, 1));
+  assert_told ("*(): this PrioTask was made by no scheduler", prio_task_propagate_int (task, NULL));
 }
 
 static void
