@@ -46,7 +46,7 @@
 void
 prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_data, GDestroyNotify notify)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   prio_task_add_reaction (self, callback, user_data, notify);
 }

@@ -169,7 +169,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
 void
 prio_task_cancel (PrioTask *self)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_cancel, .target = g_object_ref (self) });
 }

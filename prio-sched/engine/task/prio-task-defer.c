@@ -65,7 +65,7 @@ prio_task_defer (PrioTask *self)
   PrioTaskState state;
   guint claim;
 
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   /* It may have been aborted since its function began. */
   state = prio_task_get_state (self);

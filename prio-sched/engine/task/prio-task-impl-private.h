@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "base/prio-check-private.h"
 #include "queue/prio-state-private.h"
 #include "signal/prio-signal-node-private.h"
 #include "task/prio-task-private.h"
@@ -136,8 +137,14 @@ void prio_task_warn (PrioTask *self, const char *what);
 void prio_task_tell_late_result (PrioTask *self);
 void prio_task_notify_state (PrioTask *self);
 
-/* A task that a scheduler has made, and not a g_object_new () of a binding. */
-#define PRIO_IS_POSTED(task) (PRIO_IS_TASK (task) && (task)->entry.run_queue != NULL)
+gboolean prio_complain_of_task (const char *function, PrioTask *task);
+
+/* Whether @task is one that a scheduler has made, and not a g_object_new () of a binding; if not, says so for @function. */
+static inline gboolean
+prio_check_task (const char *function, PrioTask *task)
+{
+  return G_LIKELY (PRIO_IS_TASK (task) && task->entry.run_queue != NULL) || prio_complain_of_task (function, task);
+}
 
 static inline void
 prio_task_set_func (PrioTask *task, PrioTaskFunc func)

@@ -46,7 +46,7 @@ op_tell (PrioLoop *loop, const PrioOp *op)
 double
 prio_task_get_progress (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), 0);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), 0);
 
   return (double) __atomic_load_n (&self->progress, __ATOMIC_RELAXED) / PRIO_WHOLE_PROGRESS;
 }
@@ -89,7 +89,7 @@ prio_task_set_progress (PrioTask *self, double progress)
   PrioLoop *loop;
   guint16 parts;
 
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   /* What is not a number is none either. */
   if (!(progress >= 0 && progress <= 1))

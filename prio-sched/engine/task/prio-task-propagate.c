@@ -78,7 +78,7 @@ prio_task_propagate_pointer (PrioTask *self, GError **error)
 {
   gpointer pointer;
 
-  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), NULL);
   g_return_val_if_fail (error == NULL || *error == NULL, NULL);
 
   if (!has_result_of (self, PRIO_RESULT_POINTER))
@@ -115,7 +115,7 @@ prio_task_propagate_pointer (PrioTask *self, GError **error)
 gboolean
 prio_task_propagate_boolean (PrioTask *self, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   if (has_result_of (self, PRIO_RESULT_BOOLEAN))
@@ -145,7 +145,7 @@ prio_task_propagate_boolean (PrioTask *self, GError **error)
 gssize
 prio_task_propagate_int (PrioTask *self, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), -1);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), -1);
   g_return_val_if_fail (error == NULL || *error == NULL, -1);
 
   if (has_result_of (self, PRIO_RESULT_INT))
@@ -246,7 +246,7 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
 gboolean
 prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), FALSE);
   g_return_val_if_fail (value != NULL, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
@@ -268,7 +268,7 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
 const GError *
 prio_task_get_error (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), NULL);
 
   return prio_task_is_completed (self) ? prio_task_peek_error (self) : NULL;
 }

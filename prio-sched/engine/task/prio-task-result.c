@@ -73,7 +73,7 @@ return_result (PrioTask *self, PrioResult *result, const char *function)
 void
 prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destroy)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   return_result (self, &(PrioResult) { .value.pointer = result, .destroy = destroy, .kind = PRIO_RESULT_POINTER }, G_STRFUNC);
 }
@@ -91,7 +91,7 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
 void
 prio_task_return_boolean (PrioTask *self, gboolean result)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   return_result (self, &(PrioResult) { .value.boolean = result, .kind = PRIO_RESULT_BOOLEAN }, G_STRFUNC);
 }
@@ -109,7 +109,7 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
 void
 prio_task_return_int (PrioTask *self, gssize result)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   return_result (self, &(PrioResult) { .value.integer = result, .kind = PRIO_RESULT_INT }, G_STRFUNC);
 }
@@ -151,7 +151,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
 {
   PrioResult all = { .kind = PRIO_RESULT_NONE };
 
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
   g_return_if_fail (result == NULL || G_IS_VALUE (result));
 
   if (result != NULL)
@@ -178,7 +178,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
 void
 prio_task_return_error (PrioTask *self, GError *error)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
   g_return_if_fail (error != NULL);
 
   return_result (self, &PRIO_RESULT_OF_ERROR (error), G_STRFUNC);
@@ -204,7 +204,7 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
   va_list args;
   GError *error;
 
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
   g_return_if_fail (format != NULL);
 
   va_start (args, format);
@@ -266,7 +266,7 @@ prio_task_return_error_if_aborted (PrioTask *self)
   g_autoptr (GError) reason = NULL;
   PrioResult result;
 
-  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), FALSE);
 
   /* Entering carries out what other threads have sent, since they may have cancelled the task. */
   if (prio_loop_enter (self->entry.run_queue->loop))

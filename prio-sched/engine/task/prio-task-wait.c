@@ -53,7 +53,7 @@
 void
 prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data)
 {
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   prio_task_add_reaction (self, callback, user_data, NULL);
 }
@@ -92,7 +92,7 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
 gboolean
 prio_task_wait_finish (PrioTask *self, GAsyncResult *result, GError **error)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), FALSE);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), FALSE);
   g_return_val_if_fail ((gpointer) result == self, FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 

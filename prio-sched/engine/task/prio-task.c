@@ -183,6 +183,15 @@ prio_task_complain (PrioTask *self, const char *function, const char *format, ..
   g_critical ("%s: %s %s", function, task, what);
 }
 
+/* Says for @function what is wrong with @task, which it was given as one. */
+gboolean
+prio_complain_of_task (const char *function, PrioTask *task)
+{
+  if (prio_check_type (function, task, PRIO_TYPE_TASK))
+    g_critical ("%s(): this PrioTask was made by no scheduler", function);
+  return FALSE;
+}
+
 /* Logs a warning about the task. */
 void
 prio_task_warn (PrioTask *self, const char *what)
@@ -248,7 +257,7 @@ prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSp
       break;
 
     case PROP_RETURN_ON_ABORT:
-      g_return_if_fail (PRIO_IS_POSTED (PRIO_TASK (object)));
+      prio_return_if_wrong (prio_check_task (G_STRFUNC, PRIO_TASK (object)));
       prio_task_set_return_on_abort (PRIO_TASK (object), g_value_get_boolean (value));
       break;
 
@@ -473,7 +482,7 @@ prio_task_notify (PrioTask *self)
 PrioTaskState
 prio_task_get_state (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), PRIO_TASK_STATE_ABORTED);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), PRIO_TASK_STATE_ABORTED);
 
   return (PrioTaskState) __atomic_load_n (&self->state, __ATOMIC_ACQUIRE);
 }
@@ -492,7 +501,7 @@ prio_task_get_state (PrioTask *self)
 PrioTaskPriority
 prio_task_get_priority (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), PRIO_TASK_PRIORITY_USER_VISIBLE);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), PRIO_TASK_PRIORITY_USER_VISIBLE);
 
   if (self->priority != PRIO_PRIORITY_UNSET)
     return (PrioTaskPriority) self->priority;
@@ -527,7 +536,7 @@ prio_task_get_priority (PrioTask *self)
 const char *
 prio_task_get_name (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), NULL);
 
   return self->name;
 }
@@ -560,7 +569,7 @@ prio_task_set_name (PrioTask *self, const char *name)
 {
   char *copy, *old;
 
-  g_return_if_fail (PRIO_IS_POSTED (self));
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   if (name == NULL && __atomic_load_n (&self->name, __ATOMIC_RELAXED) == NULL)
     return;
@@ -590,7 +599,7 @@ prio_task_set_name (PrioTask *self, const char *name)
 GCancellable *
 prio_task_get_signal (PrioTask *self)
 {
-  g_return_val_if_fail (PRIO_IS_POSTED (self), NULL);
+  prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), NULL);
 
   return self->signal;
 }
