@@ -357,6 +357,7 @@ duplicate (int fd)
  * | a track of its own | `turn` | the other sources have their turn |
  * | moments | `abort`, `priority`, `frame` | a task is aborted; a signal's tasks have another priority; a frame is announced for `due` |
  * | moments | `pause` | a scheduler is `paused`, or `resumed` |
+ * | slices, by the sources' names | `held` | a source has held the main loop for long; where [method@PrioSched.Scheduler.add_long_task_func] reports that |
  *
  * Times are those of g_get_monotonic_time(), in microseconds.
  *

@@ -65,7 +65,7 @@ prio_check_share (const char *function, double share)
  *
  * Frames that are drawn quickly are none the fewer, since what tasks run in the time that drawing leaves is taken from
  * what is due to them: at 60 Hz and 0.5, frames are delayed if they take longer than 8 ms.  A share is reached by slices,
- * between which input is handled.
+ * between which input is handled: while keys or other input keep coming, what they take is missing from the tasks' share.
  *
  * It counts for `user-visible` and `user-blocking` tasks and continuations, not for those of `background`, which
  * run when a frame is not being drawn.  If several schedulers of a main
