@@ -467,13 +467,15 @@ gboolean
 prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, guint *handle, GError **error)
 {
   PrioIdWaitEnd *end;
+  GHashTable *ended;
   gpointer stolen = NULL;
   gboolean has_come;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
-  g_return_val_if_fail (numbers_of (self)->ended != NULL, FALSE);
+  ended = numbers_of (self)->ended;
+  g_return_val_if_fail (ended != NULL, FALSE);
 
-  g_hash_table_steal_extended (numbers_of (self)->ended, GUINT_TO_POINTER (id), NULL, &stolen);
+  g_hash_table_steal_extended (ended, GUINT_TO_POINTER (id), NULL, &stolen);
   g_return_val_if_fail (stolen != NULL, FALSE);
 
   end = stolen;
