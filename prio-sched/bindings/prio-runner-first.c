@@ -15,15 +15,15 @@
 static guint
 id_of_head (PrioRunner *self, PrioQueue *queue)
 {
-  PrioEntry *entry = (PrioEntry *) queue->head;
+  PrioEntry *entry = queue->kind == PRIO_QUEUE_ENTRIES ? (PrioEntry *) queue->head : NULL;
 
-  if (prio_id_queue_of_head (queue) == &self->ids && queue->kind == PRIO_QUEUE_IDS)
-    return (queue->effective & 1) == 0 ? GPOINTER_TO_UINT (queue->head->data) : 0;
-  if (queue->kind != PRIO_QUEUE_ENTRIES || prio_entry_is_continuation (entry))
+  if (entry != NULL ? prio_entry_is_continuation (entry) : (queue->effective & 1) != 0)
     return 0;
-  if (prio_id_queue_of_head (queue) == &self->ids)
+  if (prio_numbers_of (queue->head) == &self->numbers)
     return queue->head->id;
-  return entry->funcs->run == prio_task_entry_funcs.run ? prio_runner_id_of_task (self, prio_task_from_entry (entry)) : 0;
+  if (entry == NULL || entry->funcs->run != prio_task_entry_funcs.run)
+    return 0;
+  return prio_runner_id_of_task (self, prio_task_from_entry (entry));
 }
 
 /**
@@ -49,8 +49,8 @@ prio_runner_get_first (PrioRunner *self)
 
   if (!prio_loop_enter (self->loop))
     return 0;
-  if (self->ids.run_queue != NULL)
-    queue = prio_run_queue_first (self->ids.run_queue);
+  if (self->numbers.run_queue != NULL)
+    queue = prio_run_queue_first (self->numbers.run_queue);
   if (queue != NULL)
     id = id_of_head (self, queue);
   prio_loop_leave (self->loop);

@@ -33,7 +33,7 @@ prio_inner_run (PrioTask *task, PrioRunnerFunc func, guint id, gpointer data)
   innermost = inner.outer;
 }
 
-/* What prio_runner_end () does where the batch runs no task id.
+/* What prio_runner_end () does where the batch runs no number.
  *
  * Returns: whether the inner task has been aborted; FALSE if it had ended before */
 static gboolean
@@ -84,10 +84,10 @@ prio_runner_end (void)
 {
   PrioBatch *batch = prio_thread.batch;
 
-  if (G_UNLIKELY (batch == NULL || batch->ids == NULL))
+  if (G_UNLIKELY (batch == NULL || batch->numbers == NULL))
     return end_inner ();
 
-  return prio_batch_end_id (batch);
+  return prio_batch_end_number (batch);
 }
 
 /**
@@ -108,12 +108,12 @@ prio_runner_next (void)
 {
   PrioBatch *batch = prio_thread.batch;
 
-  if (G_UNLIKELY (batch == NULL || batch->ids == NULL))
+  if (G_UNLIKELY (batch == NULL || batch->numbers == NULL))
     {
       end_inner ();
       return 0;
     }
 
-  prio_batch_end_id (batch);
-  return prio_batch_next_id (batch);
+  prio_batch_end_number (batch);
+  return prio_batch_next_number (batch);
 }

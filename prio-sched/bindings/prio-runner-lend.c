@@ -29,13 +29,13 @@ static guint
 keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
 {
   GCancellable *held = signal != NULL ? g_object_ref (signal) : NULL;
-  PrioState state = { .run_queue = self->ids.run_queue, .priority = (gint8) priority };
+  PrioState state = { .run_queue = self->numbers.run_queue, .priority = (gint8) priority };
   PrioRegistration *registration = NULL;
   gboolean aborted = FALSE;
   guint lender = 0;
 
   if (signal != NULL)
-    registration = prio_registration_acquire (self->ids.run_queue, prio_signal_node_for (signal), &held, &aborted);
+    registration = prio_registration_acquire (self->numbers.run_queue, prio_signal_node_for (signal), &held, &aborted);
   if (!aborted)
     {
       state.group = prio_registration_group (registration);
@@ -96,11 +96,11 @@ prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable 
     return 0;
 
   /* Its scheduler has not gone. */
-  if (id != 0 && self->ids.run_queue != NULL)
-    entry = prio_id_queue_find (&self->ids, id);
+  if (id != 0 && self->numbers.run_queue != NULL)
+    entry = prio_numbers_find (&self->numbers, id);
   if (entry != NULL)
     lender = prio_lending_keep (entry);
-  else if (id == 0 && self->ids.run_queue != NULL)
+  else if (id == 0 && self->numbers.run_queue != NULL)
     lender = keep_begun (self, priority, signal);
   prio_loop_leave (self->loop);
   prio_loop_flush_releases (self->loop);
@@ -178,7 +178,7 @@ prio_runner_begin_wait_for_id (PrioRunner *self, guint lender, guint id)
 
   if (!enter_lending (self))
     return;
-  entry = self->ids.run_queue != NULL ? prio_id_queue_find (&self->ids, id) : NULL;
+  entry = self->numbers.run_queue != NULL ? prio_numbers_find (&self->numbers, id) : NULL;
   if (entry != NULL)
     prio_lending_begin_wait_for_entry (self->loop, lender, entry);
   prio_loop_leave (self->loop);

@@ -63,7 +63,7 @@ prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer u
   g_return_if_fail (func != NULL);
   g_return_if_fail (self->name_func == NULL);
 
-  if (self->ids.run_queue == NULL)
+  if (self->numbers.run_queue == NULL)
     {
       /* Nothing will run any more. */
       prio_release_now (notify, user_data);

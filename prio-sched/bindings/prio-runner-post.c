@@ -16,17 +16,6 @@
 #include "signal/prio-registration-private.h"
 #include "signal/prio-util-private.h"
 
-/* Owner thread.  Returns FALSE if the runner is closed. */
-static gboolean
-append_id (PrioRunner *self, guint id, PrioEffective effective)
-{
-  if (self->ids.run_queue == NULL)
-    return FALSE;
-
-  prio_id_queue_append (&self->ids, id, effective);
-  return TRUE;
-}
-
 /* Outside. */
 static PrioPosted
 posted_here (PrioRunner *self, gboolean accepted)
@@ -36,21 +25,25 @@ posted_here (PrioRunner *self, gboolean accepted)
   return prio_state_capture (self->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
 }
 
-/* Any thread: posts @post, which has no more than an id, a priority and a name, and takes no turns. */
+/* Any thread: posts @id with no more than a priority and, if @goes_on, as a continuation. */
 static PrioPosted
-post_plain (PrioRunner *self, PrioPost *post)
+post_plain (PrioRunner *self, guint id, gint priority, gboolean goes_on, const char *name)
 {
   gboolean accepted;
 
-  if (G_LIKELY (post->name == NULL && prio_loop_enter (self->loop)))
+  if (G_LIKELY (name == NULL && prio_loop_enter (self->loop)))
     {
-      accepted = append_id (self, post->job.id,
-                            prio_effective ((PrioTaskPriority) post->priority, post->turn & PRIO_ENTRY_GOES_ON));
+      accepted = self->numbers.run_queue != NULL;
+      if (accepted)
+        prio_numbers_append (&self->numbers, id, prio_effective ((PrioTaskPriority) priority, goes_on));
       prio_loop_leave (self->loop);
     }
   else
     {
-      accepted = prio_post_submit (post, self->loop);
+      PrioPost post = { .job = { .func = prio_number_func, .data = &self->numbers, .id = id }, .name = name,
+                        .priority = (gint8) priority, .turn = goes_on ? PRIO_ENTRY_GOES_ON : PRIO_ENTRY_IS_NEW };
+
+      accepted = prio_post_submit (&post, self->loop);
     }
   return posted_here (self, accepted);
 }
@@ -73,15 +66,14 @@ post_plain (PrioRunner *self, PrioPost *post)
 PrioPosted
 prio_runner_post (PrioRunner *self, guint id, gint priority)
 {
-  PrioPost post = { .ids = &self->ids, .job = { .id = id }, .priority = (gint8) priority };
   g_autofree char *name = NULL;
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
 
-  post.name = name = prio_runner_name_of_post (self, id, FALSE);
-  return post_plain (self, &post);
+  name = prio_runner_name_of_post (self, id, FALSE);
+  return post_plain (self, id, priority, FALSE, name);
 }
 
 /* Any thread: posts what @post describes. */
@@ -123,7 +115,7 @@ PrioPosted
 prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout,
                        gboolean takes_turns)
 {
-  PrioPost post = { .ids = &self->ids, .job = { .id = id }, .priority = (gint8) priority,
+  PrioPost post = { .job = { .func = prio_number_func, .data = &self->numbers, .id = id }, .priority = (gint8) priority,
                     .turn = takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW };
   g_autofree char *name = NULL;
 
@@ -154,14 +146,14 @@ append_inherited (PrioRunner *self, PrioPost *post, const PrioState *state)
 {
   PrioRegistration *registration = state != NULL ? prio_registration_of (state->group) : NULL;
 
-  if (self->ids.run_queue == NULL || (registration != NULL && prio_signal_node_is_aborted (registration->node)))
+  if (self->numbers.run_queue == NULL || (registration != NULL && prio_signal_node_is_aborted (registration->node)))
     return FALSE;
 
   if (registration != NULL)
     prio_registration_hold (registration);
   if (state != NULL)
     inherit (post, state);
-  prio_post_add (post, self->ids.run_queue, registration);
+  prio_post_add (post, self->numbers.run_queue, registration);
   return TRUE;
 }
 
@@ -189,7 +181,7 @@ prio_runner_yield (PrioRunner *self, guint id)
 {
   const PrioState *current, *state = NULL;
   PrioRegistration *registration = NULL;
-  PrioPost post = { .ids = &self->ids, .job = { .id = id }, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE,
+  PrioPost post = { .job = { .func = prio_number_func, .data = &self->numbers, .id = id }, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE,
                     .turn = PRIO_ENTRY_GOES_ON };
   g_autofree char *name = NULL;
   gboolean accepted;
@@ -200,13 +192,13 @@ prio_runner_yield (PrioRunner *self, guint id)
   post.name = name = prio_runner_name_of_post (self, id, TRUE);
   current = prio_state_of_thread ();
   if (!prio_loop_enter (self->loop))
-    return post_plain (self, &post);
+    return post_plain (self, id, PRIO_TASK_PRIORITY_USER_VISIBLE, TRUE, name);
 
-  if (self->ids.run_queue != NULL && prio_state_is_of (current, self->ids.run_queue))
+  if (self->numbers.run_queue != NULL && prio_state_is_of (current, self->numbers.run_queue))
     state = current;
   if (state != NULL)
     registration = prio_registration_of (state->group);
-  if (registration != NULL && (state->run_queue != self->ids.run_queue || !prio_registration_is_for_life (registration)))
+  if (registration != NULL && (state->run_queue != self->numbers.run_queue || !prio_registration_is_for_life (registration)))
     {
       inherit (&post, state);
       prio_loop_leave (self->loop);
@@ -243,7 +235,7 @@ PrioPosted
 prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry,
                         gboolean takes_turns)
 {
-  PrioPost post = { .ids = &self->ids, .job = { .id = id }, .priority = (gint8) priority,
+  PrioPost post = { .job = { .func = prio_number_func, .data = &self->numbers, .id = id }, .priority = (gint8) priority,
                     .turn = prio_turn_of_continuation (takes_turns) };
   g_autofree char *name = NULL;
 
@@ -291,32 +283,38 @@ prio_runner_cancel (PrioRunner *self, guint id)
 
   if (!prio_loop_enter (self->loop))
     return FALSE;
-  cancelled = self->ids.run_queue != NULL && prio_id_queue_cancel (&self->ids, id);
+  cancelled = self->numbers.run_queue != NULL && prio_numbers_cancel (&self->numbers, id);
   prio_loop_leave (self->loop);
   if (cancelled)
     prio_loop_flush_releases (self->loop);
   return cancelled;
 }
 
-/* Drops the operation's reference to the runner. */
+static void
+run_idle (PrioIdleDeadline *deadline, gpointer data)
+{
+  PrioRunner *runner = data;
+
+  runner->func (deadline->id, runner->data);
+}
+
+/* The idle callback is a user of the numbers, and takes over the reference to the runner. */
 static void
 op_request (PrioLoop *loop, const PrioOp *op)
 {
   PrioIdle *idle = op->target;
   PrioRunner *runner = idle->data;
 
-  if (runner->ids.run_queue != NULL)
-    {
-      prio_id_queue_hold (&runner->ids);
-      idle->data = &runner->ids;
-      idle->run_queue = runner->ids.run_queue;
-      prio_idle_op_request (loop, op);
-    }
-  else
+  if (runner->numbers.run_queue == NULL)
     {
       g_free (idle);
+      prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
+      return;
     }
-  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
+
+  prio_numbers_hold (&runner->numbers);
+  idle->run_queue = runner->numbers.run_queue;
+  prio_idle_op_request (loop, op);
 }
 
 /**
@@ -343,5 +341,6 @@ prio_runner_request_idle_callback (PrioRunner *self, guint timeout)
 {
   g_return_val_if_fail (self != NULL, 0);
 
-  return prio_idle_submit (self->loop, op_request, &(PrioIdle) { .data = prio_runner_ref (self) }, timeout);
+  return prio_idle_submit (self->loop, op_request,
+                           &(PrioIdle) { .func = run_idle, .data = prio_runner_ref (self), .notify = prio_runner_release }, timeout);
 }

@@ -1,10 +1,10 @@
 /* prio-runner-private.h: the structure of PrioRunner
  *
- * Promises: a runner's tasks are those of the PrioIdQueue that it embeds; prio-id-queue-private.h describes how they
+ * Promises: a runner's tasks are the numbers of the PrioNumbers that it embeds; prio-number-private.h describes how they
  * run.  The ids of rejected tasks are collected, and reported at the next checkpoint.
  *
  * A runner is closed, and its function released, when its scheduler has been finalized and its last
- * task id has ended, or when the context is destroyed.  The record stays until its last reference is dropped.
+ * number has ended, or when the context is destroyed.  The record stays until its last reference is dropped.
  *
  * Everything but the reference count belongs to the owner thread.
  *
@@ -13,13 +13,13 @@
 
 #pragma once
 
-#include "loop/prio-id-queue-private.h"
+#include "loop/prio-number-private.h"
 #include "prio-runner.h"
 
 struct _PrioRunner
 {
-  PrioIdQueue ids; /* its run queue is NULL once the runner is closed */
-  gint refs;       /* atomic: one for all users of the id queue, and those of bindings and of pending operations */
+  PrioNumbers numbers; /* its run queue is NULL once the runner is closed */
+  gint refs;       /* atomic: one for all users of the numbers, and those of bindings and of pending operations */
   PrioLoop *loop;
   PrioRunnerFunc func; /* NULL once the runner is closed */
   gpointer data;
@@ -30,6 +30,7 @@ struct _PrioRunner
   GArray *rejected; /* of guint */
 };
 
+void prio_runner_release (gpointer runner);
 char *prio_runner_ask_name (PrioRunner *self, guint id, gboolean continuation);
 
 /* Outside, on any thread: what the task @id, which is about to be posted, is called; or NULL.

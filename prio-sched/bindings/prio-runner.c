@@ -13,24 +13,23 @@
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
 
-/* Owner thread: opens the id queue, which keeps the runner until its scheduler has gone. */
 static void
-op_add_runner (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+op_hold_run_queue (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
-  prio_id_queue_open (&((PrioRunner *) op->target)->ids);
+  prio_run_queue_hold (op->target);
 }
 
 static PrioRunner *
-runner_of (PrioIdQueue *ids)
+runner_of (PrioNumbers *numbers)
 {
-  return (gpointer) ((gchar *) ids - G_STRUCT_OFFSET (PrioRunner, ids));
+  return (gpointer) ((gchar *) numbers - G_STRUCT_OFFSET (PrioRunner, numbers));
 }
 
-/* @id is that of a task or of an idle callback, or 0 if tasks have been rejected. */
+/* @id is that of a task, or 0 if tasks have been rejected. */
 static void
-run (PrioIdQueue *ids, guint id)
+run (PrioNumbers *numbers, guint id)
 {
-  PrioRunner *runner = runner_of (ids);
+  PrioRunner *runner = runner_of (numbers);
 
   if (G_LIKELY (runner->func != NULL))
     runner->func (id, runner->data);
@@ -38,9 +37,9 @@ run (PrioIdQueue *ids, guint id)
 
 /* No task runs any more, and none can be posted. */
 static void
-closed (PrioIdQueue *ids)
+closed (PrioNumbers *numbers)
 {
-  PrioRunner *runner = runner_of (ids);
+  PrioRunner *runner = runner_of (numbers);
 
   runner->func = NULL;
   runner->name_func = NULL;
@@ -52,24 +51,30 @@ closed (PrioIdQueue *ids)
 }
 
 static void
-op_release_ids (PrioLoop *loop, const PrioOp *op)
+op_release (PrioLoop *loop, const PrioOp *op)
 {
   PrioRunner *runner = op->target;
 
-  prio_id_queue_release (&runner->ids);
+  prio_numbers_release (&runner->numbers);
   prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
 }
 
-/* Outside: the microtask is over, or was dropped with the context. */
-static void
-release_ids (gpointer runner)
+/* Outside: a user of the numbers, who has a reference too, has gone: a microtask is over, for example, or was dropped with the context. */
+void
+prio_runner_release (gpointer runner)
 {
-  PrioOp op = { .apply = op_release_ids, .target = runner };
+  PrioOp op = { .apply = op_release, .target = runner };
 
   prio_loop_submit (((PrioRunner *) runner)->loop, &op);
 }
 
-/* A microtask: runs at the next checkpoint.  It is a user of the id queue, which would otherwise be closed with its scheduler before
+static void
+scheduler_gone (gpointer runner, GObject *scheduler G_GNUC_UNUSED)
+{
+  prio_runner_release (runner);
+}
+
+/* A microtask: runs at the next checkpoint.  It is a user of the numbers, which would otherwise be closed with their scheduler before
  * that. */
 static void
 notify_rejected (gpointer data)
@@ -77,46 +82,46 @@ notify_rejected (gpointer data)
   PrioRunner *runner = data;
 
   if (runner->rejected->len > 0)
-    run (&runner->ids, 0);
+    run (&runner->numbers, 0);
 }
 
 /* The task @id will not run. */
 static void
-rejected (PrioIdQueue *ids, guint id)
+rejected (PrioNumbers *numbers, guint id)
 {
-  PrioRunner *runner = runner_of (ids);
+  PrioRunner *runner = runner_of (numbers);
 
   g_array_append_val (runner->rejected, id);
   if (runner->rejected->len == 1 && !prio_loop_is_dead (runner->loop))
     {
-      PrioMicrotask microtask = { .func = notify_rejected, .data = prio_runner_ref (runner), .notify = release_ids };
+      PrioMicrotask microtask = { .func = notify_rejected, .data = prio_runner_ref (runner), .notify = prio_runner_release };
 
-      prio_id_queue_hold (ids);
+      prio_numbers_hold (numbers);
       prio_loop_queue_microtask (runner->loop, &microtask);
     }
 }
 
 static char *
-get_name (PrioIdQueue *ids, guint id)
+get_name (PrioNumbers *numbers, guint id)
 {
-  PrioRunner *runner = runner_of (ids);
+  PrioRunner *runner = runner_of (numbers);
 
   return runner->name_func != NULL ? runner->name_func (id, runner->name_data) : NULL;
 }
 
 static void
-ref (PrioIdQueue *ids)
+ref (PrioNumbers *numbers)
 {
-  prio_runner_ref (runner_of (ids));
+  prio_runner_ref (runner_of (numbers));
 }
 
 static void
-unref (gpointer ids)
+unref (gpointer numbers)
 {
-  prio_runner_unref (runner_of (ids));
+  prio_runner_unref (runner_of (numbers));
 }
 
-static const PrioIdQueueFuncs id_queue_funcs = {
+static const PrioNumberFuncs number_funcs = {
   .run = run,
   .rejected = rejected,
   .get_name = get_name,
@@ -146,22 +151,23 @@ PrioRunner *
 prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_data, GDestroyNotify notify)
 {
   PrioRunner *self;
-  PrioOp op = { .apply = op_add_runner };
+  PrioOp op = { .apply = op_hold_run_queue };
 
   g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
   g_return_val_if_fail (func != NULL, NULL);
 
   self = g_new0 (PrioRunner, 1);
-  self->refs = 2; /* the caller's, and that of all users of the id queue */
+  self->refs = 3; /* the caller's, that of the scheduler, and that which goes when the numbers are closed */
   self->rejected = g_array_new (FALSE, FALSE, sizeof (guint));
   self->loop = prio_loop_ref (scheduler->run_queue->loop);
   self->func = func;
   self->data = user_data;
   self->notify = notify;
-  prio_id_queue_init (&self->ids, scheduler->run_queue, &id_queue_funcs);
+  self->numbers = (PrioNumbers) { .funcs = &number_funcs, .run_queue = scheduler->run_queue, .users = 1 };
 
-  op.target = self;
+  op.target = scheduler->run_queue;
   prio_loop_submit (self->loop, &op);
+  g_object_weak_ref (G_OBJECT (scheduler), scheduler_gone, self);
   return self;
 }
 

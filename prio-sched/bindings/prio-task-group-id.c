@@ -33,7 +33,7 @@ typedef struct
 {
   PrioTaskGroup *group; /* the member holds it */
   PrioMember *member;   /* NULL until the task begins */
-  PrioRunner *runner;   /* held, and the task is a user of its id queue; NULL once the task has begun */
+  PrioRunner *runner;   /* held, and the task is a user of its numbers; NULL once the task has begun */
   PrioTask *task;       /* held, or NULL if it was rejected at once */
   guint id;
   guint handle;
@@ -46,21 +46,21 @@ typedef struct
   GHashTable *seats; /* what runners run, by their handles; NULL until needed */
   GHashTable *ended; /* how waits that are tasks of runners have ended, by their ids; NULL until needed */
   guint last_handle;
-} PrioNumbers;
+} PrioGroupNumbers;
 
 static void
 numbers_clear (gpointer record)
 {
-  PrioNumbers *numbers = record;
+  PrioGroupNumbers *numbers = record;
 
   g_clear_pointer (&numbers->seats, g_hash_table_unref);
   g_clear_pointer (&numbers->ended, g_hash_table_unref);
 }
 
-static PrioNumbers *
+static PrioGroupNumbers *
 numbers_of (PrioTaskGroup *group)
 {
-  static const PrioSlotFuncs funcs = { .size = sizeof (PrioNumbers), .clear = numbers_clear };
+  static const PrioSlotFuncs funcs = { .size = sizeof (PrioGroupNumbers), .clear = numbers_clear };
 
   return prio_slot_ensure (&group->slots[PRIO_GROUP_SLOT_BINDINGS], &funcs);
 }
@@ -70,7 +70,7 @@ hold_runner (PrioRunner *runner)
 {
   prio_runner_ref (runner);
   prio_loop_enter (runner->loop);
-  prio_id_queue_hold (&runner->ids);
+  prio_numbers_hold (&runner->numbers);
   prio_loop_leave (runner->loop);
 }
 
@@ -81,8 +81,8 @@ op_release_runner (PrioLoop *loop, const PrioOp *op)
   PrioRunner *runner = op->target;
 
   if (op->data != NULL)
-    runner->ids.funcs->rejected (&runner->ids, GPOINTER_TO_UINT (op->data));
-  prio_id_queue_release (&runner->ids);
+    runner->numbers.funcs->rejected (&runner->numbers, GPOINTER_TO_UINT (op->data));
+  prio_numbers_release (&runner->numbers);
   prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
 }
 
@@ -170,7 +170,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
                               .name = name, .source_tag = prio_task_group_post_id, .takes_turns = takes_turns };
   g_autoptr (PrioTask) task = NULL;
-  PrioNumbers *numbers;
+  PrioGroupNumbers *numbers;
   PrioSeat *seat;
   guint handle;
 
@@ -184,7 +184,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   g_return_val_if_fail (id != 0, 0);
 
   /* Its scheduler has gone. */
-  if (runner->ids.run_queue == NULL)
+  if (runner->numbers.run_queue == NULL)
     return 0;
 
   numbers = numbers_of (self);
@@ -214,7 +214,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
 static PrioSeat *
 get_seat (PrioTaskGroup *self, guint handle)
 {
-  PrioNumbers *numbers = numbers_of (self);
+  PrioGroupNumbers *numbers = numbers_of (self);
 
   return numbers->seats != NULL ? g_hash_table_lookup (numbers->seats, GUINT_TO_POINTER (handle)) : NULL;
 }

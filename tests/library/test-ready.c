@@ -32,7 +32,7 @@ world_init (World *world)
       prio_ready_group_init (&world->groups[g]);
       for (guint q = 0; q < N_QUEUES; q++)
         prio_queue_init (&world->queues[g][q], NULL, (PrioEffective) (q % 2 + q % 3),
-                         q % 2 == 0 ? PRIO_QUEUE_JOBS : PRIO_QUEUE_IDS);
+                         q % 2 == 0 ? PRIO_QUEUE_JOBS : PRIO_QUEUE_ENTRIES);
     }
   for (guint i = 0; i < N_JOBS; i++)
     g_queue_push_tail (&world->spare, &world->jobs[i]);

@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include "loop/prio-id-queue-private.h"
+#include "loop/prio-number-private.h"
 #include "loop/prio-observer-private.h"
 
 /* Tasks that run one after another in a dispatch.  A nested main loop has batches of its own. */
@@ -38,17 +38,17 @@ struct _PrioBatch
   gint64 look;      /* how long they may run before the batch looks for other sources, µs */
   PrioStopwatch watch;
 
-  /* While task ids run: */
-  PrioIdQueue *ids;
-  gboolean running; /* a task id is running; its state and entry follow */
+  /* While numbers run: */
+  PrioNumbers *numbers;
+  gboolean running; /* one is running; its state and entry follow */
   PrioState state;
   PrioEntry *entry; /* or NULL */
   PrioObservedTask *observed; /* of @entry; NULL if it is not observed */
   const PrioState *outer_state;
 };
 
-gboolean prio_batch_end_id (PrioBatch *batch);
-guint prio_batch_next_id (PrioBatch *batch);
+gboolean prio_batch_end_number (PrioBatch *batch);
+guint prio_batch_next_number (PrioBatch *batch);
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
 void prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now);

@@ -33,12 +33,12 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
   prio_loop_expire_deadlines (loop, now);
 }
 
-/* Whether @queue still has the next task of all, and nothing else is to be done before it.  What other threads have sent is
- * taken in when the stopwatch has counted, which is after one long task, or a few short ones. */
+/* Whether @queue still has the next task of all, other than a number, and nothing else is to be done before it.  What other threads
+ * have sent is taken in when the stopwatch has counted, which is after one long task, or a few short ones. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
-  return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->between.any;
+  return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->between.any && queue->head->func != prio_number_func;
 }
 
 /* The state in which a task of @run_queue runs: none, if it is the library's own. */
@@ -317,7 +317,7 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
       n++;
     }
   while (n < batch->max && queue->effective == effective && is_still_next (loop, queue, effective) &&
-         !prio_stopwatch_is_late (&batch->watch) && ((PrioEntry *) queue->head)->use != PRIO_ENTRY_OF_ID);
+         !prio_stopwatch_is_late (&batch->watch));
 
   if (group != NULL)
     prio_group_release (group);
@@ -387,7 +387,7 @@ choose (PrioBatch *batch)
 
   prio_thread.runs_jobs = FALSE;
   /* The function of a runner runs them itself after each of its tasks. */
-  if (G_UNLIKELY (loop->interludes != NULL) && batch->ids == NULL)
+  if (G_UNLIKELY (loop->interludes != NULL) && batch->numbers == NULL)
     {
       process_pending (loop);
       prio_interludes_call (loop);
@@ -419,9 +419,9 @@ limit (PrioBatch *batch)
   return batch;
 }
 
-/* Begins the task id at the head of @queue.  Returns it. */
+/* Begins the number at the head of @queue.  Returns it. */
 static guint
-begin_id (PrioBatch *batch, PrioQueue *queue)
+begin_number (PrioBatch *batch, PrioQueue *queue)
 {
   PrioLoop *loop = batch->loop;
   guint id;
@@ -436,6 +436,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
       if (G_UNLIKELY (batch->entry->timed != PRIO_TIMED_NOT))
         prio_traits_begin (batch->entry, &batch->state);
       id = batch->entry->job.id;
+      g_hash_table_remove (batch->numbers->waiting, GUINT_TO_POINTER (id));
     }
   else
     {
@@ -445,7 +446,7 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
       batch->state = (PrioState) { .run_queue = queue->run_queue,
                                    .priority = (gint8) prio_effective_priority (queue->effective),
                                    .depth = batch->depth };
-      id = GPOINTER_TO_UINT (job->data);
+      id = job->id;
       prio_loop_free_job (loop, job);
     }
 
@@ -456,9 +457,9 @@ begin_id (PrioBatch *batch, PrioQueue *queue)
   return id;
 }
 
-/* Ends the running task id, after its microtask checkpoint.  Returns whether it has been aborted meanwhile. */
+/* Ends the running number, after its microtask checkpoint.  Returns whether it has been aborted meanwhile. */
 gboolean
-prio_batch_end_id (PrioBatch *batch)
+prio_batch_end_number (PrioBatch *batch)
 {
   PrioLoop *loop = batch->loop;
   gboolean aborted = FALSE;
@@ -485,44 +486,42 @@ prio_batch_end_id (PrioBatch *batch)
     }
   else
     {
-      prio_id_queue_release (batch->ids);
+      prio_run_queue_release (batch->state.run_queue);
+      prio_numbers_release (batch->numbers);
     }
   return aborted;
 }
 
-/* Begins the next task of all if it is a task id of the same PrioIdQueue, and returns it; otherwise returns 0. */
+/* Begins the next task of all if it is a number of the same PrioNumbers, and returns it; otherwise returns 0. */
 guint
-prio_batch_next_id (PrioBatch *batch)
+prio_batch_next_number (PrioBatch *batch)
 {
   PrioQueue *queue;
 
   count (batch, 1);
   queue = choose (batch);
-  return queue != NULL && prio_id_queue_of_head (queue) == batch->ids ? begin_id (batch, queue) : 0;
+  return queue != NULL && prio_numbers_of (queue->head) == batch->numbers ? begin_number (batch, queue) : 0;
 }
 
-/* Makes @ids run the task id at the head of @queue, and those that follow it. */
+/* Has the number at the head of @queue run, and those that follow it. */
 static void
-run_ids (PrioBatch *batch, PrioIdQueue *ids, PrioQueue *queue)
+run_numbers (PrioBatch *batch, PrioQueue *queue)
 {
-  guint id;
+  PrioNumbers *numbers = batch->numbers = queue->head->data;
 
   /* It is not closed while its function is running. */
-  prio_id_queue_hold (ids);
-  batch->ids = ids;
+  prio_numbers_hold (numbers);
   batch->outer_state = prio_thread.state;
+  numbers->funcs->run (numbers, begin_number (batch, queue));
 
-  id = begin_id (batch, queue);
-  ids->funcs->run (ids, id);
-
-  /* If the function has asked for the next task id until there was none, the last one has ended. */
+  /* If the function has asked for the next number until there was none, the last one has ended. */
   if (batch->running)
     {
-      prio_batch_end_id (batch);
+      prio_batch_end_number (batch);
       count (batch, 1);
     }
-  batch->ids = NULL;
-  prio_id_queue_release (ids);
+  batch->numbers = NULL;
+  prio_numbers_release (numbers);
 }
 
 /* Tasks have run in @batch. */
@@ -562,7 +561,6 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   /* If a destroy notify runs a nested main loop, what is deferred meanwhile is released within that loop. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
-  PrioIdQueue *ids;
   const PrioOwnerLock *outer_lock = prio_thread.dispatches;
 
   prio_thread.dispatches = &loop->lock;
@@ -575,10 +573,10 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 
   while ((queue = choose (&batch)) != NULL)
     {
-      if (queue->kind == PRIO_QUEUE_JOBS)
+      if (queue->head->func == prio_number_func)
+        run_numbers (&batch, queue);
+      else if (queue->kind == PRIO_QUEUE_JOBS)
         count (&batch, run_jobs (limit (&batch), queue));
-      else if ((ids = prio_id_queue_of_head (queue)) != NULL)
-        run_ids (&batch, ids, queue);
       else
         count (&batch, run_entries (limit (&batch), queue));
     }

@@ -13,7 +13,7 @@
 
 #pragma once
 
-#include "loop/prio-id-queue-private.h"
+#include "loop/prio-run-queue-private.h"
 
 typedef struct _PrioIdleDeadline PrioIdleDeadline;
 
@@ -21,6 +21,7 @@ struct _PrioIdleDeadline
 {
   gint64 time; /* µs of g_get_monotonic_time () */
   gboolean did_timeout;
+  guint id;       /* of the callback */
   PrioLoop *loop; /* not held; used while the callback runs */
 };
 
@@ -29,8 +30,9 @@ typedef struct
 {
   guint id;
   PrioRunQueue *run_queue; /* held */
-  void (*func) (PrioIdleDeadline *deadline, gpointer data); /* or NULL */
-  gpointer data; /* if @func is NULL: the PrioIdQueue that runs it, of which it is a user */
+  void (*func) (PrioIdleDeadline *deadline, gpointer data);
+  gconstpointer told; /* the function of the program, for observers, or NULL */
+  gpointer data;
   GDestroyNotify notify;
   gint64 due;         /* when it is called at the latest, µs, or 0 */
   GQueue *list;       /* the list in which it is */

@@ -44,8 +44,6 @@ idle_delist (PrioLoop *loop, PrioIdle *idle)
 static void
 idle_free (PrioIdle *idle)
 {
-  if (idle->func == NULL)
-    prio_id_queue_release (idle->data);
   prio_run_queue_release (idle->run_queue);
   g_free (idle);
 }
@@ -55,23 +53,19 @@ idle_free (PrioIdle *idle)
 static void
 idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 {
-  PrioIdleDeadline deadline = { time, did_timeout, loop };
+  PrioIdleDeadline deadline = { time, did_timeout, idle->id, loop };
   PrioState state = { .run_queue = idle->run_queue, .priority = PRIO_TASK_PRIORITY_BACKGROUND,
                       .depth = g_main_depth () };
   const PrioState *outer = prio_thread.state;
   const PrioIdleDeadline *outer_deadline = prio_thread.deadline;
-  PrioIdQueue *ids = idle->data;
 
   idle_delist (loop, idle);
   if (G_UNLIKELY (idle->observed != NULL))
-    prio_observed_idle_begins (idle->observed, (gconstpointer) idle->func);
+    prio_observed_idle_begins (idle->observed, idle->told);
   prio_thread.state = &state;
   prio_thread.runs_jobs = FALSE;
   prio_thread.deadline = &deadline;
-  if (idle->func != NULL)
-    idle->func (&deadline, idle->data);
-  else
-    ids->funcs->run (ids, idle->id);
+  idle->func (&deadline, idle->data);
   prio_thread.state = outer;
   prio_thread.deadline = outer_deadline;
 

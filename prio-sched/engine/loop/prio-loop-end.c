@@ -10,34 +10,32 @@
 #include "base/prio-debug-private.h"
 #include "loop/prio-count-private.h"
 #include "loop/prio-current-private.h"
-#include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
+#include "loop/prio-number-private.h"
 
 /* After this many releases the thread lets others enter. */
 #define RELEASED_AT_ONCE 64
 
-/* Releases the head of @queue, of jobs or task ids. */
+/* Releases the head of @queue, of jobs. */
 static void
 release_job (PrioLoop *loop, PrioQueue *queue)
 {
   PrioJob *job = prio_queue_pop_job (queue);
+  PrioNumbers *numbers = prio_numbers_of (job);
 
   prio_run_queue_head_gone (queue->run_queue, queue);
-  if (queue->kind == PRIO_QUEUE_IDS)
+  if (numbers != NULL)
     {
-      PrioIdQueue *ids = prio_id_queue_from_queue (queue);
-
-      ids->funcs->rejected (ids, GPOINTER_TO_UINT (job->data));
-      prio_id_queue_release (ids);
+      numbers->funcs->rejected (numbers, job->id);
+      prio_numbers_release (numbers);
     }
-  else
+  else if (job->notify != NULL)
     {
-      if (job->notify != NULL)
-        prio_loop_defer_release (loop, job->notify, job->data);
-      prio_run_queue_release (queue->run_queue);
+      prio_loop_defer_release (loop, job->notify, job->data);
     }
+  prio_run_queue_release (queue->run_queue);
   prio_loop_free_job (loop, job);
 }
 

@@ -45,7 +45,6 @@ enum
 };
 
 typedef struct _PrioFrame PrioFrame;
-typedef struct _PrioIdQueue PrioIdQueue;
 typedef struct _PrioLending PrioLending;
 typedef struct _PrioLendNode PrioLendNode;
 
@@ -90,7 +89,7 @@ typedef struct
   gboolean (*is_wanted) (void);                       /* whether there is an observer */
   void (*begins) (PrioLoop *loop);                    /* the observation begins, or has another observer */
   void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
-  gboolean (*take_job) (PrioQueue *queue);            /* its only job, or task id, becomes an entry of another queue */
+  gboolean (*take_job) (PrioQueue *queue);            /* its only job becomes an entry of another queue */
   void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
   void (*paused) (PrioRunQueue *run_queue, gboolean is_paused);
   void (*frame_announced) (PrioLoop *loop, gint64 due, gint64 interval);

@@ -7,9 +7,9 @@
 
 #include "loop/prio-observer-private.h"
 
-#include "loop/prio-id-queue-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
+#include "loop/prio-number-private.h"
 
 /* Guards changes of what follows. */
 static PrioLock lock = PRIO_LOCK_INIT;
@@ -168,7 +168,7 @@ task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
 static PrioObservedTask *
 observe (PrioEntry *entry, gboolean is_new, gint64 due)
 {
-  PrioObservedKind kind = entry->use == PRIO_ENTRY_OF_ID         ? PRIO_OBSERVED_ID
+  PrioObservedKind kind = entry->job.func == prio_number_func   ? PRIO_OBSERVED_ID
                           : entry->funcs == &prio_closure_funcs ? PRIO_OBSERVED_CLOSURE
                                                                 : PRIO_OBSERVED_TASK;
   PrioObservedTask *task = task_new (entry->run_queue, kind, is_new);
@@ -234,20 +234,18 @@ take_entry (PrioQueue *queue, gboolean is_new)
 {
   PrioRunQueue *run_queue = queue->run_queue;
   PrioJob *job = prio_queue_pop_job (queue);
+  PrioNumbers *numbers = prio_numbers_of (job);
   PrioEntry *entry;
 
-  if (queue->kind == PRIO_QUEUE_IDS)
+  /* It takes over the job's use of the run queue. */
+  if (numbers == NULL)
     {
-      PrioIdQueue *ids = prio_id_queue_from_queue (queue);
-
-      entry = prio_id_queue_new_entry (ids, GPOINTER_TO_UINT (job->data));
-      prio_id_queue_release (ids);
-      prio_run_queue_hold (run_queue);
+      entry = prio_run_queue_new_entry (run_queue, job->func, job->data, job->notify);
     }
   else
     {
-      /* It takes over the job's use of the run queue. */
-      entry = prio_run_queue_new_entry (run_queue, job->func, job->data, job->notify);
+      entry = prio_numbers_new_entry (numbers, job->id);
+      prio_numbers_release (numbers);
     }
   entry->job.order = job->order;
   entry->priority = (guint8) prio_effective_priority (queue->effective);
@@ -353,11 +351,7 @@ static void
 tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 {
   for (PrioEffective i = 0; i < PRIO_N_EFFECTIVE; i++)
-    {
-      move_jobs (&run_queue->jobs[i], &run_queue->entries[i]);
-      for (PrioIdQueue *ids = run_queue->id_queues; ids != NULL; ids = ids->next)
-        move_jobs (&ids->queues[i], &run_queue->entries[i]);
-    }
+    move_jobs (&run_queue->jobs[i], &run_queue->entries[i]);
   prio_ready_group_foreach (&run_queue->ready, tell_of_queue, telling);
   prio_heap_foreach (&run_queue->late, tell_of_expired, telling);
 }
@@ -470,9 +464,9 @@ prio_observed_begins (PrioEntry *entry)
   /* A continuation has the name of the task that has posted it, for want of a better one. */
   if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || prio_entry_is_continuation (entry)))
     {
-      PrioIdQueue *ids = entry->job.data;
+      PrioNumbers *numbers = entry->job.data;
 
-      set_name (task, ids->funcs->get_name != NULL ? ids->funcs->get_name (ids, entry->job.id) : NULL);
+      set_name (task, numbers->funcs->get_name (numbers, entry->job.id));
     }
   begin (task, last != 0 ? last : prio_clock_now ());
   return task;

@@ -29,8 +29,7 @@ struct _PrioRunQueue
   PrioQueue expired; /* the first of the entries whose timeout has passed; */
   PrioHeap late;     /* the others, by when that was, and then by age */
   PrioGroup *groups;
-  PrioIdQueue *id_queues;
-  PrioReadyGroup ready; /* those of its queues, and of the queues of @groups and @id_queues, that have a head */
+  PrioReadyGroup ready; /* those of its queues, and of the queues of @groups, that have a head */
   PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
   guint frame_share; /* of time, beside frames, or 0; atomic */
   gboolean lends; /* whether a task that waits lends its priority */
@@ -136,7 +135,7 @@ prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
     prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* @queue, of jobs or task ids, was empty and has got its first.  It does not keep that while the loop is observed, when
+/* @queue, of jobs, was empty and has got its first.  It does not keep that while the loop is observed, when
  * no such queue is left in the ready set. */
 static inline void
 prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
@@ -159,12 +158,18 @@ prio_run_queue_fill_job (PrioRunQueue *run_queue, PrioJob *job, GSourceFunc func
 }
 
 static inline void
+prio_run_queue_append_filled (PrioRunQueue *run_queue, PrioEffective effective, PrioJob *job)
+{
+  if (prio_queue_append (&run_queue->jobs[effective], job))
+    prio_run_queue_job_begins_queue (run_queue, &run_queue->jobs[effective]);
+}
+
+static inline void
 prio_run_queue_append_job (PrioRunQueue *run_queue, PrioEffective effective, GSourceFunc func, gpointer data,
                            GDestroyNotify notify)
 {
   PrioJob *job = prio_loop_alloc_job (run_queue->loop);
 
   prio_run_queue_fill_job (run_queue, job, func, data, notify);
-  if (prio_queue_append (&run_queue->jobs[effective], job))
-    prio_run_queue_job_begins_queue (run_queue, &run_queue->jobs[effective]);
+  prio_run_queue_append_filled (run_queue, effective, job);
 }

@@ -31,7 +31,7 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
       state->timed = entry->timed;
       traits.expiry = entry->expiry;
     }
-  /* A closure or a task id has no result here that anybody waits for, and waits with the priority of its state. */
+  /* A closure or a number has no result here that anybody waits for, and waits with the priority of its state. */
   if (entry->run_queue->lends && entry->funcs->run != NULL)
     traits.lend = prio_lending_begin (entry);
   if (traits.lend != NULL || state->timed != PRIO_TIMED_NOT)

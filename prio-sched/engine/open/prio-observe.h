@@ -7,7 +7,7 @@
  *
  * While nobody observes, this costs nothing where tasks of 40 bytes are posted and run, and a test or two elsewhere: an
  * observed task is always an entry, whose table of functions is that of this module, which calls the entry's own.  Jobs
- * and task ids become such entries when they would be the first of their queue, and those queues are
+ * become such entries when they would be the first of their queue, and those queues are
  * empty while the loop is observed: those that wait when the observation begins are moved.
  *
  * Threads: an observer is called on the owner thread of the loop, from several at once if there are several loops.

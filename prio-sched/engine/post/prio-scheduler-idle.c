@@ -41,7 +41,7 @@ prio_scheduler_request_idle_callback (PrioScheduler *self, guint timeout, PrioId
   g_return_val_if_fail (func != NULL, 0);
 
   return prio_idle_submit (self->run_queue->loop, prio_idle_op_request,
-                           &(PrioIdle) { .run_queue = self->run_queue, .func = func, .data = user_data, .notify = notify },
+                           &(PrioIdle) { .run_queue = self->run_queue, .func = func, .told = (gconstpointer) func, .data = user_data, .notify = notify },
                            timeout);
 }
 

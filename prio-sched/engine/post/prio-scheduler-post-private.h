@@ -12,13 +12,12 @@
  * loop too. */
 typedef struct
 {
-  PrioOp op;            /* its target is the run queue */
+  PrioOp op;            /* its target is the run queue, or nothing for a number */
   PrioSignalNode *node; /* of the signal, or NULL */
   gint64 due;           /* µs, or 0 */
   gint64 expiry;        /* when its timeout passes, µs, or PRIO_NO_EXPIRY */
   const char *name;     /* for those who observe the loop, or NULL; it is not sent to another thread */
-  PrioJob job;          /* its function */
-  PrioIdQueue *ids;     /* of a task id, instead of a run queue; or NULL */
+  PrioJob job;          /* its function, or that of numbers (prio-number) */
   gint8 priority;       /* PrioTaskPriority */
   guint8 turn;          /* PrioEntryTurn */
 } PrioPost;

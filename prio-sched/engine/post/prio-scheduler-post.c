@@ -7,8 +7,8 @@
 
 #include "post/prio-scheduler-post-private.h"
 
-#include "loop/prio-id-queue-private.h"
 #include "loop/prio-lending-private.h"
+#include "loop/prio-number-private.h"
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-dependence-private.h"
 #include "signal/prio-util-private.h"
@@ -102,21 +102,22 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
 void
 prio_post_add (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration)
 {
+  PrioNumbers *numbers = prio_numbers_of (&self->job);
   PrioEntry *entry;
 
   prio_thread.posting_name = self->name;
   /* What may be lent a priority has an entry. */
-  if (self->ids != NULL && registration == NULL && self->due == 0 && self->expiry == PRIO_NO_EXPIRY &&
+  if (numbers != NULL && registration == NULL && self->due == 0 && self->expiry == PRIO_NO_EXPIRY &&
       self->turn <= PRIO_ENTRY_GOES_ON && !prio_lending_is_used (run_queue->loop))
     {
-      prio_id_queue_append (self->ids, self->job.id,
-                            prio_effective ((PrioTaskPriority) self->priority, self->turn & PRIO_ENTRY_GOES_ON));
+      prio_numbers_append (numbers, self->job.id,
+                           prio_effective ((PrioTaskPriority) self->priority, self->turn & PRIO_ENTRY_GOES_ON));
       prio_thread.posting_name = NULL;
       return;
     }
 
-  entry = self->ids != NULL ? prio_id_queue_new_entry (self->ids, self->job.id)
-                            : prio_run_queue_new_entry (run_queue, self->job.func, self->job.data, self->job.notify);
+  entry = numbers != NULL ? prio_numbers_new_entry (numbers, self->job.id)
+                          : prio_run_queue_new_entry (run_queue, self->job.func, self->job.data, self->job.notify);
   entry->turn = self->turn;
   if (self->expiry != PRIO_NO_EXPIRY)
     prio_entry_set_expiry (entry, self->expiry);
@@ -137,7 +138,8 @@ typedef enum
 static inline PostResult
 post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
 {
-  PrioRunQueue *run_queue = self->ids != NULL ? self->ids->run_queue : self->op.target;
+  PrioNumbers *numbers = prio_numbers_of (&self->job);
+  PrioRunQueue *run_queue = numbers != NULL ? numbers->run_queue : self->op.target;
   PrioRegistration *registration = NULL;
   gboolean aborted = run_queue == NULL || prio_loop_is_dead (loop);
 
@@ -159,16 +161,17 @@ static void
 op_post (PrioLoop *loop, const PrioOp *op)
 {
   const PrioPost *self = (const PrioPost *) op;
+  PrioNumbers *numbers = prio_numbers_of (&self->job);
   GCancellable *signal = self->node != NULL ? self->node->signal : NULL;
   gboolean posted = post_inside (self, loop, &signal) == POSTED;
 
   if (signal != NULL)
     prio_loop_defer_release (loop, g_object_unref, signal);
-  if (self->ids != NULL)
+  if (numbers != NULL)
     {
-      if (!posted && self->ids->run_queue != NULL)
-        self->ids->funcs->rejected (self->ids, self->job.id);
-      prio_loop_defer_release (loop, self->ids->funcs->unref, self->ids);
+      if (!posted && numbers->run_queue != NULL)
+        numbers->funcs->rejected (numbers, self->job.id);
+      prio_loop_defer_release (loop, numbers->funcs->unref, numbers);
     }
   else if (!posted && self->job.notify != NULL)
     {
@@ -180,7 +183,9 @@ op_post (PrioLoop *loop, const PrioOp *op)
 static gboolean
 send (PrioPost *self, PrioLoop *loop)
 {
-  if ((self->node != NULL && prio_signal_node_is_aborted (self->node)) || (self->ids != NULL && prio_loop_has_gone (loop)))
+  PrioNumbers *numbers = prio_numbers_of (&self->job);
+
+  if ((self->node != NULL && prio_signal_node_is_aborted (self->node)) || (numbers != NULL && prio_loop_has_gone (loop)))
     return FALSE;
 
   self->op.apply = op_post;
@@ -188,9 +193,9 @@ send (PrioPost *self, PrioLoop *loop)
   self->name = NULL;
   if (self->node != NULL)
     g_object_ref (self->node->signal);
-  /* A pending operation holds its queue.  This thread may have been the owner before, but need not be now. */
-  if (self->ids != NULL)
-    self->ids->funcs->ref (self->ids);
+  /* A pending operation holds who runs it.  This thread may have been the owner before, but need not be now. */
+  if (numbers != NULL)
+    numbers->funcs->ref (numbers);
   prio_loop_submit_post (loop, &self->op);
   return TRUE;
 }

@@ -3,11 +3,10 @@
  * Promises: a queue holds its records by age, oldest first.  To append a record, to remove
  * the head and to remove any entry takes O(1).
  *
- * There are three kinds of record.  A job is what prio_scheduler_post () needs and
- * no more: 40 bytes, singly linked, it leaves its queue only at the head.  An
+ * There are two kinds of record.  A job is what prio_scheduler_post () needs and
+ * no more: 40 bytes, singly linked, it leaves its queue at the head.  An
  * entry is a job that can be removed from any place: it belongs to a group, has a delay, or
- * is part of a larger record.  A task id is a job that is only a number, in `data`.  A
- * queue holds records of one kind.
+ * is part of a larger record.  A queue holds records of one kind.
  *
  * The maker of an entry supplies the functions that are called for it (PrioEntryFuncs).
  *
@@ -37,24 +36,19 @@ struct _PrioJob
 {
   PrioJob *next;
   guint64 order; /* its age: given when it enters a queue */
-  union
-  {
-    GSourceFunc func;
-    guint id; /* of an entry that is a task id */
-  };
+  GSourceFunc func;
   gpointer data;
   union
   {
     GDestroyNotify notify;
-    PrioEntry *next_id; /* of an entry that is a task id: the next in the same place of its PrioIdQueue's index */
+    guint id; /* of a number, see prio-number */
   };
 };
 
 typedef enum
 {
   PRIO_QUEUE_JOBS,
-  PRIO_QUEUE_ENTRIES,
-  PRIO_QUEUE_IDS /* embedded in a PrioIdQueue */
+  PRIO_QUEUE_ENTRIES
 } PrioQueueKind;
 
 /* The life of an entry.  prio_entry_move () moves it from one state to the next, and
@@ -93,13 +87,12 @@ typedef enum
 typedef enum
 {
   PRIO_ENTRY_OF_PROGRAM = 0,
-  PRIO_ENTRY_OF_ID = 1 << 0,     /* a task id, whose PrioIdQueue is in `data` */
-  PRIO_ENTRY_OF_LIBRARY = 1 << 1, /* nobody hears of it */
-  PRIO_ENTRY_IN_THREAD = 1 << 2   /* in no queue of the loop: its function runs in a thread, and `data` is its work while that waits */
+  PRIO_ENTRY_OF_LIBRARY = 1 << 0, /* nobody hears of it */
+  PRIO_ENTRY_IN_THREAD = 1 << 1   /* in no queue of the loop: its function runs in a thread, and `data` is its work while that waits */
 } PrioEntryUse;
 
 /* The functions of an entry, called on the owner thread.  `get_name`, `get_func`, `get_state`, `released` and `rejected` may be NULL; so may `run` and
- * `ran` for closures and task ids, which the dispatch runs by itself.  Only `run` and `ran` call user code. */
+ * `ran` for closures and numbers, which the dispatch runs by itself.  Only `run` and `ran` call user code. */
 typedef struct
 {
   void (*run) (PrioEntry *entry);      /* runs the task; its state is current */
@@ -143,7 +136,7 @@ struct _PrioEntry
   guint8 turn;                        /* PrioEntryTurn: in which row of its priority it waits */
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
   /* One byte, since every task looks whether it has anything of this. */
-  guint8 use : 3;                     /* PrioEntryUse */
+  guint8 use : 2;                     /* PrioEntryUse */
   guint8 timed : 2;                   /* PrioTimed */
   guint8 lends : 1;                   /* whether prio-lending knows it; */
   guint8 boosted : 1;                 /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */

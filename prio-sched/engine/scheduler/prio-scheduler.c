@@ -13,7 +13,6 @@
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-frame-hook-private.h"
-#include "loop/prio-id-queue-private.h"
 #include "loop/prio-yield-private.h"
 
 /**
@@ -125,7 +124,6 @@ op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   PrioRunQueue *run_queue = op->target;
 
-  prio_id_queues_let_go (run_queue);
   prio_frames_remove (run_queue->loop, &run_queue->next_frame);
   /* Nobody can resume it any more. */
   prio_run_queue_set_paused (run_queue, FALSE);
