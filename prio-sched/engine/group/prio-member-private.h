@@ -26,6 +26,8 @@ struct _PrioMember
   gboolean completed;   /* the waits have heard of its result */
 };
 
+extern GParamSpec *prio_task_group_pending G_GNUC_INTERNAL; /* the property, set with the class */
+
 PrioMember *prio_member_ref (PrioMember *member);
 void prio_member_unref (PrioMember *member);
 void prio_member_release (gpointer member);

@@ -224,13 +224,15 @@ prio_member_begin (PrioMember *member)
   prio_member_take_out_of_queue (member);
 }
 
+GParamSpec *prio_task_group_pending;
+
 static void
 notify_pending (gpointer group)
 {
   PrioTaskGroup *self = group;
 
   self->will_notify = FALSE;
-  g_object_notify (G_OBJECT (self), "pending");
+  g_object_notify_by_pspec (G_OBJECT (self), prio_task_group_pending);
 }
 
 /* `pending` is notified once in a checkpoint, however often it changes. */
@@ -256,10 +258,10 @@ prio_member_leave (PrioMember *member)
   PrioTaskGroup *self = member->group;
   PrioLoop *loop = prio_task_group_get_loop (self);
 
-  prio_member_take_out_of_queue (member);
   if (__atomic_exchange_n (&member->left, TRUE, __ATOMIC_ACQ_REL))
     return;
 
+  prio_member_take_out_of_queue (member);
   __atomic_sub_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
   if (!prio_loop_enter (loop))
     return;

@@ -239,7 +239,7 @@ install_properties (GObjectClass *object_class)
    *
    * Since: 1.0
    */
-  properties[PROP_PENDING] =
+  properties[PROP_PENDING] = prio_task_group_pending =
       g_param_spec_uint ("pending", NULL, NULL, 0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   /**
