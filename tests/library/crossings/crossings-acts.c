@@ -601,13 +601,16 @@ static void
 set_statistics (World *world, Book *book, PrioScheduler *scheduler, gboolean on)
 {
   guint n_places = world->n_places;
+  gboolean loose;
 
   book->steady = FALSE;
   check_statistics (world, book, FALSE);
   tally_set (world, &book->runs, on);
+  /* A destroy notify that is called on the way may run something, and may look at the counts. */
+  loose = book->runs.loose;
+  book->runs.loose = TRUE;
   (on ? prio_scheduler_start_statistics : prio_scheduler_stop_statistics) (scheduler);
-  /* What is released on the way may have run something. */
-  book->runs.loose |= n_places != world->n_places;
+  book->runs.loose = loose || n_places != world->n_places;
 }
 
 /* A switch of a scheduler. */

@@ -293,7 +293,8 @@ is_to_end (Payload *payload)
           (payload->group != NULL && payload->n_aborts < payload->group->n_over));
 }
 
-/* Whether it has done so.  A signal that depends on others says `cancelled` later: one of these, or that of a group with it. */
+/* Whether it has done so.  A signal that depends on others says `cancelled` later: one of these, or that of a group with it.  A function
+ * in a thread says by its return that the result is deferred, after its turn is over. */
 static gboolean
 must_have_ended (Payload *payload)
 {
@@ -301,7 +302,7 @@ must_have_ended (Payload *payload)
   Origin *origin = payload->origin;
   gboolean depends = origin != NULL && (payload->group != NULL || origin->kind == ANY_SIGNAL);
 
-  return !world->is_free && world->n_iterations >= payload->deferred_since && is_to_end (payload) &&
+  return !world->is_free && (payload->kinds & BIT (THREAD)) == 0 && world->n_iterations >= payload->deferred_since && is_to_end (payload) &&
          (!depends || is_since (world, &payload->must_end));
 }
 
