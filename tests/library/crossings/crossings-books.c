@@ -205,7 +205,7 @@ count_end (Payload *payload, gboolean is_aborted)
 
   if (book == NULL || !is_aborted)
     return;
-  if ((payload->kinds & (BIT (STEPS) | BIT (YIELD) | BIT (SLEEP))) != 0)
+  if ((payload->kinds & (BIT (STEPS) | BIT (YIELD) | BIT (SLEEP) | BIT (GROUP))) != 0)
     count_turn (payload->world, payload);
   /* What goes on may have got a result instead. */
   if ((payload->kinds & BIT (STEPS)) != 0 || (payload->begins && payload->n_runs == 0) ||
