@@ -35,7 +35,7 @@
  *     Loop, prepare
  * @models engine/loop/prio-loop-source.c governor_check fc123205f66f
  *     Loop, check
- * @models engine/loop/prio-loop-end.c prio_loop_tear_down dd6a6264ecbd
+ * @models engine/loop/prio-loop-end.c prio_loop_tear_down e64e4bd8a492
  *     Ender
  *
  * @holds -DP=2
