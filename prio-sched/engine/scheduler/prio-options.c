@@ -57,7 +57,6 @@ prio_check_limit (const char *function, guint limit)
   return FALSE;
 }
 
-/* @what names the argument: a function that must not be NULL. */
 /* Whether nothing is set that only later versions of the library know: what follows the @known_size bytes of @options is zero. */
 static gboolean
 check_size (const char *function, gconstpointer options, gsize size, gsize known_size)
