@@ -74,6 +74,55 @@ except KeyboardInterrupt:
 ''')
             self.assertEqual((status, out), (0, 'finally\ninterrupted\n'), error)
 
+    def test_control_c_in_a_step_is_heard_where_the_step_ends(self):
+        for before in 'pass', 'await scheduler.yield_()':
+            for interrupt in 'press()', 'action.activate()':
+                for after in 'await scheduler.sleep(200000)', 'return':
+                    status, out, error = self.run_program(f'''
+from gi.repository import Gio
+def press(*_):
+    signal.raise_signal(signal.SIGINT)
+action = Gio.SimpleAction.new("press")
+action.connect('activate', press)
+async def main():
+    {before}
+    try:
+        {interrupt}
+        {after}
+    finally:
+        print('finally')
+try:
+    PrioSched.run(main())
+except KeyboardInterrupt:
+    print('interrupted')
+''')
+                    self.assertEqual((status, out, error), (0, 'finally\ninterrupted\n', ''), (before, interrupt, after))
+
+    @unittest.skipIf(hasattr(PrioSched, 'EventLoop'), 'in a loop of asyncio, run() does not nest in a coroutine')
+    def test_control_c_cancels_the_innermost_run(self):
+        for before in 'pass', 'await scheduler.yield_()':
+            status, out, error = self.run_program(f'''
+async def inner():
+    try:
+        scheduler.post_task(lambda: signal.raise_signal(signal.SIGINT))
+        await scheduler.sleep(200000)
+    finally:
+        print('inner')
+def nest():
+    PrioSched.run(inner())
+async def main():
+    {before}
+    try:
+        nest()
+    finally:
+        print('outer')
+try:
+    PrioSched.run(main())
+except KeyboardInterrupt:
+    print('interrupted', signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+''')
+            self.assertEqual((status, out, error), (0, 'inner\nouter\ninterrupted True\n', ''), before)
+
     def test_a_second_control_c_ends_what_cleans_up(self):
         for wait in ('await scheduler.post_task(lambda: None, delay=200000)', 'await scheduler.sleep(200000)',
                      'while True: await scheduler.yield_()', 'while True: pass'):
