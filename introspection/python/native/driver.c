@@ -68,7 +68,7 @@ stand (DriverObject *self, PyObject *awaited)
   FutureObject *future = (FutureObject *) awaited;
 
   if (!PyObject_TypeCheck (awaited, &prio_future_type) || awaited == self->future || is_set (future->waiter) ||
-      is_set (future->callbacks))
+      is_set (future->callbacks) || is_set (self->pending))
     return PyObject_CallMethod ((PyObject *) self, "_stand", "O", awaited);
 
   Py_XSETREF (self->waits_for, Py_NewRef (awaited));
@@ -85,7 +85,7 @@ end (DriverObject *self, PyObject *value)
   PyObject *exception = value == NULL ? fetch_exception () : NULL, *result;
   FutureObject *future = (FutureObject *) self->future;
 
-  if (exception == NULL && future != NULL && PyObject_TypeCheck (self->future, &prio_future_type) &&
+  if (exception == NULL && future != NULL && !is_set (self->pending) && PyObject_TypeCheck (self->future, &prio_future_type) &&
       !is_set (future->waiter) && !is_set (future->callbacks) && !future->done)
     {
       self->ended = TRUE;

@@ -62,7 +62,7 @@ class _Interruptible:
         self.cancel = cancel
         self.context = context
         self.count = 0
-        self.is_handled = False
+        self.outer = None  # the handler that this one replaces
 
     def _handle(self, _number, frame):
         self.count += 1
@@ -74,15 +74,16 @@ class _Interruptible:
             raise KeyboardInterrupt
 
     def __enter__(self):
-        if (threading.current_thread() is threading.main_thread() and
-                signal.getsignal(signal.SIGINT) is signal.default_int_handler):
+        handler = signal.getsignal(signal.SIGINT)
+        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # of the run() around this one
+        if threading.current_thread() is threading.main_thread() and (handler is signal.default_int_handler or is_ours):
             signal.signal(signal.SIGINT, self._handle)
-            self.is_handled = True
+            self.outer = handler
         return self
 
     def __exit__(self, *exception):
-        if self.is_handled and signal.getsignal(signal.SIGINT) == self._handle:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if self.outer is not None and signal.getsignal(signal.SIGINT) == self._handle:
+            signal.signal(signal.SIGINT, self.outer)
 
 
 class _Generators:
@@ -110,16 +111,27 @@ class _Generators:
 def _run_alone(coroutine, loop):
     """Runs coroutine to its end in a main loop, and returns its future."""
     future = Future()
-    run = start_alone(coroutine, contextvars.copy_context(), future)
-    if not future.done():
-        future.add_done_callback(lambda _: loop.quit())
-        with _Interruptible(functools.partial(run.cancel_coroutine, None), loop.get_context()) as interruptible:
+    standing = []  # what runs coroutine, from its first await until Ctrl-C
+
+    def cancel():
+        if standing:
+            standing.pop().cancel_coroutine(None)
+
+    with _Interruptible(cancel, loop.get_context()) as interruptible:
+        run = start_alone(coroutine, contextvars.copy_context(), future)
+        has_value = future.done() and not future.cancelled() and future.exception() is None
+        if not future.done():
+            future.add_done_callback(lambda _: loop.quit())
+            standing.append(run)
+            if interruptible.count > 0:
+                call_in(loop.get_context(), cancel)
             try:
                 loop.run()
             finally:
                 _cancel_drivers([run], loop)
-        if interruptible.count > 0 and future.cancelled():
-            raise KeyboardInterrupt
+    # A coroutine that returns in its first step has nothing to cancel.
+    if interruptible.count > 0 and (has_value or future.cancelled()):
+        raise KeyboardInterrupt
     return future
 
 
