@@ -63,6 +63,7 @@ trace_engine (JSTracer *trc, void *data)
   static_cast<Engine *> (data)->trace (trc);
 }
 
+#if !PRIO_IS_EXACT
 /* Drops the pending states that nothing holds, as the collector sweeps.  There is one callback for each engine, and they are all the same. */
 static void
 sweep_pending (JSTracer *trc, void *data)
@@ -75,6 +76,7 @@ sweep_pending (JSTracer *trc, void *data)
         i = JS_UpdateWeakPointerAfterGC (trc, &i->second) ? std::next (i) : pending.erase (i);
     }
 }
+#endif
 
 /* The GjsContext is disposed of, and its JSContext still there. */
 static void
