@@ -636,6 +636,9 @@ test_state_is_notified_once_each (Fixture *f, gconstpointer data)
         g_thread_yield ();
       while (prio_task_get_state (task) < PRIO_TASK_STATE_FULFILLED)
         g_main_context_iteration (f->context, TRUE);
+      /* The thread writes there after it has returned the result. */
+      while (!g_atomic_int_get (&told.has_returned))
+        g_thread_yield ();
       pool_clear (&pool);
       g_assert_cmpstr (told.log->str, ==, returns_first ? "callback completed " : "running callback completed ");
       g_string_free (told.log, TRUE);

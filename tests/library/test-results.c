@@ -4,6 +4,7 @@
  */
 
 #include "helpers.h"
+#include "tsan-suppressions.h"
 
 static guint n_destroyed;
 
