@@ -115,8 +115,7 @@ PrioPosted
 prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout,
                        gboolean takes_turns)
 {
-  PrioPost post = { .job = { .func = prio_number_func, .data = &self->numbers, .id = id }, .priority = (gint8) priority,
-                    .turn = takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW };
+  PrioPost post = { .priority = (gint8) priority, .turn = takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW };
   g_autofree char *name = NULL;
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
@@ -124,6 +123,7 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
 
+  post.job = (PrioJob) { .func = prio_number_func, .data = &self->numbers, .id = id };
   post.name = name = prio_runner_name_of_post (self, id, FALSE);
   post.due = prio_due_after (delay);
   post.expiry = prio_expiry_after (post.due, timeout);
@@ -181,7 +181,7 @@ prio_runner_yield (PrioRunner *self, guint id)
 {
   const PrioState *current, *state = NULL;
   PrioRegistration *registration = NULL;
-  PrioPost post = { .job = { .func = prio_number_func, .data = &self->numbers, .id = id }, .priority = PRIO_TASK_PRIORITY_USER_VISIBLE,
+  PrioPost post = { .priority = PRIO_TASK_PRIORITY_USER_VISIBLE,
                     .turn = PRIO_ENTRY_GOES_ON };
   g_autofree char *name = NULL;
   gboolean accepted;
@@ -189,6 +189,7 @@ prio_runner_yield (PrioRunner *self, guint id)
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
 
+  post.job = (PrioJob) { .func = prio_number_func, .data = &self->numbers, .id = id };
   post.name = name = prio_runner_name_of_post (self, id, TRUE);
   current = prio_state_of_thread ();
   if (!prio_loop_enter (self->loop))
@@ -235,7 +236,7 @@ PrioPosted
 prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry,
                         gboolean takes_turns)
 {
-  PrioPost post = { .job = { .func = prio_number_func, .data = &self->numbers, .id = id }, .priority = (gint8) priority,
+  PrioPost post = { .priority = (gint8) priority,
                     .turn = prio_turn_of_continuation (takes_turns) };
   g_autofree char *name = NULL;
 
@@ -244,6 +245,7 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
 
+  post.job = (PrioJob) { .func = prio_number_func, .data = &self->numbers, .id = id };
   post.name = name = prio_runner_name_of_post (self, id, TRUE);
   post.due = prio_due_after (delay);
   post.expiry = MAX (expiry, PRIO_NO_EXPIRY);
