@@ -270,8 +270,10 @@ run_ids (guint id, gpointer data)
 void
 return_on_abort (PrioTask *task, Payload *payload)
 {
+  World *world = payload->world;
+
   g_object_set (task, "return-on-abort", TRUE, NULL);
-  g_atomic_int_set (&payload->returns, TRUE);
+  g_atomic_int_set (&payload->returns, MAX (world->n_iterations + !is_owner (world), 1));
 }
 
 static gboolean
@@ -288,7 +290,7 @@ is_to_end (Payload *payload)
 {
   World *world = payload->world;
 
-  return !g_atomic_int_get (&world->over) && g_atomic_int_get (&payload->returns) &&
+  return !g_atomic_int_get (&world->over) && is_since (world, &payload->returns) &&
          (must_abort (world, payload->origin) || is_since (world, &payload->must_end) ||
           (payload->group != NULL && payload->n_aborts < payload->group->n_over));
 }

@@ -145,7 +145,7 @@ struct _Payload
   gboolean begins; /* its notify::state has said that it runs */
   gint state; /* the last one that its notify::state has said */
   gint aborted_in_run; /* atomic: something was aborted since it began to run last */
-  gint returns; /* atomic: it has return-on-abort */
+  gint returns; /* atomic: the iteration since which it has return-on-abort, or 0 */
   gint cancelled, must_cancel; /* atomic */
   gint deferred_since; /* the iteration */
   gboolean may_end; /* something may have aborted it before, on another thread for one */
