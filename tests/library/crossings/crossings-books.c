@@ -207,8 +207,8 @@ count_end (Payload *payload, gboolean is_aborted)
     return;
   if ((payload->kinds & (BIT (STEPS) | BIT (YIELD) | BIT (SLEEP) | BIT (GROUP))) != 0)
     count_turn (payload->world, payload);
-  /* What goes on may have got a result instead. */
-  if ((payload->kinds & BIT (STEPS)) != 0 || (payload->begins && payload->n_runs == 0) ||
+  /* What goes on may have got a result instead; and what was aborted at its turn has run. */
+  if ((payload->kinds & (BIT (STEPS) | BIT (GROUP))) != 0 || (payload->begins && payload->n_runs == 0) ||
       (payload->n_runs > 0 && (payload->runs || g_atomic_int_get (&payload->aborted_in_run))))
     is_sure = FALSE;
   for (gint priority = 0; priority < 4; priority++)
