@@ -148,8 +148,14 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
 static gboolean
 others_came (PrioLoop *loop, gint64 now)
 {
-  return now >= loop->input.next_probe && (prio_idle_next_source (loop) != loop->idles.last_source ||
-                                     input_waits (loop, now, G_MAXINT));
+  guint next;
+
+  if (now < loop->input.next_probe)
+    return FALSE;
+
+  /* This counts itself, so that it comes before the comparison. */
+  next = prio_idle_next_source (loop);
+  return next != loop->idles.last_source || input_waits (loop, now, G_MAXINT);
 }
 
 /* Until when the idle callback with @deadline, which runs on this thread, may continue, µs; 0 if anything else is ready.  Then the
