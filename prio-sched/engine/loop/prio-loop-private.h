@@ -419,7 +419,7 @@ prio_loop_n_releases (PrioLoop *loop)
   return loop->releases.n;
 }
 
-/* The number of the iteration. */
+/* The number of the iteration; 0 before the first. */
 static inline guint64
 prio_loop_get_iteration (PrioLoop *loop)
 {
@@ -444,13 +444,6 @@ static inline void
 prio_loop_forget_check (PrioLoop *loop)
 {
   loop->sources.checked = 0;
-}
-
-/* Whether an iteration of the context has begun. */
-static inline gboolean
-prio_loop_has_iterated (PrioLoop *loop)
-{
-  return loop->sources.iteration != 0;
 }
 
 /* A task has ended that a group has been waiting for, so the next may begin in the turn of the other sources. */

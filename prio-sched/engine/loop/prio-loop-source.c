@@ -311,7 +311,7 @@ static void
 leave_if_idle (PrioLoop *loop)
 {
   if (loop->sources.lane == PRIO_LANE_NONE && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1 &&
-      loop->due.delays.n_items + loop->due.deadlines.n_items == 0 && !prio_loop_is_observed (loop) &&
+      !prio_due_is_used (&loop->due) && !prio_loop_is_observed (loop) &&
       ++loop->sources.idle_passes[PRIO_SOURCE_GOVERNOR] > MAX_IDLE_PASSES && loop->context == g_main_context_default ())
     {
       loop->sources.checked = 0;

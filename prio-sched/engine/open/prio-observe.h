@@ -38,7 +38,7 @@ typedef enum
   PRIO_LANE_IDLE,         /* idle callbacks */
   PRIO_LANE_BACKGROUND,   /* effective priorities 0 and 1 */
   PRIO_LANE_USER_VISIBLE, /* 2 */
-  PRIO_LANE_URGENT,       /* 3 to 5, microtasks, and releases */
+  PRIO_LANE_URGENT,       /* 3 to 6, microtasks, and releases */
   PRIO_N_LANES
 } PrioLane;
 

@@ -441,7 +441,7 @@ is_between_iterations (PrioLoop *loop)
 
   if (!prio_loop_enter (loop))
     return FALSE;
-  result = prio_loop_has_iterated (loop);
+  result = prio_loop_get_iteration (loop) != 0;
   prio_loop_leave (loop);
   return result;
 }
