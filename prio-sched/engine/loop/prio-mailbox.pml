@@ -29,7 +29,7 @@
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
  * @models engine/loop/prio-loop-source.c take_over 04d1dd604443
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
- * @models engine/loop/prio-loop-source.c leave_if_idle 77870293c19c
+ * @models engine/loop/prio-loop-source.c leave_if_idle 54d45a73230d
  *     Loop: `here = 0`
  * @models engine/loop/prio-loop-source.c prepare 4e751583a798
  *     Loop, prepare
