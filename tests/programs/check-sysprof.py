@@ -106,12 +106,17 @@ def record(*command, trace, **environment):
 
 
 def check_same(marks, events):
-    """Each run in the trace has its mark: the same name (cut at 39 bytes, in both), beginning and duration."""
+    """Each run in the trace has its mark: the same name (cut at 39 bytes, in both), beginning, duration and wait."""
     def cut(name):
         return text(name.encode()[:39] + b'\0')
 
-    runs = collections.Counter((cut(event['name']), event['ts'] * 1000, event['dur'] * 1000) for event in events if event.get('cat') == 'run')
-    marks = collections.Counter((mark.name, mark.time, mark.duration) for mark in marks if mark.name != "others' turn")
+    def wait(mark):
+        told = re.search(r' after a wait of (-?\d+) µs$', mark.message)
+        return int(told[1]) if told else None
+
+    runs = collections.Counter((cut(event['name']), event['ts'] * 1000, event['dur'] * 1000, event['args'].get('waited'))
+                               for event in events if event.get('cat') == 'run')
+    marks = collections.Counter((mark.name, mark.time, mark.duration, wait(mark)) for mark in marks if mark.name != "others' turn")
     assert runs == marks, ((runs - marks).most_common(5), (marks - runs).most_common(5))
 
 
