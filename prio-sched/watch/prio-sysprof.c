@@ -33,7 +33,7 @@ mark_run (const PrioObserved *task, const char *end, gint64 now)
 
   if (task->queued != 0)
     g_snprintf (message, sizeof message, "%s, %s after a wait of %" G_GINT64_FORMAT " µs",
-                prio_priority_name (task->priority), end, task->begun - task->queued);
+                prio_priority_name (task->priority), end, task->begun - prio_observed_waits_since (task));
   else
     g_snprintf (message, sizeof message, "%s, %s", prio_priority_name (task->priority), end);
   mark (task->begun, now, prio_trace_task_name (task), message);
