@@ -29,6 +29,9 @@ typedef struct
   gint64 duration; /* µs */
 } PrioHeld;
 
-void prio_holding_set (PrioLoop *loop, gint64 threshold);
+/* Called outside, in the main context of @loop, which was held.  It frees @held. */
+typedef void (*PrioHeldFunc) (PrioLoop *loop, PrioHeld *held);
+
+void prio_holding_set (PrioLoop *loop, gint64 threshold, PrioHeldFunc report);
 void prio_holding_observe (gboolean on);
 void prio_held_free (PrioHeld *held);

@@ -7,7 +7,6 @@
 
 #include "watch/prio-holding-private.h"
 
-#include "watch/prio-long-task-private.h"
 #include "watch/prio-trace-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
@@ -33,6 +32,7 @@ typedef struct
 typedef struct
 {
   gint64 threshold; /* µs; 0 while nobody watches */
+  PrioHeldFunc report;
   gboolean in_batch; /* tasks run: what is noted now is reported at the end of their batch */
   GQueue reports;     /* PrioHeld: the oldest first, for which a source or the end of the batch will come, or the end of a dispatch */
   gboolean has_source; /* that will tell them */
@@ -67,7 +67,7 @@ tell_all (gpointer loop)
   prio_loop_ref (loop);
   holding->holder = (PrioHolder) { 0 };
   while ((held = g_queue_pop_head (&holding->reports)) != NULL)
-    prio_long_task_held (loop, held);
+    holding->report (loop, held);
   if (holder.since != 0)
     holder.since += prio_clock_now () - before;
   holding->holder = holder;
@@ -251,9 +251,9 @@ prio_holding_observe (gboolean on)
   (on ? prio_observer_add : prio_observer_remove) (&observer);
 }
 
-/* Inside: what holds @loop for @threshold µs is reported by prio_long_task_held (); 0 for nothing. */
+/* Inside: @report is called with what holds @loop for @threshold µs; 0 for nothing. */
 void
-prio_holding_set (PrioLoop *loop, gint64 threshold)
+prio_holding_set (PrioLoop *loop, gint64 threshold, PrioHeldFunc report)
 {
   PrioHolding *holding = holding_of (loop);
 
@@ -262,5 +262,6 @@ prio_holding_set (PrioLoop *loop, gint64 threshold)
   if (holding->threshold == 0)
     holding->seen = (PrioOthersSeen) { .begins = source_begins, .ended = source_ended };
   holding->threshold = threshold;
+  holding->report = report;
   holding->holder = (PrioHolder) { 0 };
 }

@@ -11,7 +11,6 @@
 #include "base/prio-debug-private.h"
 #include "base/prio-environment-private.h"
 #include "watch/prio-holding-private.h"
-#include "watch/prio-scheduler-list-private.h"
 
 #define VARIABLE "PRIO_SCHED_LONG_TASKS"
 
@@ -89,9 +88,9 @@ find_watches (PrioLoop *loop, const PrioHeld *held)
   return found;
 }
 
-/* Reports @held, which it frees.  Called outside, in the main context of @loop, which was held. */
-void
-prio_long_task_held (PrioLoop *loop, PrioHeld *held)
+/* Reports @held. */
+static void
+report (PrioLoop *loop, PrioHeld *held)
 {
   g_autoptr (GPtrArray) found = find_watches (loop, held);
   g_autofree char *name = held->name != NULL ? g_utf8_make_valid (held->name, -1) : NULL;
@@ -128,7 +127,7 @@ begin_to_watch (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
         least = watch->threshold;
     }
   prio_lock_unlock (&lock);
-  prio_holding_set (loop, least);
+  prio_holding_set (loop, least, report);
 }
 
 /* Releases a function that is in the list no longer, where nothing is locked. */
