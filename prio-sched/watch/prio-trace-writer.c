@@ -266,7 +266,6 @@ static void
 after_fork_in_child (void)
 {
   Trace *trace = current;
-  struct stat status;
 
   if (trace == NULL)
     return;
@@ -274,7 +273,7 @@ after_fork_in_child (void)
   trace->is_child = TRUE;
   trace->n_lost = 0;
   g_string_truncate (trace->gathered, 0);
-  if (trace->end == 0 && fstat (trace->fd, &status) == 0 && S_ISFIFO (status.st_mode))
+  if (trace->end == 0 && S_ISFIFO (trace->opened.st_mode) && is_still_open (trace))
     set_current (trace);
   else
     drop_current ();

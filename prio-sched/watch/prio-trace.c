@@ -25,7 +25,7 @@
 #include <fcntl.h>
 #include <glib/gi18n-lib.h>
 #include <pthread.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
