@@ -17,7 +17,6 @@
 #include "scheduler/prio-scheduling-state-private.h"
 #include "signal/prio-dependence-private.h"
 #include "signal/prio-signal-travel-private.h"
-#include "signal/prio-util-private.h"
 #include "task/prio-task-impl-private.h"
 
 /**

@@ -9,7 +9,6 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
-#include "loop/prio-lending-private.h"
 #include "loop/prio-traits-private.h"
 #include "post/prio-scheduler-post-private.h"
 #include "signal/prio-dependence-private.h"

@@ -7,9 +7,7 @@
 
 #include "bindings/prio-runner-private.h"
 
-#include "loop/prio-dispatch-private.h"
 #include "scheduler/prio-scheduler-private.h"
-#include "signal/prio-util-private.h"
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
 

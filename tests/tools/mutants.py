@@ -102,7 +102,7 @@ MUTANTS = [
     ('count.c', 'return part == run_queue || part->outer == run_queue;', 'return part == run_queue;'),
     ('scheduling-state-carry.c', 'prio_scheduling_state_call (state, call_wrapped, self);', 'call_wrapped (self);'),
     ('trace.c', '.priority_changed = priority_changed,', '.priority_changed = FALSE ? priority_changed : NULL,', 'trace'),
-    ('observer.c', '->was_job = queue->kind == PRIO_QUEUE_JOBS;', '->was_job = FALSE;'),
+    ('observer.c', '->was_job = TRUE;', '->was_job = FALSE;'),
     ('observer.c', 'prio_thread.observed = task->outer;\n  task->runs = FALSE;', 'task->runs = FALSE;'),
     ('task-cancel.c', 'prio_entry_get_state (&self->entry) == PRIO_ENTRY_DONE;', 'FALSE;'),
     ('task-settle.c', ' && G_LIKELY (!prio_entry_is_aborted (entry)))', ')'),

@@ -40,14 +40,13 @@ prio_observed_is_here (PrioLoop *loop)
 }
 
 /* It does not carry out what other threads have sent: the task goes on if it has not been aborted so far. */
-gboolean
+void
 prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {
   if (!prio_loop_enter_only (loop))
-    return FALSE;
+    return;
   prio_loop_defer_release (loop, func, data);
   prio_loop_leave (loop);
-  return TRUE;
 }
 
 gpointer

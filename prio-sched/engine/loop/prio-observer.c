@@ -252,7 +252,7 @@ take_entry (PrioQueue *queue, gboolean is_new)
   entry->turn = queue->effective & PRIO_ENTRY_GOES_ON;
   prio_loop_free_job (run_queue->loop, job);
   prio_entry_move (entry, PRIO_ENTRY_QUEUED);
-  observe (entry, is_new, 0)->was_job = queue->kind == PRIO_QUEUE_JOBS;
+  observe (entry, is_new, 0)->was_job = TRUE;
   return entry;
 }
 

@@ -137,8 +137,8 @@ void prio_observed_call (PrioLoop *loop, void (*func) (PrioLoop *loop, gpointer 
 GMainContext *prio_observed_context (PrioLoop *loop);
 /* Whether microtasks wait.  Owner thread. */
 gboolean prio_observed_has_microtasks (PrioLoop *loop);
-/* On the owner thread, not inside: has @func called where nothing is locked, at the end of the batch.  Returns FALSE on another one. */
-gboolean prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
+/* On the owner thread, not inside: has @func called where nothing is locked, at the end of the batch. */
+void prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
 /* Whether this thread is the owner. */
 gboolean prio_observed_is_here (PrioLoop *loop);
 /* The record that who watches keeps with @loop, which is made if there is none, and freed with the loop. */
