@@ -352,6 +352,25 @@ PrioSched.run(main())
 ''')
         self.assertEqual((status, out), (0, 'dropped closed\nend\nkept closed\n'), error)
 
+    def test_an_asynchronous_generator_that_fails_to_close_is_reported(self):
+        for before in 'pass', 'await scheduler.yield_()':
+            status, out, error = self.run_program(f'''
+async def numbers():
+    try:
+        yield 1
+    finally:
+        {before}
+        raise ValueError('closing')
+async def main():
+    global kept
+    kept = numbers()
+    await anext(kept)
+PrioSched.run(main())
+print('end')
+''')
+            self.assertEqual((status, out), (0, 'end\n'), error)
+            self.assertIn('ValueError: closing', error, before)
+
     def test_asyncio_without_glib_says_so(self):
         for what in ('await scheduler.post_task(lambda: 1)', 'await scheduler.yield_()',
                      'await asyncio.gather(scheduler.post_task(lambda: 1))', 'await asyncio.wait_for(scheduler.post_task(lambda: 1), 5)'):
