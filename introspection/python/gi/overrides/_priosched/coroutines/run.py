@@ -119,8 +119,8 @@ def _run_alone(coroutine, loop):
 
     with _Interruptible(cancel, loop.get_context()) as interruptible:
         run = start_alone(coroutine, contextvars.copy_context(), future)
-        has_value = future.done() and not future.cancelled() and future.exception() is None
-        if not future.done():
+        ended_at_once = future.done()
+        if not ended_at_once:
             future.add_done_callback(lambda _: loop.quit())
             standing.append(run)
             if interruptible.count > 0:
@@ -130,7 +130,7 @@ def _run_alone(coroutine, loop):
             finally:
                 _cancel_drivers([run], loop)
     # A coroutine that returns in its first step has nothing to cancel.
-    if interruptible.count > 0 and (has_value or future.cancelled()):
+    if interruptible.count > 0 and (future.cancelled() or (ended_at_once and future._exception is None)):
         raise KeyboardInterrupt
     return future
 
