@@ -157,16 +157,16 @@ class Abortable:
         """Whether it has been cancelled, and has not heard of that."""
         raise NotImplementedError
 
-    def was_cancelled(self):
-        """Whether it was cancelled before it heard of the abort."""
-        return not self.told_first
+    def ends_by_abort(self):
+        """Whether a CancelledError with which it ends comes of the abort."""
+        return self.told_first
 
     def outcome_of(self, error):
         """The exception of its task if it has ended with error: the reason, if that is how an abort has come out."""
         signal = self.state.signal if self.state is not None else None
         if (isinstance(error, CancelledError) or members_of(error)) and signal is not None and is_aborted(signal):
             reason = reason_of(signal)
-            return reason if tells_of(error, reason, self.told and not self.was_cancelled()) else error
+            return reason if tells_of(error, reason, self.ends_by_abort()) else error
         return error
 
     def must_be_told(self):

@@ -258,9 +258,9 @@ class _Shell(Abortable, collections.abc.Coroutine):
     def is_to_be_cancelled(self):
         return self.task is not None and self.task.cancelling() > self.n_heard
 
-    def was_cancelled(self):
+    def ends_by_abort(self):
         # A scope that has taken its own cancellation back leaves the abort.
-        return super().was_cancelled() and self.task.cancelling() > self.n_aborts + self.n_heard
+        return self.told_first or (self.told and self.task.cancelling() <= self.n_aborts + self.n_heard)
 
     def __await__(self):
         return self.coroutine.__await__()

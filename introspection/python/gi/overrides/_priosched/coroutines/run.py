@@ -77,8 +77,7 @@ class _Interruptible:
         handler = signal.getsignal(signal.SIGINT)
         is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # of the run() around this one
         if threading.current_thread() is threading.main_thread() and (handler is signal.default_int_handler or is_ours):
-            signal.signal(signal.SIGINT, self._handle)
-            self.outer = handler
+            self.outer = signal.signal(signal.SIGINT, self._handle)
         return self
 
     def __exit__(self, *exception):
