@@ -47,8 +47,8 @@ var Running = class Running {
     #getLibraryState;
     #left;
 
-    // native is the native part or null, exact the same if it knows the state of each job.  getLibraryState () gives the State that is current outside of
-    // what a table runs, and left () is called after each callback of the library's own.
+    // native is the native part or null, exact the same if it knows the state of each job.  getLibraryState () gives the State that is
+    // current outside of what a table runs, and left () is called after each callback of the library's own.
     constructor(native, exact, getLibraryState, left) {
         this.pending = new States.Pending(native);
         this.#exact = exact;
