@@ -27,7 +27,7 @@ WANTED = 78
 SLOW = ['crossing', 'frames', 'turns', 'deferred', 'faults', 'ends', 'loop']
 OTHERS = ['dex', 'dex-fibers', 'race', 'stress']
 
-# File, of prio-sched/*/ or with its folder; what is there; what is planted; further tests that may find it.
+# File, of prio-sched/ or with its folder; what is there; what is planted; further tests that may find it.
 MUTANTS = [
     ('ready.c', 'prio_heap_rekey (&group->queues[effective], &queue->ready, queue->head->order);', ';'),
     ('ready.c', 'other->key = key_of (prio_ready_oldest (ready, effective), &other->tie);', 'other->key = 0;'),
