@@ -22,13 +22,3 @@ pass (gint64 ms)
 {
   frozen_time += ms * MS;
 }
-
-/* Runs what is ready, and expects that this is all that is logged. */
-#define assert_ran(f, expected)                         \
-  G_STMT_START                                          \
-  {                                                     \
-    fixture_run (f);                                    \
-    g_assert_cmpstr ((f)->log->str, ==, expected);      \
-    g_string_truncate ((f)->log, 0);                    \
-  }                                                     \
-  G_STMT_END

@@ -72,6 +72,16 @@ fixture_run (Fixture *f)
     idle = g_main_context_iteration (f->context, FALSE) ? 0 : idle + 1;
 }
 
+/* Runs what is ready, and expects that this is all that is logged. */
+#define assert_ran(f, expected)                         \
+  G_STMT_START                                          \
+  {                                                     \
+    fixture_run (f);                                    \
+    g_assert_cmpstr ((f)->log->str, ==, expected);      \
+    g_string_truncate ((f)->log, 0);                    \
+  }                                                     \
+  G_STMT_END
+
 /* Has @func called whenever the main loop gets to sources of @priority. */
 static inline void
 attach_source (GMainContext *context, gint priority, GSourceFunc func, gpointer data)

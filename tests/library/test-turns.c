@@ -723,13 +723,6 @@ test_input_first_of_frame (Fixture *f, gconstpointer data)
 }
 
 static gboolean
-be_task (gpointer f)
-{
-  g_string_append_c (((Fixture *) f)->log, 'T');
-  return G_SOURCE_REMOVE;
-}
-
-static gboolean
 note_key (gpointer data)
 {
   Input *input = data;
@@ -750,11 +743,10 @@ slow_microtask (gpointer data)
   work_for (50000);
 }
 
-static gboolean
-queue_slow_microtask (gpointer input)
+static void
+queue_slow_microtask (Step *step)
 {
-  prio_scheduler_queue_microtask (((Input *) input)->f->scheduler, slow_microtask, input, NULL);
-  return be_task (((Input *) input)->f);
+  prio_scheduler_queue_microtask (step->f->scheduler, slow_microtask, step->data, NULL);
 }
 
 /* Keys that came during a slow microtask go before the next task: beside it, and before the first one. */
@@ -767,14 +759,14 @@ test_input_first_of_microtask (Fixture *f, gconstpointer data)
   for (gint priority = BACKGROUND; priority <= USER_BLOCKING; priority++)
     {
       g_string_truncate (f->log, 0);
-      prio_scheduler_post (f->scheduler, (PrioTaskPriority) priority, queue_slow_microtask, &input, NULL);
-      prio_scheduler_post (f->scheduler, (PrioTaskPriority) priority, be_task, f, NULL);
+      post_step (f, (PrioTaskPriority) priority, 'T', queue_slow_microtask, &input);
+      post_letter (f, (PrioTaskPriority) priority, 'T');
       run_until_length (f, 4);
       g_assert_cmpstr (f->log->str, ==, "TMkT");
 
       g_string_truncate (f->log, 0);
       prio_scheduler_queue_microtask (f->scheduler, slow_microtask, &input, NULL);
-      prio_scheduler_post (f->scheduler, (PrioTaskPriority) priority, be_task, f, NULL);
+      post_letter (f, (PrioTaskPriority) priority, 'T');
       run_until_length (f, 3);
       g_assert_cmpstr (f->log->str, ==, "MkT");
     }

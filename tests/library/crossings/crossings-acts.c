@@ -78,9 +78,15 @@ static GRecMutex lock;
 
 /* GLib may hold a lock of its own while `cancelled` is said: there the order would be the other one. */
 static gboolean
+may_lock (World *world)
+{
+  return (world->uses & BIT (LOCK)) != 0 && (this_thread.n_held > 0 || this_thread.n_cancelling == 0);
+}
+
+static gboolean
 hold_lock (World *world)
 {
-  if ((world->uses & BIT (LOCK)) == 0 || (this_thread.n_held == 0 && (this_thread.n_cancelling > 0 || dice (2) == 0)))
+  if (!may_lock (world) || (this_thread.n_held == 0 && dice (2) == 0))
     return FALSE;
   g_rec_mutex_lock (&lock);
   this_thread.n_held++;
@@ -102,7 +108,7 @@ release_lock (World *world, gboolean held)
 void
 touch_lock (World *world)
 {
-  if ((world->uses & BIT (LOCK)) == 0 || (this_thread.n_held == 0 && this_thread.n_cancelling > 0))
+  if (!may_lock (world))
     return;
   g_rec_mutex_lock (&lock);
   g_rec_mutex_unlock (&lock);
