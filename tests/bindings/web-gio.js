@@ -172,6 +172,13 @@ test('a task that is given its result by whoever makes it', async () => {
     assertEqual(aborted.state, PrioSched.TaskState.ABORTED);
 });
 
+test('a promise that is given a task has it as its value', async () => {
+    const task = PrioSched.Task.new(native, null), give = async () => task;
+    assert(await give() === task);
+    assert(await scheduler.postTask(give) === task);
+    task.return_boolean(true);
+});
+
 test('what is not a signal is named', async () => {
     for (const [value, name] of [[5, '5'], [{}, '[object Object]'], ['signal', 'signal'], [new Gio.MemoryInputStream(), 'MemoryInputStream'],
         [new PrioSched.TaskController(), 'TaskController']]) {
