@@ -464,7 +464,6 @@ declare module '@girs/priosched-1' {
             return_int(result: number): void;
             return_value(result: unknown): void;
             set_name(name: string | null): void;
-            then(callback: TaskReadyCallback | null): void;
             wait_async(callback: Gio.AsyncReadyCallback<this> | null): void;
             wait_finish(result: Gio.AsyncResult): boolean;
         }

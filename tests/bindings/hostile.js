@@ -21,7 +21,7 @@ const METHODS = {
     TaskSignal: ['get_priority', 'get_reason', 'has_fixed_priority', 'is_aborted', 'pin', 'connect', 'cancel'],
     Runner: ['post', 'post_full', 'yield', 'take_rejected'],
     SchedulingState: ['dup_scheduler', 'get_signal', 'get_priority', 'run'],
-    Task: ['cancel', 'defer', 'then', 'wait_async', 'wait_finish', 'get_error', 'get_name', 'get_priority', 'get_signal', 'get_state',
+    Task: ['cancel', 'defer', 'wait_async', 'wait_finish', 'get_error', 'get_name', 'get_priority', 'get_signal', 'get_state',
         'propagate_boolean', 'propagate_int', 'propagate_value', 'return_boolean', 'return_error', 'return_int', 'return_value'],
     IdleDeadline: ['copy', 'did_timeout', 'time_remaining'],
 };

@@ -357,7 +357,8 @@ function adaptControllers(TaskController, tasks) {
 }
 
 // Where JavaScript has a name of its own.
-function addNames({Scheduler, TaskGroup, TaskSignal}) {
+function addNames({Scheduler, Task, TaskGroup, TaskSignal}) {
+    Task.prototype.then = undefined; // a promise that is given a task would call it, for ever
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
     TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
     for (const {prototype} of [Scheduler, TaskSignal, TaskGroup])
