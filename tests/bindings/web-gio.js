@@ -188,4 +188,17 @@ test('what is not a signal is named', async () => {
     }
 });
 
+// The last one: GJS 1.74 crashes where the writer is set back.
+test('a writer of logs hears of a task that a collection drops, after it', async () => {
+    const said = [];
+    GLib.log_set_writer_func((_level, fields) => {
+        said.push(new TextDecoder().decode(fields.MESSAGE));
+        return GLib.LogWriterOutput.HANDLED;
+    });
+    (() => PrioSched.Task.new(native, null))();
+    while (said.length === 0)
+        await collect();
+    assert(said[0].includes('has no result yet'), said[0]);
+});
+
 run();
