@@ -106,6 +106,8 @@ fail_dropped (gpointer data)
       g_error_new_literal (PRIO_ERROR, PRIO_ERROR_DROPPED, _("The task was dropped before it was given its result")));
 
   prio_wait_for_unref (G_OBJECT (dropped->task), dropped->dropper);
+  prio_task_warn (dropped->task, "has no result yet, and the last reference to it has been dropped: it fails. "
+                                 "Hold a reference until you give the result");
   prio_task_return (dropped->task, &result);
 
   prio_before_unref (dropped->task);
@@ -125,9 +127,6 @@ prio_task_fail_if_dropped (PrioTask *self)
   if (__atomic_load_n (&self->claim, __ATOMIC_ACQUIRE) != PRIO_TASK_DEFERRED || prio_task_is_completed (self) ||
       __atomic_fetch_or (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) != PRIO_TASK_DEFERRED)
     return FALSE;
-
-  prio_task_warn (self, "has no result yet, and the last reference to it has been dropped: it fails. "
-                        "Hold a reference until you give the result");
 
   dropped = g_new (PrioDropped, 1);
   *dropped = (PrioDropped) { .task = g_object_ref (self), .dropper = g_thread_self () };
