@@ -52,6 +52,19 @@ watched('the names of tasks, or of their functions', async () => {
     assertTold('loadRows', 1);
 });
 
+watched('the place of a function without a name, which the native part knows', async () => {
+    await scheduler.post_task(() => work());
+    await scheduler.post_task(async () => {
+        await scheduler.yield();
+        work();
+    }, {priority: 'background'});
+    await scheduler.sleep(1);
+    for (const priority of [2, 1]) {
+        const isKnown = told.some(task => task[1] === priority && (/^a function \(long-tasks\.js:\d+\)$/).test(task[0]));
+        assertEqual(isKnown, PrioSched.nativePart !== 'none');
+    }
+});
+
 watched('the names of functions that the binding calls', async () => {
     const group = new PrioSched.TaskGroup({limit: 1});
     await scheduler.schedule_callback('normal', function renderRows() {
