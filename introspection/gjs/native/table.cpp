@@ -451,34 +451,53 @@ run_table (guint id, gpointer data)
   static_cast<Table *> (data)->begin (id);
 }
 
-/* What the function is called, or NULL. */
-static JS::UniqueChars
-name_of (JSContext *cx, JS::HandleObject callback, JS::MutableHandleValue value)
+/* FILE:LINE of the function, or NULL if it is none of the program's. */
+static char *
+place_of (JSContext *cx, JS::HandleObject callback)
 {
+  JS::RootedFunction function (cx, JS_GetObjectFunction (callback));
+  JS::RootedScript script (cx, function ? JS_GetFunctionScript (cx, function) : nullptr);
+  const char *path = script ? JS_GetScriptFilename (script) : nullptr;
+  g_autofree char *file = path != nullptr ? g_path_get_basename (path) : nullptr;
+
+  return file != nullptr ? g_strdup_printf ("%s:%u", file, JS_GetScriptBaseLineNumber (cx, script)) : nullptr;
+}
+
+/* What the function is called; if it has no name, its place tells which it is; or NULL. */
+static char *
+name_of (JSContext *cx, JS::HandleObject callback)
+{
+  JS::RootedValue value (cx);
+  g_autofree char *place = nullptr;
   JS::UniqueChars name;
 
-  if (JS_GetProperty (cx, callback, "name", value) && value.isString ())
+  if (JS_GetProperty (cx, callback, "name", &value) && value.isString ())
     {
       JS::RootedString string (cx, value.toString ());
 
       name = JS_EncodeStringToUTF8 (cx, string);
     }
   JS_ClearPendingException (cx);
-  return name && *name.get () != '\0' ? std::move (name) : nullptr;
+  if (name && *name.get () != '\0')
+    return g_strdup (name.get ());
+  place = place_of (cx, callback);
+  return place != nullptr ? g_strdup_printf ("a function (%s)", place) : nullptr;
 }
 
 /* Has the task call a function that runs its own one in a state with that name. */
 static void
-set_name (Table *table, guint id, JS::HandleObject callback, JS::HandleValue name)
+set_name (Table *table, guint id, JS::HandleObject callback, const char *name)
 {
   JSContext *cx = table->engine->cx;
+  JS::RootedString string (cx, JS_NewStringCopyUTF8Z (cx, JS::ConstUTF8CharsZ (name, strlen (name))));
   JS::RootedValueArray<3> args (cx);
   JS::RootedValue named (cx);
 
   args[0].setObject (*callback);
-  args[1].set (name);
+  if (string)
+    args[1].setString (string);
   args[2].set (table->state_of (id));
-  if (!table->engine->call (Hook::NAMED, args, &named))
+  if (!string || !table->engine->call (Hook::NAMED, args, &named))
     engine_report (cx, "What follows a yield will have no name");
   else if (table->engine != nullptr && named.isObject ())
     table->entries[id].callback = &named.toObject ();
@@ -497,13 +516,11 @@ get_name (guint id, gpointer data)
 
   JSAutoRealm realm (engine->cx, engine->global);
   JS::RootedObject callback (engine->cx, table->entries[id].callback);
-  JS::RootedValue value (engine->cx);
-  JS::UniqueChars name = name_of (engine->cx, callback, &value);
+  char *name = name_of (engine->cx, callback);
 
-  if (!name)
-    return nullptr;
-  set_name (table, id, callback, value);
-  return g_strdup (name.get ());
+  if (name != nullptr)
+    set_name (table, id, callback, name);
+  return name;
 }
 
 /* Made, but no engine's yet. */
