@@ -3,10 +3,8 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <prio-sched-watch.h>
+#include <prio-sched.h>
 #include "conformance.h"
-
-#include <fcntl.h>
 
 _Thread_local Place *here;
 
@@ -413,30 +411,6 @@ any (Program *program, JsonObject *operation)
 
   if (signal != NULL)
     add_signal (program, json_object_get_string_member (operation, "name"), signal);
-}
-
-/* Begins or ends a trace that nobody reads. */
-static void
-set_traced (gboolean traced)
-{
-  static int fd = -1;
-
-  if (fd < 0)
-    fd = open ("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (traced)
-    prio_trace_start (fd, NULL);
-  else
-    prio_trace_stop ();
-}
-
-/* Starts or stops the statistics of @scheduler, unless it is what it was set to last. */
-static void
-set_counted (PrioScheduler *scheduler, gboolean counted)
-{
-  if (GPOINTER_TO_INT (g_object_get_data (G_OBJECT (scheduler), "counted")) == counted)
-    return;
-  g_object_set_data (G_OBJECT (scheduler), "counted", GINT_TO_POINTER (counted));
-  (counted ? prio_scheduler_start_statistics : prio_scheduler_stop_statistics) (scheduler);
 }
 
 /* What a nested loop runs does not count outside of it. */

@@ -14,7 +14,7 @@
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
-#include <prio-sched-watch.h>
+#include <prio-sched.h>
 #include "conformance.h"
 
 #include <locale.h>
@@ -317,31 +317,6 @@ program_run (Program *program)
     }
 }
 
-/* Says what the schedulers of the first context have counted, if it is anything: of each priority, how often tasks have run, and have
- * gone on, and how many were aborted. */
-static void
-log_counts (Program *program)
-{
-  PrioStatistics statistics = { .size = sizeof statistics };
-  const PrioTaskStatistics *const of[] = { &statistics.background, &statistics.user_visible, &statistics.user_blocking };
-
-  for (guint i = 0; i < program->n_schedulers; i++)
-    {
-      g_autoptr (GString) line = g_string_new (NULL);
-      guint64 sum = 0;
-
-      prio_scheduler_get_statistics (program->places[0].schedulers[i], &statistics);
-      for (guint j = 0; j < G_N_ELEMENTS (of); j++)
-        {
-          sum += of[j]->n_run + of[j]->n_aborted;
-          g_string_append_printf (line, "%s%" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT, j > 0 ? ", " : "",
-                                  of[j]->n_run, of[j]->n_continued, of[j]->n_aborted);
-        }
-      if (sum > 0)
-        program_log (program, "counts %u: %s", i, line->str);
-    }
-}
-
 static void
 make_groups (Program *program, JsonObject *groups)
 {
@@ -368,8 +343,8 @@ run_program (JsonObject *description, gboolean log)
 
   program_perform (program, json_object_get_array_member (description, "main"));
   program_run (program);
-  log_counts (program);
-  prio_trace_stop ();
+  program_log_counts (program);
+  set_traced (FALSE);
 
   g_main_context_pop_thread_default (here->context);
 

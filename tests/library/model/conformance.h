@@ -95,6 +95,11 @@ PrioTask *task_here (Program *program, JsonObject *operation);
 void body_await (Body *body, PrioTask *task);
 gboolean perform_with_lending (Program *program, const char *op, JsonObject *operation);
 
+/* conformance-watch.c */
+void program_log_counts (Program *program);
+void set_traced (gboolean traced);
+void set_counted (PrioScheduler *scheduler, gboolean counted);
+
 /* conformance-groups.c */
 void make_group (Program *program, const char *name, JsonObject *description);
 PrioTaskGroup *group_in (Program *program, JsonObject *operation);

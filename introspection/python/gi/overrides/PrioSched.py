@@ -52,11 +52,14 @@ def _part(field):
     return property(get)
 
 
-# PyGObject does not keep a structure alive for the structures in it.
-for _name in 'background', 'user_visible', 'user_blocking':
-    setattr(PrioSched.Statistics, _name, _part(getattr(PrioSched.Statistics, _name)))
-for _name in 'waiting', 'running':
-    setattr(PrioSched.TaskStatistics, _name, _part(getattr(PrioSched.TaskStatistics, _name)))
+# The library can be built without statistics, long tasks and traces.
+_HAS_WATCH = hasattr(PrioSched, 'Statistics')
+if _HAS_WATCH:
+    # PyGObject does not keep a structure alive for the structures in it.
+    for _name in 'background', 'user_visible', 'user_blocking':
+        setattr(PrioSched.Statistics, _name, _part(getattr(PrioSched.Statistics, _name)))
+    for _name in 'waiting', 'running':
+        setattr(PrioSched.TaskStatistics, _name, _part(getattr(PrioSched.TaskStatistics, _name)))
 
 
 class Scheduler(PrioSched.Scheduler):
@@ -82,11 +85,6 @@ class Scheduler(PrioSched.Scheduler):
 
     get_pending = get_n_pending
 
-    def get_statistics(self):
-        """What tasks have done since start_statistics ().  Raises RuntimeError on another thread, as get_pending () does."""
-        table_of(self).check_owner('the statistics can be asked for on')
-        return super().get_statistics()
-
     def set_next_frame(self, next_frame):
         """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""
         super().set_next_frame(to_whole(next_frame, 'next_frame', 'microseconds', 2 ** 63 - 1))
@@ -99,17 +97,23 @@ class Scheduler(PrioSched.Scheduler):
         """Sets how much of the time tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
         super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
 
-    def add_long_task_func(self, threshold, func):
-        """Calls func (name, priority, duration) when something has held the main loop for that many milliseconds, a whole number.
+    if _HAS_WATCH:
+        def get_statistics(self):
+            """What tasks have done since start_statistics ().  Raises RuntimeError on another thread, as get_pending () does."""
+            table_of(self).check_owner('the statistics can be asked for on')
+            return super().get_statistics()
 
-        The priority is 0 for what is not a task, and the duration is in milliseconds.
-        Returns a number, for remove_long_task_func ().
+        def add_long_task_func(self, threshold, func):
+            """Calls func (name, priority, duration) when something has held the main loop for that many milliseconds, a whole number.
 
-        From the first call on, GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
-        """
-        number = super().add_long_task_func(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1, 1), func)
-        name_sources(GLib, GLib)
-        return number
+            The priority is 0 for what is not a task, and the duration is in milliseconds.
+            Returns a number, for remove_long_task_func ().
+
+            From the first call on, GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
+            """
+            number = super().add_long_task_func(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1, 1), func)
+            name_sources(GLib, GLib)
+            return number
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
                   takes_turns=False):

@@ -31,8 +31,11 @@ function toDescriptor(value) {
 // Gives Scheduler its methods for JavaScript, and checks what trace_start () is given.
 function make(PrioSched, {checkProperty}) {
     const {Scheduler, trace_start: startTrace} = PrioSched;
-    PrioSched.trace_start = fd => startTrace(toDescriptor(fd));
     checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, 0, MAX_FRAME_SHARE, 'share'));
+    // The library can be built without traces and long tasks.
+    if (startTrace === undefined)
+        return;
+    PrioSched.trace_start = fd => startTrace(toDescriptor(fd));
     const {add_long_task_func: addLongTaskFunc} = Scheduler.prototype;
     Scheduler.prototype.add_long_task_func = function (threshold, func) {
         const id = addLongTaskFunc.call(this, toNumber(threshold, 1, MAX_THRESHOLD, 'threshold in milliseconds'), func);
