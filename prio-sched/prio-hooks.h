@@ -14,7 +14,6 @@
 #include "prio-scheduling-state.h"
 #include "prio-task-signal.h"
 #include "prio-task.h"
-#include "prio-worker.h"
 
 G_BEGIN_DECLS
 
@@ -80,15 +79,5 @@ PRIO_AVAILABLE_IN_ALL
 PrioSchedulingState *prio_scheduling_state_new     (PrioSchedulingState *parent,
                                                     PrioScheduler       *scheduler,
                                                     PrioTaskPriority     priority) G_GNUC_WARN_UNUSED_RESULT;
-
-PRIO_AVAILABLE_IN_ALL
-PrioTask        *prio_scheduler_run_in_thread_under (PrioScheduler    *self,
-                                                     PrioWorker       *worker,
-                                                     gint              priority,
-                                                     GCancellable     *signal,
-                                                     const char       *name,
-                                                     PrioTaskFunc      func,
-                                                     gpointer          user_data,
-                                                     GDestroyNotify    notify);
 
 G_END_DECLS

@@ -12,6 +12,7 @@
 #include <gio/gio.h>
 
 #include "prio-scheduler.h"
+#include "prio-worker.h"
 
 G_BEGIN_DECLS
 
@@ -165,6 +166,16 @@ gboolean    prio_runner_get_runs_jobs (void);
 PRIO_AVAILABLE_IN_ALL
 guint      *prio_runner_take_rejected (PrioRunner       *self,
                                        gsize            *n_rejected);
+
+PRIO_AVAILABLE_IN_ALL
+PrioTask        *prio_scheduler_run_in_thread_under (PrioScheduler    *self,
+                                                     PrioWorker       *worker,
+                                                     gint              priority,
+                                                     GCancellable     *signal,
+                                                     const char       *name,
+                                                     PrioTaskFunc      func,
+                                                     gpointer          user_data,
+                                                     GDestroyNotify    notify);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioRunner, prio_runner_unref)
 

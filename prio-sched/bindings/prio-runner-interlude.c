@@ -7,8 +7,8 @@
 
 #include "prio-runner.h"
 
-#include "loop/prio-context-private.h"
-#include "loop/prio-interludes-private.h"
+#include "base/prio-thread-private.h"
+#include "prio-numbers.h"
 
 /**
  * prio_runner_add_interlude: (skip)

@@ -5,49 +5,10 @@
 
 #include "config.h"
 
-#include "bindings/prio-runner-private.h"
+#include "prio-runner.h"
 
-#include "loop/prio-lending-private.h"
-#include "signal/prio-dependence-private.h"
-#include "signal/prio-registration-private.h"
-#include "signal/prio-util-private.h"
-
-/* Enters if this is the owner thread, and a scheduler of the context lends. */
-static gboolean
-enter_lending (PrioRunner *self)
-{
-  if (!prio_loop_enter (self->loop))
-    return FALSE;
-  if (prio_lending_is_used (self->loop))
-    return TRUE;
-  prio_loop_leave (self->loop);
-  return FALSE;
-}
-
-/* A task that has begun.  Its priority is that of @signal if it has none of its own. */
-static guint
-keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
-{
-  GCancellable *held = signal != NULL ? g_object_ref (signal) : NULL;
-  PrioState state = { .run_queue = self->numbers.run_queue, .priority = (gint8) priority };
-  PrioRegistration *registration = NULL;
-  gboolean aborted = FALSE;
-  guint lender = 0;
-
-  if (signal != NULL)
-    registration = prio_registration_acquire (self->numbers.run_queue, prio_signal_node_for (signal), &held, &aborted);
-  if (!aborted)
-    {
-      state.group = prio_registration_group (registration);
-      if (state.group == NULL && priority == PRIO_PRIORITY_UNSET)
-        state.priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-      lender = prio_lending_keep_state (self->loop, &state);
-    }
-  g_clear_pointer (&registration, prio_registration_release);
-  if (held != NULL)
-    prio_loop_defer_release (self->loop, g_object_unref, held);
-  return lender;
-}
+#include "base/prio-check-private.h"
+#include "prio-numbers.h"
 
 /**
  * prio_runner_new_lender:
@@ -85,24 +46,16 @@ keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
 guint
 prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable *signal)
 {
-  PrioEntry *entry = NULL;
-  guint lender = 0;
+  guint lender;
 
   g_return_val_if_fail (self != NULL, 0);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), 0);
-  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), 0);
+  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), 0);
 
-  if (!enter_lending (self))
+  if (!prio_numbers_enter (self->loop))
     return 0;
-
-  /* Its scheduler has not gone. */
-  if (id != 0 && self->numbers.run_queue != NULL)
-    entry = prio_numbers_find (&self->numbers, id);
-  if (entry != NULL)
-    lender = prio_lending_keep (entry);
-  else if (id == 0 && self->numbers.run_queue != NULL)
-    lender = keep_begun (self, priority, signal);
-  prio_loop_leave (self->loop);
+  lender = prio_numbers_keep (self, id, priority, signal);
+  prio_numbers_leave (self->loop);
   prio_loop_flush_releases (self->loop);
   return lender;
 }
@@ -124,10 +77,10 @@ prio_runner_free_lender (PrioRunner *self, guint lender)
   g_return_if_fail (self != NULL);
   g_return_if_fail (lender != 0);
 
-  if (!enter_lending (self))
+  if (!prio_numbers_enter (self->loop))
     return;
   prio_lending_drop (self->loop, lender);
-  prio_loop_leave (self->loop);
+  prio_numbers_leave (self->loop);
   prio_loop_flush_releases (self->loop);
 }
 
@@ -150,10 +103,10 @@ prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited)
   g_return_if_fail (self != NULL);
   g_return_if_fail (lender != 0 && awaited != 0);
 
-  if (!enter_lending (self))
+  if (!prio_numbers_enter (self->loop))
     return;
   prio_lending_begin_wait (self->loop, lender, awaited);
-  prio_loop_leave (self->loop);
+  prio_numbers_leave (self->loop);
 }
 
 /**
@@ -171,17 +124,13 @@ prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited)
 void
 prio_runner_begin_wait_for_id (PrioRunner *self, guint lender, guint id)
 {
-  PrioEntry *entry;
-
   g_return_if_fail (self != NULL);
   g_return_if_fail (lender != 0);
 
-  if (!enter_lending (self))
+  if (!prio_numbers_enter (self->loop))
     return;
-  entry = self->numbers.run_queue != NULL ? prio_numbers_find (&self->numbers, id) : NULL;
-  if (entry != NULL)
-    prio_lending_begin_wait_for_entry (self->loop, lender, entry);
-  prio_loop_leave (self->loop);
+  prio_numbers_begin_wait (self, lender, id);
+  prio_numbers_leave (self->loop);
 }
 
 /**
@@ -202,8 +151,8 @@ prio_runner_end_wait (PrioRunner *self, guint lender, guint awaited)
   g_return_if_fail (self != NULL);
   g_return_if_fail (lender != 0 && awaited != 0);
 
-  if (!enter_lending (self))
+  if (!prio_numbers_enter (self->loop))
     return;
   prio_lending_end_wait (self->loop, lender, awaited);
-  prio_loop_leave (self->loop);
+  prio_numbers_leave (self->loop);
 }

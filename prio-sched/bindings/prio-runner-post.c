@@ -5,47 +5,10 @@
 
 #include "config.h"
 
-#include "bindings/prio-runner-private.h"
+#include "prio-runner.h"
 
-#include "loop/prio-current-private.h"
-#include "loop/prio-idle-private.h"
-#include "loop/prio-traits-private.h"
-#include "post/prio-scheduler-post-private.h"
-#include "signal/prio-dependence-private.h"
-#include "signal/prio-registration-private.h"
-#include "signal/prio-util-private.h"
-
-/* Outside. */
-static PrioPosted
-posted_here (PrioRunner *self, gboolean accepted)
-{
-  if (!accepted)
-    return PRIO_POSTED_REJECTED;
-  return prio_state_capture (self->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
-}
-
-/* Any thread: posts @id with no more than a priority and, if @goes_on, as a continuation. */
-static PrioPosted
-post_plain (PrioRunner *self, guint id, gint priority, gboolean goes_on, const char *name)
-{
-  gboolean accepted;
-
-  if (G_LIKELY (name == NULL && prio_loop_enter (self->loop)))
-    {
-      accepted = self->numbers.run_queue != NULL;
-      if (accepted)
-        prio_numbers_append (&self->numbers, id, prio_effective ((PrioTaskPriority) priority, goes_on));
-      prio_loop_leave (self->loop);
-    }
-  else
-    {
-      PrioPost post = { .job = { .func = prio_number_func, .data = &self->numbers, .id = id }, .name = name,
-                        .priority = (gint8) priority, .turn = goes_on ? PRIO_ENTRY_GOES_ON : PRIO_ENTRY_IS_NEW };
-
-      accepted = prio_post_submit (&post, self->loop);
-    }
-  return posted_here (self, accepted);
-}
+#include "base/prio-check-private.h"
+#include "prio-engine.h"
 
 /**
  * prio_runner_post:
@@ -65,25 +28,11 @@ post_plain (PrioRunner *self, guint id, gint priority, gboolean goes_on, const c
 PrioPosted
 prio_runner_post (PrioRunner *self, guint id, gint priority)
 {
-  g_autofree char *name = NULL;
-
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
 
-  name = prio_runner_name_of_post (self, id, FALSE);
-  return post_plain (self, id, priority, FALSE, name);
-}
-
-/* Any thread: posts what @post describes. */
-static PrioPosted
-post_with (PrioRunner *self, PrioPost *post, GCancellable *signal)
-{
-  if (signal != NULL)
-    post->node = prio_signal_node_for (signal);
-  else if (post->priority == PRIO_PRIORITY_UNSET)
-    post->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
-  return posted_here (self, prio_post_submit (post, self->loop));
+  return prio_numbers_post (self, id, (PrioTaskPriority) priority);
 }
 
 /**
@@ -114,46 +63,15 @@ PrioPosted
 prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout,
                        gboolean takes_turns)
 {
-  PrioPost post = { .priority = (gint8) priority, .turn = takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW };
-  g_autofree char *name = NULL;
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
+                              .takes_turns = takes_turns };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), PRIO_POSTED_REJECTED);
 
-  post.job = (PrioJob) { .func = prio_number_func, .data = &self->numbers, .id = id };
-  post.name = name = prio_runner_name_of_post (self, id, FALSE);
-  post.due = prio_due_after (delay);
-  post.expiry = prio_expiry_after (post.due, timeout);
-  return post_with (self, &post, signal);
-}
-
-/* A continuation has the priority, the turns and the timeout of what runs in @state. */
-static void
-inherit (PrioPost *post, const PrioState *state)
-{
-  post->priority = state->priority;
-  post->turn = prio_turn_of_continuation (state->takes_turns);
-  post->expiry = state->timed == PRIO_TIMED_NOT ? PRIO_NO_EXPIRY : prio_traits_of (state).expiry;
-}
-
-/* Owner thread: adds a continuation of the task that runs in @state, whose signal, if it has one, cannot be reset; or one of none.
- * Returns FALSE if the runner is closed or the signal aborted. */
-static gboolean
-append_inherited (PrioRunner *self, PrioPost *post, const PrioState *state)
-{
-  PrioRegistration *registration = state != NULL ? prio_registration_of (state->group) : NULL;
-
-  if (self->numbers.run_queue == NULL || (registration != NULL && prio_signal_node_is_aborted (registration->node)))
-    return FALSE;
-
-  if (registration != NULL)
-    prio_registration_hold (registration);
-  if (state != NULL)
-    inherit (post, state);
-  prio_post_add (post, self->numbers.run_queue, registration);
-  return TRUE;
+  return prio_numbers_post_full (self, id, &options, NULL);
 }
 
 /**
@@ -178,35 +96,10 @@ append_inherited (PrioRunner *self, PrioPost *post, const PrioState *state)
 PrioPosted
 prio_runner_yield (PrioRunner *self, guint id)
 {
-  const PrioState *current, *state = NULL;
-  PrioRegistration *registration = NULL;
-  PrioPost post = { .priority = PRIO_TASK_PRIORITY_USER_VISIBLE,
-                    .turn = PRIO_ENTRY_GOES_ON };
-  g_autofree char *name = NULL;
-  gboolean accepted;
-
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
 
-  post.job = (PrioJob) { .func = prio_number_func, .data = &self->numbers, .id = id };
-  post.name = name = prio_runner_name_of_post (self, id, TRUE);
-  current = prio_state_of_thread ();
-  if (!prio_loop_enter (self->loop))
-    return post_plain (self, id, PRIO_TASK_PRIORITY_USER_VISIBLE, TRUE, name);
-
-  if (self->numbers.run_queue != NULL && prio_state_is_of (current, self->numbers.run_queue))
-    state = current;
-  if (state != NULL)
-    registration = prio_registration_of (state->group);
-  if (registration != NULL && (state->run_queue != self->numbers.run_queue || !prio_registration_is_for_life (registration)))
-    {
-      inherit (&post, state);
-      prio_loop_leave (self->loop);
-      return post_with (self, &post, registration->signal);
-    }
-  accepted = append_inherited (self, &post, state);
-  prio_loop_leave (self->loop);
-  return posted_here (self, accepted);
+  return prio_numbers_yield (self, id);
 }
 
 /**
@@ -235,20 +128,14 @@ PrioPosted
 prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry,
                         gboolean takes_turns)
 {
-  PrioPost post = { .priority = (gint8) priority,
-                    .turn = prio_turn_of_continuation (takes_turns) };
-  g_autofree char *name = NULL;
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .takes_turns = takes_turns };
 
   g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
   g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_SIGNAL_OR_NULL (signal), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), PRIO_POSTED_REJECTED);
 
-  post.job = (PrioJob) { .func = prio_number_func, .data = &self->numbers, .id = id };
-  post.name = name = prio_runner_name_of_post (self, id, TRUE);
-  post.due = prio_due_after (delay);
-  post.expiry = MAX (expiry, PRIO_NO_EXPIRY);
-  return post_with (self, &post, signal);
+  return prio_numbers_post_full (self, id, &options, &expiry);
 }
 
 /**
@@ -282,40 +169,13 @@ prio_runner_cancel (PrioRunner *self, guint id)
   g_return_val_if_fail (self != NULL, FALSE);
   g_return_val_if_fail (id != 0, FALSE);
 
-  if (!prio_loop_enter (self->loop))
+  if (!prio_numbers_enter (self->loop))
     return FALSE;
-  cancelled = self->numbers.run_queue != NULL && prio_numbers_cancel (&self->numbers, id);
-  prio_loop_leave (self->loop);
+  cancelled = prio_numbers_cancel (self, id);
+  prio_numbers_leave (self->loop);
   if (cancelled)
     prio_loop_flush_releases (self->loop);
   return cancelled;
-}
-
-static void
-run_idle (PrioIdleDeadline *deadline, gpointer data)
-{
-  PrioRunner *runner = data;
-
-  runner->func (deadline->id, runner->data);
-}
-
-/* The idle callback is a user of the numbers, and takes over the reference to the runner. */
-static void
-op_request (PrioLoop *loop, const PrioOp *op)
-{
-  PrioIdle *idle = op->target;
-  PrioRunner *runner = idle->data;
-
-  if (runner->numbers.run_queue == NULL)
-    {
-      g_free (idle);
-      prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
-      return;
-    }
-
-  prio_numbers_hold (&runner->numbers);
-  idle->run_queue = runner->numbers.run_queue;
-  prio_idle_op_request (loop, op);
 }
 
 /**
@@ -342,6 +202,5 @@ prio_runner_request_idle_callback (PrioRunner *self, guint timeout)
 {
   g_return_val_if_fail (self != NULL, 0);
 
-  return prio_idle_submit (self->loop, op_request,
-                           &(PrioIdle) { .func = run_idle, .data = prio_runner_ref (self), .notify = prio_runner_release }, timeout);
+  return prio_numbers_request_idle (self, timeout);
 }

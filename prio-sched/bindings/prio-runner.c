@@ -5,128 +5,17 @@
 
 #include "config.h"
 
-#include "bindings/prio-runner-private.h"
+#include "prio-runner.h"
 
-#include "scheduler/prio-scheduler-private.h"
+#include "prio-numbers.h"
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
 
 static void
-op_hold_run_queue (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
-{
-  prio_run_queue_hold (op->target);
-}
-
-static PrioRunner *
-runner_of (PrioNumbers *numbers)
-{
-  return (gpointer) ((gchar *) numbers - G_STRUCT_OFFSET (PrioRunner, numbers));
-}
-
-/* @id is that of a task, or 0 if tasks have been rejected. */
-static void
-run (PrioNumbers *numbers, guint id)
-{
-  PrioRunner *runner = runner_of (numbers);
-
-  if (G_LIKELY (runner->func != NULL))
-    runner->func (id, runner->data);
-}
-
-/* No task runs any more, and none can be posted. */
-static void
-closed (PrioNumbers *numbers)
-{
-  PrioRunner *runner = runner_of (numbers);
-
-  runner->func = NULL;
-  runner->name_func = NULL;
-  if (runner->name_notify != NULL)
-    prio_loop_defer_release (runner->loop, g_steal_pointer (&runner->name_notify), runner->name_data);
-  if (runner->notify != NULL)
-    prio_loop_defer_release (runner->loop, g_steal_pointer (&runner->notify), runner->data);
-  prio_loop_defer_release (runner->loop, (GDestroyNotify) prio_runner_unref, runner);
-}
-
-static void
-op_release (PrioLoop *loop, const PrioOp *op)
-{
-  PrioRunner *runner = op->target;
-
-  prio_numbers_release (&runner->numbers);
-  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
-}
-
-/* Outside: a user of the numbers, who has a reference too, has gone: a microtask is over, for example, or was dropped with the context. */
-void
-prio_runner_release (gpointer runner)
-{
-  PrioOp op = { .apply = op_release, .target = runner };
-
-  prio_loop_submit (((PrioRunner *) runner)->loop, &op);
-}
-
-static void
 scheduler_gone (gpointer runner, GObject *scheduler G_GNUC_UNUSED)
 {
-  prio_runner_release (runner);
+  prio_numbers_drop (runner);
 }
-
-/* A microtask: runs at the next checkpoint.  It is a user of the numbers, which would otherwise be closed with their scheduler before
- * that. */
-static void
-notify_rejected (gpointer data)
-{
-  PrioRunner *runner = data;
-
-  if (runner->rejected->len > 0)
-    run (&runner->numbers, 0);
-}
-
-/* The task @id will not run. */
-static void
-rejected (PrioNumbers *numbers, guint id)
-{
-  PrioRunner *runner = runner_of (numbers);
-
-  g_array_append_val (runner->rejected, id);
-  if (runner->rejected->len == 1 && !prio_loop_is_dead (runner->loop))
-    {
-      PrioMicrotask microtask = { .func = notify_rejected, .data = prio_runner_ref (runner), .notify = prio_runner_release };
-
-      prio_numbers_hold (numbers);
-      prio_loop_queue_microtask (runner->loop, &microtask);
-    }
-}
-
-static char *
-get_name (PrioNumbers *numbers, guint id)
-{
-  PrioRunner *runner = runner_of (numbers);
-
-  return runner->name_func != NULL ? runner->name_func (id, runner->name_data) : NULL;
-}
-
-static void
-ref (PrioNumbers *numbers)
-{
-  prio_runner_ref (runner_of (numbers));
-}
-
-static void
-unref (gpointer numbers)
-{
-  prio_runner_unref (runner_of (numbers));
-}
-
-static const PrioNumberFuncs number_funcs = {
-  .run = run,
-  .rejected = rejected,
-  .get_name = get_name,
-  .closed = closed,
-  .ref = ref,
-  .unref = unref,
-};
 
 /**
  * prio_runner_new:
@@ -149,22 +38,14 @@ PrioRunner *
 prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_data, GDestroyNotify notify)
 {
   PrioRunner *self;
-  PrioOp op = { .apply = op_hold_run_queue };
 
   g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
   g_return_val_if_fail (func != NULL, NULL);
 
-  self = g_new0 (PrioRunner, 1);
-  self->refs = 3; /* the caller's, that of the scheduler, and that which goes when the numbers are closed */
-  self->rejected = g_array_new (FALSE, FALSE, sizeof (guint));
-  self->loop = prio_loop_ref (scheduler->run_queue->loop);
+  self = prio_numbers_new (prio_scheduler_get_run_queue (scheduler));
   self->func = func;
   self->data = user_data;
   self->notify = notify;
-  self->numbers = (PrioNumbers) { .funcs = &number_funcs, .run_queue = scheduler->run_queue, .users = 1 };
-
-  op.target = scheduler->run_queue;
-  prio_loop_submit (self->loop, &op);
   g_object_weak_ref (G_OBJECT (scheduler), scheduler_gone, self);
   return self;
 }
@@ -201,12 +82,7 @@ prio_runner_unref (PrioRunner *self)
 {
   g_return_if_fail (self != NULL);
 
-  if (!g_atomic_int_dec_and_test (&self->refs))
-    return;
-
-  prio_loop_unref (self->loop);
-  g_array_unref (self->rejected);
-  g_free (self);
+  prio_numbers_unref (self);
 }
 
 /**
@@ -263,8 +139,120 @@ prio_runner_is_owner (PrioRunner *self)
 {
   g_return_val_if_fail (self != NULL, FALSE);
 
-  if (!prio_loop_enter (self->loop))
-    return FALSE;
-  prio_loop_leave (self->loop);
-  return TRUE;
+  return prio_observed_is_here (self->loop);
+}
+
+/**
+ * prio_runner_set_name_func:
+ * @self: a runner
+ * @func: (scope notified) (closure user_data) (destroy notify): tells a task's name
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed: with the notify of [ctor@PrioSched.Runner.new]
+ *
+ * Lets the library ask for the names of tasks, for [callback@PrioSched.LongTaskFunc], traces and the monitor.
+ *
+ * @func is called only while one of these needs names: right before a task begins, with its number, on the thread that runs the
+ * main context; for a trace also when that thread posts the task.  A task that has a name already is not asked for, unless it
+ * is a continuation.
+ *
+ * Call it once, on that thread, before the first task is posted.
+ *
+ * ```c
+ * static char *
+ * get_name (guint id, gpointer user_data)
+ * {
+ *   return g_strdup (find_job (user_data, id)->name);
+ * }
+ *
+ * prio_runner_set_name_func (runner, get_name, jobs, NULL);
+ * ```
+ *
+ * Since: 1.0
+ */
+void
+prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  g_return_if_fail (self != NULL);
+  g_return_if_fail (func != NULL);
+  g_return_if_fail (self->name_func == NULL);
+
+  if (self->run_queue == NULL)
+    {
+      /* Nothing will run any more. */
+      prio_release_now (notify, user_data);
+      return;
+    }
+  self->name_func = func;
+  self->name_data = user_data;
+  self->name_notify = notify;
+}
+
+/**
+ * prio_runner_end:
+ *
+ * Ends the function of the running task, and performs its checkpoint: the microtasks that it
+ * queued are called.  After that its signal can no longer abort it (§2.4.2 of the draft), and
+ * no task is running.
+ *
+ * Call it in the function of a runner, on its thread, if the binding needs to know of an
+ * abort before it settles the result; otherwise [func@PrioSched.Runner.next] does the same.
+ *
+ * Returns: whether the task was aborted while it ran
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_runner_end (void)
+{
+  return prio_numbers_end ();
+}
+
+/**
+ * prio_runner_next:
+ *
+ * Ends the running task, and begins the next one of all schedulers if that is a task of the
+ * same runner.
+ *
+ * Call it in the function of a runner, on its thread.  The function returns once this
+ * returns 0.
+ *
+ * Returns: the number of the task that is running now, or 0 if there is none
+ *
+ * Since: 1.0
+ */
+guint
+prio_runner_next (void)
+{
+  return prio_numbers_next ();
+}
+
+/**
+ * prio_scheduler_run_in_thread_under:
+ * @self: a scheduler
+ * @worker: (nullable): whose thread runs @func, or %NULL for one of the pool
+ * @priority: the priority, or 0, which is %PRIO_PRIORITY_UNSET, for that of @signal
+ * @signal: (nullable): what may abort the task
+ * @name: (nullable): the task's name in messages and tools for developers; it is copied
+ * @func: (scope notified) (closure user_data) (destroy notify): the work
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or
+ * [method@PrioSched.Scheduler.run_in_worker], for a language that cannot let go of what it has put into a structure of options.
+ *
+ * Any thread may call it; @notify is called on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full) (nullable): the task, or %NULL with a wrong argument
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_scheduler_run_in_thread_under (PrioScheduler *self, PrioWorker *worker, gint priority, GCancellable *signal,
+                                    const char *name, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .name = name };
+
+  if (worker != NULL)
+    return prio_scheduler_run_in_worker (self, worker, &options, func, user_data, notify);
+  return prio_scheduler_run_in_thread (self, &options, func, user_data, notify);
 }

@@ -8,18 +8,10 @@
 
 #include "config.h"
 
-#include "bindings/prio-task-group-id-private.h"
+#include "prio-task-group-id.h"
 
-#include "group/prio-task-group-post-private.h"
-#include "group/prio-task-group-private.h"
-
-#include "bindings/prio-runner-inner-private.h"
-#include "bindings/prio-runner-private.h"
-#include "loop/prio-current-private.h"
-#include "loop/prio-lending-private.h"
-#include "loop/prio-traits-private.h"
-#include "scheduler/prio-options-private.h"
-#include "task/prio-task-private.h"
+#include "base/prio-check-private.h"
+#include "prio-numbers.h"
 
 /* The domain of the errors that stand for those of tasks of runners; their codes are the handles. */
 static GQuark
@@ -28,87 +20,48 @@ handle_quark (void)
   return g_quark_from_static_string ("prio-sched-task-handle");
 }
 
-/* A task that a runner runs, from its post until its member has its result. */
+/* The data of a task of a group that stands for one of a runner, until it has its result. */
 typedef struct
 {
-  PrioTaskGroup *group; /* the member holds it */
-  PrioMember *member;   /* NULL until the task begins */
-  PrioRunner *runner;   /* held, and the task is a user of its numbers; NULL once the task has begun */
-  PrioTask *task;       /* held, or NULL if it was rejected at once */
+  PrioRunner *runner; /* held, and the task is a user of its numbers; NULL once the task has begun */
+  PrioTask *task;     /* held; NULL if it was rejected at once, which who posts it knows */
   guint id;
-  guint handle;
-  gboolean is_silent; /* who posts it knows by himself that it is rejected */
 } PrioSeat;
 
-/* What a group keeps. */
-typedef struct
+static gboolean
+is_over (PrioTask *task)
 {
-  GHashTable *seats; /* what runners run, by their handles; NULL until needed */
-  GHashTable *ended; /* how waits that are tasks of runners have ended, by their ids; NULL until needed */
-  guint last_handle;
-} PrioGroupNumbers;
-
-static void
-numbers_clear (gpointer record)
-{
-  PrioGroupNumbers *numbers = record;
-
-  g_clear_pointer (&numbers->seats, g_hash_table_unref);
-  g_clear_pointer (&numbers->ended, g_hash_table_unref);
+  return prio_task_get_state (task) >= PRIO_TASK_STATE_FULFILLED;
 }
 
-static PrioGroupNumbers *
-numbers_of (PrioTaskGroup *group)
+/* The seat of @task, which has no result yet; NULL if it is none of a runner. */
+static PrioSeat *
+seat_of (PrioTask *task)
 {
-  static const PrioSlotFuncs funcs = { .size = sizeof (PrioGroupNumbers), .clear = numbers_clear };
-
-  return prio_slot_ensure (&group->slots[PRIO_GROUP_SLOT_BINDINGS], &funcs);
+  return g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) ? prio_task_group_get_data (task) : NULL;
 }
 
-static void
-hold_runner (PrioRunner *runner)
+static PrioSeat *
+get_seat (PrioTaskGroup *self, guint handle)
 {
-  prio_runner_ref (runner);
-  prio_loop_enter (runner->loop);
-  prio_numbers_hold (&runner->numbers);
-  prio_loop_leave (runner->loop);
+  PrioTask *task = prio_task_group_find (self, handle);
+
+  return task != NULL ? seat_of (task) : NULL;
 }
 
-/* Owner thread, or the context has gone. */
-static void
-op_release_runner (PrioLoop *loop, const PrioOp *op)
-{
-  PrioRunner *runner = op->target;
-
-  if (op->data != NULL)
-    runner->numbers.funcs->rejected (&runner->numbers, GPOINTER_TO_UINT (op->data));
-  prio_numbers_release (&runner->numbers);
-  prio_loop_defer_release (loop, (GDestroyNotify) prio_runner_unref, runner);
-}
-
-/* A task of @runner has ended, or the task @rejected will not run, if that is not 0. */
-static void
-release_runner (PrioRunner *runner, guint rejected)
-{
-  PrioOp op = { .apply = op_release_runner, .target = runner, .data = GUINT_TO_POINTER (rejected) };
-
-  prio_loop_submit (runner->loop, &op);
-}
-
-/* The destroy notify of the member: it has its result. */
+/* The destroy notify of the task: it has its result. */
 static void
 end_seat (gpointer data)
 {
   PrioSeat *seat = data;
 
-  g_hash_table_remove (numbers_of (seat->group)->seats, GUINT_TO_POINTER (seat->handle));
-  g_clear_object (&seat->task);
   if (seat->runner != NULL)
-    release_runner (seat->runner, seat->is_silent ? 0 : seat->id);
+    prio_numbers_drop_rejected (seat->runner, seat->task != NULL ? seat->id : 0);
+  g_clear_object (&seat->task);
   g_free (seat);
 }
 
-/* The function of the member. */
+/* The function of the task. */
 static void
 run_seat (PrioTask *task, gpointer data)
 {
@@ -116,10 +69,9 @@ run_seat (PrioTask *task, gpointer data)
   PrioRunner *runner = g_steal_pointer (&seat->runner);
 
   /* The seat may end in the function, and the runner is not closed while that runs. */
-  seat->member = seat->group->running;
   prio_task_defer (task);
-  prio_inner_run (task, runner->func, seat->id, runner->data);
-  release_runner (runner, 0);
+  prio_numbers_run_in (runner, seat->id, prio_task_get_entry (task));
+  prio_numbers_drop (runner);
 }
 
 /* Whether @runner can run tasks of @self; if not, says so for @function. */
@@ -170,9 +122,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
                               .name = name, .source_tag = prio_task_group_post_id, .takes_turns = takes_turns };
   g_autoptr (PrioTask) task = NULL;
-  PrioGroupNumbers *numbers;
   PrioSeat *seat;
-  guint handle;
 
   if (combined != NULL)
     *combined = NULL;
@@ -180,50 +130,38 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
     *posted = PRIO_POSTED_REJECTED;
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), 0);
   prio_return_val_if_wrong (check_runner_of_group (G_STRFUNC, self, runner), 0);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, &options, TRUE), 0);
   g_return_val_if_fail (id != 0, 0);
 
-  /* Its scheduler has gone. */
-  if (runner->numbers.run_queue == NULL)
+  /* If its scheduler has gone, it is closed. */
+  if (runner->run_queue == NULL || !prio_numbers_enter (runner->loop))
     return 0;
+  prio_numbers_use (runner);
+  prio_numbers_leave (runner->loop);
 
-  numbers = numbers_of (self);
-  if (numbers->seats == NULL)
-    numbers->seats = g_hash_table_new (NULL, NULL);
-  do
-    handle = ++numbers->last_handle;
-  while (handle == 0 || g_hash_table_contains (numbers->seats, GUINT_TO_POINTER (handle)));
-
-  hold_runner (runner);
   seat = g_new (PrioSeat, 1);
-  *seat = (PrioSeat) { .group = self, .runner = runner, .id = id, .handle = handle, .is_silent = TRUE };
-  g_hash_table_insert (numbers->seats, GUINT_TO_POINTER (handle), seat);
+  *seat = (PrioSeat) { .runner = runner, .id = id };
   task = prio_task_group_post_task (self, &options, run_seat, seat, end_seat);
+  if (task == NULL)
+    {
+      end_seat (seat);
+      return 0;
+    }
   if (combined != NULL)
     g_set_object (combined, prio_task_get_signal (task));
-  if (prio_task_is_completed (task))
+  if (is_over (task))
     return 0;
 
   seat->task = g_object_ref (task);
-  seat->is_silent = FALSE;
   if (posted != NULL)
     *posted = prio_state_capture (runner->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
-  return handle;
-}
-
-static PrioSeat *
-get_seat (PrioTaskGroup *self, guint handle)
-{
-  PrioGroupNumbers *numbers = numbers_of (self);
-
-  return numbers->seats != NULL ? g_hash_table_lookup (numbers->seats, GUINT_TO_POINTER (handle)) : NULL;
+  return prio_task_group_number (task);
 }
 
 /* Whether nobody needs to hear of its tasks, as the main context has gone. */
 static gboolean
 has_ended (PrioTaskGroup *self)
 {
-  return PRIO_IS_TASK_GROUP (self) && prio_loop_is_dead (prio_task_group_get_loop (self));
+  return PRIO_IS_TASK_GROUP (self) && prio_loop_has_gone (prio_task_group_get_loop (self));
 }
 
 /**
@@ -253,9 +191,9 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   seat = get_seat (self, handle);
-  if (seat == NULL || prio_task_is_completed (seat->task))
+  if (seat == NULL || is_over (seat->task))
     return;
-  if (seat->member == NULL)
+  if (seat->runner != NULL)
     {
       prio_task_cancel (seat->task);
       return;
@@ -288,32 +226,49 @@ prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
 {
   PrioLoop *loop;
   PrioSeat *seat;
-  guint lender = 0;
+  guint lender;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), 0);
 
   seat = get_seat (self, handle);
   loop = prio_task_group_get_loop (self);
-  if (seat == NULL || prio_task_is_completed (seat->task) || !prio_loop_enter (loop))
+  if (seat == NULL || is_over (seat->task) || !prio_numbers_enter (loop))
     return 0;
-  if (prio_lending_is_used (loop))
-    lender = prio_lending_keep (prio_task_get_entry (seat->task));
-  prio_loop_leave (loop);
+  lender = prio_numbers_keep_task (seat->task);
+  prio_numbers_leave (loop);
   return lender;
 }
 
-/* Owner thread: which task of @runner @task stands for, that waits in its group; 0 if it is none. */
+/**
+ * prio_runner_get_first:
+ * @self: a runner
+ *
+ * Gets the number of the task that comes next of all tasks of the scheduler, if it is one of this runner, in a group or not, and no
+ * continuation: see [method@PrioSched.Scheduler.dup_first_task].
+ *
+ * Call it on the thread that runs the main context; on others it returns 0.
+ *
+ * Returns: the number, or 0
+ *
+ * Since: 1.0
+ */
 guint
-prio_runner_id_of_task (PrioRunner *runner, PrioTask *task)
+prio_runner_get_first (PrioRunner *self)
 {
-  PrioMember *member;
+  PrioTask *task;
   PrioSeat *seat;
+  guint id;
 
-  if (!g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id))
+  g_return_val_if_fail (self != NULL, 0);
+
+  if (!prio_numbers_enter (self->loop))
     return 0;
-  member = prio_task_get_entry (task)->job.data;
-  seat = member->data;
-  return seat->runner == runner ? seat->id : 0;
+  id = prio_numbers_first (self, &task);
+  seat = task != NULL ? seat_of (task) : NULL;
+  if (seat != NULL && seat->runner == self)
+    id = seat->id;
+  prio_numbers_leave (self->loop);
+  return id;
 }
 
 /* The handle of the task that @task stands for, which has completed: 0 if it is none of a runner, or was aborted. */
@@ -332,76 +287,47 @@ handle_of (PrioTask *task)
 /* A wait that is a task of a runner, which is posted when it is over. */
 typedef struct
 {
-  PrioRunner *runner;
+  PrioRunner *runner; /* held until then */
   guint id;
+  PrioTask *task; /* how it has ended; */
+  GError *error;
 } PrioIdWait;
 
-/* How it has ended. */
-typedef struct
-{
-  PrioTask *task;
-  GError *error;
-} PrioIdWaitEnd;
-
 static void
-end_free (gpointer data)
+wait_free (gpointer data)
 {
-  PrioIdWaitEnd *end = data;
+  PrioIdWait *wait = data;
 
-  g_clear_object (&end->task);
-  g_clear_error (&end->error);
-  g_free (end);
+  g_clear_object (&wait->task);
+  g_clear_error (&wait->error);
+  g_free (wait);
+}
+
+/* The waits for a group that are over, by their ids. */
+static GHashTable *
+ended_of (GObject *group)
+{
+  static const char key[] = "prio-sched-ended-waits";
+  GHashTable *ended = g_object_get_data (group, key);
+
+  if (ended == NULL)
+    {
+      ended = g_hash_table_new_full (NULL, NULL, NULL, wait_free);
+      g_object_set_data_full (group, key, ended, (GDestroyNotify) g_hash_table_unref);
+    }
+  return ended;
 }
 
 static void
 waited (GObject *group, GAsyncResult *result, gpointer data)
 {
-  PrioTaskGroup *self = PRIO_TASK_GROUP (group);
   PrioIdWait *wait = data;
-  PrioIdWaitEnd *end = g_new0 (PrioIdWaitEnd, 1);
+  g_autoptr (PrioRunner) runner = wait->runner;
 
-  prio_task_group_wait_finish (self, result, &end->task, &end->error);
-  if (numbers_of (self)->ended == NULL)
-    numbers_of (self)->ended = g_hash_table_new_full (NULL, NULL, NULL, end_free);
-  g_hash_table_insert (numbers_of (self)->ended, GUINT_TO_POINTER (wait->id), end);
+  prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, &wait->task, &wait->error);
+  g_hash_table_insert (ended_of (group), GUINT_TO_POINTER (wait->id), wait);
   /* Not behind a loop of yields. */
-  prio_runner_yield_full (wait->runner, wait->id, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, 0, -1, FALSE);
-  prio_runner_unref (wait->runner);
-  g_free (wait);
-}
-
-/* The state in which a task that @seat stands for calls, or none if that is NULL.  Owner thread; to be ended. */
-static PrioState
-state_of_seat (PrioSeat *seat)
-{
-  PrioState state = { .depth = g_main_depth () };
-  PrioTraits traits = { 0 };
-  PrioLoop *loop;
-
-  if (seat == NULL || seat->member == NULL)
-    return (PrioState) { .run_queue = NULL };
-
-  state.run_queue = seat->group->places;
-  traits.member = seat->member->number;
-  loop = state.run_queue->loop;
-  if (prio_loop_enter (loop))
-    {
-      state.traits = prio_traits_new (&traits);
-      prio_loop_leave (loop);
-    }
-  return state;
-}
-
-static void
-end_state_of_seat (const PrioState *state)
-{
-  gboolean locked;
-
-  if (state->traits != NULL && prio_loop_enter_or_lock (state->run_queue->loop, &locked))
-    {
-      prio_traits_end (state);
-      prio_loop_leave_or_unlock (state->run_queue->loop, locked);
-    }
+  prio_runner_yield_full (runner, wait->id, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, 0, -1, FALSE);
 }
 
 /**
@@ -426,8 +352,6 @@ void
 prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, PrioTaskGroupWait until,
                          GCancellable *cancellable, PrioRunner *runner, guint id)
 {
-  const PrioState *outer = prio_thread.state;
-  PrioState state;
   PrioIdWait *wait;
 
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
@@ -437,13 +361,10 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
   g_return_if_fail (id != 0);
 
-  wait = g_new (PrioIdWait, 1);
-  *wait = (PrioIdWait) { .runner = prio_runner_ref (runner), .id = id };
-  state = state_of_seat (own != NULL ? get_seat (own, handle) : NULL);
-  prio_thread.state = state.run_queue != NULL ? &state : NULL;
-  prio_task_group_wait_async (self, until, cancellable, waited, wait);
-  prio_thread.state = outer;
-  end_state_of_seat (&state);
+  wait = g_new0 (PrioIdWait, 1);
+  wait->runner = prio_runner_ref (runner);
+  wait->id = id;
+  prio_task_group_wait_as (self, own, handle, until, cancellable, waited, wait);
 }
 
 /**
@@ -466,26 +387,23 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
 gboolean
 prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, guint *handle, GError **error)
 {
-  PrioIdWaitEnd *end;
-  GHashTable *ended;
-  gpointer stolen = NULL;
+  gpointer ended = NULL;
   gboolean has_come;
+  PrioIdWait *wait;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
-  ended = numbers_of (self)->ended;
+
+  g_hash_table_steal_extended (ended_of (G_OBJECT (self)), GUINT_TO_POINTER (id), NULL, &ended);
   g_return_val_if_fail (ended != NULL, FALSE);
 
-  g_hash_table_steal_extended (ended, GUINT_TO_POINTER (id), NULL, &stolen);
-  g_return_val_if_fail (stolen != NULL, FALSE);
-
-  end = stolen;
-  has_come = end->error == NULL;
+  wait = ended;
+  has_come = wait->error == NULL;
   if (handle != NULL)
-    *handle = end->task != NULL ? handle_of (end->task) : 0;
+    *handle = wait->task != NULL ? handle_of (wait->task) : 0;
   if (!has_come)
-    g_propagate_error (error, g_steal_pointer (&end->error));
+    g_propagate_error (error, g_steal_pointer (&wait->error));
   else if (task != NULL)
-    *task = g_steal_pointer (&end->task);
-  end_free (end);
+    *task = g_steal_pointer (&wait->task);
+  wait_free (wait);
   return has_come;
 }

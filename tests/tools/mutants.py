@@ -38,7 +38,7 @@ MUTANTS = [
     ('run-queue.c', 'entry->job.order = prio_loop_next_order (run_queue->loop);', 'entry->job.order = run_queue->loop->next_order;'),
     ('run-queue.c', 'if (was_head && prio_ready_contains (queue))', 'if (FALSE && was_head)'),
     ('run-queue.c', 'entry->follows->n_foreign++;', ';'),
-    ('run-queue.c', 'if (entry->job.notify != NULL)\n    prio_loop_defer_release (entry->run_queue->loop, entry->job.notify, entry->job.data);\n  prio_run_queue_release_entry',
+    ('run-queue.c', 'prio_loop_defer_release (entry->run_queue->loop, entry->job.notify, entry->job.data);\n  prio_run_queue_release_entry',
      'prio_run_queue_release_entry'),
     ('run-queue-group.c', 'if (group->n_foreign > 0)\n    return;', ''),
     ('run-queue-group.c', 'prio_entry_move (entry, PRIO_ENTRY_ABORTED);', ';'),

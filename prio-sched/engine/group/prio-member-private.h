@@ -19,7 +19,7 @@ struct _PrioMember
   GDestroyNotify notify;
   GList link;           /* in @queued of the group until the function begins; its data is the member, or NULL */
   PrioMember *outer;    /* whose function was on the stack when its own was called, or NULL */
-  guint number;         /* in the states of its function and of all that goes on from there; 0 before and after */
+  guint number;         /* in the states of its function and of all that goes on from there, and for who asks; or 0 */
   guint n_waits;        /* for its own group: nobody waits for it, and its place is free */
   gboolean has_place;   /* not while its function runs in a thread: those places are counted, and change hands */
   gboolean in_thread;   /* its function runs in one */
@@ -32,6 +32,7 @@ PrioMember *prio_member_ref (PrioMember *member);
 void prio_member_unref (PrioMember *member);
 void prio_member_release (gpointer member);
 PrioMember *prio_member_current (PrioLoop *loop);
+PrioMember *prio_member_find (PrioTaskGroup *self, guint number);
 void prio_member_enqueue (PrioMember *member);
 void prio_member_take_out_of_queue (gpointer member);
 void prio_member_begin (PrioMember *member);

@@ -15,23 +15,17 @@
  * younger, and runs. */
 #define MAX_NUMBER (G_MAXUINT - 1)
 
+PrioLoop *
+prio_task_group_get_loop (PrioTaskGroup *self)
+{
+  return self->places->loop;
+}
+
 PrioMember *
 prio_member_ref (PrioMember *member)
 {
   g_atomic_int_inc (&member->refs);
   return member;
-}
-
-/* A GDestroyNotify: the function has returned, or will not be called. */
-void
-prio_member_release (gpointer data)
-{
-  PrioMember *member = data;
-
-  prio_member_take_out_of_queue (member);
-  if (member->notify != NULL)
-    member->notify (member->data);
-  prio_member_unref (member);
 }
 
 void
@@ -132,27 +126,35 @@ prio_member_take_out_of_queue (gpointer data)
     prio_task_group_update_places (self);
 }
 
-/* The tasks of a loop's groups that have begun. */
+/* The tasks of a loop's groups that have a number. */
 typedef struct
 {
-  GHashTable *by_number; /* number → PrioMember, not owned */
+  GHashTable *by_number; /* number → PrioMember, not owned; NULL until needed */
   guint last;            /* the number that was given last */
 } Members;
 
 static void
 members_clear (gpointer record)
 {
-  g_hash_table_unref (((Members *) record)->by_number);
+  g_clear_pointer (&((Members *) record)->by_number, g_hash_table_unref);
 }
 
-static const PrioSlotFuncs slot_funcs = { .size = sizeof (Members), .clear = members_clear };
-
-/* Owner thread. */
-static void
-number (PrioMember *member, PrioLoop *loop)
+static Members *
+members_of (PrioLoop *loop)
 {
-  Members *members = prio_loop_ensure_slot (loop, PRIO_SLOT_GROUP, &slot_funcs);
+  static const PrioSlotFuncs funcs = { .size = sizeof (Members), .clear = members_clear };
 
+  return prio_loop_ensure_slot (loop, PRIO_SLOT_GROUP, &funcs);
+}
+
+/* Owner thread: gives @member a number, if it has none.  Returns it. */
+static guint
+number (PrioMember *member)
+{
+  Members *members = members_of (prio_task_group_get_loop (member->group));
+
+  if (member->number != 0)
+    return member->number;
   if (members->by_number == NULL)
     members->by_number = g_hash_table_new (NULL, NULL);
   do
@@ -160,13 +162,34 @@ number (PrioMember *member, PrioLoop *loop)
   while (g_hash_table_contains (members->by_number, GUINT_TO_POINTER (members->last)));
   member->number = members->last;
   g_hash_table_insert (members->by_number, GUINT_TO_POINTER (member->number), member);
+  return member->number;
 }
 
-/* Owner thread: where the tasks of @loop that have a number are. */
-static GHashTable *
-numbered (PrioLoop *loop)
+/* A GDestroyNotify: the function has returned, or will not be called. */
+void
+prio_member_release (gpointer data)
 {
-  return ((Members *) prio_loop_get_slot (loop, PRIO_SLOT_GROUP))->by_number;
+  PrioMember *member = data;
+  PrioLoop *loop = prio_task_group_get_loop (member->group);
+
+  prio_member_take_out_of_queue (member);
+  if (member->number != 0 && prio_loop_enter (loop))
+    {
+      g_hash_table_remove (members_of (loop)->by_number, GUINT_TO_POINTER (member->number));
+      prio_loop_leave (loop);
+    }
+  if (member->notify != NULL)
+    member->notify (member->data);
+  prio_member_unref (member);
+}
+
+/* Owner thread. */
+static PrioMember *
+find (PrioLoop *loop, guint number)
+{
+  GHashTable *by_number = members_of (loop)->by_number;
+
+  return number != 0 && by_number != NULL ? g_hash_table_lookup (by_number, GUINT_TO_POINTER (number)) : NULL;
 }
 
 /* The task of a group whose function, or what goes on from there, calls this, or NULL.  Owner thread. */
@@ -175,14 +198,47 @@ prio_member_current (PrioLoop *loop)
 {
   const PrioState *state = prio_state_of_thread ();
   PrioMember *member;
-  guint number;
 
   if (state == NULL || state->traits == NULL || state->run_queue->loop != loop)
     return NULL;
 
-  number = prio_traits_of (state).member;
-  member = number != 0 ? g_hash_table_lookup (numbered (loop), GUINT_TO_POINTER (number)) : NULL;
-  return member != NULL && member->group->places == state->run_queue ? member : NULL;
+  member = find (loop, prio_traits_of (state).member);
+  return member != NULL && !member->left && member->group->places == state->run_queue ? member : NULL;
+}
+
+/* The task of @self that has @number, and no result yet; or NULL. */
+PrioMember *
+prio_member_find (PrioTaskGroup *self, guint number)
+{
+  PrioMember *member = find (prio_task_group_get_loop (self), number);
+
+  return member != NULL && member->group == self ? member : NULL;
+}
+
+PrioTask *
+prio_task_group_find (PrioTaskGroup *self, guint number)
+{
+  PrioMember *member = prio_member_find (self, number);
+
+  return member != NULL ? member->task : NULL;
+}
+
+static PrioMember *
+member_of (PrioTask *task)
+{
+  return prio_task_get_entry (task)->job.data;
+}
+
+gpointer
+prio_task_group_get_data (PrioTask *task)
+{
+  return member_of (task)->data;
+}
+
+guint
+prio_task_group_number (PrioTask *task)
+{
+  return number (member_of (task));
 }
 
 /* Here and below, nothing is released while places are counted, so nothing of the user's runs.  Once the context has gone nobody
@@ -217,7 +273,7 @@ prio_member_begin (PrioMember *member)
   /* It may have been aborted since its turn came. */
   if (!member->left)
     {
-      number (member, prio_task_group_get_loop (member->group));
+      number (member);
       prio_member_take_place (member);
     }
   /* It has its place: no other one gets it. */
@@ -266,9 +322,6 @@ prio_member_leave (PrioMember *member)
   if (!prio_loop_enter (loop))
     return;
 
-  if (member->number != 0)
-    g_hash_table_remove (numbered (loop), GUINT_TO_POINTER (member->number));
-  member->number = 0;
   prio_loop_leave (loop);
   prio_member_leave_place (member);
   prio_task_group_pending_changed (self);

@@ -11,13 +11,11 @@
 #include "prio-task-controller.h"
 
 typedef struct _PrioMember PrioMember;
-typedef struct _PrioTaskGroup PrioTaskGroup;
 
 /* The rooms above that keep a record with a group. */
 enum
 {
   PRIO_GROUP_SLOT_FEED,     /* which rows are in view */
-  PRIO_GROUP_SLOT_BINDINGS, /* tasks and waits that are numbers */
   PRIO_N_GROUP_SLOTS
 };
 
@@ -53,9 +51,3 @@ struct _PrioTaskGroup
 
   PrioSlot slots[PRIO_N_GROUP_SLOTS]; /* of the rooms above; freed with the group */
 };
-
-static inline PrioLoop *
-prio_task_group_get_loop (PrioTaskGroup *self)
-{
-  return self->places->loop;
-}

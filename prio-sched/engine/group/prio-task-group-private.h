@@ -7,5 +7,3 @@
 
 #include "group/prio-task-group-impl-private.h"
 #include "prio-task-group.h"
-
-gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);

@@ -206,6 +206,41 @@ debug_wait (PrioTaskGroup *self, PrioMember *member)
            name != NULL ? name : "it has no name");
 }
 
+/* Begins a wait of @member, whose function calls this or what goes on from there; or of nobody, if that is NULL. */
+static void
+wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCancellable *cancellable, GAsyncReadyCallback callback,
+          gpointer user_data)
+{
+  PrioTaskOptions options = { .signal = cancellable, .source_object = G_OBJECT (self), .source_tag = prio_task_group_wait_async };
+  gboolean is_own = member != NULL && member->group == self;
+  PrioLoop *loop = prio_task_group_get_loop (self);
+  g_autoptr (PrioTask) task = NULL;
+  PrioWait *wait;
+
+  prio_return_if_wrong (prio_check_task_options ("prio_task_group_wait_async", &options, TRUE));
+
+  task = prio_run_queue_make_task (self->places, &options);
+  prio_task_add_reaction (task, callback, user_data, NULL);
+  wait = g_new (PrioWait, 1);
+  *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until };
+  if (is_own)
+    begin_to_wait (self, wait, member);
+  else if (member != NULL && prio_is_debugging ())
+    debug_wait (self, member);
+  prio_task_hold (task, wait, wait_release);
+
+  /* What has ended before tells the group in a microtask.  The wait joins after that, unless it is over at once. */
+  if (self->n_open == (is_own ? self->n_waiting : 0))
+    {
+      join (task);
+    }
+  else if (prio_loop_enter (loop))
+    {
+      prio_loop_queue_microtask (loop, &(PrioMicrotask) { .func = join, .data = g_steal_pointer (&task), .notify = g_object_unref });
+      prio_loop_leave (loop);
+    }
+}
+
 /**
  * prio_task_group_wait_async:
  * @self: a group
@@ -249,41 +284,25 @@ void
 prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCancellable *cancellable,
                             GAsyncReadyCallback callback, gpointer user_data)
 {
-  PrioTaskOptions options = { .signal = cancellable, .source_object = G_OBJECT (self),
-                              .source_tag = prio_task_group_wait_async };
-  g_autoptr (PrioTask) task = NULL;
-  gboolean is_own;
-  PrioLoop *loop;
-  PrioMember *member;
-  PrioWait *wait;
-
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
-  prio_return_if_wrong (prio_check_task_options (G_STRFUNC, &options, TRUE));
   g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
 
-  task = prio_run_queue_make_task (self->places, &options);
-  prio_task_add_reaction (task, callback, user_data, NULL);
-  wait = g_new (PrioWait, 1);
-  *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until };
-  loop = prio_task_group_get_loop (self);
-  member = prio_member_current (loop);
-  is_own = member != NULL && member->group == self;
-  if (is_own)
-    begin_to_wait (self, wait, member);
-  else if (member != NULL && prio_is_debugging ())
-    debug_wait (self, member);
-  prio_task_hold (task, wait, wait_release);
+  wait_for (self, until, prio_member_current (prio_task_group_get_loop (self)), cancellable, callback, user_data);
+}
 
-  /* What has ended before tells the group in a microtask.  The wait joins after that, unless it is over at once. */
-  if (self->n_open == (is_own ? self->n_waiting : 0))
-    {
-      join (task);
-    }
-  else if (prio_loop_enter (loop))
-    {
-      prio_loop_queue_microtask (loop, &(PrioMicrotask) { .func = join, .data = g_steal_pointer (&task), .notify = g_object_unref });
-      prio_loop_leave (loop);
-    }
+/* The same, in no state, for the task of @own that has begun and has @number, if there is one. */
+void
+prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, PrioTaskGroupWait until, GCancellable *cancellable,
+                         GAsyncReadyCallback callback, gpointer user_data)
+{
+  PrioMember *member = own != NULL ? prio_member_find (own, number) : NULL;
+  const PrioState *outer = prio_thread.state;
+
+  if (member != NULL && (member->left || member->link.data != NULL))
+    member = NULL;
+  prio_thread.state = &prio_state_none;
+  wait_for (self, until, member, cancellable, callback, user_data);
+  prio_thread.state = outer;
 }
 
 /**

@@ -1,4 +1,4 @@
-/* prio-opened.c: what prio-engine.h opens, of several rooms
+/* prio-opened.c: what prio-engine.h and prio-numbers.h open, of several rooms
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -6,9 +6,12 @@
 #include "config.h"
 
 #include "loop/prio-dispatch-private.h"
+#include "loop/prio-lending-private.h"
 #include "loop/prio-loop-source-private.h"
 #include "open/prio-engine.h"
 #include "post/prio-scheduler-thread-private.h"
+#include "signal/prio-dependence-private.h"
+#include "signal/prio-registration-private.h"
 
 gboolean
 prio_scheduler_is_busy (PrioScheduler *self)
@@ -33,4 +36,59 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
   if (options == NULL)
     options = &prio_no_task_options;
   return prio_task_run_in_scheduler (prio_run_queue_make_task (self->run_queue, options), other, func, data, notify);
+}
+
+/* Keeps the task of @runner that has begun.  Its priority is that of @signal if it has none of its own. */
+static guint
+keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
+{
+  GCancellable *held = signal != NULL ? g_object_ref (signal) : NULL;
+  PrioState state = { .run_queue = self->run_queue, .priority = (gint8) priority };
+  PrioRegistration *registration = NULL;
+  gboolean aborted = FALSE;
+  guint lender = 0;
+
+  if (signal != NULL)
+    registration = prio_registration_acquire (self->run_queue, prio_signal_node_for (signal), &held, &aborted);
+  if (!aborted)
+    {
+      state.group = prio_registration_group (registration);
+      if (state.group == NULL && priority == PRIO_PRIORITY_UNSET)
+        state.priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+      lender = prio_lending_keep_state (self->loop, &state);
+    }
+  g_clear_pointer (&registration, prio_registration_release);
+  if (held != NULL)
+    prio_loop_defer_release (self->loop, g_object_unref, held);
+  return lender;
+}
+
+guint
+prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal)
+{
+  PrioEntry *entry;
+
+  if (!prio_lending_is_used (self->loop) || self->run_queue == NULL)
+    return 0;
+  if (id == 0)
+    return keep_begun (self, priority, signal);
+  entry = prio_numbers_find (self, id);
+  return entry != NULL ? prio_lending_keep (entry) : 0;
+}
+
+guint
+prio_numbers_keep_task (PrioTask *task)
+{
+  PrioEntry *entry = prio_task_get_entry (task);
+
+  return prio_lending_is_used (entry->run_queue->loop) ? prio_lending_keep (entry) : 0;
+}
+
+void
+prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id)
+{
+  PrioEntry *entry = prio_lending_is_used (self->loop) ? prio_numbers_find (self, id) : NULL;
+
+  if (entry != NULL)
+    prio_lending_begin_wait_for_entry (self->loop, waiter, entry);
 }

@@ -13,3 +13,8 @@
 
 guint prio_run_queue_count (PrioRunQueue *run_queue);
 guint prio_group_count (PrioGroup *group);
+
+/* @queue is where @job stands, or NULL if it is delayed. */
+typedef void (*PrioWaitingFunc) (PrioJob *job, const PrioQueue *queue, gpointer data);
+
+void prio_run_queue_foreach_waiting (PrioRunQueue *run_queue, PrioWaitingFunc func, gpointer data);

@@ -28,8 +28,63 @@ prio_group_count (PrioGroup *group)
 typedef struct
 {
   PrioRunQueue *run_queue;
-  PrioWaiting *waiting;
-} ByPriority;
+  PrioWaitingFunc func;
+  gpointer data;
+} Visit;
+
+static void
+visit_queue (PrioHeapItem *item, gpointer data)
+{
+  const Visit *visit = data;
+  const PrioQueue *queue = prio_queue_from_ready (item->node);
+
+  for (PrioJob *job = queue->head; job != NULL; job = job->next)
+    visit->func (job, queue, visit->data);
+}
+
+static void
+visit_late (PrioHeapItem *item, gpointer data)
+{
+  const Visit *visit = data;
+  PrioEntry *entry = prio_entry_from_delay (item->node);
+
+  visit->func (&entry->job, &entry->run_queue->expired, visit->data);
+}
+
+static gboolean
+is_of (PrioRunQueue *part, PrioRunQueue *run_queue)
+{
+  return part == run_queue || part->outer == run_queue;
+}
+
+static void
+visit_delayed (PrioHeapItem *item, gpointer data)
+{
+  const Visit *visit = data;
+  PrioEntry *entry = prio_entry_from_delay (item->node);
+
+  if (is_of (entry->run_queue, visit->run_queue))
+    visit->func (&entry->job, NULL, visit->data);
+}
+
+static void
+visit_part (PrioRunQueue *part, Visit *visit)
+{
+  prio_ready_group_foreach (&part->ready, visit_queue, visit);
+  prio_heap_foreach (&part->late, visit_late, visit);
+}
+
+/* Calls @func for each task of @run_queue, and of its parts, that is queued or delayed. */
+void
+prio_run_queue_foreach_waiting (PrioRunQueue *run_queue, PrioWaitingFunc func, gpointer data)
+{
+  Visit visit = { run_queue, func, data };
+
+  visit_part (run_queue, &visit);
+  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
+    visit_part (part, &visit);
+  prio_due_foreach_delayed (&run_queue->loop->due, visit_delayed, &visit);
+}
 
 /* Adds @entry to @counts, by its own priority. */
 static void
@@ -40,76 +95,37 @@ add_entry (guint64 *counts, PrioEntry *entry)
 }
 
 static void
-add_queue (PrioHeapItem *item, gpointer data)
+add (PrioJob *job, const PrioQueue *queue, gpointer data)
 {
-  const ByPriority *by = data;
-  PrioQueue *queue = prio_queue_from_ready (item->node);
+  PrioWaiting *waiting = data;
 
-  for (PrioJob *job = queue->head; job != NULL; job = job->next)
-    {
-      if (queue->kind == PRIO_QUEUE_ENTRIES)
-        add_entry (by->waiting->queued, (PrioEntry *) job);
-      else
-        by->waiting->queued[prio_count_index (prio_effective_priority (queue->effective))]++;
-    }
+  if (queue == NULL || queue->kind == PRIO_QUEUE_ENTRIES)
+    add_entry (queue == NULL ? waiting->delayed : waiting->queued, (PrioEntry *) job);
+  else
+    waiting->queued[prio_count_index (prio_effective_priority (queue->effective))]++;
 }
 
 static void
-add_late (PrioHeapItem *item, gpointer data)
+add_dropped (PrioGroup *group, PrioWaiting *waiting)
 {
-  add_entry (((const ByPriority *) data)->waiting->queued, prio_entry_from_delay (item->node));
-}
-
-static gboolean
-is_of (PrioRunQueue *part, PrioRunQueue *run_queue)
-{
-  return part == run_queue || part->outer == run_queue;
-}
-
-static void
-add_delayed (PrioHeapItem *item, gpointer data)
-{
-  const ByPriority *by = data;
-  PrioEntry *entry = prio_entry_from_delay (item->node);
-
-  if (is_of (entry->run_queue, by->run_queue))
-    add_entry (by->waiting->delayed, entry);
-}
-
-static void
-add_dropped (PrioGroup *group, ByPriority *by)
-{
-  if (!is_of (group->run_queue, by->run_queue))
-    return;
-
   for (PrioEntry *entry = group->entries; entry != NULL; entry = entry->abort_next)
     {
       if (prio_entry_get_state (entry) == PRIO_ENTRY_DROPPED)
-        add_entry (by->waiting->dropped, entry);
+        add_entry (waiting->dropped, entry);
     }
-}
-
-static void
-add_queued (PrioRunQueue *part, ByPriority *by)
-{
-  prio_ready_group_foreach (&part->ready, add_queue, by);
-  prio_heap_foreach (&part->late, add_late, by);
 }
 
 /* Counts the tasks of @run_queue, and of its parts, that wait. */
 void
 prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
 {
-  PrioLoop *loop = run_queue->loop;
-  ByPriority by = { run_queue, waiting };
-
   *waiting = (PrioWaiting) { 0 };
-  add_queued (run_queue, &by);
-  for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
-    add_queued (part, &by);
-  prio_due_foreach_delayed (&loop->due, add_delayed, &by);
-  for (PrioGroup *group = prio_loop_first_aborted (loop); group != NULL; group = group->next_aborted)
-    add_dropped (group, &by);
+  prio_run_queue_foreach_waiting (run_queue, add, waiting);
+  for (PrioGroup *group = prio_loop_first_aborted (run_queue->loop); group != NULL; group = group->next_aborted)
+    {
+      if (is_of (group->run_queue, run_queue))
+        add_dropped (group, waiting);
+    }
 }
 
 /* Returns how many tasks of @run_queue, and of its parts, are queued or delayed. */

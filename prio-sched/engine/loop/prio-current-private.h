@@ -31,9 +31,6 @@ prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
 /* The state that is current on this thread, or NULL. */
 const PrioState *prio_state_of_thread (void);
 
-/* The state that is current on this thread for @loop, whichever of its schedulers it belongs to, or NULL. */
-const PrioState *prio_state_capture (PrioLoop *loop);
-
 /* Hold and release the run queue and the group of @state.  Owner thread. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);

@@ -39,7 +39,7 @@ struct _PrioBatch
   PrioStopwatch watch;
 
   /* While numbers run: */
-  PrioNumbers *numbers;
+  PrioRunner *numbers; /* whose; NULL also where the function of a task has that of a runner called */
   gboolean running; /* one is running; its state and entry follow */
   PrioState state;
   PrioEntry *entry; /* or NULL */
@@ -47,8 +47,6 @@ struct _PrioBatch
   const PrioState *outer_state;
 };
 
-gboolean prio_batch_end_number (PrioBatch *batch);
-guint prio_batch_next_number (PrioBatch *batch);
 void prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now);
 void prio_loop_checkpoint (PrioLoop *loop);
 void prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now);

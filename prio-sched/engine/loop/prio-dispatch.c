@@ -436,7 +436,7 @@ begin_number (PrioBatch *batch, PrioQueue *queue)
       if (G_UNLIKELY (batch->entry->timed != PRIO_TIMED_NOT))
         prio_traits_begin (batch->entry, &batch->state);
       id = batch->entry->job.id;
-      g_hash_table_remove (batch->numbers->waiting, GUINT_TO_POINTER (id));
+      prio_numbers_forget (batch->numbers, id);
     }
   else
     {
@@ -458,8 +458,8 @@ begin_number (PrioBatch *batch, PrioQueue *queue)
 }
 
 /* Ends the running number, after its microtask checkpoint.  Returns whether it has been aborted meanwhile. */
-gboolean
-prio_batch_end_number (PrioBatch *batch)
+static gboolean
+end_number (PrioBatch *batch)
 {
   PrioLoop *loop = batch->loop;
   gboolean aborted = FALSE;
@@ -480,7 +480,9 @@ prio_batch_end_number (PrioBatch *batch)
       aborted = prio_entry_is_aborted (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
         prio_observed_leaves (batch->observed, batch->entry);
-      prio_run_queue_release_entry (batch->entry);
+      /* An abort that comes after this does not end a task that stands for a number, and an earlier one ends it after its function. */
+      if (batch->numbers != NULL || !aborted)
+        prio_run_queue_release_entry (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
         prio_observed_ended (g_steal_pointer (&batch->observed));
     }
@@ -492,36 +494,67 @@ prio_batch_end_number (PrioBatch *batch)
   return aborted;
 }
 
-/* Begins the next task of all if it is a number of the same PrioNumbers, and returns it; otherwise returns 0. */
-guint
-prio_batch_next_number (PrioBatch *batch)
+/* Returns: whether the running number has been aborted; FALSE if it had ended before */
+gboolean
+prio_numbers_end (void)
 {
+  PrioBatch *batch = prio_thread.batch;
+
+  g_return_val_if_fail (batch != NULL && (batch->numbers != NULL || batch->entry != NULL), FALSE);
+
+  return end_number (batch);
+}
+
+/* Ends the running number, and begins the next task of all if that is a number of the same runner; otherwise returns 0. */
+guint
+prio_numbers_next (void)
+{
+  PrioBatch *batch = prio_thread.batch;
   PrioQueue *queue;
 
+  prio_numbers_end ();
+  if (batch == NULL || batch->numbers == NULL)
+    return 0;
   count (batch, 1);
   queue = choose (batch);
   return queue != NULL && prio_numbers_of (queue->head) == batch->numbers ? begin_number (batch, queue) : 0;
+}
+
+/* In the function of the task of @entry, which stands for @id: that task has no next one. */
+void
+prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry)
+{
+  PrioBatch *batch = prio_thread.batch;
+
+  batch->running = TRUE;
+  batch->entry = entry;
+  batch->state.traits = NULL;
+  batch->outer_state = NULL;
+  self->func (id, self->data);
+  batch->running = FALSE;
+  batch->entry = NULL;
 }
 
 /* Has the number at the head of @queue run, and those that follow it. */
 static void
 run_numbers (PrioBatch *batch, PrioQueue *queue)
 {
-  PrioNumbers *numbers = batch->numbers = queue->head->data;
+  PrioRunner *runner = batch->numbers = queue->head->data;
 
   /* It is not closed while its function is running. */
-  prio_numbers_hold (numbers);
+  prio_numbers_hold (runner);
   batch->outer_state = prio_thread.state;
-  numbers->funcs->run (numbers, begin_number (batch, queue));
+  runner->func (begin_number (batch, queue), runner->data);
 
   /* If the function has asked for the next number until there was none, the last one has ended. */
   if (batch->running)
     {
-      prio_batch_end_number (batch);
+      end_number (batch);
       count (batch, 1);
     }
   batch->numbers = NULL;
-  prio_numbers_release (numbers);
+  batch->entry = NULL;
+  prio_numbers_release (runner);
 }
 
 /* Tasks have run in @batch. */

@@ -140,8 +140,7 @@ idle_drop (PrioLoop *loop, PrioIdle *idle)
   idle_delist (loop, idle);
   if (G_UNLIKELY (idle->observed != NULL))
     prio_observed_idle_aborted (idle->observed);
-  if (idle->notify != NULL)
-    prio_loop_defer_release (loop, idle->notify, idle->data);
+  prio_loop_defer_release (loop, idle->notify, idle->data);
   idle_free (idle);
 }
 

@@ -11,6 +11,5 @@
 
 #include "loop/prio-loop-private.h"
 
-void prio_interludes_add (PrioLoop *loop, GSourceFunc func, gpointer data, GDestroyNotify notify);
 void prio_interludes_call (PrioLoop *loop);
 void prio_interludes_free (PrioLoop *loop);

@@ -41,11 +41,8 @@ void prio_lending_group_changed (PrioGroup *group);
 
 guint prio_lending_keep (PrioEntry *entry);
 guint prio_lending_keep_state (PrioLoop *loop, const PrioState *state);
-void prio_lending_drop (PrioLoop *loop, guint number);
 gboolean prio_lending_drop_all (PrioLoop *loop);
-void prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited);
 void prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry);
-void prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited);
 
 /* The priority of @entry by itself, wherever it stands: without a timeout that has passed, and without what it is lent. */
 static inline PrioTaskPriority

@@ -538,7 +538,7 @@ prio_lending_keep_state (PrioLoop *loop, const PrioState *state)
 static PrioLendNode *
 find_kept (PrioLoop *loop, guint number)
 {
-  return g_hash_table_lookup (loop->lending->kept, GUINT_TO_POINTER (number));
+  return loop->lending != NULL ? g_hash_table_lookup (loop->lending->kept, GUINT_TO_POINTER (number)) : NULL;
 }
 
 /* The task that a binding keeps has its result: it does not wait any more either, as the binding tells where it would. */

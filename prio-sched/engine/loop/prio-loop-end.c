@@ -23,15 +23,15 @@ static void
 release_job (PrioLoop *loop, PrioQueue *queue)
 {
   PrioJob *job = prio_queue_pop_job (queue);
-  PrioNumbers *numbers = prio_numbers_of (job);
+  PrioRunner *numbers = prio_numbers_of (job);
 
   prio_run_queue_head_gone (queue->run_queue, queue);
   if (numbers != NULL)
     {
-      numbers->funcs->rejected (numbers, job->id);
+      prio_numbers_reject (numbers, job->id);
       prio_numbers_release (numbers);
     }
-  else if (job->notify != NULL)
+  else
     {
       prio_loop_defer_release (loop, job->notify, job->data);
     }
@@ -48,8 +48,7 @@ prio_loop_release_some (PrioLoop *loop)
 
   while (n < RELEASED_AT_ONCE && prio_microtasks_pop (&loop->between.microtasks, &microtask))
     {
-      if (microtask.notify != NULL)
-        prio_loop_defer_release (loop, microtask.notify, microtask.data);
+      prio_loop_defer_release (loop, microtask.notify, microtask.data);
       prio_state_release (&microtask.state);
       n++;
     }

@@ -26,6 +26,7 @@
 #include "policy/prio-stopwatch-private.h"
 #include "policy/prio-turn-private.h"
 #include "loop/prio-mailbox-private.h"
+#include "open/prio-numbers.h"
 #include "open/prio-observe.h"
 #include "queue/prio-due-private.h"
 #include "queue/prio-group-private.h"
@@ -218,39 +219,20 @@ struct _PrioLoop
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
 PrioLoop *prio_loop_find (GMainContext *context);
-void prio_loop_release (PrioLoop *loop);
 gboolean prio_loop_dispose (PrioLoop *loop);
 void prio_loop_leave_table (PrioLoop *loop);
 
 void prio_loops_observe (const PrioObservingFuncs *funcs);
 
-gboolean prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked);
-void prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked);
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
-void prio_loop_flush_releases (PrioLoop *loop);
 
 /* Stands in `prio_thread.state` where code runs that has no state, and where no finder is to be asked (prio-current). */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 
-/* Outside: calls a destroy notify, or nothing if that is NULL, at once.  It does not inherit the state of the task that runs. */
-static inline void
-prio_release_now (GDestroyNotify notify, gpointer data)
-{
-  const PrioState *state = prio_thread.state;
-
-  if (notify == NULL)
-    return;
-
-  prio_thread.state = &prio_state_none;
-  notify (data);
-  prio_thread.state = state;
-}
-
 void prio_loop_catch_up (PrioLoop *loop);
-gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 

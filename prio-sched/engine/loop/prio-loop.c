@@ -271,9 +271,26 @@ prio_loop_catch_up (PrioLoop *loop)
     g_main_context_wakeup (loop->context);
 }
 
+/* Outside: calls a destroy notify, or nothing if that is NULL, at once.  It does not inherit the state of the task that runs. */
+void
+prio_release_now (GDestroyNotify notify, gpointer data)
+{
+  const PrioState *state = prio_thread.state;
+
+  if (notify == NULL)
+    return;
+
+  prio_thread.state = &prio_state_none;
+  notify (data);
+  prio_thread.state = state;
+}
+
+/* Notes that @func is to be called outside, or does nothing if that is NULL. */
 void
 prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {
+  if (func == NULL)
+    return;
   if (loop->releases.n == loop->releases.allocated)
     {
       loop->releases.allocated = MAX (loop->releases.allocated * 2, 16);

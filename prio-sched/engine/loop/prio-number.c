@@ -7,6 +7,7 @@
 
 #include "loop/prio-number-private.h"
 
+#include "loop/prio-count-private.h"
 #include "loop/prio-lending-private.h"
 
 /* As many jobs of each queue are looked at to find one. */
@@ -19,20 +20,121 @@ prio_number_func (gpointer numbers G_GNUC_UNUSED)
   g_return_val_if_reached (G_SOURCE_REMOVE);
 }
 
-/* @self has no users any more. */
+static void
+op_hold_run_queue (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+{
+  prio_run_queue_hold (op->target);
+}
+
+/* Any thread: makes a runner without a function, whose only user is the scheduler.  It has three references: the caller's, that of the
+ * scheduler, and that which goes when it is closed. */
+PrioRunner *
+prio_numbers_new (PrioRunQueue *run_queue)
+{
+  PrioRunner *self = g_new0 (PrioRunner, 1);
+
+  self->refs = 3;
+  self->loop = prio_loop_ref (run_queue->loop);
+  self->run_queue = run_queue;
+  self->rejected = g_array_new (FALSE, FALSE, sizeof (guint));
+  self->users = 1;
+  prio_loop_submit (self->loop, &(PrioOp) { .apply = op_hold_run_queue, .target = run_queue });
+  return self;
+}
+
 void
-prio_numbers_close (PrioNumbers *self)
+prio_numbers_unref (gpointer runner)
+{
+  PrioRunner *self = runner;
+
+  if (!g_atomic_int_dec_and_test (&self->refs))
+    return;
+
+  prio_loop_unref (self->loop);
+  g_array_unref (self->rejected);
+  g_free (self);
+}
+
+/* @self has no users any more: nothing will run, and nothing can be posted. */
+void
+prio_numbers_close (PrioRunner *self)
 {
   PrioRunQueue *run_queue = g_steal_pointer (&self->run_queue);
 
   g_clear_pointer (&self->waiting, g_hash_table_unref);
-  self->funcs->closed (self);
+  self->name_func = NULL;
+  prio_loop_defer_release (self->loop, self->name_notify, self->name_data);
+  prio_loop_defer_release (self->loop, self->notify, self->data);
+  prio_loop_defer_release (self->loop, prio_numbers_unref, self);
   prio_run_queue_release (run_queue);
+}
+
+/* Adds a user, and its reference. */
+void
+prio_numbers_use (PrioRunner *self)
+{
+  g_atomic_int_inc (&self->refs);
+  prio_numbers_hold (self);
+}
+
+/* A microtask, which is a user: the runner would otherwise be closed with its scheduler before that. */
+static void
+tell_rejected (gpointer runner)
+{
+  PrioRunner *self = runner;
+
+  if (self->rejected->len > 0)
+    self->func (0, self->data);
+}
+
+/* The task @id will not run: the runner's function hears of it at the next checkpoint. */
+void
+prio_numbers_reject (PrioRunner *self, guint id)
+{
+  g_array_append_val (self->rejected, id);
+  if (self->rejected->len == 1 && !prio_loop_is_dead (self->loop))
+    {
+      prio_numbers_use (self);
+      prio_loop_queue_microtask (self->loop, &(PrioMicrotask) { .func = tell_rejected, .data = self, .notify = prio_numbers_drop });
+    }
+}
+
+static void
+op_drop (PrioLoop *loop, const PrioOp *op)
+{
+  if (op->data != NULL)
+    prio_numbers_reject (op->target, GPOINTER_TO_UINT (op->data));
+  prio_numbers_release (op->target);
+  prio_loop_defer_release (loop, prio_numbers_unref, op->target);
+}
+
+void
+prio_numbers_drop_rejected (PrioRunner *self, guint rejected)
+{
+  prio_loop_submit (self->loop, &(PrioOp) { .apply = op_drop, .target = self, .data = GUINT_TO_POINTER (rejected) });
+}
+
+void
+prio_numbers_drop (gpointer runner)
+{
+  prio_numbers_drop_rejected (runner, 0);
+}
+
+gboolean
+prio_numbers_enter (PrioLoop *loop)
+{
+  return prio_loop_enter (loop);
+}
+
+void
+prio_numbers_leave (PrioLoop *loop)
+{
+  prio_loop_leave (loop);
 }
 
 /* Posts @id, which nothing can abort.  @self must not be closed. */
 void
-prio_numbers_append (PrioNumbers *self, guint id, PrioEffective effective)
+prio_numbers_append (PrioRunner *self, guint id, PrioEffective effective)
 {
   PrioRunQueue *run_queue = self->run_queue;
   PrioJob *job = prio_loop_alloc_job (run_queue->loop);
@@ -46,10 +148,8 @@ prio_numbers_append (PrioNumbers *self, guint id, PrioEffective effective)
 static void
 number_aborted (PrioEntry *entry)
 {
-  PrioNumbers *self = entry->job.data;
-
-  g_hash_table_remove (self->waiting, GUINT_TO_POINTER (entry->job.id));
-  self->funcs->rejected (self, entry->job.id);
+  prio_numbers_forget (entry->job.data, entry->job.id);
+  prio_numbers_reject (entry->job.data, entry->job.id);
   prio_run_queue_release_entry (entry);
 }
 
@@ -69,32 +169,49 @@ static const PrioEntryFuncs number_funcs = {
 
 /* An entry for the task @id.  It is a user of @self; the caller sets its priority. */
 PrioEntry *
-prio_numbers_new_entry (PrioNumbers *self, guint id)
+prio_numbers_new_entry (PrioRunner *self, guint id)
 {
   PrioEntry *entry = prio_run_queue_new_entry (self->run_queue, prio_number_func, self, NULL);
 
   prio_numbers_hold (self);
   entry->funcs = &number_funcs;
   entry->job.id = id;
-  if (self->waiting == NULL)
-    self->waiting = g_hash_table_new (NULL, NULL);
-  g_hash_table_insert (self->waiting, GUINT_TO_POINTER (id), entry);
+  if (G_UNLIKELY (self->waiting != NULL))
+    g_hash_table_insert (self->waiting, GUINT_TO_POINTER (id), entry);
   return entry;
+}
+
+static void
+note (PrioJob *job, const PrioQueue *queue, gpointer data)
+{
+  PrioRunner *self = data;
+
+  if (prio_numbers_of (job) == self && (queue == NULL || queue->kind == PRIO_QUEUE_ENTRIES))
+    g_hash_table_insert (self->waiting, GUINT_TO_POINTER (job->id), job);
 }
 
 /* Returns: (nullable): the entry of the task @id that is delayed or queued; NULL if there is none, or if it is a job */
 PrioEntry *
-prio_numbers_find (PrioNumbers *self, guint id)
+prio_numbers_find (PrioRunner *self, guint id)
 {
-  PrioEntry *entry = self->waiting != NULL ? g_hash_table_lookup (self->waiting, GUINT_TO_POINTER (id)) : NULL;
+  PrioEntry *entry;
 
+  if (self->run_queue == NULL)
+    return NULL;
+  /* Programs that never ask need no table. */
+  if (self->waiting == NULL)
+    {
+      self->waiting = g_hash_table_new (NULL, NULL);
+      prio_run_queue_foreach_waiting (self->run_queue, note, self);
+    }
+  entry = g_hash_table_lookup (self->waiting, GUINT_TO_POINTER (id));
   /* The abort of its group may have dropped it. */
   return entry != NULL && prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED ? entry : NULL;
 }
 
 /* Takes the job that is @id out of @queue, if it is among the oldest there. */
 static gboolean
-cancel_job (PrioNumbers *self, PrioQueue *queue, guint id)
+cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
 {
   PrioJob **link = &queue->head, *before = NULL, *job;
 
@@ -114,7 +231,7 @@ cancel_job (PrioNumbers *self, PrioQueue *queue, guint id)
   if (before == NULL)
     prio_run_queue_head_gone (self->run_queue, queue);
   prio_loop_free_job (self->run_queue->loop, job);
-  self->funcs->rejected (self, id);
+  prio_numbers_reject (self, id);
   prio_run_queue_release (queue->run_queue);
   prio_numbers_release (self);
   return TRUE;
@@ -123,14 +240,14 @@ cancel_job (PrioNumbers *self, PrioQueue *queue, guint id)
 /* The task @id, which waits, will not run: it is rejected.  Returns FALSE if it does not wait, is being aborted already, or is
  * a job behind many others. */
 gboolean
-prio_numbers_cancel (PrioNumbers *self, guint id)
+prio_numbers_cancel (PrioRunner *self, guint id)
 {
   PrioEntry *entry = prio_numbers_find (self, id);
   gboolean cancelled = entry != NULL;
 
   if (entry != NULL)
     prio_run_queue_abort_entry (entry);
-  for (PrioEffective i = 0; i < PRIO_N_EFFECTIVE && !cancelled; i++)
+  for (PrioEffective i = 0; i < PRIO_N_EFFECTIVE && !cancelled && self->run_queue != NULL; i++)
     cancelled = cancel_job (self, &self->run_queue->jobs[i], id);
   return cancelled;
 }

@@ -234,7 +234,7 @@ take_entry (PrioQueue *queue, gboolean is_new)
 {
   PrioRunQueue *run_queue = queue->run_queue;
   PrioJob *job = prio_queue_pop_job (queue);
-  PrioNumbers *numbers = prio_numbers_of (job);
+  PrioRunner *numbers = prio_numbers_of (job);
   PrioEntry *entry;
 
   /* It takes over the job's use of the run queue. */
@@ -464,9 +464,10 @@ prio_observed_begins (PrioEntry *entry)
   /* A continuation has the name of the task that has posted it, for want of a better one. */
   if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || prio_entry_is_continuation (entry)))
     {
-      PrioNumbers *numbers = entry->job.data;
+      PrioRunner *runner = entry->job.data;
 
-      set_name (task, numbers->funcs->get_name (numbers, entry->job.id));
+      if (runner->name_func != NULL)
+        set_name (task, runner->name_func (entry->job.id, runner->name_data));
     }
   begin (task, last != 0 ? last : prio_clock_now ());
   return task;

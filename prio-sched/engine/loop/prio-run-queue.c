@@ -246,8 +246,7 @@ prio_run_queues_resume (PrioLoop *loop)
 static void
 closure_aborted (PrioEntry *entry)
 {
-  if (entry->job.notify != NULL)
-    prio_loop_defer_release (entry->run_queue->loop, entry->job.notify, entry->job.data);
+  prio_loop_defer_release (entry->run_queue->loop, entry->job.notify, entry->job.data);
   prio_run_queue_release_entry (entry);
 }
 

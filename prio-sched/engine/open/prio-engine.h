@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "prio-numbers.h"
 #include "prio-scheduler.h"
 
 /* The thread that runs the context: whether a task of the program is queued or delayed, or a microtask, and is not paused. */
@@ -18,3 +19,5 @@ void prio_scheduler_close (PrioScheduler *self);
  * @function promises. */
 PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
                                  PrioTaskFunc func, gpointer data, GDestroyNotify notify);
+/* Posts the number @id with @options, which are valid; if @expiry is not NULL, as a continuation whose timeout passes then. */
+PrioPosted prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options, const gint64 *expiry);

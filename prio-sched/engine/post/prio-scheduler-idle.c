@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include "loop/prio-idle-private.h"
+#include "loop/prio-number-private.h"
 #include "scheduler/prio-scheduler-private.h"
 
 /**
@@ -81,4 +82,39 @@ prio_scheduler_cancel_idle_callback (PrioScheduler *self, guint id)
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
 
   prio_loop_submit (self->run_queue->loop, &op);
+}
+
+static void
+run_number (PrioIdleDeadline *deadline, gpointer data)
+{
+  PrioRunner *runner = data;
+
+  runner->func (deadline->id, runner->data);
+}
+
+/* The idle callback is a user of the numbers, and takes over the reference to the runner. */
+static void
+op_request_number (PrioLoop *loop, const PrioOp *op)
+{
+  PrioIdle *idle = op->target;
+  PrioRunner *runner = idle->data;
+
+  if (runner->run_queue == NULL)
+    {
+      g_free (idle);
+      prio_loop_defer_release (loop, prio_numbers_unref, runner);
+      return;
+    }
+
+  prio_numbers_hold (runner);
+  idle->run_queue = runner->run_queue;
+  prio_idle_op_request (loop, op);
+}
+
+/* Any thread: @self runs the number that this returns when nothing else is to be done, or at the latest in @timeout ms. */
+guint
+prio_numbers_request_idle (PrioRunner *self, guint timeout)
+{
+  g_atomic_int_inc (&self->refs);
+  return prio_idle_submit (self->loop, op_request_number, &(PrioIdle) { .func = run_number, .data = self, .notify = prio_numbers_drop }, timeout);
 }

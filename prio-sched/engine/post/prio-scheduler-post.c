@@ -7,8 +7,12 @@
 
 #include "post/prio-scheduler-post-private.h"
 
+#include "loop/prio-current-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
+#include "loop/prio-observer-private.h"
+#include "loop/prio-traits-private.h"
+#include "open/prio-engine.h"
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-dependence-private.h"
 #include "signal/prio-util-private.h"
@@ -98,11 +102,25 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
     post_job (self, priority, func, user_data, notify);
 }
 
-/* Adds what @self describes, whose signal is registered. */
-void
-prio_post_add (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration)
+/* A task without a result that is to be posted: the options are read once, into this, and it goes down whole, to the thread that owns the
+ * loop too. */
+typedef struct
 {
-  PrioNumbers *numbers = prio_numbers_of (&self->job);
+  PrioOp op;            /* its target is the run queue, or nothing for a number */
+  PrioSignalNode *node; /* of the signal, or NULL */
+  gint64 due;           /* µs, or 0 */
+  gint64 expiry;        /* when its timeout passes, µs, or PRIO_NO_EXPIRY */
+  const char *name;     /* for those who observe the loop, or NULL; it is not sent to another thread */
+  PrioJob job;          /* its function, or that of numbers (prio-number) */
+  gint8 priority;       /* PrioTaskPriority */
+  guint8 turn;          /* PrioEntryTurn */
+} PrioPost;
+
+/* Adds what @self describes, whose signal is registered. */
+static void
+add (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration)
+{
+  PrioRunner *numbers = prio_numbers_of (&self->job);
   PrioEntry *entry;
 
   prio_thread.posting_name = self->name;
@@ -138,7 +156,7 @@ typedef enum
 static inline PostResult
 post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
 {
-  PrioNumbers *numbers = prio_numbers_of (&self->job);
+  PrioRunner *numbers = prio_numbers_of (&self->job);
   PrioRunQueue *run_queue = numbers != NULL ? numbers->run_queue : self->op.target;
   PrioRegistration *registration = NULL;
   gboolean aborted = run_queue == NULL || prio_loop_is_dead (loop);
@@ -152,7 +170,7 @@ post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
   if (aborted)
     return REJECTED;
 
-  prio_post_add (self, run_queue, registration);
+  add (self, run_queue, registration);
   return POSTED;
 }
 
@@ -161,7 +179,7 @@ static void
 op_post (PrioLoop *loop, const PrioOp *op)
 {
   const PrioPost *self = (const PrioPost *) op;
-  PrioNumbers *numbers = prio_numbers_of (&self->job);
+  PrioRunner *numbers = prio_numbers_of (&self->job);
   GCancellable *signal = self->node != NULL ? self->node->signal : NULL;
   gboolean posted = post_inside (self, loop, &signal) == POSTED;
 
@@ -170,10 +188,10 @@ op_post (PrioLoop *loop, const PrioOp *op)
   if (numbers != NULL)
     {
       if (!posted && numbers->run_queue != NULL)
-        numbers->funcs->rejected (numbers, self->job.id);
-      prio_loop_defer_release (loop, numbers->funcs->unref, numbers);
+        prio_numbers_reject (numbers, self->job.id);
+      prio_loop_defer_release (loop, prio_numbers_unref, numbers);
     }
-  else if (!posted && self->job.notify != NULL)
+  else if (!posted)
     {
       prio_loop_defer_release (loop, self->job.notify, self->job.data);
     }
@@ -183,7 +201,7 @@ op_post (PrioLoop *loop, const PrioOp *op)
 static gboolean
 send (PrioPost *self, PrioLoop *loop)
 {
-  PrioNumbers *numbers = prio_numbers_of (&self->job);
+  PrioRunner *numbers = prio_numbers_of (&self->job);
 
   if ((self->node != NULL && prio_signal_node_is_aborted (self->node)) || (numbers != NULL && prio_loop_has_gone (loop)))
     return FALSE;
@@ -195,14 +213,14 @@ send (PrioPost *self, PrioLoop *loop)
     g_object_ref (self->node->signal);
   /* A pending operation holds who runs it.  This thread may have been the owner before, but need not be now. */
   if (numbers != NULL)
-    numbers->funcs->ref (numbers);
+    g_atomic_int_inc (&numbers->refs);
   prio_loop_submit_post (loop, &self->op);
   return TRUE;
 }
 
 /* Any thread: posts what @self describes.  Returns FALSE if its signal is aborted, or its queue is closed. */
-gboolean
-prio_post_submit (PrioPost *self, PrioLoop *loop)
+static gboolean
+submit (PrioPost *self, PrioLoop *loop)
 {
   PrioSignalNode *node = self->node;
   g_autoptr (GCancellable) owned = NULL;
@@ -241,7 +259,7 @@ read_options (const PrioTaskOptions *options)
     .due = due,
     .expiry = prio_expiry_after (due, options->timeout),
     .name = options->name,
-    .priority = (gint8) options->priority,
+    .priority = (gint8) (options->signal == NULL && options->priority == PRIO_PRIORITY_UNSET ? PRIO_TASK_PRIORITY_USER_VISIBLE : options->priority),
     .turn = options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW,
   };
 }
@@ -285,9 +303,107 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   post = read_options (options);
   post.op.target = self->run_queue;
   post.job = (PrioJob) { .func = func, .data = user_data, .notify = notify };
-  if (prio_post_submit (&post, self->run_queue->loop))
+  if (submit (&post, self->run_queue->loop))
     return TRUE;
 
   prio_release_now (notify, user_data);
   return FALSE;
+}
+
+/* Outside. */
+static PrioPosted
+posted (PrioRunner *self, gboolean accepted)
+{
+  if (!accepted)
+    return PRIO_POSTED_REJECTED;
+  return prio_state_capture (self->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+}
+
+PrioPosted
+prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority)
+{
+  gboolean accepted;
+
+  if (G_UNLIKELY (prio_loop_is_observed (self->loop) || !prio_loop_enter (self->loop)))
+    return prio_numbers_post_full (self, id, &(PrioTaskOptions) { .priority = priority }, NULL);
+
+  accepted = self->run_queue != NULL;
+  if (accepted)
+    prio_numbers_append (self, id, prio_effective (priority, FALSE));
+  prio_loop_leave (self->loop);
+  return posted (self, accepted);
+}
+
+/* Outside, on any thread: what the task @id, which is about to be posted, is called; or NULL.  While somebody observes the loop, a trace
+ * names tasks from the post on.  A continuation without a name has that of the task that runs.
+ *
+ * Returns: (transfer full) (nullable): the name */
+static char *
+ask_name (PrioRunner *self, guint id, gboolean continuation)
+{
+  char *name = NULL;
+
+  /* The function belongs to the owner thread. */
+  if (G_LIKELY (!prio_loop_is_observed (self->loop)) || !prio_observers_hear_posts () || !prio_loop_is_owner_thread (self->loop))
+    return NULL;
+
+  if (self->name_func != NULL)
+    name = self->name_func (id, self->name_data);
+  if (name == NULL && continuation && prio_thread.observed != NULL)
+    name = g_strdup (prio_thread.observed->told.name);
+  return name;
+}
+
+PrioPosted
+prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options, const gint64 *expiry)
+{
+  g_autofree char *name = ask_name (self, id, expiry != NULL);
+  PrioPost post = read_options (options);
+
+  post.job = (PrioJob) { .func = prio_number_func, .data = self, .id = id };
+  post.name = name;
+  if (expiry != NULL)
+    {
+      post.expiry = MAX (*expiry, PRIO_NO_EXPIRY);
+      post.turn = prio_turn_of_continuation (options->takes_turns);
+    }
+  return posted (self, submit (&post, self->loop));
+}
+
+/* It has the signal, the priority, the turns and the timeout of the task that runs, if that is one of the scheduler. */
+PrioPosted
+prio_numbers_yield (PrioRunner *self, guint id)
+{
+  g_autofree char *name = ask_name (self, id, TRUE);
+  PrioPost post = { .job = { .func = prio_number_func, .data = self, .id = id }, .name = name,
+                    .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .turn = PRIO_ENTRY_GOES_ON };
+  const PrioState *current = prio_state_of_thread ();
+  PrioRegistration *registration = NULL;
+  gboolean accepted;
+
+  if (!prio_loop_enter (self->loop))
+    return posted (self, submit (&post, self->loop));
+
+  accepted = self->run_queue != NULL;
+  if (accepted && prio_state_is_of (current, self->run_queue))
+    {
+      post.priority = current->priority;
+      post.turn = prio_turn_of_continuation (current->takes_turns);
+      post.expiry = prio_traits_of (current).expiry;
+      registration = prio_registration_of (current->group);
+    }
+  if (registration != NULL && (current->run_queue != self->run_queue || !prio_registration_is_for_life (registration)))
+    {
+      prio_loop_leave (self->loop);
+      post.node = prio_signal_node_for (registration->signal);
+      return posted (self, submit (&post, self->loop));
+    }
+
+  accepted &= registration == NULL || !prio_signal_node_is_aborted (registration->node);
+  if (accepted && registration != NULL)
+    prio_registration_hold (registration);
+  if (accepted)
+    add (&post, self->run_queue, registration);
+  prio_loop_leave (self->loop);
+  return posted (self, accepted);
 }

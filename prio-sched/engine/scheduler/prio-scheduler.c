@@ -8,7 +8,6 @@
 #include "scheduler/prio-scheduler-private.h"
 
 #include "base/prio-debug-private.h"
-#include "loop/prio-context-private.h"
 #include "loop/prio-count-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"

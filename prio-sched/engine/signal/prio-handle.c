@@ -7,7 +7,7 @@
 
 #include "signal/prio-handle-private.h"
 
-#include "loop/prio-context-private.h"
+#include "open/prio-numbers.h"
 
 PrioHandle *
 prio_handle_ref (PrioHandle *handle)

@@ -29,7 +29,6 @@ void prio_task_set_origin (PrioTask *task, const PrioTaskOrigin *origin);
 void prio_task_add_reaction (PrioTask *task, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify);
 void prio_task_add_reaction_under (PrioTask *task, const PrioState *held, GAsyncReadyCallback callback, gpointer data);
 void prio_task_lend (PrioTask *task);
-PrioEntry *prio_task_get_entry (PrioTask *task);
 
 /* prio-task-settle.c */
 extern const PrioEntryFuncs prio_task_entry_funcs G_GNUC_INTERNAL;

@@ -85,8 +85,7 @@ drop_reactions (PrioTask *self)
 
   while ((reaction = pop_reaction (self)) != NULL)
     {
-      if (reaction->notify != NULL)
-        prio_loop_defer_release (self->entry.run_queue->loop, reaction->notify, reaction->data);
+      prio_loop_defer_release (self->entry.run_queue->loop, reaction->notify, reaction->data);
       reaction_free (self, reaction);
     }
 }
@@ -365,8 +364,7 @@ accept_result (PrioTask *self, PrioResult *result)
 
   if (self->has_result || prio_task_is_completed (self) || state == PRIO_ENTRY_DROPPED)
     {
-      if (result->destroy != NULL)
-        prio_loop_defer_release (loop, result->destroy, result->value.pointer);
+      prio_loop_defer_release (loop, result->destroy, result->value.pointer);
       return FALSE;
     }
 

@@ -211,6 +211,16 @@ prio_scheduler_end_slice (PrioScheduler *self)
   prio_loop_leave (loop);
 }
 
+/* The task of the program at the head of @queue, if that is one with a function; or NULL. */
+static PrioTask *
+task_at_head (PrioQueue *queue)
+{
+  PrioEntry *entry = (PrioEntry *) queue->head;
+  gboolean is_task = queue->kind == PRIO_QUEUE_ENTRIES && entry->use == PRIO_ENTRY_OF_PROGRAM && entry->funcs->run == prio_task_entry_funcs.run;
+
+  return is_task && prio_task_get_func (prio_task_from_entry (entry)) != NULL ? prio_task_from_entry (entry) : NULL;
+}
+
 /**
  * prio_scheduler_dup_first_task:
  * @self: a scheduler
@@ -247,15 +257,9 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
     return NULL;
 
   queue = prio_run_queue_first (self->run_queue);
-  if (queue != NULL && queue->kind == PRIO_QUEUE_ENTRIES)
-    {
-      PrioEntry *entry = (PrioEntry *) queue->head;
-
-      /* The loop holds what is queued, so this reference is not the second, of which a binding would hear. */
-      if (entry->use == PRIO_ENTRY_OF_PROGRAM && entry->funcs->run == prio_task_entry_funcs.run &&
-          prio_task_get_func (prio_task_from_entry (entry)) != NULL)
-        task = g_object_ref (prio_task_from_entry (entry));
-    }
+  /* The loop holds what is queued, so this reference is not the second, of which a binding would hear. */
+  if (queue != NULL && task_at_head (queue) != NULL)
+    task = g_object_ref (task_at_head (queue));
   prio_loop_leave (self->run_queue->loop);
   return task;
 }
@@ -293,33 +297,17 @@ prio_scheduling_state_new (PrioSchedulingState *parent, PrioScheduler *scheduler
   return prio_scheduling_state_make (&state);
 }
 
-/**
- * prio_scheduler_run_in_thread_under:
- * @self: a scheduler
- * @worker: (nullable): whose thread runs @func, or %NULL for one of the pool
- * @priority: the priority, or 0, which is %PRIO_PRIORITY_UNSET, for that of @signal
- * @signal: (nullable): what may abort the task
- * @name: (nullable): the task's name in messages and tools for developers; it is copied
- * @func: (scope notified) (closure user_data) (destroy notify): the work
- * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed
- *
- * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or
- * [method@PrioSched.Scheduler.run_in_worker], for a language that cannot let go of what it has put into a structure of options.
- *
- * Any thread may call it; @notify is called on the thread that runs the scheduler's main context.
- *
- * Returns: (transfer full) (nullable): the task, or %NULL with a wrong argument
- *
- * Since: 1.0
- */
-PrioTask *
-prio_scheduler_run_in_thread_under (PrioScheduler *self, PrioWorker *worker, gint priority, GCancellable *signal,
-                                    const char *name, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
+/* Inside: the number that comes next of all tasks of the scheduler of @self, if it is one of @self, and no continuation; or 0, and sets
+ * @task to the task, if it is one. */
+guint
+prio_numbers_first (PrioRunner *self, PrioTask **task)
 {
-  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .name = name };
+  PrioQueue *queue = self->run_queue != NULL ? prio_run_queue_first (self->run_queue) : NULL;
+  gboolean continues;
 
-  if (worker != NULL)
-    return prio_scheduler_run_in_worker (self, worker, &options, func, user_data, notify);
-  return prio_scheduler_run_in_thread (self, &options, func, user_data, notify);
+  *task = queue != NULL ? task_at_head (queue) : NULL;
+  if (queue == NULL || prio_numbers_of (queue->head) != self)
+    return 0;
+  continues = queue->kind == PRIO_QUEUE_ENTRIES ? prio_entry_is_continuation ((PrioEntry *) queue->head) : (queue->effective & 1) != 0;
+  return continues ? 0 : queue->head->id;
 }

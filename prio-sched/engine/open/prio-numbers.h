@@ -1,0 +1,102 @@
+/* prio-numbers.h: what bindings for languages see of the engine, beside the public headers and prio-observe.h: tasks that are only numbers
+ *
+ * Promises: a number is a job like any other or, with a signal, a delay or a timeout, an entry.  The dispatch calls the function of its
+ * runner once for several numbers, which asks for the next one: that ends one number and begins another exactly as the batch does for
+ * other tasks.
+ *
+ * A runner is closed when its numbers have no users any more: the scheduler, idle callbacks, numbers, and a pending report of rejected ones.
+ * The last of them goes with the context at the latest.  Then its functions are released.  The record stays until its last reference is
+ * dropped.
+ *
+ * Threads: all but the reference count belongs to the owner thread, and so do the functions below, unless they say that any thread may
+ * call them.  Those that are called inside stand between prio_numbers_enter () and prio_numbers_leave ().
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#pragma once
+
+#include <gio/gio.h>
+
+#include "prio-observe.h"
+
+typedef struct _PrioRunner PrioRunner;
+typedef struct _PrioEntry PrioEntry;
+typedef struct _PrioState PrioState;
+typedef struct _PrioTask PrioTask;
+typedef struct _PrioTaskGroup PrioTaskGroup;
+
+struct _PrioRunner
+{
+  gint refs; /* atomic: one for all users of the numbers, and those of bindings and of pending operations */
+  PrioLoop *loop;          /* held */
+  PrioRunQueue *run_queue; /* held; NULL once the runner is closed */
+  void (*func) (guint id, gpointer data); /* in a dispatch: begins with the task @id; or, if that is 0, tasks have been rejected */
+  gpointer data;
+  GDestroyNotify notify;
+  char *(*name_func) (guint id, gpointer data); /* on the owner thread, while somebody observes; or NULL */
+  gpointer name_data;
+  GDestroyNotify name_notify;
+  GHashTable *waiting; /* number → PrioEntry, of those that have one, until it begins or is aborted; NULL until needed */
+  GArray *rejected;    /* of guint: what nobody has taken yet */
+  gsize users;
+};
+
+/* Any thread, outside. */
+PrioRunner *prio_numbers_new (PrioRunQueue *run_queue);
+void prio_numbers_unref (gpointer runner);
+/* Drop what prio_numbers_use () has added; the task @rejected, if that is not 0, will not run. */
+void prio_numbers_drop (gpointer runner);
+void prio_numbers_drop_rejected (PrioRunner *self, guint rejected);
+guint prio_numbers_request_idle (PrioRunner *self, guint timeout);
+
+/* The same: posts a task with a priority alone, or as a continuation of the task that runs.  For others see prio-engine.h. */
+PrioPosted prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority);
+PrioPosted prio_numbers_yield (PrioRunner *self, guint id);
+
+/* In a dispatch. */
+gboolean prio_numbers_end (void);
+guint prio_numbers_next (void);
+void prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry);
+
+/* Any thread, outside: enters if it is the owner thread, and the context has not gone. */
+gboolean prio_numbers_enter (PrioLoop *loop);
+void prio_numbers_leave (PrioLoop *loop);
+
+/* Inside. */
+void prio_numbers_use (PrioRunner *self);
+gboolean prio_numbers_cancel (PrioRunner *self, guint id);
+guint prio_numbers_first (PrioRunner *self, PrioTask **task);
+
+/* Inside: tasks that may wait for others, and be waited for, have numbers of another kind: 0 if no scheduler lends (prio-lending). */
+guint prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal);
+guint prio_numbers_keep_task (PrioTask *task);
+void prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id);
+void prio_lending_drop (PrioLoop *loop, guint number);
+void prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited);
+void prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited);
+
+/* Any thread, outside. */
+PrioLoop *prio_loop_for_context (GMainContext *context);
+void prio_loop_release (PrioLoop *loop);
+gboolean prio_loop_has_gone (PrioLoop *loop);
+gboolean prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked);
+void prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked);
+/* The state that is current on this thread for @loop, whichever of its schedulers it belongs to, or NULL. */
+const PrioState *prio_state_capture (PrioLoop *loop);
+void prio_release_now (GDestroyNotify notify, gpointer data);
+void prio_loop_flush_releases (PrioLoop *loop);
+void prio_interludes_add (PrioLoop *loop, GSourceFunc func, gpointer data, GDestroyNotify notify);
+
+/* Outside. */
+gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
+PrioEntry *prio_task_get_entry (PrioTask *task);
+
+/* Outside: a task of a group that has no result yet, what its function is given, and a number that tells it from all others until then. */
+PrioLoop *prio_task_group_get_loop (PrioTaskGroup *self);
+guint prio_task_group_number (PrioTask *task);
+PrioTask *prio_task_group_find (PrioTaskGroup *self, guint number);
+gpointer prio_task_group_get_data (PrioTask *task);
+/* Waits for @self as the task of @own that has begun and has @number would, if there is one. */
+void prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, PrioTaskGroupWait until, GCancellable *cancellable,
+                              GAsyncReadyCallback callback, gpointer user_data);
