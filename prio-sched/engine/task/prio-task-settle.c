@@ -401,15 +401,17 @@ gboolean
 prio_task_return_quietly (PrioTask *self, PrioResult *result)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
-  gboolean releases, taken;
+  gboolean runs = prio_loop_is_owner_thread (loop) && prio_entry_is_running (&self->entry), releases, taken;
 
   if (G_UNLIKELY (prio_task_is_completed (self)))
     prio_task_tell_late_result (self);
-  /* Not later: when this thread has left, another one may run the context, and the callbacks. */
-  g_object_ref (self);
+  /* Not later: when this thread has left, another one may run the context, and the callbacks.  What runs is settled when it has run, and
+   * the reference is not taken. */
+  if (!runs)
+    g_object_ref (self);
   if (!prio_loop_enter (loop))
     {
-      prio_loop_submit (loop, &(PrioOp) { .apply = op_return, .target = self,
+      prio_loop_submit (loop, &(PrioOp) { .apply = op_return, .target = runs ? g_object_ref (self) : self,
                                           .data = g_memdup2 (result, sizeof *result) });
       return FALSE;
     }
@@ -417,7 +419,7 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
   taken = accept_result (self, result);
   releases = prio_loop_has_releases (loop);
   prio_loop_leave (loop);
-  if (!taken)
+  if (!taken && !runs)
     {
       prio_before_unref (self);
       g_object_unref (self);
