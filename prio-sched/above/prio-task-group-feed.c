@@ -47,7 +47,7 @@ view_of (PrioTaskGroup *group)
 {
   static const PrioSlotFuncs funcs = { .size = sizeof (View) };
 
-  return prio_slot_ensure (&group->slots[PRIO_GROUP_SLOT_FEED], &funcs);
+  return prio_slot_ensure (&group->feed, &funcs);
 }
 
 /* Where a row is that is not in the list any more. */

@@ -12,13 +12,6 @@
 
 typedef struct _PrioMember PrioMember;
 
-/* The rooms above that keep a record with a group. */
-enum
-{
-  PRIO_GROUP_SLOT_FEED,     /* which rows are in view */
-  PRIO_N_GROUP_SLOTS
-};
-
 struct _PrioTaskGroup
 {
   GObject parent_instance;
@@ -49,5 +42,5 @@ struct _PrioTaskGroup
 
   PrioPlaces *threads; /* those that wait for a place in a thread; NULL until needed */
 
-  PrioSlot slots[PRIO_N_GROUP_SLOTS]; /* of the rooms above; freed with the group */
+  PrioSlot feed; /* what the feed keeps; freed with the group */
 };

@@ -21,12 +21,6 @@ prio_observed_call (PrioLoop *loop, CallFunc func, gpointer data)
   prio_loop_submit (loop, &(PrioOp) { .apply = op_call, .target = (gpointer) func, .data = data });
 }
 
-GMainContext *
-prio_observed_context (PrioLoop *loop)
-{
-  return prio_loop_get_context (loop);
-}
-
 gboolean
 prio_observed_has_microtasks (PrioLoop *loop)
 {

@@ -353,13 +353,6 @@ prio_loop_has_operations (PrioLoop *loop)
   return prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED;
 }
 
-/* Not owned: valid as long as the loop is not dead. */
-static inline GMainContext *
-prio_loop_get_context (PrioLoop *loop)
-{
-  return loop->context;
-}
-
 /* The age of a task that enters a queue now. */
 static inline guint64
 prio_loop_next_order (PrioLoop *loop)

@@ -599,6 +599,12 @@ prio_loop_has_gone (PrioLoop *loop)
   return closed;
 }
 
+GMainContext *
+prio_observed_context (PrioLoop *loop)
+{
+  return loop->context;
+}
+
 /* Whether there is memory from a burst to be returned to the system. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)

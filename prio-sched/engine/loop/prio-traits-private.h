@@ -21,7 +21,6 @@ struct _PrioTraits
   gint64 expiry;      /* of the task's timeout, µs, if the state is timed */
 };
 
-PrioTraits *prio_traits_new (const PrioTraits *traits);
 PrioTraits *prio_traits_new_for_member (const PrioState *outer, guint member);
 void prio_traits_begin (PrioEntry *entry, PrioState *state);
 void prio_traits_end (const PrioState *state);

@@ -10,8 +10,8 @@
 #include "loop/prio-lending-private.h"
 
 /* Takes over a user of @traits->lend.  Returns a copy with one user. */
-PrioTraits *
-prio_traits_new (const PrioTraits *traits)
+static PrioTraits *
+traits_new (const PrioTraits *traits)
 {
   PrioTraits *copy = g_memdup2 (traits, sizeof *traits);
 
@@ -35,7 +35,7 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
   if (entry->run_queue->lends && entry->funcs->run != NULL)
     traits.lend = prio_lending_begin (entry);
   if (traits.lend != NULL || state->timed != PRIO_TIMED_NOT)
-    state->traits = prio_traits_new (&traits);
+    state->traits = traits_new (&traits);
 }
 
 /* For the state of a task of a group, which has the number @member there, and runs within the state @outer. */
@@ -47,7 +47,7 @@ prio_traits_new_for_member (const PrioState *outer, guint member)
   traits.member = member;
   if (traits.lend != NULL)
     prio_lending_hold (traits.lend);
-  return prio_traits_new (&traits);
+  return traits_new (&traits);
 }
 
 /* Whoever held @state, or ran in it, does so no longer. */
