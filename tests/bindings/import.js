@@ -39,6 +39,32 @@ test('the first task starts the library', async () => {
     assert(extras.native === PrioSched.Scheduler.get_default());
 });
 
+test('an abort makes no scheduler', async () => {
+    const schedulers = () => PrioSched.Scheduler.list_all().length, before = schedulers(), controller = new TaskController({priority: 'background'});
+    let begun = () => {};
+    const allBegun = new Promise(resolve => (begun = resolve));
+    const library = new PrioSched.TaskController(), forever = () => new Promise(() => {}), ends = [
+        scheduler.postTask(async () => {
+            begun();
+            for (;;)
+                await scheduler.yield();
+        }, {signal: controller.signal}),
+        scheduler.postTask(() => {}, {signal: controller.signal, delay: 60000}),
+        extras.native.post_steps(function* () {
+            yield forever();
+        }, {signal: library.signal}),
+        scheduler.postTask(async () => {
+            await extras.adopt(forever());
+        }, {signal: library.signal}),
+    ];
+    await allBegun;
+    controller.abort();
+    library.abort();
+    assertEqual((await Promise.allSettled(ends)).map(({status}) => status), Array(4).fill('rejected'));
+    await scheduler.postTask(() => {}, {priority: 'background'}); // after all that the aborts have left
+    assertEqual(schedulers(), before);
+});
+
 // Goes on with the main loop until it has no source of the library's.
 async function sourcesLeave() {
     for (let i = 0; i < 10 && sources().length > 0; i++) {
