@@ -28,8 +28,8 @@ class Tables {
     #defaultTable;
     #getDefault;
     #whenStarted = [];
-    #ownScheduler = null;
-    #own = null;
+    #ownScheduler;
+    #own;
     #newScheduler;
 
     constructor({Runner, Scheduler, SchedulingState, TaskSignal}, native, exact) {
@@ -59,6 +59,9 @@ class Tables {
         // tasks are those of the default scheduler, which is never freed, so its table is kept here.
         this.#defaultScheduler = this.#getDefault();
         this.#defaultTable = new Table(this.#defaultScheduler, this);
+        // What is the overrides' own has another one, which nobody can pause: made here, as extensions abort where they may make nothing.
+        this.#ownScheduler = this.#newScheduler();
+        this.#own = this.tableOf(this.#ownScheduler);
         for (const callback of this.#whenStarted.splice(0))
             callback(this.#defaultScheduler, this.#defaultTable);
     }
@@ -69,10 +72,10 @@ class Tables {
         return scheduler === this.#defaultScheduler ? this.#defaultTable : (scheduler[TABLE] ??= new Table(scheduler, this));
     }
 
-    // The table that carries what is the overrides' own: nobody else can pause it.  Tables do not hold their schedulers.
+    // Tables do not hold their schedulers.
     get own() {
-        this.#ownScheduler ??= this.#newScheduler();
-        this.#own ??= this.tableOf(this.#ownScheduler);
+        if (this.#defaultScheduler === null)
+            this.#start();
         return this.#own;
     }
 }
