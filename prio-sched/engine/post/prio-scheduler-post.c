@@ -118,7 +118,7 @@ typedef struct
 
 /* Adds what @self describes, whose signal is registered. */
 static void
-add (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration)
+add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration)
 {
   PrioRunner *numbers = prio_numbers_of (&self->job);
   PrioEntry *entry;
@@ -170,7 +170,7 @@ post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
   if (aborted)
     return REJECTED;
 
-  add (self, run_queue, registration);
+  add_post (self, run_queue, registration);
   return POSTED;
 }
 
@@ -220,7 +220,7 @@ send (PrioPost *self, PrioLoop *loop)
 
 /* Any thread: posts what @self describes.  Returns FALSE if its signal is aborted, or its queue is closed. */
 static gboolean
-submit (PrioPost *self, PrioLoop *loop)
+submit_post (PrioPost *self, PrioLoop *loop)
 {
   PrioSignalNode *node = self->node;
   g_autoptr (GCancellable) owned = NULL;
@@ -303,7 +303,7 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   post = read_options (options);
   post.op.target = self->run_queue;
   post.job = (PrioJob) { .func = func, .data = user_data, .notify = notify };
-  if (submit (&post, self->run_queue->loop))
+  if (submit_post (&post, self->run_queue->loop))
     return TRUE;
 
   prio_release_now (notify, user_data);
@@ -367,7 +367,7 @@ prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *optio
       post.expiry = MAX (*expiry, PRIO_NO_EXPIRY);
       post.turn = prio_turn_of_continuation (options->takes_turns);
     }
-  return posted (self, submit (&post, self->loop));
+  return posted (self, submit_post (&post, self->loop));
 }
 
 /* It has the signal, the priority, the turns and the timeout of the task that runs, if that is one of the scheduler. */
@@ -382,7 +382,7 @@ prio_numbers_yield (PrioRunner *self, guint id)
   gboolean accepted;
 
   if (!prio_loop_enter (self->loop))
-    return posted (self, submit (&post, self->loop));
+    return posted (self, submit_post (&post, self->loop));
 
   accepted = self->run_queue != NULL;
   if (accepted && prio_state_is_of (current, self->run_queue))
@@ -396,14 +396,14 @@ prio_numbers_yield (PrioRunner *self, guint id)
     {
       prio_loop_leave (self->loop);
       post.node = prio_signal_node_for (registration->signal);
-      return posted (self, submit (&post, self->loop));
+      return posted (self, submit_post (&post, self->loop));
     }
 
   accepted &= registration == NULL || !prio_signal_node_is_aborted (registration->node);
   if (accepted && registration != NULL)
     prio_registration_hold (registration);
   if (accepted)
-    add (&post, self->run_queue, registration);
+    add_post (&post, self->run_queue, registration);
   prio_loop_leave (self->loop);
   return posted (self, accepted);
 }
