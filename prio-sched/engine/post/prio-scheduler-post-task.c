@@ -15,7 +15,8 @@
 typedef struct
 {
   PrioOp op;            /* its target is the task */
-  PrioSignalNode *node; /* of the signal, of which it has a reference; or NULL */
+  PrioSignalNode *node;     /* of the signal, of which it has a reference; or NULL */
+  PrioSignalNode *followed; /* the same, of a signal whose priority the task follows, and not its abort; or NULL */
   gint64 due;
   PrioTaskPriority priority;
 } PostTaskOp;
@@ -27,34 +28,53 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
   PrioTask *task = op->target;
   PrioEntry *entry = prio_task_get_entry (task);
   GCancellable *signal = self->node != NULL ? self->node->signal : NULL;
-  PrioRegistration *registration = NULL;
+  GCancellable *followed = self->followed != NULL ? self->followed->signal : NULL;
+  PrioRegistration *registration = NULL, *follows = NULL;
+  PrioTaskPriority priority = self->priority;
   gboolean aborted = prio_loop_is_dead (loop);
 
   if (self->node != NULL && !aborted)
     registration = prio_registration_acquire (entry->run_queue, self->node, &signal, &aborted);
+  if (self->followed != NULL && !aborted)
+    {
+      gboolean is_aborted;
+
+      /* The priority of an aborted signal no longer changes, so that no registration is needed. */
+      priority = prio_signal_node_get_priority (self->followed);
+      follows = prio_registration_acquire (entry->run_queue, self->followed, &followed, &is_aborted);
+    }
   if (signal != NULL)
     prio_loop_defer_release (loop, g_object_unref, signal);
+  if (followed != NULL)
+    prio_loop_defer_release (loop, g_object_unref, followed);
   if (aborted)
     {
       prio_task_abort (task);
       return;
     }
 
-  prio_entry_bind (entry, registration, self->priority);
+  prio_entry_bind (entry, registration, priority);
+  if (follows != NULL)
+    entry->follows = prio_registration_group (follows);
   prio_run_queue_add (entry, self->due);
 }
 
-/* Posts @task, and takes over the reference to it. */
+/* Posts @task, which has the priority of @followed if that is not NULL, and takes over the reference to it. */
 void
-prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due)
+prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *followed, PrioTaskPriority priority, gint64 due)
 {
-  PostTaskOp post = { { .apply = op_post_task, .target = task, .size = sizeof post }, NULL, due, priority };
+  PostTaskOp post = { { .apply = op_post_task, .target = task, .size = sizeof post }, NULL, NULL, due, priority };
 
   if (signal != NULL)
     {
       post.node = prio_signal_node_for (signal);
       prio_signal_node_undo_reset (post.node);
       g_object_ref (signal);
+    }
+  if (followed != NULL)
+    {
+      post.followed = prio_signal_node_for (followed);
+      g_object_ref (followed);
     }
   prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &post.op);
 }
@@ -114,7 +134,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
   if (options->timeout != 0)
     prio_entry_set_expiry (prio_task_get_entry (task), prio_expiry_after (due, options->timeout));
   prio_task_set_work (task, func, data, notify);
-  prio_scheduler_submit_task (g_object_ref (task), options->signal, options->priority, due);
+  prio_scheduler_submit_task (g_object_ref (task), options->signal, NULL, options->priority, due);
 
   return task;
 }

@@ -26,29 +26,10 @@ typedef struct
   PrioTimed timed;           /* whether the continuation has the timeout of what yields: */
   gint64 expiry;             /* when that passes, µs */
   gboolean takes_turns;
-  gint64 due;                /* µs, or 0 */
-  PrioRegistration *abort;   /* inherited instead of @signal; only on the owner thread */
-  PrioRegistration *follows; /* inherited instead of @followed; only on the owner thread */
 } PrioInheritance;
 
 static void
-inherit_signal (PrioInheritance *from, const PrioState *state, gboolean is_here)
-{
-  PrioRegistration *registration = state != NULL ? prio_registration_of (state->group) : NULL;
-
-  if (registration == NULL)
-    return;
-
-  /* A plain cancellable may have been reset.  The registration is then that of its former life, so only the signal
-   * itself can be inherited. */
-  if (is_here && prio_registration_is_for_life (registration))
-    from->abort = registration;
-  else
-    from->signal = registration->signal;
-}
-
-static void
-inherit_priority (PrioInheritance *from, const PrioState *state, gboolean is_here)
+inherit_priority (PrioInheritance *from, const PrioState *state)
 {
   PrioRegistration *registration;
 
@@ -59,8 +40,6 @@ inherit_priority (PrioInheritance *from, const PrioState *state, gboolean is_her
   registration = prio_registration_of (state->group);
   if (state->priority != PRIO_PRIORITY_UNSET)
     from->priority = (PrioTaskPriority) state->priority;
-  else if (is_here)
-    from->follows = registration;
   else if (from->signal == registration->signal)
     from->priority = PRIO_PRIORITY_UNSET;
   else
@@ -68,10 +47,9 @@ inherit_priority (PrioInheritance *from, const PrioState *state, gboolean is_her
 }
 
 /* Applies the older draft's rules for the options of yield(), and the current draft's if there are none
- * (§4.1.3, steps 3 to 8).  @is_here says that this is the owner thread, and that @state is one of the scheduler: then
- * the registrations of @state can be used. */
+ * (§4.1.3, steps 3 to 8). */
 static PrioInheritance
-inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *options)
+inherit (const PrioState *state, const PrioYieldOptions *options)
 {
   PrioInheritance from = { .signal = options->signal, .priority = options->priority, .takes_turns = options->takes_turns };
   gboolean has_own = options->signal != NULL || options->priority != PRIO_PRIORITY_UNSET;
@@ -82,114 +60,30 @@ inherit (const PrioState *state, gboolean is_here, const PrioYieldOptions *optio
       from.timed = state->timed;
       from.expiry = prio_traits_of (state).expiry;
     }
-  if (options->signal == NULL && (options->flags & PRIO_YIELD_DROP_SIGNAL) == 0)
-    inherit_signal (&from, state, is_here);
+  if (options->signal == NULL && (options->flags & PRIO_YIELD_DROP_SIGNAL) == 0 && state != NULL && state->group != NULL)
+    from.signal = prio_registration_of (state->group)->signal;
 
   if ((options->flags & PRIO_YIELD_KEEP_PRIORITY) != 0 ||
       (!has_own && (options->flags & PRIO_YIELD_DROP_PRIORITY) == 0))
-    inherit_priority (&from, state, is_here);
-  else if (from.priority == PRIO_PRIORITY_UNSET && from.abort != NULL)
-    from.follows = from.abort;
+    inherit_priority (&from, state);
 
   return from;
 }
 
-/* Owner thread: moves the registrations of @from to @entry.  Returns FALSE, and releases them, if the continuation is
- * aborted. */
-static gboolean
-bind_inherited (PrioLoop *loop, PrioEntry *entry, const PrioInheritance *from, GCancellable **signal,
-                GCancellable **followed)
-{
-  PrioRegistration *abort = from->abort, *follows = from->follows;
-  PrioTaskPriority priority = from->priority;
-  gboolean aborted = prio_loop_is_dead (loop);
-
-  if (!aborted && *signal != NULL)
-    abort = prio_registration_acquire (entry->run_queue, prio_signal_node_for (*signal), signal, &aborted);
-  else if (!aborted && abort != NULL)
-    aborted = prio_signal_node_is_aborted (abort->node);
-
-  if (!aborted && *followed != NULL)
-    {
-      PrioSignalNode *node = prio_signal_node_for (*followed);
-      gboolean is_aborted;
-
-      /* The priority of an aborted signal no longer changes, so that no registration is needed. */
-      priority = prio_signal_node_get_priority (node);
-      follows = prio_registration_acquire (entry->run_queue, node, followed, &is_aborted);
-    }
-
-  if (aborted)
-    {
-      g_clear_pointer (&abort, prio_registration_release);
-      g_clear_pointer (&follows, prio_registration_release);
-      return FALSE;
-    }
-  entry->priority = (guint8) priority;
-  entry->abort = prio_registration_group (abort);
-  entry->follows = prio_registration_group (follows);
-  return TRUE;
-}
-
-static void
-op_post_inherited (PrioLoop *loop, const PrioOp *op)
-{
-  PrioTask *task = op->target;
-  PrioEntry *entry = prio_task_get_entry (task);
-  g_autofree PrioInheritance *from = op->data;
-  GCancellable *signal = from->signal, *followed = from->followed;
-  gboolean bound = bind_inherited (loop, entry, from, &signal, &followed);
-
-  if (signal != NULL)
-    prio_loop_defer_release (loop, g_object_unref, signal);
-  if (followed != NULL)
-    prio_loop_defer_release (loop, g_object_unref, followed);
-
-  if (bound)
-    prio_run_queue_add (entry, from->due);
-  else
-    prio_task_abort (task);
-}
-
 /* Inherits from the state in @options, which may be of any context; without one, from what runs on this thread if that
- * is a task of @run_queue.  The result holds its registrations, but not its signals. */
+ * is a task of @run_queue. */
 static PrioInheritance
 inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
 {
   const PrioState *given = options->state != NULL ? prio_scheduling_state_peek (options->state) : NULL;
-  PrioLoop *loop = run_queue->loop;
   const PrioState *current = given == NULL ? prio_state_of_thread () : NULL;
-  PrioInheritance from;
 
-  if (!prio_loop_enter (loop))
-    return inherit (given, FALSE, options);
-
-  if (given == NULL && prio_state_is_of (current, run_queue))
-    given = current;
-  from = inherit (given, given == NULL || given->run_queue == run_queue, options);
-  if (from.abort != NULL)
-    prio_registration_hold (from.abort);
-  if (from.follows != NULL)
-    prio_registration_hold (from.follows);
-  prio_loop_leave (loop);
-
-  return from;
-}
-
-/* Posts @task with @from; takes references to the signals of @from. */
-static void
-submit_inherited (PrioLoop *loop, PrioTask *task, const PrioInheritance *from)
-{
-  PrioOp op = { .apply = op_post_inherited, .target = task, .data = g_memdup2 (from, sizeof *from) };
-
-  if (from->signal != NULL)
+  if (prio_state_is_of (current, run_queue) && prio_loop_enter (run_queue->loop))
     {
-      prio_signal_node_for (from->signal);
-      g_object_ref (from->signal);
+      given = current;
+      prio_loop_leave (run_queue->loop);
     }
-  if (from->followed != NULL)
-    g_object_ref (from->followed);
-  prio_loop_submit (loop, &op);
+  return inherit (given, options);
 }
 
 /* Queues a continuation with what @options inherit, at once or, if @due is not 0, then.  @notify is called when @data is no longer
@@ -201,8 +95,7 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
 {
   PrioLoop *loop = run_queue->loop;
   PrioInheritance from = inherit_for (run_queue, options);
-  GCancellable *signal = from.abort != NULL ? from.abort->signal : from.signal;
-  PrioTask *task = prio_task_make (run_queue, prio_turn_of_continuation (from.takes_turns), signal, from.priority);
+  PrioTask *task = prio_task_make (run_queue, prio_turn_of_continuation (from.takes_turns), from.signal, from.priority);
 
   prio_task_set_origin (task, origin);
   if (from.timed != PRIO_TIMED_NOT)
@@ -226,13 +119,7 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
 
   if (waits != NULL)
     *waits = task;
-  if (from.abort != NULL || from.follows != NULL || from.followed != NULL)
-    {
-      from.due = due;
-      submit_inherited (loop, task, &from);
-    }
-  else
-    prio_scheduler_submit_task (task, from.signal, from.priority, due);
+  prio_scheduler_submit_task (task, from.signal, from.followed, from.priority, due);
 }
 
 static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_async, .is_constant = TRUE };

@@ -47,4 +47,4 @@ void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GA
 GParamSpec *prio_scheduler_make_lends_priority (void);
 GParamSpec *prio_scheduler_make_frame_share (void);
 void prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char *property);
-void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, PrioTaskPriority priority, gint64 due);
+void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *followed, PrioTaskPriority priority, gint64 due);
