@@ -15,7 +15,6 @@
 #include "open/prio-engine.h"
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-dependence-private.h"
-#include "signal/prio-util-private.h"
 
 typedef struct
 {
@@ -378,32 +377,21 @@ prio_numbers_yield (PrioRunner *self, guint id)
   PrioPost post = { .job = { .func = prio_number_func, .data = self, .id = id }, .name = name,
                     .priority = PRIO_TASK_PRIORITY_USER_VISIBLE, .turn = PRIO_ENTRY_GOES_ON };
   const PrioState *current = prio_state_of_thread ();
-  PrioRegistration *registration = NULL;
-  gboolean accepted;
+  PostResult result = NEEDS_REGISTRATION;
 
-  if (!prio_loop_enter (self->loop))
-    return posted (self, submit_post (&post, self->loop));
-
-  accepted = self->run_queue != NULL;
-  if (accepted && prio_state_is_of (current, self->run_queue))
+  if (prio_loop_enter (self->loop))
     {
-      post.priority = current->priority;
-      post.turn = prio_turn_of_continuation (current->takes_turns);
-      post.expiry = prio_traits_of (current).expiry;
-      registration = prio_registration_of (current->group);
-    }
-  if (registration != NULL && (current->run_queue != self->run_queue || !prio_registration_is_for_life (registration)))
-    {
+      if (self->run_queue != NULL && prio_state_is_of (current, self->run_queue))
+        {
+          post.node = current->group != NULL ? prio_registration_of (current->group)->node : NULL;
+          post.priority = current->priority;
+          post.turn = prio_turn_of_continuation (current->takes_turns);
+          post.expiry = prio_traits_of (current).expiry;
+        }
+      /* Another cancellable may have been reset. */
+      if (post.node == NULL || post.node->is_task_signal)
+        result = post_inside (&post, self->loop, &(GCancellable *) { NULL });
       prio_loop_leave (self->loop);
-      post.node = prio_signal_node_for (registration->signal);
-      return posted (self, submit_post (&post, self->loop));
     }
-
-  accepted &= registration == NULL || !prio_signal_node_is_aborted (registration->node);
-  if (accepted && registration != NULL)
-    prio_registration_hold (registration);
-  if (accepted)
-    add_post (&post, self->run_queue, registration);
-  prio_loop_leave (self->loop);
-  return posted (self, accepted);
+  return posted (self, result == NEEDS_REGISTRATION ? submit_post (&post, self->loop) : result == POSTED);
 }

@@ -36,7 +36,6 @@ struct _PrioRegistration
 
 PrioRegistration *prio_registration_acquire (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable **signal,
                                              gboolean *aborted);
-gboolean prio_registration_is_for_life (PrioRegistration *registration);
 PrioRegistration *prio_registration_ref (PrioRegistration *registration);
 void prio_registration_unref (PrioRegistration *registration);
 GPtrArray *prio_registrations_list (PrioSignalNode *node);

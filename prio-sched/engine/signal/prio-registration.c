@@ -198,14 +198,6 @@ prio_registration_acquire (PrioRunQueue *run_queue, PrioSignalNode *node, GCance
   return registration;
 }
 
-/* Whether the signal is a PrioTaskSignal, which is aborted once and stays aborted.  A plain
- * cancellable may be reset, and then needs another registration. */
-gboolean
-prio_registration_is_for_life (PrioRegistration *registration)
-{
-  return registration->node->is_task_signal;
-}
-
 typedef struct
 {
   PrioOp op;
