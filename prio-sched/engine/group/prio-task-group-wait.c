@@ -11,7 +11,6 @@
 #include "group/prio-task-group-private.h"
 #include "scheduler/prio-options-private.h"
 
-#include "prio-error.h"
 
 #include <glib/gi18n-lib.h>
 

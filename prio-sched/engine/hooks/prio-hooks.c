@@ -12,7 +12,6 @@
 #include "loop/prio-first-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-yield-private.h"
-#include "scheduler/prio-options-private.h"
 #include "scheduler/prio-scheduler-private.h"
 #include "scheduler/prio-scheduling-state-private.h"
 #include "signal/prio-dependence-private.h"

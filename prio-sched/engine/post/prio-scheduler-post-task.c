@@ -9,7 +9,6 @@
 
 #include "scheduler/prio-options-private.h"
 #include "signal/prio-dependence-private.h"
-#include "signal/prio-util-private.h"
 #include "task/prio-task-impl-private.h"
 
 typedef struct

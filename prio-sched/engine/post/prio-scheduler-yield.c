@@ -11,9 +11,7 @@
 #include "loop/prio-traits-private.h"
 #include "scheduler/prio-options-private.h"
 #include "scheduler/prio-scheduling-state-private.h"
-#include "signal/prio-dependence-private.h"
 #include "signal/prio-registration-private.h"
-#include "signal/prio-util-private.h"
 #include "task/prio-task-impl-private.h"
 
 /* The signal and the priority of a continuation.  They come from the options, or are inherited from a state: the one in

@@ -8,7 +8,6 @@
 #include "prio-scheduling-state.h"
 
 #include "prio-error.h"
-#include "scheduler/prio-options-private.h"
 #include "scheduler/prio-scheduler-private.h"
 #include "scheduler/prio-scheduling-state-private.h"
 

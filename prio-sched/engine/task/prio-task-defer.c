@@ -8,7 +8,6 @@
 #include "task/prio-task-impl-private.h"
 
 #include "base/prio-glib-private.h"
-#include "signal/prio-registration-private.h"
 #include "prio-error.h"
 
 #include <glib/gi18n-lib.h>
