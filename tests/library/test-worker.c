@@ -385,6 +385,45 @@ test_a_scheduler_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED
   fixture_run (&w->f);
 }
 
+/* A thread has nowhere to bring the result to. */
+static void
+test_a_function_in_a_thread_for_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  g_autoptr (PrioTask) task = NULL;
+  g_autoptr (GError) error = NULL;
+
+  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_join (w->worker);
+
+  task = prio_scheduler_run_in_thread (prio_worker_get_scheduler (w->worker), NULL, count, w, freed);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+  g_assert_false (prio_task_propagate_boolean (task, &error));
+  g_assert_error (error, PRIO_ERROR, PRIO_ERROR_CLOSED);
+  g_assert_cmpint (w->n_ran, ==, 0);
+  g_assert_cmpint (w->n_freed, ==, 1);
+}
+
+/* It has no tasks, and no main loop of its own. */
+static void
+test_a_group_for_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  gpointer group, scheduler = g_object_ref (prio_worker_get_scheduler (w->worker));
+
+  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_join (w->worker);
+
+  group = prio_task_group_new (scheduler, 1, USER_VISIBLE);
+  assert_told ("*main context*has gone*", g_assert_null (prio_task_group_post_task (group, NULL, count, w, freed)));
+  assert_told ("*main context*has gone*", g_assert_null (prio_task_group_run_in_thread (group, NULL, count, w, freed)));
+  g_object_add_weak_pointer (group, &group);
+  g_object_add_weak_pointer (scheduler, &scheduler);
+  g_object_unref (group);
+  g_assert_null (group);
+  g_clear_object (&w->worker);
+  g_object_unref (scheduler);
+  g_assert_null (scheduler);
+}
+
 static void
 test_the_last_reference_stops_it (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -535,6 +574,8 @@ main (int argc, char **argv)
   add ("an-abort-follows-a-finish", test_an_abort_follows_a_finish);
   add ("it-is-stopped-by-its-own-task", test_it_is_stopped_by_its_own_task);
   add ("a-scheduler-of-a-stopped-worker", test_a_scheduler_of_a_stopped_worker);
+  add ("a-function-in-a-thread-for-a-stopped-worker", test_a_function_in_a_thread_for_a_stopped_worker);
+  add ("a-group-for-a-stopped-worker", test_a_group_for_a_stopped_worker);
   add ("the-last-reference-stops-it", test_the_last_reference_stops_it);
   add ("the-caller-has-gone", test_the_caller_has_gone);
   add ("its-scheduler-is-the-default-one-there", test_its_scheduler_is_the_default_one_there);
