@@ -209,8 +209,10 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
 PrioRunQueue *
 prio_run_queue_new_part (PrioRunQueue *outer)
 {
-  PrioRunQueue *part = run_queue_alloc (prio_loop_acquire (outer->loop->context, outer->loop->funcs));
+  /* The same loop, even if it has been closed, and its context has another one.  @outer uses it meanwhile. */
+  PrioRunQueue *part = run_queue_alloc (prio_loop_ref (outer->loop));
 
+  __atomic_add_fetch (&part->loop->n_users, 1, __ATOMIC_RELAXED);
   release_scheduler (part->scheduler);
   part->scheduler = g_atomic_rc_box_acquire (outer->scheduler);
   part->outer = outer;

@@ -520,10 +520,11 @@ static void
 begin_to_wait (PrioWork *work, PrioScheduler *worker)
 {
   GThreadPool *pool = get_pool ();
+  PrioLoop *loop = work->task->entry.run_queue->loop;
   gboolean for_thread = work->places == NULL && worker == NULL;
 
   work_ref (work);
-  prio_loop_ensure_slot (work->task->entry.run_queue->loop, PRIO_SLOT_POST, &slot_funcs);
+  prio_loop_ensure_slot (loop, PRIO_SLOT_POST, &slot_funcs);
   __atomic_store_n (&prio_task_take_back, take_back_cancelled, __ATOMIC_RELEASE);
   if (work->is_nested)
     set_nested (TRUE);
@@ -534,11 +535,11 @@ begin_to_wait (PrioWork *work, PrioScheduler *worker)
 
   /* What has come before the work was in the heap has not been noticed. */
   if (work->task->signal != NULL)
-    {
-      priority_changed (NULL, PRIO_PRIORITY_UNSET, work);
-      if (g_cancellable_is_cancelled (work->task->signal))
-        abort_work (work);
-    }
+    priority_changed (NULL, PRIO_PRIORITY_UNSET, work);
+  if (prio_loop_has_gone (loop) || (work->task->signal != NULL && g_cancellable_is_cancelled (work->task->signal)))
+    abort_work (work);
+  if (prio_loop_has_gone (loop))
+    prio_loop_flush_releases (loop);
   if (for_thread)
     g_thread_pool_push (pool, GUINT_TO_POINTER (1), NULL);
   if (worker != NULL)
