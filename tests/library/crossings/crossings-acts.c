@@ -500,14 +500,16 @@ drop_something (World *world)
   end (world, DROP);
 }
 
-/* A deferred task ends at an abort from now on, and at one that has been. */
+/* A deferred task ends at an abort from now on, and at one that has been.  On another thread g_object_set () would emit the
+ * notify::state that comes meanwhile. */
 static void
 change_return (World *world)
 {
   g_autoptr (PrioTask) task = LOOK (world->deferred[dice (N_TASKS)]);
+  Payload *payload = task != NULL ? g_object_get_data (G_OBJECT (task), "payload") : NULL;
 
-  if (task != NULL)
-    return_on_abort (task, g_object_get_data (G_OBJECT (task), "payload"));
+  if (task != NULL && (is_owner (world) || (payload->kinds & BIT (LISTENED)) == 0))
+    return_on_abort (task, payload);
 }
 
 /* Another thread does something meanwhile. */
