@@ -305,6 +305,7 @@ make_properties_of_function (void)
    * ```
    *
    * Set it before the task begins, or in its function.  [property@PrioSched.TaskGroup:return-on-abort] sets it for the tasks of a group.
+   * Any thread may set it; but GObject then emits on that thread what is notified meanwhile, such as `notify::state`.
    *
    * Since: 1.0
    */
