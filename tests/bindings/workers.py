@@ -100,6 +100,44 @@ class Workers(unittest.TestCase):
         self.assert_closed(caught.exception)
 
     @run
+    async def test_coroutines_that_have_begun_end_in_its_thread(self):
+        for how in 'abort', 'finish':
+            with self.subTest(how):
+                await self.assert_coroutines_end(how)
+
+    async def assert_coroutines_end(self, how):
+        has_begun, log = threading.Event(), []
+        worker = PrioSched.Worker()
+        there, never = worker.scheduler, PrioSched.Scheduler.get_default().sleep(100000)
+
+        async def wait(awaitable):
+            try:
+                await awaitable
+            finally:
+                log.append(threading.get_ident())
+                try:
+                    await there.yield_()
+                finally:
+                    log.append('yields')
+
+        def begin():
+            log.append(threading.get_ident())
+            return wait(there.sleep(100000) if how == 'abort' else never)
+
+        task = there.post_task(begin)
+        there.post_task(has_begun.set)
+        has_begun.wait()
+        worker.stop(how)
+        worker.join()
+        queued = there.post_task(print)
+        for ended in task, queued:
+            with self.assertRaises(GLib.Error) as caught:
+                await ended
+            self.assert_closed(caught.exception)
+        self.assertEqual(log, [log[0], log[0], 'yields'])
+        never.cancel()
+
+    @run
     async def test_it_is_stopped_twice_and_from_inside(self):
         worker = PrioSched.Worker()
 
