@@ -155,11 +155,10 @@ class Driver(DriverBase, Abortable):
         own = self.own_main_context()
         return self.thread == threading.get_ident() and own is not None and hash(own) == hash(context)
 
-    def close(self):
-        """Ends the coroutine as if nobody had it any more."""
+    def close(self, error):
+        """Ends the coroutine as if nobody had it any more, with error."""
         if self.waits_for is not None:
             self.waits_for.remove_done_callback(self)
-        error = CancelledError('PrioSched.run() has ended')
         try:
             self.context.run(self.coroutine.close)
         except BaseException as caught:  # a coroutine that will not be closed, or that raises in it

@@ -14,7 +14,7 @@ import weakref
 from gi.repository import GLib
 
 from ..futures.contexts import call_in, context_to_run, get_running_loop, interrupt, is_at_rest, loop_of, own_context, runs
-from ..futures.future import Future
+from ..futures.future import CancelledError, Future
 from .drivers import CoroutineTask, Driver, close_generator, closing_loops, is_awaitable, start_alone, to_coroutine
 from .generators import Finalizer, set_hook
 
@@ -156,7 +156,7 @@ def _cancel_rest(loop, context):
         _cancel_drivers([driver for driver in Driver.all_standing() if driver.runs_in(context)], loop)
     for driver in Driver.all_standing():
         if driver.runs_in(context):
-            driver.close()
+            driver.close(CancelledError('PrioSched.run() has ended'))
 
 
 def _run_in_context(coroutine, context):

@@ -8,6 +8,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import collections
 import contextvars
+import functools
 import time
 import types
 import weakref
@@ -21,7 +22,7 @@ from ..coroutines.steps import in_steps, is_stepped
 from ..futures.contexts import SLICE, call_in, interrupt, local
 from ..futures.future import CancelledError, Continuation, PostedTask
 from ..futures.future import own_state as _state
-from .._native import TableBase, running, set_up
+from .._native import TableBase, at_end, running, set_up
 from ..futures.reasons import is_aborted, reason_of
 from .states import GivenState, State, current_state, expiry_after, own_priority
 
@@ -35,6 +36,22 @@ _copy_context = contextvars.copy_context
 _end_task = PrioSched.Runner.end
 
 set_up(_state, PostedTask, Continuation, CoroutineTask, Driver)
+
+
+def _closed():
+    return GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
+
+
+def _end_context(ref):
+    """The main context of a table, or the thread of its worker, has ended."""
+    table = ref()
+    if table is not None:
+        outer, running.state = running.state, None
+        try:
+            table._close()
+            table._end_coroutines()
+        finally:
+            running.state = outer
 
 
 class _Entrance:
@@ -69,6 +86,9 @@ class Table(TableBase):
         self._rejected = collections.deque()  # numbers that the library has let go of, and the table not yet
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
+        context = scheduler.get_context()
+        if self.context_id != hash(GLib.MainContext.default()):
+            at_end(context, functools.partial(_end_context, weakref.ref(self)))
 
     def get_first(self):
         """The PostedTask that comes next of all, or None."""
@@ -135,6 +155,18 @@ class Table(TableBase):
             if not entry._done:
                 self._reject(entry)
 
+    def _end_coroutines(self):
+        """Throws the reason into those that have begun, and into what they await while they clean up; then they are closed."""
+        for _ in range(2):
+            for driver in self._standing():
+                driver.throw_in(_closed())
+        for driver in self._standing():
+            driver.close(_closed())
+
+    def _standing(self):
+        return [driver for driver in Driver.all_standing() if driver.waits_for is not None
+                and (driver.state.table is self if driver.state is not None else hash(driver.main_context) == self.context_id)]
+
     _interrupt = staticmethod(interrupt)
 
     def _finish(self, task, context, value, exception):
@@ -198,7 +230,7 @@ class Table(TableBase):
                 abortable.hear()
             reason = reason_of(state.signal)
         else:
-            reason = GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
+            reason = _closed()
         self._reject_with(entry, reason)
 
     def _yield_without_signal(self, future, state, delay):
