@@ -257,6 +257,29 @@ PrioSched.run(main())
         # In the other order if the nested run takes longer than the delay.
         self.assertEqual((status, sorted(out.split('\n'))), (0, ['', 'inner', 'went on']), error)
 
+    def test_a_main_context_that_another_thread_runs_is_refused(self):
+        status, out, error = self.run_program('''
+has_begun, may_end, context = threading.Event(), threading.Event(), GLib.MainContext.default()
+def hold():
+    context.acquire()
+    has_begun.set()
+    may_end.wait()
+    context.release()
+thread = threading.Thread(target=hold, daemon=True)
+thread.start()
+has_begun.wait()
+async def main(): print('runs')
+try:
+    PrioSched.run(main())
+except RuntimeError as error:
+    print('another thread' in str(error), 'push' in str(error))
+may_end.set()
+thread.join()
+PrioSched.run(main())
+print(context.is_owner())
+''')
+        self.assertEqual((status, out, error), (0, 'True True\nruns\nFalse\n', ''))
+
     def test_in_a_thread_that_has_pushed_a_main_context(self):
         """It ends what is left there, too: it is nested only in a main loop that runs."""
         status, out, error = self.run_program('''
