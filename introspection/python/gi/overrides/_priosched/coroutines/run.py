@@ -159,10 +159,9 @@ def _cancel_rest(loop, context):
             driver.close(CancelledError('PrioSched.run() has ended'))
 
 
-def _run_in_context(coroutine, context):
+def _run_in_context(coroutine, context, is_nested):
     """Runs coroutine where asyncio has no loop on GLib, or has one that is running."""
     is_pushed = hash(context) != hash(own_context())
-    is_nested = _is_nested(context)
     if is_pushed:
         context.push_thread_default()
     try:
@@ -265,6 +264,14 @@ def run(coroutine):
         raise RuntimeError('PrioSched.run() cannot be called in a coroutine, which can await it instead')
     context = context_to_run()
     coroutine = to_coroutine(coroutine)
-    if loop is None and EventLoop is not None and not _is_nested(context):
-        return _run_in_asyncio(coroutine, context)
-    return _run_in_context(coroutine, context)
+    is_nested = _is_nested(context)
+    if not context.acquire():
+        coroutine.close()
+        raise RuntimeError('PrioSched.run() cannot run the main context, which another thread runs: push one of your own, by '
+                           'GLib.MainContext.new().push_thread_default()')
+    try:
+        if loop is None and EventLoop is not None and not is_nested:
+            return _run_in_asyncio(coroutine, context)
+        return _run_in_context(coroutine, context, is_nested)
+    finally:
+        context.release()
