@@ -464,7 +464,7 @@ declare module '@girs/priosched-1' {
             return_int(result: number): void;
             return_value(result: unknown): void;
             set_name(name: string | null): void;
-            /** A task is no promise: wait by {@link wait_async}. */
+            /** A task is not a promise: wait by {@link wait_async}. */
             readonly then: undefined;
             wait_async(callback: Gio.AsyncReadyCallback<this> | null): void;
             wait_finish(result: Gio.AsyncResult): boolean;
