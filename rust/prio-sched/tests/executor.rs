@@ -852,7 +852,7 @@ fn a_worker_that_has_ended_refuses_and_keeps_nobody_waiting() {
             assert!(!there.post_once(options, move || drop(guard)));
         }
         assert_eq!(dropped.load(Relaxed), 3);
-        assert!(wait_for(scheduler, there.run_in_thread(|| ())).is_ok());
+        assert!(wait_for(scheduler, there.run_in_thread(|| ())).unwrap_err().is_aborted());
         let guard = SyncGuard(dropped.clone());
         let handle = there.spawn(Priority::Background, async move { drop(guard) });
         assert!(wait_for(scheduler, handle).unwrap_err().is_aborted());
