@@ -34,19 +34,17 @@ is_over (PrioTask *task)
   return prio_task_get_state (task) >= PRIO_TASK_STATE_FULFILLED;
 }
 
-/* The seat of @task, which has no result yet; NULL if it is none of a runner. */
+/* The seat of @task, which has no result yet, or is NULL; NULL if it is not a task of a runner. */
 static PrioSeat *
 seat_of (PrioTask *task)
 {
-  return g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) ? prio_task_group_get_data (task) : NULL;
+  return task != NULL && g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) ? prio_task_group_get_data (task) : NULL;
 }
 
 static PrioSeat *
 get_seat (PrioTaskGroup *self, guint handle)
 {
-  PrioTask *task = prio_task_group_find (self, handle);
-
-  return task != NULL ? seat_of (task) : NULL;
+  return seat_of (prio_task_group_find (self, handle));
 }
 
 /* The destroy notify of the task: it has its result. */
@@ -157,13 +155,6 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   return prio_task_group_number (task);
 }
 
-/* Whether nobody needs to hear of its tasks, as the main context has gone. */
-static gboolean
-has_ended (PrioTaskGroup *self)
-{
-  return PRIO_IS_TASK_GROUP (self) && prio_loop_has_gone (prio_task_group_get_loop (self));
-}
-
 /**
  * prio_task_group_return_id:
  * @self: a group
@@ -186,7 +177,8 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   g_autoptr (PrioTask) task = NULL;
   PrioSeat *seat;
 
-  if (has_ended (self))
+  /* Nobody needs to hear of its tasks any more. */
+  if (PRIO_IS_TASK_GROUP (self) && prio_loop_has_gone (prio_task_group_get_loop (self)))
     return;
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
@@ -264,7 +256,7 @@ prio_runner_get_first (PrioRunner *self)
   if (!prio_numbers_enter (self->loop))
     return 0;
   id = prio_numbers_first (self, &task);
-  seat = task != NULL ? seat_of (task) : NULL;
+  seat = seat_of (task);
   if (seat != NULL && seat->runner == self)
     id = seat->id;
   prio_numbers_leave (self->loop);
@@ -361,9 +353,8 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
   g_return_if_fail (id != 0);
 
-  wait = g_new0 (PrioIdWait, 1);
-  wait->runner = prio_runner_ref (runner);
-  wait->id = id;
+  wait = g_new (PrioIdWait, 1);
+  *wait = (PrioIdWait) { .runner = prio_runner_ref (runner), .id = id };
   prio_task_group_wait_as (self, own, handle, until, cancellable, waited, wait);
 }
 

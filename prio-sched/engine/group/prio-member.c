@@ -319,10 +319,9 @@ prio_member_leave (PrioMember *member)
 
   prio_member_take_out_of_queue (member);
   __atomic_sub_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
-  if (!prio_loop_enter (loop))
+  if (!prio_loop_is_owner_thread (loop))
     return;
 
-  prio_loop_leave (loop);
   prio_member_leave_place (member);
   prio_task_group_pending_changed (self);
 }

@@ -11,7 +11,6 @@
 #include "group/prio-task-group-private.h"
 #include "scheduler/prio-options-private.h"
 
-
 #include <glib/gi18n-lib.h>
 
 /* A wait is the data of a task that is in no queue: its signal aborts it like any other. */

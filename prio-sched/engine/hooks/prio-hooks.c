@@ -210,12 +210,12 @@ prio_scheduler_end_slice (PrioScheduler *self)
   prio_loop_leave (loop);
 }
 
-/* The task of the program at the head of @queue, if that is one with a function; or NULL. */
+/* The task of the program at the head of @queue, which may be NULL, if that is one with a function; or NULL. */
 static PrioTask *
 task_at_head (PrioQueue *queue)
 {
-  PrioEntry *entry = (PrioEntry *) queue->head;
-  gboolean is_task = queue->kind == PRIO_QUEUE_ENTRIES && entry->use == PRIO_ENTRY_OF_PROGRAM && entry->funcs->run == prio_task_entry_funcs.run;
+  PrioEntry *entry = queue != NULL && queue->kind == PRIO_QUEUE_ENTRIES ? (PrioEntry *) queue->head : NULL;
+  gboolean is_task = entry != NULL && entry->use == PRIO_ENTRY_OF_PROGRAM && entry->funcs->run == prio_task_entry_funcs.run;
 
   return is_task && prio_task_get_func (prio_task_from_entry (entry)) != NULL ? prio_task_from_entry (entry) : NULL;
 }
@@ -247,18 +247,17 @@ task_at_head (PrioQueue *queue)
 PrioTask *
 prio_scheduler_dup_first_task (PrioScheduler *self)
 {
-  PrioTask *task = NULL;
-  PrioQueue *queue;
+  PrioTask *task;
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
 
   if (!prio_scheduler_enter (self, G_STRFUNC, "the first task is"))
     return NULL;
 
-  queue = prio_run_queue_first (self->run_queue);
+  task = task_at_head (prio_run_queue_first (self->run_queue));
   /* The loop holds what is queued, so this reference is not the second, of which a binding would hear. */
-  if (queue != NULL && task_at_head (queue) != NULL)
-    task = g_object_ref (task_at_head (queue));
+  if (task != NULL)
+    g_object_ref (task);
   prio_loop_leave (self->run_queue->loop);
   return task;
 }
@@ -302,11 +301,11 @@ guint
 prio_numbers_first (PrioRunner *self, PrioTask **task)
 {
   PrioQueue *queue = self->run_queue != NULL ? prio_run_queue_first (self->run_queue) : NULL;
-  gboolean continues;
 
-  *task = queue != NULL ? task_at_head (queue) : NULL;
+  *task = task_at_head (queue);
   if (queue == NULL || prio_numbers_of (queue->head) != self)
     return 0;
-  continues = queue->kind == PRIO_QUEUE_ENTRIES ? prio_entry_is_continuation ((PrioEntry *) queue->head) : (queue->effective & 1) != 0;
-  return continues ? 0 : queue->head->id;
+  if (queue->kind == PRIO_QUEUE_ENTRIES ? prio_entry_is_continuation ((PrioEntry *) queue->head) : (queue->effective & 1) != 0)
+    return 0;
+  return queue->head->id;
 }

@@ -5,7 +5,6 @@
 
 #include "config.h"
 
-
 #include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-loop-end-private.h"

@@ -195,7 +195,8 @@ struct _PrioLoop
   PrioOwnerLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   PrioSlot slots[PRIO_N_SLOTS]; /* of the rooms above */
-  guint n_users; /* run queues and others that have acquired the loop; written under the lock of the table, but where a run queue makes a part; atomic */
+  /* Run queues and others that have acquired the loop; atomic; written under the lock of the table, unless a run queue makes a part. */
+  guint n_users;
 
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;

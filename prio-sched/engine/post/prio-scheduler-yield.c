@@ -76,11 +76,8 @@ inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
   const PrioState *given = options->state != NULL ? prio_scheduling_state_peek (options->state) : NULL;
   const PrioState *current = given == NULL ? prio_state_of_thread () : NULL;
 
-  if (prio_state_is_of (current, run_queue) && prio_loop_enter (run_queue->loop))
-    {
-      given = current;
-      prio_loop_leave (run_queue->loop);
-    }
+  if (prio_state_is_of (current, run_queue) && prio_loop_is_owner_thread (run_queue->loop))
+    given = current;
   return inherit (given, options);
 }
 

@@ -7,7 +7,6 @@
 
 #include "task/prio-task-impl-private.h"
 
-
 /* Claims the result of @self for the caller, if the task has begun and nobody else has claimed
  * it.  An aborted task can be claimed too: the caller may not know of the abort yet. */
 static gboolean

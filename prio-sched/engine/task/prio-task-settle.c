@@ -200,9 +200,7 @@ set_aborted (PrioTask *self)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
 
-  if (self->result.destroy != NULL)
-    prio_loop_defer_release (loop, self->result.destroy, self->result.value.pointer);
-
+  prio_loop_defer_release (loop, self->result.destroy, self->result.value.pointer);
   if (G_UNLIKELY (self->entry.lends))
     prio_lending_end (&self->entry, TRUE);
   self->result = PRIO_RESULT_OF_ERROR (abort_reason (self));
