@@ -385,6 +385,35 @@ test_a_scheduler_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED
   fixture_run (&w->f);
 }
 
+G_GNUC_NORETURN static void
+run_number (guint id, gpointer data)
+{
+  g_assert_not_reached ();
+}
+
+/* It hears of the end, though its scheduler is still there. */
+static void
+test_a_runner_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  PrioScheduler *scheduler = prio_worker_get_scheduler (w->worker);
+  PrioRunner *runner = prio_runner_new (scheduler, run_number, w, freed), *late;
+
+  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_join (w->worker);
+  g_assert_cmpint (w->n_freed, ==, 1);
+  g_assert_cmpint (prio_runner_post (runner, 1, USER_VISIBLE), ==, PRIO_POSTED_REJECTED);
+
+  late = prio_runner_new (scheduler, run_number, w, freed);
+  g_assert_cmpint (w->n_freed, ==, 2);
+  g_assert_cmpint (prio_runner_yield (late, 1), ==, PRIO_POSTED_REJECTED);
+  g_assert_cmpuint (prio_runner_request_idle_callback (late, 0), !=, 0);
+
+  g_clear_object (&w->worker);
+  prio_runner_unref (runner);
+  prio_runner_unref (late);
+  g_assert_cmpint (w->n_freed, ==, 2);
+}
+
 /* A thread has nowhere to bring the result to. */
 static void
 test_a_function_in_a_thread_for_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
@@ -574,6 +603,7 @@ main (int argc, char **argv)
   add ("an-abort-follows-a-finish", test_an_abort_follows_a_finish);
   add ("it-is-stopped-by-its-own-task", test_it_is_stopped_by_its_own_task);
   add ("a-scheduler-of-a-stopped-worker", test_a_scheduler_of_a_stopped_worker);
+  add ("a-runner-of-a-stopped-worker", test_a_runner_of_a_stopped_worker);
   add ("a-function-in-a-thread-for-a-stopped-worker", test_a_function_in_a_thread_for_a_stopped_worker);
   add ("a-group-for-a-stopped-worker", test_a_group_for_a_stopped_worker);
   add ("the-last-reference-stops-it", test_the_last_reference_stops_it);
