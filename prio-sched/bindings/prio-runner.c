@@ -11,19 +11,13 @@
 
 G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref)
 
-static void
-scheduler_gone (gpointer runner, GObject *scheduler G_GNUC_UNUSED)
-{
-  prio_numbers_drop (runner);
-}
-
 /**
  * prio_runner_new:
  * @scheduler: a scheduler
  * @func: (scope notified) (closure user_data) (destroy notify): runs the tasks
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed: when @scheduler
- *   has gone and the last task has run, or when the main context is destroyed
+ *   has gone and the last task has run, or when the main context is destroyed or its worker has stopped
  *
  * Makes a runner for tasks of @scheduler.
  *
@@ -37,17 +31,10 @@ scheduler_gone (gpointer runner, GObject *scheduler G_GNUC_UNUSED)
 PrioRunner *
 prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_data, GDestroyNotify notify)
 {
-  PrioRunner *self;
-
   g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
   g_return_val_if_fail (func != NULL, NULL);
 
-  self = prio_numbers_new (prio_scheduler_get_run_queue (scheduler));
-  self->func = func;
-  self->data = user_data;
-  self->notify = notify;
-  g_object_weak_ref (G_OBJECT (scheduler), scheduler_gone, self);
-  return self;
+  return prio_numbers_new (prio_scheduler_get_run_queue (scheduler), G_OBJECT (scheduler), func, user_data, notify);
 }
 
 /**

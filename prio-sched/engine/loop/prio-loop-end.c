@@ -39,6 +39,18 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_loop_free_job (loop, job);
 }
 
+/* Schedulers may still be there, such as that of a worker, and their runners.  Returns whether there was a runner to close. */
+static gboolean
+close_runners (PrioLoop *loop)
+{
+  gboolean any = FALSE;
+
+  for (PrioRunQueue *run_queue = loop->run_queues.first; run_queue != NULL; run_queue = run_queue->next)
+    for (; run_queue->runners.length > 0; any = TRUE)
+      prio_numbers_release (g_queue_pop_head (&run_queue->runners));
+  return any;
+}
+
 /* Defers the release of some of what is queued.  Returns FALSE if nothing is.  Call it inside. */
 gboolean
 prio_loop_release_some (PrioLoop *loop)
@@ -73,7 +85,7 @@ prio_loop_release_some (PrioLoop *loop)
       n++;
     }
 
-  return n > 0 || prio_lending_drop_all (loop);
+  return n > 0 || prio_lending_drop_all (loop) || close_runners (loop);
 }
 
 /* The context has gone, and with it every scheduler, since a scheduler holds its context, but not the groups of tasks, which

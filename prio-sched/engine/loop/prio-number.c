@@ -21,24 +21,42 @@ prio_number_func (gpointer numbers G_GNUC_UNUSED)
 }
 
 static void
-op_hold_run_queue (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
+op_begin (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
-  prio_run_queue_hold (op->target);
+  PrioRunner *self = op->target;
+
+  prio_run_queue_hold (self->run_queue);
+  g_queue_push_tail (&self->run_queue->runners, self);
 }
 
-/* Any thread: makes a runner without a function, whose only user is the scheduler.  It has three references: the caller's, that of the
- * scheduler, and that which goes when it is closed. */
-PrioRunner *
-prio_numbers_new (PrioRunQueue *run_queue)
+static void
+op_end_use (PrioLoop *loop, const PrioOp *op)
 {
-  PrioRunner *self = g_new0 (PrioRunner, 1);
+  PrioRunner *self = op->target;
 
-  self->refs = 3;
-  self->loop = prio_loop_ref (run_queue->loop);
-  self->run_queue = run_queue;
-  self->rejected = g_array_new (FALSE, FALSE, sizeof (guint));
-  self->users = 1;
-  prio_loop_submit (self->loop, &(PrioOp) { .apply = op_hold_run_queue, .target = run_queue });
+  if (self->run_queue != NULL && g_queue_remove (&self->run_queue->runners, self))
+    prio_numbers_release (self);
+  prio_loop_defer_release (loop, prio_numbers_unref, self);
+}
+
+static void
+scheduler_gone (gpointer runner, GObject *scheduler G_GNUC_UNUSED)
+{
+  prio_loop_submit (((PrioRunner *) runner)->loop, &(PrioOp) { .apply = op_end_use, .target = runner });
+}
+
+/* Any thread: makes a runner, whose only user is @scheduler.  It has three references: the caller's, that of the scheduler, and that
+ * which goes when it is closed. */
+PrioRunner *
+prio_numbers_new (PrioRunQueue *run_queue, GObject *scheduler, void (*func) (guint id, gpointer data), gpointer data,
+                  GDestroyNotify notify)
+{
+  PrioRunner *self = g_new (PrioRunner, 1);
+
+  *self = (PrioRunner) { .refs = 3, .loop = prio_loop_ref (run_queue->loop), .run_queue = run_queue, .func = func, .data = data,
+                         .notify = notify, .rejected = g_array_new (FALSE, FALSE, sizeof (guint)), .users = 1 };
+  prio_loop_submit (self->loop, &(PrioOp) { .apply = op_begin, .target = self });
+  g_object_weak_ref (scheduler, scheduler_gone, self);
   return self;
 }
 

@@ -35,6 +35,7 @@ struct _PrioRunQueue
   gboolean lends; /* whether a task that waits lends its priority */
   gint wants_lending, wants_pause; /* what any thread has asked for last; atomic */
   gpointer record; /* what who watches keeps, for its parts too (prio-observe.h): a GAtomicRcBox, or NULL; set atomically, once */
+  GQueue runners; /* PrioRunner: those that the scheduler uses */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
 

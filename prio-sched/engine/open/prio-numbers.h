@@ -43,7 +43,8 @@ struct _PrioRunner
 };
 
 /* Any thread, outside. */
-PrioRunner *prio_numbers_new (PrioRunQueue *run_queue);
+PrioRunner *prio_numbers_new (PrioRunQueue *run_queue, GObject *scheduler, void (*func) (guint id, gpointer data), gpointer data,
+                              GDestroyNotify notify);
 void prio_numbers_unref (gpointer runner);
 /* Drop what prio_numbers_use () has added; the task @rejected, if that is not 0, will not run. */
 void prio_numbers_drop (gpointer runner);
