@@ -115,47 +115,7 @@ call_outside (PyObject *Py_UNUSED (module), PyObject *args)
   return self.result;
 }
 
-static gboolean
-stay (gpointer callable G_GNUC_UNUSED)
-{
-  return G_SOURCE_CONTINUE;
-}
-
-static void
-call_at_end (gpointer callable)
-{
-  PyGILState_STATE state;
-  PyObject *result;
-
-  if (!Py_IsInitialized ())
-    return;
-  state = PyGILState_Ensure ();
-  result = PyObject_CallNoArgs (callable);
-  if (result == NULL)
-    PyErr_WriteUnraisable (callable);
-  Py_XDECREF (result);
-  Py_DECREF ((PyObject *) callable);
-  PyGILState_Release (state);
-}
-
-static PyObject *
-at_end (PyObject *Py_UNUSED (module), PyObject *args)
-{
-  PyObject *context, *callable;
-
-  if (!PyArg_ParseTuple (args, "OO", &context, &callable))
-    return NULL;
-  if (!pyg_boxed_check (context, G_TYPE_MAIN_CONTEXT))
-    {
-      PyErr_SetString (PyExc_TypeError, "what ends is a GLib.MainContext");
-      return NULL;
-    }
-  prio_runner_add_interlude (pyg_boxed_get (context, GMainContext), stay, Py_NewRef (callable), call_at_end);
-  Py_RETURN_NONE;
-}
-
 static PyMethodDef module_methods[] = {
-  { "at_end", at_end, METH_VARARGS, "Calls callable () when the tasks of a main context have ended, on the thread that ends them." },
   { "call_outside", call_outside, METH_VARARGS, "Calls callable (argument) outside any task: no state is current." },
   { "set_up", set_up, METH_VARARGS, NULL },
   { NULL },

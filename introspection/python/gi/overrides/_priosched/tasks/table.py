@@ -8,7 +8,6 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import collections
 import contextvars
-import functools
 import time
 import types
 import weakref
@@ -22,7 +21,7 @@ from ..coroutines.steps import in_steps, is_stepped
 from ..futures.contexts import SLICE, call_in, interrupt, local
 from ..futures.future import CancelledError, Continuation, PostedTask
 from ..futures.future import own_state as _state
-from .._native import TableBase, at_end, running, set_up
+from .._native import TableBase, running, set_up
 from ..futures.reasons import is_aborted, reason_of
 from .states import GivenState, State, current_state, expiry_after, own_priority
 
@@ -42,18 +41,6 @@ def _closed():
     return GLib.Error.new_literal(PrioSched.error_quark(), 'The main context has gone', PrioSched.Error.CLOSED)
 
 
-def _end_context(ref):
-    """The main context of a table, or the thread of its worker, has ended."""
-    table = ref()
-    if table is not None:
-        outer, running.state = running.state, None
-        try:
-            table._close()
-            table._end_coroutines()
-        finally:
-            running.state = outer
-
-
 class _Entrance:
     """The function of a runner; the library drops it when the scheduler or the main context has gone."""
 
@@ -64,7 +51,11 @@ class _Entrance:
         self.table._run(number)
 
     def __del__(self):
-        self.table._close()
+        outer, running.state = running.state, None
+        try:
+            self.table._close()
+        finally:
+            running.state = outer
 
 
 class Table(TableBase):
@@ -78,7 +69,8 @@ class Table(TableBase):
     def __init__(self, scheduler):
         # Neither the function nor the table keeps the scheduler alive.
         self.scheduler = weakref.ref(scheduler)
-        self._runner = PrioSched.Runner.new(scheduler, _Entrance(self))
+        entrance = _Entrance(self)  # the library drops it at once where the main context has gone
+        self._runner = PrioSched.Runner.new(scheduler, entrance)
         self._runner.set_name_func(lambda number: name_of(self._peek(number)))
         self._post_full = self._runner.post_full
         self._yield_full = self._runner.yield_full
@@ -86,9 +78,6 @@ class Table(TableBase):
         self._rejected = collections.deque()  # numbers that the library has let go of, and the table not yet
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
-        context = scheduler.get_context()
-        if self.context_id != hash(GLib.MainContext.default()):
-            at_end(context, functools.partial(_end_context, weakref.ref(self)))
 
     def get_first(self):
         """The PostedTask that comes next of all, or None."""
@@ -154,6 +143,9 @@ class Table(TableBase):
         for entry in self._take_all():
             if not entry._done:
                 self._reject(entry)
+        # The main context has gone, not the scheduler alone.
+        if not self._runner.is_owner():
+            self._end_coroutines()
 
     def _end_coroutines(self):
         """Throws the reason into those that have begun, and into what they await while they clean up; then they are closed."""
