@@ -143,7 +143,7 @@ class Table(TableBase):
         for entry in self._take_all():
             if not entry._done:
                 self._reject(entry)
-        # The main context has gone, not the scheduler alone.
+        # A worker has stopped: its main context has gone, and not the scheduler alone.
         if not self._runner.is_owner():
             self._end_coroutines()
 
