@@ -493,11 +493,9 @@ posted_gone (gpointer data)
         }
       else
         {
-          PrioResult stopped = PRIO_RESULT_OF_ERROR (g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED,
-                                                                          _("The worker of the task has stopped")));
+          GError *error = g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The worker of the task has stopped"));
 
-          stopped.is_abort = TRUE;
-          prio_task_return (task, &stopped);
+          prio_task_return (task, &PRIO_RESULT_OF_ABORT (prio_reason_new (error)));
           work_end (work);
         }
     }

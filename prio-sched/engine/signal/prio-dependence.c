@@ -108,16 +108,15 @@ prio_signal_node_for (GCancellable *signal)
   return G_LIKELY (node != NULL) ? node : make_plain_node (signal);
 }
 
-/* The reason of the first of @nodes that is aborted, or NULL. */
-static GError *
+/* Returns: (transfer full) (nullable): the reason of the first of @nodes that is aborted */
+static PrioReason *
 first_reason (PrioSignalNode **nodes, gsize n_nodes)
 {
-  for (gsize i = 0; i < n_nodes; i++)
-    {
-      if (prio_signal_node_is_aborted (nodes[i]))
-        return prio_signal_node_dup_reason (nodes[i]);
-    }
-  return NULL;
+  PrioReason *reason = NULL;
+
+  for (gsize i = 0; reason == NULL && i < n_nodes; i++)
+    reason = prio_signal_node_get_reason (nodes[i]);
+  return reason;
 }
 
 /* Makes the new @node depend on @sources and, unless @follow is NULL, follow its priority: the
@@ -128,7 +127,7 @@ first_reason (PrioSignalNode **nodes, gsize n_nodes)
 void
 prio_signal_node_depend (PrioSignalNode *node, GCancellable **sources, gsize n_sources, PrioSignalNode *follow)
 {
-  g_autoptr (GError) reason = NULL;
+  PrioReason *reason;
   g_autofree PrioSignalNode **nodes = g_new (PrioSignalNode *, n_sources);
 
   prio_signal_node_reevaluate_some ();
@@ -152,6 +151,8 @@ prio_signal_node_depend (PrioSignalNode *node, GCancellable **sources, gsize n_s
   prio_lock_unlock (&prio_signal_lock);
 
   reason = first_reason (nodes, n_sources);
-  if (reason != NULL)
-    prio_signal_node_abort (node, reason);
+  if (reason == NULL)
+    return;
+  prio_signal_node_abort (node, reason->error);
+  prio_reason_unref (reason);
 }

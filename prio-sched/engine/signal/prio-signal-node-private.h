@@ -27,7 +27,7 @@ typedef enum
   PRIO_EDGE_PRIORITY /* the priority of the dependent follows that of the source */
 } PrioEdgeKind;
 
-/* Why signals were aborted: shared by all signals of one abort, reference counted (GAtomicRcBox). */
+/* Why signals were aborted: shared by all signals and tasks of one abort, reference counted (GAtomicRcBox). */
 typedef struct
 {
   GError *error;
@@ -177,9 +177,8 @@ prio_signal_node_undo_reset (PrioSignalNode *node)
     prio_signal_node_undo_reset_slow (node);
 }
 
-GError *prio_reason_default (void);
-PrioReason *prio_reason_new (const GError *error);
-void prio_reason_unref (PrioReason *reason);
+PrioReason *prio_reason_new (GError *error);
+void prio_reason_unref (gpointer reason);
 
 GQuark prio_signal_node_quark (void);
 void prio_signal_node_set_funcs (const PrioSignalNodeFuncs *funcs);
@@ -197,7 +196,7 @@ void prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean
                             PrioTaskPriority priority);
 
 gboolean prio_signal_node_is_aborted (PrioSignalNode *node);
-GError *prio_signal_node_dup_reason (PrioSignalNode *node);
+PrioReason *prio_signal_node_get_reason (PrioSignalNode *node);
 PrioTaskPriority prio_signal_node_get_priority (PrioSignalNode *node);
 
 gboolean prio_signal_node_has_fixed_priority (PrioSignalNode *node);

@@ -18,30 +18,24 @@ G_DEFINE_QUARK (prio-sched-node, prio_signal_node)
 /* The functions of PrioTaskSignal; NULL before its class is initialized; atomic. */
 const PrioSignalNodeFuncs *prio_signal_node_funcs;
 
-/* Returns: (transfer full): the reason of an abort that was given none */
-GError *
-prio_reason_default (void)
-{
-  return g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, _("Operation was cancelled"));
-}
-
+/* Takes @error, which is NULL for an abort that was given no reason. */
 PrioReason *
-prio_reason_new (const GError *error)
+prio_reason_new (GError *error)
 {
   PrioReason *reason = g_atomic_rc_box_new (PrioReason);
 
-  reason->error = error != NULL ? g_error_copy (error) : prio_reason_default ();
+  reason->error = error != NULL ? error : g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, _("Operation was cancelled"));
   return reason;
 }
 
 static void
 reason_clear (gpointer reason)
 {
-  g_clear_error (&((PrioReason *) reason)->error);
+  g_error_free (((PrioReason *) reason)->error);
 }
 
 void
-prio_reason_unref (PrioReason *reason)
+prio_reason_unref (gpointer reason)
 {
   g_atomic_rc_box_release_full (reason, reason_clear);
 }
@@ -84,24 +78,20 @@ prio_signal_node_is_aborted (PrioSignalNode *node)
   return aborted;
 }
 
-/* Returns: (transfer full): why the signal was aborted, or the default reason if it was not */
-GError *
-prio_signal_node_dup_reason (PrioSignalNode *node)
+/* Returns: (transfer full) (nullable): why the signal was aborted, or NULL if it was not */
+PrioReason *
+prio_signal_node_get_reason (PrioSignalNode *node)
 {
   PrioReason *reason = NULL;
-  GError *error;
+  gboolean aborted;
 
   prio_lock_lock (&prio_signal_lock);
+  aborted = prio_signal_node_is_aborted_locked (node);
   if (node->aborted)
     reason = g_atomic_rc_box_acquire (node->reason);
   prio_lock_unlock (&prio_signal_lock);
 
-  if (reason == NULL)
-    return prio_reason_default ();
-
-  error = g_error_copy (reason->error);
-  prio_reason_unref (reason);
-  return error;
+  return aborted && reason == NULL ? prio_reason_new (NULL) : reason;
 }
 
 PrioTaskPriority

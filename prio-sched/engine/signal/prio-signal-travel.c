@@ -92,7 +92,7 @@ mark_dependents_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targe
 static GArray *
 begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
 {
-  PrioReason *reason = prio_reason_new (error);
+  PrioReason *reason = prio_reason_new (error != NULL ? g_error_copy (error) : NULL);
   GArray *targets = NULL;
 
   prio_lock_lock (&prio_signal_lock);

@@ -545,10 +545,19 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
 GError *
 prio_task_signal_dup_reason (PrioTaskSignal *self)
 {
+  PrioReason *reason;
+  GError *error;
+
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), NULL);
 
   prio_signal_node_undo_reset (&self->node);
-  return prio_signal_node_is_aborted (&self->node) ? prio_signal_node_dup_reason (&self->node) : NULL;
+  reason = prio_signal_node_get_reason (&self->node);
+  if (reason == NULL)
+    return NULL;
+
+  error = g_error_copy (reason->error);
+  prio_reason_unref (reason);
+  return error;
 }
 
 /**

@@ -18,6 +18,7 @@ typedef enum
   PRIO_RESULT_INT,
   PRIO_RESULT_VALUE, /* a GValue */
   PRIO_RESULT_ERROR,
+  PRIO_RESULT_ABORT, /* the reason of an abort */
   PRIO_RESULT_TAKEN, /* a pointer that a caller has taken over */
   PRIO_N_RESULT_KINDS
 } PrioResultKind;
@@ -31,14 +32,17 @@ typedef struct
     gssize integer;
     gboolean boolean;
     GError *error;
+    PrioReason *reason;
   } value;
   GDestroyNotify destroy;
   PrioResultKind kind;
-  gboolean is_abort; /* an error that is the reason for an abort */
 } PrioResult;
 
-#define PRIO_RESULT_OF_ERROR(reason) \
-  ((PrioResult) { .value.error = (reason), .destroy = (GDestroyNotify) g_error_free, .kind = PRIO_RESULT_ERROR })
+/* These take over a GError and a PrioReason. */
+#define PRIO_RESULT_OF_ERROR(made) \
+  ((PrioResult) { .value.error = (made), .destroy = (GDestroyNotify) g_error_free, .kind = PRIO_RESULT_ERROR })
+#define PRIO_RESULT_OF_ABORT(why) \
+  ((PrioResult) { .value.reason = (why), .destroy = prio_reason_unref, .kind = PRIO_RESULT_ABORT })
 
 /* A callback for the completion of a task. */
 typedef struct _PrioReaction PrioReaction;
@@ -127,7 +131,7 @@ void prio_task_free_origin (PrioTask *self);
 void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);
-GError *prio_task_dup_reason (PrioTask *self);
+PrioReason *prio_task_get_reason (PrioTask *self);
 gboolean prio_task_succeeds (PrioTask *self, GError **error, const char *function);
 gboolean prio_task_is_listened_to (PrioTask *self);
 gboolean prio_task_return_quietly (PrioTask *self, PrioResult *result);
@@ -191,6 +195,8 @@ prio_task_is_completed (PrioTask *self)
 static inline const GError *
 prio_task_peek_error (PrioTask *self)
 {
+  if (self->result.kind == PRIO_RESULT_ABORT)
+    return self->result.value.reason->error;
   return self->result.kind == PRIO_RESULT_ERROR ? self->result.value.error : NULL;
 }
 

@@ -31,10 +31,10 @@ miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
     prio_task_complain (self, function, "has not completed, and has no result yet");
   else if (self->result.kind == PRIO_RESULT_TAKEN)
     prio_task_complain (self, function, "has no result any more: an earlier call has got its pointer");
-  else if (self->result.kind != PRIO_RESULT_ERROR)
+  else if (prio_task_peek_error (self) == NULL)
     prio_task_complain (self, function, "has %s, and not %s, as its result", results[self->result.kind], wanted[kind]);
   else if (error != NULL)
-    *error = g_error_copy (self->result.value.error);
+    *error = g_error_copy (prio_task_peek_error (self));
 }
 
 /* Whether @self, which has completed, was fulfilled; for the public function @function. */

@@ -261,8 +261,8 @@ is_ended_by_abort (PrioTask *self)
 gboolean
 prio_task_return_error_if_aborted (PrioTask *self)
 {
-  g_autoptr (GError) reason = NULL;
-  PrioResult result;
+  PrioReason *reason;
+  gboolean was_ended;
 
   prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), FALSE);
 
@@ -272,17 +272,18 @@ prio_task_return_error_if_aborted (PrioTask *self)
       prio_loop_leave (self->entry.run_queue->loop);
       prio_loop_flush_releases (self->entry.run_queue->loop);
     }
-  reason = prio_task_dup_reason (self);
+  reason = prio_task_get_reason (self);
   if (reason == NULL)
     return FALSE;
-  if (is_ended_by_abort (self))
-    return TRUE;
 
-  if (!claim_return (self, G_STRFUNC))
-    return FALSE;
+  was_ended = is_ended_by_abort (self);
+  if (was_ended || !claim_return (self, G_STRFUNC))
+    {
+      prio_reason_unref (reason);
+      return was_ended;
+    }
+
   __atomic_fetch_or (&self->claim, PRIO_TASK_GIVEN_UP, __ATOMIC_ACQ_REL);
-  result = PRIO_RESULT_OF_ERROR (g_steal_pointer (&reason));
-  result.is_abort = TRUE;
-  prio_task_return (self, &result);
+  prio_task_return (self, &PRIO_RESULT_OF_ABORT (reason));
   return TRUE;
 }

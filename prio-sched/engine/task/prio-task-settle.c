@@ -172,26 +172,24 @@ finish (PrioTask *self)
 }
 
 /* Returns: (transfer full) (nullable): why the task need not go on, or NULL if it has to */
-GError *
-prio_task_dup_reason (PrioTask *self)
+PrioReason *
+prio_task_get_reason (PrioTask *self)
 {
-  PrioSignalNode *node = self->signal != NULL ? prio_signal_node_for (self->signal) : NULL;
-
-  if (prio_task_get_state (self) == PRIO_TASK_STATE_ABORTED)
-    return g_error_copy (prio_task_peek_error (self));
+  if (__atomic_load_n (&self->state, __ATOMIC_ACQUIRE) == PRIO_TASK_STATE_ABORTED)
+    return g_atomic_rc_box_acquire (self->result.value.reason);
   if (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST))
-    return prio_reason_default ();
-  return node != NULL && prio_signal_node_is_aborted (node) ? prio_signal_node_dup_reason (node) : NULL;
+    return prio_reason_new (NULL);
+  return self->signal != NULL ? prio_signal_node_get_reason (prio_signal_node_for (self->signal)) : NULL;
 }
 
-static GError *
+static PrioReason *
 abort_reason (PrioTask *self)
 {
-  GError *reason = prio_task_dup_reason (self);
+  PrioReason *reason = prio_task_get_reason (self);
 
   if (reason == NULL && prio_loop_is_dead (self->entry.run_queue->loop))
-    return g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The main context of the task has been destroyed"));
-  return reason != NULL ? reason : prio_reason_default ();
+    return prio_reason_new (g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The main context of the task has been destroyed")));
+  return reason != NULL ? reason : prio_reason_new (NULL);
 }
 
 /* Owner thread: makes the abort the result, in place of one that has been returned. */
@@ -203,7 +201,7 @@ set_aborted (PrioTask *self)
   prio_loop_defer_release (loop, self->result.destroy, self->result.value.pointer);
   if (G_UNLIKELY (self->entry.lends))
     prio_lending_end (&self->entry, TRUE);
-  self->result = PRIO_RESULT_OF_ERROR (abort_reason (self));
+  self->result = PRIO_RESULT_OF_ABORT (abort_reason (self));
   __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
 }
 
@@ -219,9 +217,9 @@ settle_aborted (PrioTask *self)
 static inline PrioTaskState
 state_of_result (PrioTask *self)
 {
-  if (prio_task_peek_error (self) == NULL)
-    return PRIO_TASK_STATE_FULFILLED;
-  return self->result.is_abort ? PRIO_TASK_STATE_ABORTED : PRIO_TASK_STATE_FAILED;
+  if (self->result.kind == PRIO_RESULT_ABORT)
+    return PRIO_TASK_STATE_ABORTED;
+  return self->result.kind == PRIO_RESULT_ERROR ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
 }
 
 /* Owner thread. */
