@@ -88,53 +88,33 @@ prio_member_hear_of (PrioMember *member)
   prio_thread.state = outer;
 }
 
+/* None of the queued tasks begins from now on, until end_taking (). */
 static void
-taken_free (gpointer data)
+begin_taking (PrioTaskGroup *self)
 {
-  PrioMember *member = data;
-
-  g_object_unref (member->task);
-  prio_member_unref (member);
+  self->n_taking++;
+  prio_task_group_update_places (self);
 }
 
 static void
-take (GPtrArray *taken, PrioMember *member)
+end_taking (PrioTaskGroup *self)
 {
-  /* A thread has begun its function, and the group has not heard of it yet. */
+  self->n_taking--;
+  prio_task_group_update_places (self);
+}
+
+/* Takes a task that is queued, or whose function is on the stack: it is pending no more, and the caller ends it.  Returns FALSE if a
+ * thread has begun its function, and the group has not heard of it yet. */
+static gboolean
+take (PrioMember *member)
+{
   if (member->in_thread && prio_task_get_state (member->task) == PRIO_TASK_STATE_RUNNING)
     {
       prio_member_take_out_of_queue (member);
-      return;
+      return FALSE;
     }
-  g_object_ref (member->task);
-  g_ptr_array_add (taken, prio_member_ref (member));
   prio_member_leave (member);
-}
-
-/* Takes the tasks that are queued, and those whose functions are on the stack if @running: they are pending no more.  The
- * caller ends them. */
-static GPtrArray *
-take_all (PrioTaskGroup *self, gboolean running)
-{
-  GPtrArray *taken = g_ptr_array_new_with_free_func (taken_free);
-
-  /* None of them begins meanwhile. */
-  self->n_taking++;
-  prio_task_group_update_places (self);
-  for (PrioMember *member = running ? self->running : NULL; member != NULL; member = member->outer)
-    take (taken, member);
-  while (self->queued.length > 0)
-    take (taken, self->queued.head->data);
-  return taken;
-}
-
-/* The tasks have been ended. */
-static void
-drop (PrioTaskGroup *self, GPtrArray *taken)
-{
-  g_ptr_array_unref (taken);
-  self->n_taking--;
-  prio_task_group_update_places (self);
+  return TRUE;
 }
 
 /* A new member, whose task is posted with @own: @options, and what aborts the group. */
@@ -258,17 +238,20 @@ prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options,
 void
 prio_task_group_cancel_queued (PrioTaskGroup *self)
 {
-  GPtrArray *taken;
-
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   g_object_ref (self);
-  taken = take_all (self, FALSE);
+  begin_taking (self);
   /* All of them before the first destroy notify. */
-  for (guint i = 0; i < taken->len; i++)
-    prio_task_cancel_quietly (((PrioMember *) taken->pdata[i])->task);
+  while (self->queued.length > 0)
+    {
+      PrioMember *member = self->queued.head->data;
+
+      if (take (member))
+        prio_task_cancel_quietly (member->task);
+    }
   prio_loop_flush_releases (prio_task_group_get_loop (self));
-  drop (self, taken);
+  end_taking (self);
   g_object_unref (self);
 }
 
@@ -291,19 +274,22 @@ void
 prio_task_group_abort (PrioTaskGroup *self, const GError *reason)
 {
   g_autoptr (PrioTaskController) controller = NULL;
-  GPtrArray *taken;
 
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   g_object_ref (self);
-  taken = take_all (self, TRUE);
+  begin_taking (self);
+  for (PrioMember *member = self->running; member != NULL; member = member->outer)
+    take (member);
+  while (self->queued.length > 0)
+    take (self->queued.head->data);
   controller = g_steal_pointer (&self->controller);
   prio_combined_clear (&self->combined);
   self->controller = prio_task_controller_new (
       prio_task_signal_get_priority (prio_task_controller_get_signal (controller)));
 
   prio_task_controller_abort (controller, reason);
-  drop (self, taken);
+  end_taking (self);
   g_object_notify (G_OBJECT (self), "signal");
   g_object_unref (self);
 }
