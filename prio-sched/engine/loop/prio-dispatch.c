@@ -11,7 +11,6 @@
 #include "loop/prio-dispatch-private.h"
 
 #include "loop/prio-current-private.h"
-#include "loop/prio-frame-hook-private.h"
 #include "loop/prio-idle-private.h"
 #include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
@@ -633,6 +632,6 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (loop->ready.mask == 0)
     prio_loop_trim (loop);
   prio_thread.flushes = outer_flushes;
-  if (batch.over)
-    prio_frame_hook_look (batch.now);
+  if (batch.over && prio_frames_look != NULL)
+    prio_frames_look (batch.now);
 }

@@ -13,7 +13,7 @@
 
 #include "loop/prio-loop-private.h"
 
-/* What one clock has announced: a frame clock that is followed, or prio_scheduler_set_next_frame ().
+/* What a frame clock that is followed, or prio_scheduler_set_next_frame (), has announced.
  * All zero means nothing. */
 struct _PrioFrame
 {
@@ -23,7 +23,6 @@ struct _PrioFrame
 };
 
 void prio_frames_clear (PrioFrames *frames);
-void prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);
 void prio_frames_remove (PrioLoop *loop, PrioFrame *frame);
 void prio_frames_update (PrioLoop *loop, gint64 now);
 

@@ -7,6 +7,8 @@
 
 #include "loop/prio-frames-private.h"
 
+void (*prio_frames_look) (gint64 now);
+
 /* The first key of @heap, or 0. */
 static gint64
 first_key (PrioHeap *heap)
@@ -59,15 +61,44 @@ put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 }
 
 void
-prio_frames_put (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
+prio_frames_remove (PrioLoop *loop, PrioFrame *frame)
 {
-  put (loop, frame, due, interval);
-  if (G_UNLIKELY (prio_loop_is_observed (loop)))
+  put (loop, frame, 0, 0);
+}
+
+PrioFrame *
+prio_frame_new (void)
+{
+  return g_new0 (PrioFrame, 1);
+}
+
+static void
+op_announce (PrioLoop *loop, const PrioOp *op)
+{
+  gint64 due = ((const PrioTimedOp *) op)->due, interval = (gint64) GPOINTER_TO_SIZE (op->data);
+
+  put (loop, op->target, due, interval);
+  if (due != 0 && G_UNLIKELY (prio_loop_is_observed (loop)))
     prio_loop_observing (loop)->frame_announced (loop, due, interval);
 }
 
 void
-prio_frames_remove (PrioLoop *loop, PrioFrame *frame)
+prio_frame_announce (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval)
 {
-  put (loop, frame, 0, 0);
+  PrioTimedOp self = { { .apply = op_announce, .target = frame, .data = GSIZE_TO_POINTER ((gsize) interval), .size = sizeof self }, due };
+
+  prio_loop_submit (loop, &self.op);
+}
+
+static void
+op_free (PrioLoop *loop, const PrioOp *op)
+{
+  prio_frames_remove (loop, op->target);
+  g_free (op->target);
+}
+
+void
+prio_frame_free (PrioLoop *loop, PrioFrame *frame)
+{
+  prio_loop_submit_quietly (loop, &(PrioOp) { .apply = op_free, .target = frame });
 }

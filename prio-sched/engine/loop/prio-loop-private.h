@@ -26,6 +26,7 @@
 #include "policy/prio-stopwatch-private.h"
 #include "policy/prio-turn-private.h"
 #include "loop/prio-mailbox-private.h"
+#include "open/prio-frame.h"
 #include "open/prio-numbers.h"
 #include "open/prio-observe.h"
 #include "queue/prio-due-private.h"
@@ -45,7 +46,6 @@ enum
   PRIO_N_SOURCES
 };
 
-typedef struct _PrioFrame PrioFrame;
 typedef struct _PrioLending PrioLending;
 typedef struct _PrioLendNode PrioLendNode;
 
@@ -219,7 +219,6 @@ struct _PrioLoop
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
-PrioLoop *prio_loop_find (GMainContext *context);
 gboolean prio_loop_dispose (PrioLoop *loop);
 void prio_loop_leave_table (PrioLoop *loop);
 

@@ -178,7 +178,6 @@ prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
   return loop;
 }
 
-/* Returns: (transfer full) (nullable): the loop of @context, if there is one */
 PrioLoop *
 prio_loop_find (GMainContext *context)
 {

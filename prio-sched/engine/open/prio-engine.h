@@ -10,6 +10,8 @@
 #include "prio-numbers.h"
 #include "prio-scheduler.h"
 
+/* A followed clock has announced a frame, or is followed no more: notifies `next-frame` if that is another one. */
+void prio_scheduler_tell_next_frame (PrioScheduler *self);
 /* The thread that runs the context: whether a task of the program is queued or delayed, or a microtask, and is not paused. */
 gboolean prio_scheduler_is_busy (PrioScheduler *self);
 /* The thread that runs the context, outside: the scheduler ends before its context does.  What is queued is aborted, and so is what

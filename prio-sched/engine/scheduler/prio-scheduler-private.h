@@ -17,7 +17,6 @@ struct _PrioScheduler
   GMainContext *context;
   PrioRunQueue *run_queue;
   gint64 next_frame; /* atomic: what was reported last */
-  GHashTable *followed; /* of prio-scheduler-frames.c: the closures of the clocks that are followed, not owned */
 };
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */

@@ -11,7 +11,6 @@
 #include "loop/prio-count-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
-#include "loop/prio-frame-hook-private.h"
 #include "loop/prio-yield-private.h"
 
 /**
@@ -115,7 +114,8 @@ prio_scheduler_constructed (GObject *object)
               self->context == g_main_context_default () ? ", the default one" : "");
   if (watch != NULL)
     watch->made (self);
-  prio_frame_hook_look (prio_clock_now ());
+  if (prio_frames_look != NULL)
+    prio_frames_look (prio_clock_now ());
 }
 
 static void
@@ -151,7 +151,6 @@ prio_scheduler_finalize (GObject *object)
     watch->ends (self);
   prio_loop_submit (self->run_queue->loop, &op);
   g_clear_pointer (&self->context, g_main_context_unref);
-  g_hash_table_unref (self->followed);
 
   G_OBJECT_CLASS (prio_scheduler_parent_class)->finalize (object);
 }
@@ -314,9 +313,8 @@ prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char 
 }
 
 static void
-prio_scheduler_init (PrioScheduler *self)
+prio_scheduler_init (PrioScheduler *self G_GNUC_UNUSED)
 {
-  self->followed = g_hash_table_new (NULL, NULL);
 }
 
 /**

@@ -9,7 +9,7 @@
 
 #pragma once
 
-#include "loop/prio-loop-private.h"
+#include "prio-frame.h"
 
 typedef struct _PrioFrameView PrioFrameView;
 
@@ -17,9 +17,8 @@ typedef struct _PrioFrameView PrioFrameView;
 typedef struct
 {
   PrioLoop *loop; /* owned */
-  PrioFrameView *views;
+  PrioFrameView *views; /* NULL until the first tick */
 } PrioFrameClock;
 
-void prio_frame_clock_init (PrioFrameClock *self, PrioLoop *loop);
 void prio_frame_clock_tick (PrioFrameClock *clock, guint n_values, const GValue *values);
 void prio_frame_clock_clear (PrioFrameClock *self);

@@ -5,9 +5,7 @@
 
 #include "config.h"
 
-#include "loop/prio-frame-clock-private.h"
-
-#include "loop/prio-frames-private.h"
+#include "above/prio-frame-clock-private.h"
 
 /* A gap between two frames counts as the length of a frame only up to the maximum (µs): in a longer one, nothing was
  * animated.  No display is faster than the minimum. */
@@ -23,30 +21,13 @@
 struct _PrioFrameView
 {
   PrioFrameView *next;
-  PrioFrame frame;    /* used on the owner thread */
+  PrioFrame *frame;   /* owned */
   gconstpointer view; /* only compared, never dereferenced; NULL if there is none */
   gint64 last;        /* when the last frame began, µs */
   gint64 interval;    /* between frames, µs */
   gint64 gaps[N_GAPS];
   guint n_gaps; /* in a row */
 };
-
-static void
-op_ticked (PrioLoop *loop, const PrioOp *op)
-{
-  PrioFrameView *view = op->target;
-
-  prio_frames_put (loop, &view->frame, ((const PrioTimedOp *) op)->due, (gint64) GPOINTER_TO_SIZE (op->data));
-}
-
-static void
-op_remove (PrioLoop *loop, const PrioOp *op)
-{
-  PrioFrameView *view = op->target;
-
-  prio_frames_remove (loop, &view->frame);
-  g_free (view);
-}
 
 /* The signal's first argument need not be a view: it may be another object each time.  All beyond MAX_VIEWS are
  * therefore treated as one. */
@@ -67,6 +48,7 @@ find_view (PrioFrameClock *self, gconstpointer key)
     return self->views;
 
   view = g_new0 (PrioFrameView, 1);
+  view->frame = prio_frame_new ();
   view->view = key;
   view->interval = USUAL_INTERVAL;
   view->next = self->views;
@@ -99,13 +81,6 @@ learn_interval (PrioFrameView *view, gint64 gap)
     view->interval += (middle - view->interval) / 16;
 }
 
-void
-prio_frame_clock_init (PrioFrameClock *self, PrioLoop *loop)
-{
-  self->loop = prio_loop_ref (loop);
-  self->views = NULL;
-}
-
 /* A frame begins; the next one is expected an interval from now.  @values are those of the signal, which depend on the emitter: the
  * first argument of ClutterStage's is the view. */
 void
@@ -114,14 +89,10 @@ prio_frame_clock_tick (PrioFrameClock *clock, guint n_values, const GValue *valu
   gpointer key = n_values > 1 && G_VALUE_HOLDS_OBJECT (&values[1]) ? g_value_get_object (&values[1]) : NULL;
   PrioFrameView *view = find_view (clock, key);
   gint64 now = prio_clock_now ();
-  PrioTimedOp self = { .op = { .apply = op_ticked, .target = view, .size = sizeof self } };
 
   learn_interval (view, now - view->last);
   view->last = now;
-
-  self.due = prio_time_after (now, view->interval);
-  self.op.data = GSIZE_TO_POINTER ((gsize) view->interval);
-  prio_loop_submit (clock->loop, &self.op);
+  prio_frame_announce (clock->loop, view->frame, now + view->interval, view->interval);
 }
 
 void
@@ -131,10 +102,9 @@ prio_frame_clock_clear (PrioFrameClock *self)
 
   while ((view = self->views) != NULL)
     {
-      PrioOp op = { .apply = op_remove, .target = view };
-
       self->views = view->next;
-      prio_loop_submit_quietly (self->loop, &op);
+      prio_frame_free (self->loop, view->frame);
+      g_free (view);
     }
   g_clear_pointer (&self->loop, prio_loop_unref);
 }

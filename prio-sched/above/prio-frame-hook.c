@@ -8,9 +8,9 @@
 
 #include "config.h"
 
-#include "loop/prio-frame-hook-private.h"
+#include "above/prio-frame-hook-private.h"
 
-#include "loop/prio-frame-clock-private.h"
+#include "above/prio-frame-clock-private.h"
 
 /* Between two looks whether a toolkit has been loaded, µs. */
 #define LOOK_INTERVAL 100000
@@ -44,8 +44,8 @@ follow (PrioLoop *loop, GObject *object)
   if (clock != NULL && (clock == &left_alone || clock->loop == loop))
     return clock != &left_alone ? clock : NULL;
 
-  clock = g_new (PrioFrameClock, 1);
-  prio_frame_clock_init (clock, loop);
+  clock = g_new0 (PrioFrameClock, 1);
+  clock->loop = prio_loop_ref (loop);
   g_object_set_qdata_full (object, clock_quark (), clock, clock_free);
   return clock;
 }
@@ -77,8 +77,8 @@ hook (const char *name)
 }
 
 /* Any thread: looks, once in a while, whether a toolkit has been loaded. */
-void
-prio_frame_hook_look (gint64 now)
+static void
+look (gint64 now)
 {
   static gboolean hooked[G_N_ELEMENTS (names)]; /* of the thread that looks */
   gint64 next = __atomic_load_n (&next_look, __ATOMIC_RELAXED);
@@ -91,7 +91,14 @@ prio_frame_hook_look (gint64 now)
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     hooked[i] = hooked[i] || hook (names[i]);
-  __atomic_store_n (&next_look, prio_time_after (now, LOOK_INTERVAL), __ATOMIC_RELEASE);
+  __atomic_store_n (&next_look, now + LOOK_INTERVAL, __ATOMIC_RELEASE);
+}
+
+/* When the library is loaded: the engine does not call this folder by name. */
+__attribute__ ((constructor)) static void
+load (void)
+{
+  prio_frames_look = look;
 }
 
 /* @clock is not to be followed unasked. */

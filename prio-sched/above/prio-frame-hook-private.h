@@ -7,7 +7,6 @@
 
 #pragma once
 
-#include "loop/prio-loop-private.h"
+#include <glib-object.h>
 
-void prio_frame_hook_look (gint64 now);
 void prio_frame_hook_leave_alone (GObject *clock);

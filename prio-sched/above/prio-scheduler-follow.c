@@ -1,0 +1,215 @@
+/* prio-scheduler-follow.c: frame clocks that a scheduler follows
+ *
+ * Each clock that is followed holds a closure of this file.  The closure ends with the clock, when the clock is
+ * unfollowed, or at the first frame after the scheduler has been finalized.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "above/prio-frame-clock-private.h"
+#include "above/prio-frame-hook-private.h"
+#include "base/prio-check-private.h"
+#include "prio-engine.h"
+
+/* What the closures of a scheduler share, also after that has been finalized: a GAtomicRcBox.  GObject searches all weak references to
+ * an object when one of them goes. */
+typedef struct
+{
+  GWeakRef scheduler;
+  GHashTable *closures; /* by clock, not owned */
+} Following;
+
+typedef struct
+{
+  GClosure closure;
+  PrioFrameClock clock;
+  Following *following; /* held */
+  GObject *frame_clock; /* as long as it is followed; only compared */
+  gulong id;
+  guint n; /* how often it is followed */
+} PrioFrameClosure;
+
+static void
+following_clear (gpointer data)
+{
+  Following *self = data;
+
+  g_weak_ref_clear (&self->scheduler);
+  g_hash_table_unref (self->closures);
+}
+
+static void
+following_unref (gpointer self)
+{
+  g_atomic_rc_box_release_full (self, following_clear);
+}
+
+static Following *
+following_of (PrioScheduler *scheduler)
+{
+  static const char key[] = "prio-sched-following";
+  Following *self = g_object_get_data (G_OBJECT (scheduler), key);
+
+  if (self == NULL)
+    {
+      self = g_atomic_rc_box_new (Following);
+      g_weak_ref_init (&self->scheduler, scheduler);
+      self->closures = g_hash_table_new (NULL, NULL);
+      g_object_set_data_full (G_OBJECT (scheduler), key, self, following_unref);
+    }
+  return self;
+}
+
+/* Its clock may be followed by another closure from now on. */
+static void
+unlink_closure (PrioFrameClosure *self)
+{
+  GHashTable *closures = self->following->closures;
+
+  if (g_hash_table_lookup (closures, self->frame_clock) == self)
+    g_hash_table_remove (closures, self->frame_clock);
+  self->frame_clock = NULL;
+}
+
+/* A clock has been unfollowed or finalized.  If that happens during its emission, this runs after the emission. */
+static void
+closure_finalized (gpointer data G_GNUC_UNUSED, GClosure *closure)
+{
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->following->scheduler);
+
+  if (self->frame_clock != NULL)
+    unlink_closure (self);
+  prio_frame_clock_clear (&self->clock);
+  if (scheduler != NULL)
+    prio_scheduler_tell_next_frame (scheduler);
+  following_unref (self->following);
+}
+
+static void
+before_paint (GClosure *closure, GValue *result G_GNUC_UNUSED, guint n_values, const GValue *values,
+              gpointer hint G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
+{
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+  g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->following->scheduler);
+
+  if (scheduler == NULL)
+    {
+      g_closure_invalidate (closure);
+      return;
+    }
+
+  prio_frame_clock_tick (&self->clock, n_values, values);
+  prio_scheduler_tell_next_frame (scheduler);
+}
+
+static void
+connect_closure (PrioScheduler *scheduler, GObject *frame_clock)
+{
+  GClosure *closure = g_closure_new_simple (sizeof (PrioFrameClosure), NULL);
+  PrioFrameClosure *self = (PrioFrameClosure *) closure;
+
+  self->clock.loop = prio_loop_ref (prio_scheduler_get_loop (scheduler));
+  self->following = g_atomic_rc_box_acquire (following_of (scheduler));
+  self->frame_clock = frame_clock;
+  self->n = 1;
+  g_hash_table_insert (self->following->closures, frame_clock, self);
+  g_closure_add_finalize_notifier (closure, NULL, closure_finalized);
+  g_closure_set_marshal (closure, before_paint);
+  self->id = g_signal_connect_closure (frame_clock, "before-paint", closure, FALSE);
+}
+
+/**
+ * prio_scheduler_follow_frame_clock:
+ * @self: a scheduler
+ * @frame_clock: a `GdkFrameClock`, or another object that emits `before-paint`
+ *
+ * Lets the scheduler learn when the next frame is due.  Tasks then stop in time for the
+ * frame to be drawn, idle periods end before it, and slices last no longer than half a
+ * frame unless a time slice is set.
+ *
+ * Frame clocks of GTK and the stage of GNOME Shell are followed without a call, from their first frame after the
+ * toolkit has been loaded on, unless `PRIO_SCHED_FOLLOW_FRAMES=0` is in the environment.  Call it for another object
+ * that emits `before-paint`, or for the property [property@PrioSched.Scheduler:next-frame] to tell of @frame_clock.
+ * A scheduler can follow any number of clocks; the nearest of their frames counts.  The scheduler does not
+ * wait for a clock that has stopped, and unfollows one that is finalized.  Neither holds a
+ * reference to the other.
+ *
+ * Several users of a scheduler may follow one clock: the scheduler counts
+ * them, and follows the clock until each has called [method@PrioSched.Scheduler.unfollow_frame_clock].  Each frame is
+ * heard of once.
+ *
+ * This library does not depend on GTK.  Call it on the thread that runs the
+ * scheduler's main context; the clock must emit its frames there too.
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
+{
+  PrioFrameClosure *closure;
+
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (G_IS_OBJECT (frame_clock));
+  g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
+
+  closure = g_hash_table_lookup (following_of (self)->closures, frame_clock);
+  if (closure == NULL)
+    connect_closure (self, frame_clock);
+  else
+    closure->n++;
+}
+
+/**
+ * prio_scheduler_unfollow_frame_clock:
+ * @self: a scheduler
+ * @frame_clock: what [method@PrioSched.Scheduler.follow_frame_clock] was given
+ *
+ * Takes back one call of [method@PrioSched.Scheduler.follow_frame_clock].  With the last of them the scheduler
+ * stops following the clock, and forgets what is known of its frames.  Frame clocks of GTK and the stage of GNOME Shell are then
+ * followed as they are without a call.
+ *
+ * If nobody has called that, the clock is one that is followed without a call, and from now on it is not, by any scheduler.
+ * So call it as often as you have followed the clock, and not more, where others use it too.  Call it on the
+ * thread that runs the scheduler's main context.
+ *
+ * ```c
+ * static void
+ * my_window_realize (GtkWidget *widget)
+ * {
+ *   GTK_WIDGET_CLASS (my_window_parent_class)->realize (widget);
+ *   prio_scheduler_follow_frame_clock (prio_scheduler_get_default (), G_OBJECT (gtk_widget_get_frame_clock (widget)));
+ * }
+ *
+ * static void
+ * my_window_unrealize (GtkWidget *widget)
+ * {
+ *   prio_scheduler_unfollow_frame_clock (prio_scheduler_get_default (), G_OBJECT (gtk_widget_get_frame_clock (widget)));
+ *   GTK_WIDGET_CLASS (my_window_parent_class)->unrealize (widget);
+ * }
+ * ```
+ *
+ * Since: 1.0
+ */
+void
+prio_scheduler_unfollow_frame_clock (PrioScheduler *self, GObject *frame_clock)
+{
+  PrioFrameClosure *closure;
+
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (G_IS_OBJECT (frame_clock));
+  g_return_if_fail (g_signal_lookup ("before-paint", G_OBJECT_TYPE (frame_clock)) != 0);
+
+  closure = g_hash_table_lookup (following_of (self)->closures, frame_clock);
+  if (closure == NULL)
+    prio_frame_hook_leave_alone (frame_clock);
+  if (closure == NULL || --closure->n > 0)
+    return;
+
+  g_object_ref (self);
+  unlink_closure (closure);
+  g_signal_handler_disconnect (frame_clock, closure->id);
+  g_object_unref (self);
+}
