@@ -100,7 +100,7 @@ MUTANTS = [
     ('lending.c', 'g_ptr_array_add (self->marked, to);', ';'),
     ('lending.c', 'first->waiter->rank < node->rank', 'TRUE'),
     ('count.c', 'return part == run_queue || part->outer == run_queue;', 'return part == run_queue;'),
-    ('scheduling-state-carry.c', 'prio_scheduling_state_call (state, call_wrapped, self);', 'call_wrapped (self);'),
+    ('scheduling-state-carry.c', 'prio_scheduling_state_run (state, call_wrapped, self);', 'call_wrapped (self);'),
     ('trace.c', '.priority_changed = priority_changed,', '.priority_changed = FALSE ? priority_changed : NULL,', 'trace'),
     ('observer.c', '->was_job = TRUE;', '->was_job = FALSE;'),
     ('observer.c', 'prio_thread.observed = task->outer;\n  task->runs = FALSE;', 'task->runs = FALSE;'),

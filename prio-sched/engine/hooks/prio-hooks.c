@@ -108,9 +108,22 @@ prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
 void
 prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
 {
+  const PrioState *outer = prio_thread.state;
+  const PrioState *captured = state != NULL ? prio_scheduling_state_peek_here (state) : NULL;
+  PrioState inner = captured != NULL ? *captured : prio_state_none;
+
   g_return_if_fail (func != NULL);
 
-  prio_scheduling_state_call (state, func, user_data);
+  if (captured != NULL)
+    {
+      prio_scheduling_state_ref (state);
+      inner.depth = g_main_depth ();
+    }
+  prio_thread.state = captured != NULL ? &inner : &prio_state_none;
+  func (user_data);
+  prio_thread.state = outer;
+  if (captured != NULL)
+    prio_scheduling_state_unref (state);
 }
 
 /* What the program or another library has given to find the states of its fibers; atomic. */

@@ -10,6 +10,8 @@
 #include "prio-numbers.h"
 #include "prio-scheduler.h"
 
+/* Calls @callback soon, in the context of @self and without a state, with a yield that fails with @error, which this takes. */
+void prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data);
 /* A followed clock has announced a frame, or is followed no more: notifies `next-frame` if that is another one. */
 void prio_scheduler_tell_next_frame (PrioScheduler *self);
 /* The thread that runs the context: whether a task of the program is queued or delayed, or a microtask, and is not paused. */

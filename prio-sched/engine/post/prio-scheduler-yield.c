@@ -9,6 +9,7 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-traits-private.h"
+#include "open/prio-engine.h"
 #include "scheduler/prio-options-private.h"
 #include "scheduler/prio-scheduling-state-private.h"
 #include "signal/prio-registration-private.h"
@@ -119,12 +120,10 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
 
 static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_async, .is_constant = TRUE };
 
-/* Any thread: @callback is called soon, in the context of @run_queue and without a state, with a yield that fails with @error, which
- * this takes. */
 void
-prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data)
+prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data)
 {
-  PrioTask *task = prio_task_make (run_queue, PRIO_ENTRY_GOES_ON, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  PrioTask *task = prio_task_make (self->run_queue, PRIO_ENTRY_GOES_ON, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
   PrioResult result = PRIO_RESULT_OF_ERROR (error);
 
   prio_task_set_origin (task, &yield_origin);

@@ -42,7 +42,6 @@ PrioTask *prio_run_queue_post_task (PrioRunQueue *run_queue, const PrioTaskOptio
 void prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify);
 void prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
                               GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits);
-void prio_run_queue_fail_to_continue (PrioRunQueue *run_queue, GError *error, GAsyncReadyCallback callback, gpointer data);
 GParamSpec *prio_scheduler_make_lends_priority (void);
 GParamSpec *prio_scheduler_make_frame_share (void);
 void prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char *property);

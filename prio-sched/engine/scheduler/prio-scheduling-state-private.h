@@ -18,9 +18,6 @@ const PrioState *prio_scheduling_state_peek (PrioSchedulingState *state);
 /* The same, or NULL if this is not the owner thread. */
 const PrioState *prio_scheduling_state_peek_here (PrioSchedulingState *state);
 
-/* Any thread: calls @func with @state as the current one, and then restores the former one: see prio_scheduling_state_run (). */
-void prio_scheduling_state_call (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data);
-
 /* Any thread: copies what @state has captured to @held, and holds it, for use in @loop.  If @loop is not the loop of
  * @state, the run queue of @held is NULL. */
 void prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held);

@@ -240,26 +240,6 @@ prio_scheduling_state_unref (PrioSchedulingState *state)
     prio_loop_submit (state->loop, &op);
 }
 
-/* Calls @func with @state as the current one, or with none if that is NULL or another thread's. */
-void
-prio_scheduling_state_call (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data)
-{
-  const PrioState *outer = prio_thread.state;
-  const PrioState *captured = state != NULL ? prio_scheduling_state_peek_here (state) : NULL;
-  PrioState inner = captured != NULL ? *captured : prio_state_none;
-
-  if (captured != NULL)
-    {
-      prio_scheduling_state_ref (state);
-      inner.depth = g_main_depth ();
-    }
-  prio_thread.state = captured != NULL ? &inner : &prio_state_none;
-  func (user_data);
-  prio_thread.state = outer;
-  if (captured != NULL)
-    prio_scheduling_state_unref (state);
-}
-
 /* What @state has captured, where this is the owner thread; NULL on others. */
 const PrioState *
 prio_scheduling_state_peek_here (PrioSchedulingState *state)

@@ -7,9 +7,10 @@
 
 #include "prio-scheduling-state.h"
 
+#include "base/prio-check-private.h"
+#include "prio-engine.h"
 #include "prio-error.h"
-#include "scheduler/prio-scheduler-private.h"
-#include "scheduler/prio-scheduling-state-private.h"
+#include "prio-hooks.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -101,7 +102,7 @@ prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpoin
     return;
 
   if (state != NULL)
-    prio_scheduling_state_call (state, call_wrapped, self);
+    prio_scheduling_state_run (state, call_wrapped, self);
   else
     call_wrapped (self);
 }
@@ -113,8 +114,7 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
 {
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_ref_thread_default ();
 
-  prio_run_queue_fail_to_continue (scheduler->run_queue,
-                                   g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The scheduler of the scheduling state has gone")),
+  prio_scheduler_fail_to_yield (scheduler, g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The scheduler of the scheduling state has gone")),
                                    callback, user_data);
 }
 
