@@ -52,7 +52,7 @@ static const PrioSlotFuncs slot_funcs = { .size = sizeof (PrioHolding), .clear =
 static inline PrioHolding *
 holding_of (PrioLoop *loop)
 {
-  return prio_observed_ensure_record (loop, &slot_funcs);
+  return prio_loop_ensure_record (loop, PRIO_SLOT_WATCH, &slot_funcs);
 }
 
 /* Reports what is queued, outside.  The time that this takes is nobody's, also if a function runs the main loop. */

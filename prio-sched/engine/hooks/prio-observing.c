@@ -44,9 +44,9 @@ prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
 }
 
 gpointer
-prio_observed_ensure_record (PrioLoop *loop, const PrioSlotFuncs *funcs)
+prio_loop_ensure_record (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
 {
-  return prio_loop_ensure_slot (loop, PRIO_SLOT_WATCH, funcs);
+  return prio_loop_ensure_slot (loop, number, funcs);
 }
 
 void

@@ -5,7 +5,6 @@
 
 #include "config.h"
 
-#include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-loop-end-private.h"
 #include "loop/prio-loop-source-private.h"
@@ -17,7 +16,6 @@ clear (PrioLoop *loop)
   prio_run_queue_free_own (loop);
   prio_frames_clear (&loop->frames);
   prio_lending_free (loop);
-  prio_interludes_free (loop);
 }
 
 static const PrioLoopFuncs loop_funcs = {

@@ -12,7 +12,6 @@
 
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
-#include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
 #include "loop/prio-traits-private.h"
@@ -386,10 +385,10 @@ choose (PrioBatch *batch)
 
   prio_thread.runs_jobs = FALSE;
   /* The function of a runner runs them itself after each of its tasks. */
-  if (G_UNLIKELY (loop->interludes != NULL) && batch->numbers == NULL)
+  if (G_UNLIKELY (loop->interlude != NULL) && batch->numbers == NULL)
     {
       process_pending (loop);
-      prio_interludes_call (loop);
+      loop->interlude (loop);
     }
   if (process_pending (loop))
     count_pending (batch);
@@ -414,7 +413,7 @@ choose (PrioBatch *batch)
 static inline PrioBatch *
 limit (PrioBatch *batch)
 {
-  batch->max = batch->raw == 0 || batch->loop->interludes != NULL ? 1 : prio_stopwatch_allows (&batch->watch);
+  batch->max = batch->raw == 0 || batch->loop->interlude != NULL ? 1 : prio_stopwatch_allows (&batch->watch);
   return batch;
 }
 
@@ -554,6 +553,12 @@ run_numbers (PrioBatch *batch, PrioQueue *queue)
   batch->numbers = NULL;
   batch->entry = NULL;
   prio_numbers_release (runner);
+}
+
+void
+prio_loop_set_interlude (PrioLoop *loop, PrioInterludeFunc func)
+{
+  loop->interlude = func;
 }
 
 /* Tasks have run in @batch. */

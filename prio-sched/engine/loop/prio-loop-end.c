@@ -11,7 +11,6 @@
 #include "loop/prio-count-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-idle-private.h"
-#include "loop/prio-interludes-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
 
@@ -115,6 +114,5 @@ prio_loop_tear_down (PrioLoop *loop)
   if (n > 0)
     prio_debug ("A main context has gone with %u tasks that have not run", n);
   prio_slots_end (loop->slots, PRIO_N_SLOTS, loop);
-  prio_interludes_free (loop);
   prio_loop_flush_releases (loop);
 }

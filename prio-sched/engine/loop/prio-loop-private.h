@@ -61,19 +61,6 @@ typedef struct
   guint last_source; /* the number that the last source had that was attached then */
 } PrioIdles;
 
-/* The rooms above that keep a record with a loop.  It is made and freed by any thread; `is_large` and `trim` of its functions are called
- * on the owner thread, and `ends` outside, when the context has gone. */
-typedef enum
-{
-  PRIO_SLOT_SIGNAL,    /* the records of registrations */
-  PRIO_SLOT_TASK,      /* the pool of tasks */
-  PRIO_SLOT_SCHEDULER, /* the scheduler that the context's threads share */
-  PRIO_SLOT_POST,      /* nothing: work that waits for a thread ends with the loop */
-  PRIO_SLOT_GROUP,     /* the tasks of groups, by number */
-  PRIO_SLOT_WATCH,     /* who holds the loop */
-  PRIO_N_SLOTS
-} PrioSlotNumber;
-
 /* The functions that the modules above this one supply for a loop. */
 typedef struct
 {
@@ -215,7 +202,7 @@ struct _PrioLoop
   PrioWatched watched;
   PrioIdles idles;
   PrioLending *lending;  /* NULL until a scheduler lends */
-  GPtrArray *interludes; /* what bindings have called between two tasks; NULL if there is nothing: prio-interludes */
+  PrioInterludeFunc interlude; /* what bindings have called before each task, or NULL */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);

@@ -35,7 +35,7 @@
  *     Loop, prepare
  * @models engine/loop/prio-loop-source.c governor_check fc123205f66f
  *     Loop, check
- * @models engine/loop/prio-loop-end.c prio_loop_tear_down e64e4bd8a492
+ * @models engine/loop/prio-loop-end.c prio_loop_tear_down 3fe760b2bc1e
  *     Ender
  *
  * @holds -DP=2

@@ -55,6 +55,10 @@ guint prio_numbers_request_idle (PrioRunner *self, guint timeout);
 PrioPosted prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority);
 PrioPosted prio_numbers_yield (PrioRunner *self, guint id);
 
+/* Inside, or where no batch runs: the batches of @loop call @func before each task from now on, or nothing if that is NULL. */
+typedef void (*PrioInterludeFunc) (PrioLoop *loop);
+void prio_loop_set_interlude (PrioLoop *loop, PrioInterludeFunc func);
+
 /* In a dispatch. */
 gboolean prio_numbers_end (void);
 guint prio_numbers_next (void);
@@ -87,7 +91,6 @@ void prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked);
 const PrioState *prio_state_capture (PrioLoop *loop);
 void prio_release_now (GDestroyNotify notify, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
-void prio_interludes_add (PrioLoop *loop, GSourceFunc func, gpointer data, GDestroyNotify notify);
 
 /* Outside. */
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);

@@ -141,8 +141,22 @@ gboolean prio_observed_has_microtasks (PrioLoop *loop);
 void prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
 /* Whether this thread is the owner. */
 gboolean prio_observed_is_here (PrioLoop *loop);
-/* The record that who watches keeps with @loop, which is made if there is none, and freed with the loop. */
-gpointer prio_observed_ensure_record (PrioLoop *loop, const PrioSlotFuncs *funcs);
+/* The rooms above that keep a record with a loop.  It is made and freed by any thread; `is_large` and `trim` of its functions are called
+ * on the owner thread, and `ends` outside, when the context has gone. */
+typedef enum
+{
+  PRIO_SLOT_SIGNAL,    /* the records of registrations */
+  PRIO_SLOT_TASK,      /* the pool of tasks */
+  PRIO_SLOT_SCHEDULER, /* the scheduler that the context's threads share */
+  PRIO_SLOT_POST,      /* nothing: work that waits for a thread ends with the loop */
+  PRIO_SLOT_GROUP,     /* the tasks of groups, by number */
+  PRIO_SLOT_WATCH,     /* who holds the loop */
+  PRIO_SLOT_BINDINGS,  /* what is called before each task */
+  PRIO_N_SLOTS
+} PrioSlotNumber;
+
+/* The record that a room keeps with @loop, which is made if there is none, and freed with the loop. */
+gpointer prio_loop_ensure_record (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs);
 
 #define PRIO_N_PRIORITIES 3
 
