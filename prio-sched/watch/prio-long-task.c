@@ -9,7 +9,7 @@
 
 #include "base/prio-check-private.h"
 #include "base/prio-debug-private.h"
-#include "base/prio-environment-private.h"
+#include "watch/prio-environment-private.h"
 #include "watch/prio-holding-private.h"
 
 #define VARIABLE "PRIO_SCHED_LONG_TASKS"

@@ -11,7 +11,7 @@
 #include "watch/prio-sysprof-private.h"
 
 #include "base/prio-debug-private.h"
-#include "base/prio-environment-private.h"
+#include "watch/prio-environment-private.h"
 #include "prio-observe.h"
 #include "watch/prio-trace-private.h"
 

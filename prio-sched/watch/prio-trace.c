@@ -16,7 +16,7 @@
 #include "watch/prio-trace-private.h"
 
 #include "base/prio-debug-private.h"
-#include "base/prio-environment-private.h"
+#include "watch/prio-environment-private.h"
 #include "base/prio-thread-private.h"
 #include "prio-observe.h"
 #include "watch/prio-trace-writer-private.h"

@@ -10,7 +10,7 @@
 
 #include "config.h"
 
-#include "base/prio-environment-private.h"
+#include "watch/prio-environment-private.h"
 
 #include <errno.h>
 #include <stdlib.h>
