@@ -45,8 +45,6 @@ struct _Making
 
 static PRIO_TLS Making *making;
 
-static const PrioTaskOrigin origin = { .tag = prio_scheduler_yield_async, .is_constant = TRUE };
-
 static void prepare_slice (PrioTask *task, PrioSteps *steps, gint64 due);
 
 PrioSteps *
@@ -244,7 +242,7 @@ slice_begin (PrioTaskNext *base, PrioTask *task)
   options.name = name;
   state.depth = g_main_depth ();
   prio_thread.state = &state;
-  prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &options, &origin, slice->due, slice_turn, slice,
+  prio_run_queue_continue (run_queue->outer != NULL ? run_queue->outer : run_queue, &options, prio_scheduler_yield_async, slice->due, slice_turn, slice,
                            slice_end, &base->waits);
   prio_thread.state = outer;
   prio_state_release (&state);

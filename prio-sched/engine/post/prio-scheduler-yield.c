@@ -86,14 +86,14 @@ inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
  * needed, and NULL if there is a state in @options.  @waits, if it is not NULL, is set to the continuation, which is there until one of
  * the two is called. */
 void
-prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, const PrioTaskOrigin *origin, gint64 due,
+prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, gpointer source_tag, gint64 due,
                          GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits)
 {
   PrioLoop *loop = run_queue->loop;
   PrioInheritance from = inherit_for (run_queue, options);
   PrioTask *task = prio_task_make (run_queue, prio_turn_of_continuation (from.takes_turns), from.signal, from.priority);
 
-  prio_task_set_origin (task, origin);
+  prio_task_set_source (task, NULL, source_tag);
   if (from.timed != PRIO_TIMED_NOT)
     prio_entry_set_expiry (prio_task_get_entry (task), from.expiry);
   if (options->name != NULL)
@@ -118,15 +118,13 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
   prio_scheduler_submit_task (task, from.signal, from.followed, from.priority, due);
 }
 
-static const PrioTaskOrigin yield_origin = { .tag = prio_scheduler_yield_async, .is_constant = TRUE };
-
 void
 prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data)
 {
   PrioTask *task = prio_task_make (self->run_queue, PRIO_ENTRY_GOES_ON, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
   PrioResult result = PRIO_RESULT_OF_ERROR (error);
 
-  prio_task_set_origin (task, &yield_origin);
+  prio_task_set_source (task, NULL, prio_scheduler_yield_async);
   prio_task_add_reaction_under (task, &(PrioState) { .run_queue = NULL }, callback, data);
   prio_task_return (task, &result);
   prio_before_unref (task);
@@ -184,7 +182,7 @@ prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options
   prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
   prio_return_if_wrong (callback != NULL || prio_complain_of_callback (G_STRFUNC, options));
 
-  prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, &yield_origin, 0, callback,
+  prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, prio_scheduler_yield_async, 0, callback,
                            user_data, NULL, NULL);
 }
 
@@ -280,8 +278,6 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
     }
 }
 
-static const PrioTaskOrigin sleep_origin = { .tag = prio_scheduler_sleep_async, .is_constant = TRUE };
-
 /**
  * prio_scheduler_sleep_async:
  * @self: a scheduler
@@ -331,7 +327,7 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
   prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
   prio_return_if_wrong (callback != NULL || prio_complain_of_callback (G_STRFUNC, options));
 
-  prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, &sleep_origin, prio_due_after (delay),
+  prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, prio_scheduler_sleep_async, prio_due_after (delay),
                            callback, user_data, NULL, NULL);
 }
 

@@ -11,32 +11,8 @@
 void
 prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_tag)
 {
-  PrioTaskOrigin *origin;
-
-  if (source_object == NULL && source_tag == NULL)
-    return;
-
-  origin = g_new0 (PrioTaskOrigin, 1);
-  origin->source_object = source_object != NULL ? g_object_ref (source_object) : NULL;
-  origin->tag = source_tag;
-  self->origin = origin;
-}
-
-/* Gives the task a constant origin, which it shares with other tasks. */
-void
-prio_task_set_origin (PrioTask *self, const PrioTaskOrigin *origin)
-{
-  self->origin = origin;
-}
-
-/* Frees the origin, which belongs to the task. */
-void
-prio_task_free_origin (PrioTask *self)
-{
-  PrioTaskOrigin *origin = (PrioTaskOrigin *) g_steal_pointer (&self->origin);
-
-  g_clear_object (&origin->source_object);
-  g_free (origin);
+  self->source_object = source_object != NULL ? g_object_ref (source_object) : NULL;
+  self->source_tag = source_tag;
 }
 
 /* The user data of the first callback: GAsyncResult knows one callback only. */
@@ -53,17 +29,15 @@ prio_task_get_source_object (GAsyncResult *result)
 {
   PrioTask *self = PRIO_TASK (result);
 
-  if (self->origin != NULL && self->origin->source_object != NULL)
-    return g_object_ref (self->origin->source_object);
+  if (self->source_object != NULL)
+    return g_object_ref (self->source_object);
   return prio_entry_is_continuation (&self->entry) ? g_weak_ref_get (self->entry.run_queue->scheduler) : g_object_ref (result);
 }
 
 static gboolean
 prio_task_is_tagged (GAsyncResult *result, gpointer tag)
 {
-  const PrioTaskOrigin *origin = PRIO_TASK (result)->origin;
-
-  return (origin != NULL ? origin->tag : NULL) == tag;
+  return PRIO_TASK (result)->source_tag == tag;
 }
 
 /**

@@ -101,7 +101,8 @@ struct _PrioTask
   /* Set before the task is posted. */
   GCancellable *signal; /* what the task was posted with */
   char *name;           /* under prio_signal_lock once the task is posted */
-  const PrioTaskOrigin *origin; /* NULL: the task or the scheduler, with no tag */
+  GObject *source_object; /* owned, or NULL: the task or, for a continuation, the scheduler */
+  gpointer source_tag;    /* the _async function whose result the task is, or NULL */
 
   gpointer program_func; /* atomic: what the program has posted, if the task's function is the library's; for messages, or NULL */
 
@@ -127,7 +128,6 @@ struct _PrioTask
 
 void prio_task_clear (PrioTask *self);
 char *prio_task_dup_name (PrioTask *self);
-void prio_task_free_origin (PrioTask *self);
 void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);

@@ -14,18 +14,9 @@
 #include "loop/prio-run-queue-private.h"
 #include "prio-task.h"
 
-/* The _async function whose result a task is.  Few tasks have one. */
-typedef struct
-{
-  GObject *source_object; /* owned, or NULL: the task or, for a continuation, the scheduler */
-  gpointer tag;
-  gboolean is_constant;   /* no task owns it */
-} PrioTaskOrigin;
-
 PrioTask *prio_task_make (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority);
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 void prio_task_set_source (PrioTask *task, GObject *source_object, gpointer source_tag);
-void prio_task_set_origin (PrioTask *task, const PrioTaskOrigin *origin);
 void prio_task_add_reaction (PrioTask *task, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify);
 void prio_task_add_reaction_under (PrioTask *task, const PrioState *held, GAsyncReadyCallback callback, gpointer data);
 void prio_task_lend (PrioTask *task);

@@ -42,8 +42,8 @@ source_of (PrioTask *self, PrioLoop *loop)
 {
   PrioRunQueue *run_queue = self->entry.run_queue;
 
-  if (G_UNLIKELY (self->origin != NULL && self->origin->source_object != NULL))
-    return self->origin->source_object;
+  if (G_UNLIKELY (self->source_object != NULL))
+    return self->source_object;
   if (!prio_entry_is_continuation (&self->entry))
     return self;
   return prio_loop_get_source (loop, run_queue);

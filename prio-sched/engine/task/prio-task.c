@@ -102,8 +102,8 @@ prio_task_clear (PrioTask *self)
     g_object_unref (self->signal);
   if (self->name != NULL)
     g_free (self->name);
-  if (self->origin != NULL && !self->origin->is_constant)
-    prio_task_free_origin (self);
+  if (self->source_object != NULL)
+    g_object_unref (self->source_object);
 
   /* A continuation does not set it. */
   prio_task_set_func (self, NULL);
