@@ -9,7 +9,7 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-loop-source-private.h"
 #include "open/prio-engine.h"
-#include "post/prio-scheduler-thread-private.h"
+#include "scheduler/prio-scheduler-private.h"
 #include "signal/prio-dependence-private.h"
 #include "signal/prio-registration-private.h"
 
@@ -23,19 +23,6 @@ void
 prio_scheduler_close (PrioScheduler *self)
 {
   prio_loop_close (self->run_queue->loop);
-}
-
-PrioTask *
-prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
-                       PrioTaskFunc func, gpointer data, GDestroyNotify notify)
-{
-  prio_return_val_if_wrong (prio_check_scheduler (function, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (function, options, func != NULL), NULL);
-  prio_return_val_if_wrong (prio_check_no_delay (function, options), NULL);
-
-  if (options == NULL)
-    options = &prio_no_task_options;
-  return prio_task_run_in_scheduler (prio_run_queue_make_task (self->run_queue, options), other, func, data, notify);
 }
 
 /* Keeps the task of @runner that has begun.  Its priority is that of @signal if it has none of its own. */

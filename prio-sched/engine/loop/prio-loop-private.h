@@ -333,13 +333,6 @@ prio_loop_is_behind (PrioLoop *loop)
   return prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY;
 }
 
-/* Whether other threads have sent operations. */
-static inline gboolean
-prio_loop_has_operations (PrioLoop *loop)
-{
-  return prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED;
-}
-
 /* The age of a task that enters a queue now. */
 static inline guint64
 prio_loop_next_order (PrioLoop *loop)

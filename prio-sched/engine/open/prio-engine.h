@@ -19,8 +19,8 @@ gboolean prio_scheduler_is_busy (PrioScheduler *self);
 /* The thread that runs the context, outside: the scheduler ends before its context does.  What is queued is aborted, and so is what
  * comes later, of every scheduler of the context. */
 void prio_scheduler_close (PrioScheduler *self);
-/* Runs @func as a task of @self, for the public @function, where @other runs its tasks, and when it would run one; with the checks that
- * @function promises. */
+/* Runs @func as a task of @self, for the public @function, where @other runs its tasks, and when it would run one; or in a thread of the
+ * pool if that is NULL.  With the checks that @function promises. */
 PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
                                  PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 /* Posts the number @id with @options, which are valid; if @expiry is not NULL, as a continuation whose timeout passes then. */

@@ -29,7 +29,5 @@ gboolean prio_places_peek (PrioPlaces *places, PrioTaskPriority *priority, guint
 gboolean prio_places_let_in (PrioPlaces *places);
 void prio_places_set_passes (PrioPlaces *places, gboolean passes);
 
-PrioTask *prio_task_run_in_scheduler (PrioTask *task, PrioScheduler *scheduler, PrioTaskFunc func, gpointer data,
-                                      GDestroyNotify notify);
 PrioTask *prio_task_run_in_thread (PrioTask *task, PrioPlaces *places, guint64 order, PrioTaskFunc func, gpointer data,
                                    GDestroyNotify notify);

@@ -15,6 +15,7 @@
 #include <glib/gi18n-lib.h>
 
 #include "base/prio-heap-private.h"
+#include "open/prio-engine.h"
 #include "prio-error.h"
 #include "prio-task-signal.h"
 #include "signal/prio-signal-node-private.h"
@@ -563,7 +564,7 @@ begin (PrioWork *template, PrioScheduler *worker)
   return task;
 }
 
-/* Runs @func in a thread as @task, which is new: at once or, if there are @places, when it has one of them.  @order is its age for
+/* Runs @func in a thread as @task, which is new, when it has one of the @places.  @order is its age for
  * the one whose places they are, and @data what that hears of.
  *
  * Returns: @task */
@@ -571,19 +572,9 @@ PrioTask *
 prio_task_run_in_thread (PrioTask *task, PrioPlaces *places, guint64 order, PrioTaskFunc func, gpointer data,
                          GDestroyNotify notify)
 {
-  if (places != NULL)
-    g_atomic_int_inc (&places->refs);
+  g_atomic_int_inc (&places->refs);
   return begin (&(PrioWork) { .task = task, .func = func, .data = data, .notify = notify, .is_nested = is_in_pool,
                               .places = places, .order = order }, NULL);
-}
-
-/* Runs @func as @task, which is new, where @scheduler runs its tasks, and when it would run one.
- *
- * Returns: @task */
-PrioTask *
-prio_task_run_in_scheduler (PrioTask *task, PrioScheduler *scheduler, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
-{
-  return begin (&(PrioWork) { .task = task, .func = func, .data = data, .notify = notify }, scheduler);
 }
 
 PrioPlaces *
@@ -661,6 +652,20 @@ prio_places_set_passes (PrioPlaces *places, gboolean passes)
   prio_lock_unlock (&work_lock);
 }
 
+PrioTask *
+prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
+                       PrioTaskFunc func, gpointer data, GDestroyNotify notify)
+{
+  prio_return_val_if_wrong (prio_check_scheduler (function, self), NULL);
+  prio_return_val_if_wrong (prio_check_task_options (function, options, func != NULL), NULL);
+  prio_return_val_if_wrong (prio_check_no_delay (function, options), NULL);
+
+  if (options == NULL)
+    options = &prio_no_task_options;
+  return begin (&(PrioWork) { .task = prio_run_queue_make_task (self->run_queue, options), .func = func, .data = data,
+                              .notify = notify, .is_nested = other == NULL && is_in_pool }, other);
+}
+
 /**
  * prio_scheduler_run_in_thread:
  * @self: a scheduler
@@ -716,11 +721,5 @@ PrioTask *
 prio_scheduler_run_in_thread (PrioScheduler *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                               GDestroyNotify notify)
 {
-  prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
-  prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
-
-  if (options == NULL)
-    options = &prio_no_task_options;
-  return prio_task_run_in_thread (prio_run_queue_make_task (self->run_queue, options), NULL, 0, func, user_data, notify);
+  return prio_scheduler_run_in (self, G_STRFUNC, options, NULL, func, user_data, notify);
 }
