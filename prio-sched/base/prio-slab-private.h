@@ -36,9 +36,10 @@ typedef struct
 } PrioSlab;
 
 void prio_slab_init (PrioSlab *slab, guint record_size);
-gboolean prio_slab_is_large (PrioSlab *slab);
-void prio_slab_trim (PrioSlab *slab);
-void prio_slab_clear (PrioSlab *slab); /* every record must have been freed */
+/* These take a PrioSlab, as the functions of a slot do. */
+gboolean prio_slab_is_large (gpointer slab);
+void prio_slab_trim (gpointer slab);
+void prio_slab_clear (gpointer slab); /* every record must have been freed */
 gpointer prio_slab_alloc_slow (PrioSlab *slab);
 void prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk);
 

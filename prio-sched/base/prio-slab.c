@@ -35,8 +35,10 @@ chunk_list_free (PrioSlabChunk *chunk)
 }
 
 void
-prio_slab_clear (PrioSlab *slab)
+prio_slab_clear (gpointer data)
 {
+  PrioSlab *slab = data;
+
   if (slab->current != NULL)
     {
       slab->current->next = NULL;
@@ -114,14 +116,16 @@ prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
 }
 
 gboolean
-prio_slab_is_large (PrioSlab *slab)
+prio_slab_is_large (gpointer slab)
 {
-  return slab->n_spare > KEPT_SPARE;
+  return ((PrioSlab *) slab)->n_spare > KEPT_SPARE;
 }
 
 void
-prio_slab_trim (PrioSlab *slab)
+prio_slab_trim (gpointer data)
 {
+  PrioSlab *slab = data;
+
   for (guint i = 0; i < TRIMMED && prio_slab_is_large (slab); i++)
     {
       PrioSlabChunk *chunk = slab->spare;

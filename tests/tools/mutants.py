@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-WANTED = 78
+WANTED = 79
 # All C tests run, those that take seconds at the end, but for those that want another environment.
 SLOW = ['crossing', 'frames', 'turns', 'deferred', 'faults', 'ends', 'loop']
 OTHERS = ['dex', 'dex-fibers', 'race', 'stress']
@@ -46,7 +46,8 @@ MUTANTS = [
     ('run-queue-group.c', 'prio_run_queue_make_ready (group->run_queue, &group->queues[i]);', ';'),
     ('registration.c', 'if (of_node->group.run_queue == run_queue && !of_node->group.aborted)', 'if (!of_node->group.aborted)'),
     ('signal-travel.c', 'node->change->next = priority;\n      return;', 'node->change->next = priority;'),
-    ('signal-travel.c', 'if (prio_edge_is (edge, PRIO_EDGE_ABORT) && !edge->dependent->aborted)', 'if (!edge->dependent->aborted)'),
+    ('signal-travel.c', 'if (prio_edge_is (edge, PRIO_EDGE_ABORT) && !edge->dependent->reached', 'if (!edge->dependent->reached'),
+    ('signal-travel.c', ' || __atomic_load_n (&n_on_the_way, __ATOMIC_ACQUIRE) > 0;', ';'),
     ('signal-travel.c', 'node->change = NULL;', ';'),
     ('signal-travel.c', 'target_send (&self, prio_registration_follow, FALSE);', ';'),
     ('dispatch.c', 'return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->between.any &&',

@@ -7,7 +7,7 @@
 
 #include "group/prio-combined-private.h"
 
-#include "signal/prio-task-signal-private.h"
+#include "signal/prio-signal-node-private.h"
 
 /* Below this the table is not looked through for what has gone. */
 #define MIN_LIMIT 16
@@ -37,7 +37,7 @@ shared_get (Shared *self, GCancellable *own)
   g_autoptr (PrioTaskSignal) both = g_weak_ref_get (&self->both);
 
   /* An abort by hand is heard later, when @own may have been reset. */
-  if (is != own || both == NULL || prio_signal_node_is_aborted (prio_task_signal_get_node (both)))
+  if (is != own || both == NULL || prio_signal_node_is_aborted (prio_signal_node_find (G_CANCELLABLE (both))))
     return NULL;
   return g_steal_pointer (&both);
 }

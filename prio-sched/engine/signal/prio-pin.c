@@ -102,16 +102,8 @@ prio_call_later (PrioLoop *loop, GSourceFunc func, gpointer data)
   prio_loop_submit_quietly (loop, &(PrioOp) { .apply = op_call, .target = call_new (func, data) });
 }
 
-/* Whether another thread is still in the g_object_unref () whose dispose () has pinned @signal. */
-static gboolean
-is_within_unref (GCancellable *signal)
-{
-  PrioHandle *handle = prio_signal_node_find (signal)->handle;
-
-  return prio_is_within_unref (G_OBJECT (signal), __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE));
-}
-
-/* The same, and waits: what is notified in there is lost, or heard on the other thread. */
+/* Waits while another thread is still in the g_object_unref () whose dispose () has pinned the signal: what is notified in there is
+ * lost, or heard on the other thread. */
 void
 prio_signal_node_wait_for_unref (PrioSignalNode *node)
 {
@@ -122,14 +114,16 @@ prio_signal_node_wait_for_unref (PrioSignalNode *node)
 static gboolean
 drop (gpointer signal)
 {
-  if (is_within_unref (signal))
+  PrioHandle *handle = prio_signal_node_find (signal)->handle;
+
+  if (prio_is_within_unref (signal, __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE)))
     return G_SOURCE_CONTINUE;
   unref (signal);
   return G_SOURCE_REMOVE;
 }
 
-/* Drops the reference to @signal that the graph has owned: if is_within_unref () for long, later, from the main context of
- * the signal.  A thread that makes signals may have one that nobody runs: so waiting comes first. */
+/* Drops the reference to @signal that the graph has owned: later, from the main context of the signal, if another thread is in that
+ * g_object_unref () for long.  A thread that makes signals may have one that nobody runs: so waiting comes first. */
 static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
@@ -345,7 +339,7 @@ pin (PrioSignalNode *node, PrioListeners listeners)
 
 /* Pins the signal if should_be_pinned ().  It is being disposed, or the caller holds a reference to it.
  *
- * Returns: whether this call has pinned it: then the caller calls prio_signal_node_catch_up () */
+ * Returns: whether this call has pinned it: then the caller makes up for a change that it missed */
 gboolean
 prio_signal_node_pin (PrioSignalNode *node)
 {

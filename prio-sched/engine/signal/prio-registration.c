@@ -17,25 +17,9 @@ prio_registration_ref (PrioRegistration *registration)
 }
 
 /* The records of a loop's registrations are those of its slot. */
-static gboolean
-is_large (gpointer slab)
-{
-  return prio_slab_is_large (slab);
-}
-
-static void
-trim (gpointer slab)
-{
-  prio_slab_trim (slab);
-}
-
-static void
-clear (gpointer slab)
-{
-  prio_slab_clear (slab);
-}
-
-static const PrioSlotFuncs slot_funcs = { .size = sizeof (PrioSlab), .is_large = is_large, .trim = trim, .clear = clear };
+static const PrioSlotFuncs slot_funcs = {
+  .size = sizeof (PrioSlab), .is_large = prio_slab_is_large, .trim = prio_slab_trim, .clear = prio_slab_clear
+};
 
 static PrioRegistration *
 record_alloc (PrioLoop *loop)

@@ -71,6 +71,7 @@ struct _PrioSignalNode
   guint8 pinned : 1;              /* the graph owns a reference to the signal */
   guint8 pending_cancelled : 2;   /* PrioPendingCancelled */
   guint8 notified : 1;            /* the notification of `reason` has begun */
+  guint8 reached : 1;             /* by the abort that walks the graph, while it does */
   guint8 emitted;                 /* a PrioTaskSignal has emitted `cancelled`: GIO knows of the abort; atomic */
   PrioReason *reason;             /* of the abort, if @aborted */
   PrioChange *change;             /* the change that is being announced, or NULL */
@@ -181,7 +182,6 @@ PrioReason *prio_reason_new (GError *error);
 void prio_reason_unref (gpointer reason);
 
 GQuark prio_signal_node_quark (void);
-void prio_signal_node_set_funcs (const PrioSignalNodeFuncs *funcs);
 
 /* The node of @signal, or NULL: a plain cancellable may have none yet. */
 static inline PrioSignalNode *

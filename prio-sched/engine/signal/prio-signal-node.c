@@ -40,13 +40,6 @@ prio_reason_unref (gpointer reason)
   g_atomic_rc_box_release_full (reason, reason_clear);
 }
 
-/* Called once, before the first PrioTaskSignal exists. */
-void
-prio_signal_node_set_funcs (const PrioSignalNodeFuncs *funcs)
-{
-  __atomic_store_n (&prio_signal_node_funcs, funcs, __ATOMIC_RELEASE);
-}
-
 void
 prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_task_signal, PrioTaskPriority priority)
 {

@@ -9,7 +9,6 @@
 
 void prio_signal_node_abort (PrioSignalNode *node, const GError *reason);
 void prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason);
-void prio_signal_node_catch_up (PrioSignalNode *node);
 gboolean prio_signal_node_keep (PrioSignalNode *node);
 void prio_signal_node_cancelled (PrioSignalNode *node);
 gboolean prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, GError **error);

@@ -23,7 +23,11 @@ typedef struct
   PrioHandle *handle;       /* owned, or NULL if it has none */
   GPtrArray *registrations; /* each referenced, or NULL */
   PrioReason *past_reason;  /* of an earlier abort, from which a plain cancellable was reset */
+  gboolean is_new;          /* no abort had reached it before: this one makes it emit `cancelled` */
 } PrioTarget;
+
+/* The aborts that have marked signals, and have not yet told all loops; incremented under the lock, atomic. */
+static guint n_on_the_way = 0;
 
 static void
 target_clear (gpointer data)
@@ -54,32 +58,44 @@ target_send (PrioTarget *target, PrioOpFunc apply, gboolean quietly)
     prio_registration_send (target->registrations->pdata[i], apply, quietly);
 }
 
-/* Under the lock.  The caller makes the signal emit `cancelled` afterwards. */
+/* Under the lock: whether an abort has to reach @node.  If another one has marked it, that may not have told all loops yet. */
+static gboolean
+is_to_reach (PrioSignalNode *node)
+{
+  return !node->aborted || __atomic_load_n (&n_on_the_way, __ATOMIC_ACQUIRE) > 0;
+}
+
+/* Under the lock.  If the target is new, the caller makes its signal emit `cancelled` afterwards. */
 static void
-mark_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targets)
+reach (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
   PrioTarget target = {
     .handle = node->handle != NULL ? prio_handle_ref (node->handle) : NULL,
     .registrations = prio_registrations_list (node),
+    .is_new = !node->aborted,
   };
 
-  node->aborted = TRUE;
-  node->pending_cancelled = node->handle != NULL ? PRIO_CANCELLED_PENDING : PRIO_CANCELLED_NOT_PENDING;
-  target.past_reason = g_steal_pointer (&node->reason);
-  node->reason = g_atomic_rc_box_acquire (reason);
+  node->reached = TRUE;
+  if (target.is_new)
+    {
+      node->aborted = TRUE;
+      node->pending_cancelled = node->handle != NULL ? PRIO_CANCELLED_PENDING : PRIO_CANCELLED_NOT_PENDING;
+      target.past_reason = g_steal_pointer (&node->reason);
+      node->reason = g_atomic_rc_box_acquire (reason);
+    }
   g_array_append_val (targets, target);
 }
 
 /* Under the lock. */
 static void
-mark_dependents_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targets)
+reach_dependents (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
   for (GList *link = node->dependents.head; link != NULL; link = link->next)
     {
       PrioEdge *edge = link->data;
 
-      if (prio_edge_is (edge, PRIO_EDGE_ABORT) && !edge->dependent->aborted)
-        mark_aborted (edge->dependent, reason, targets);
+      if (prio_edge_is (edge, PRIO_EDGE_ABORT) && !edge->dependent->reached && is_to_reach (edge->dependent))
+        reach (edge->dependent, reason, targets);
     }
 }
 
@@ -88,7 +104,10 @@ mark_dependents_aborted (PrioSignalNode *node, PrioReason *reason, GArray *targe
  * dependents of a root have an edge to it.  Those of a dependent that is cancelled directly need
  * not, so the second loop follows the edges from one to the next.
  *
- * Returns: the signals that the abort has reached, @node first, or NULL if @node is aborted already, or gone */
+ * Another abort may have marked some of them, and may be about to tell the loops.  This one
+ * tells those too, and does not wait: when it returns, no task of them begins any more.
+ *
+ * Returns: the signals that the abort has reached, @node first, or NULL if there are none; pass them to send_abort () */
 static GArray *
 begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
 {
@@ -100,20 +119,34 @@ begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
   if (node == NULL)
     node = handle->node;
 
-  if (node != NULL && !node->aborted)
+  if (node != NULL && is_to_reach (node))
     {
       targets = target_array_new ();
-      mark_aborted (node, reason, targets);
+      reach (node, reason, targets);
 
-      mark_dependents_aborted (node, reason, targets);
+      reach_dependents (node, reason, targets);
       for (guint i = 1; i < targets->len; i++)
-        mark_dependents_aborted (g_array_index (targets, PrioTarget, i).handle->node, reason, targets);
+        reach_dependents (g_array_index (targets, PrioTarget, i).handle->node, reason, targets);
+
+      node->reached = FALSE;
+      for (guint i = 1; i < targets->len; i++)
+        g_array_index (targets, PrioTarget, i).handle->node->reached = FALSE;
+      __atomic_add_fetch (&n_on_the_way, 1, __ATOMIC_RELAXED);
     }
 
   prio_lock_unlock (&prio_signal_lock);
 
   prio_reason_unref (reason);
   return targets;
+}
+
+/* The tasks of all @targets leave their queues. */
+static void
+send_abort (GArray *targets)
+{
+  for (guint i = 0; i < targets->len; i++)
+    target_send (&g_array_index (targets, PrioTarget, i), prio_registration_abort, TRUE);
+  __atomic_sub_fetch (&n_on_the_way, 1, __ATOMIC_RELEASE);
 }
 
 /* The signal is emitting, or has emitted, `cancelled`: nothing is pending any more.
@@ -183,12 +216,11 @@ carry_out_abort (GArray *targets)
     {
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
-      if (target->signal == NULL)
+      if (target->is_new && target->signal == NULL)
         target->signal = prio_handle_get (target->handle, PRIO_VISIT_LOOK);
     }
 
-  for (guint i = 0; i < targets->len; i++)
-    target_send (&g_array_index (targets, PrioTarget, i), prio_registration_abort, TRUE);
+  send_abort (targets);
 
   for (guint i = 0; i < targets->len; i++)
     {
@@ -196,9 +228,9 @@ carry_out_abort (GArray *targets)
 
       for (guint j = 0; target->registrations != NULL && j < target->registrations->len; j++)
         prio_loop_flush_releases (((PrioRegistration *) target->registrations->pdata[j])->loop);
-      if (target->handle != NULL)
+      if (target->is_new && target->handle != NULL)
         emit (target->handle);
-      else
+      else if (target->is_new)
         cancel (target->signal);
     }
 
@@ -248,13 +280,14 @@ prio_signal_node_cancelled (PrioSignalNode *node)
   if (targets == NULL)
     return;
 
-  notify_abort (node, PRIO_NOTICE_LATER);
+  send_abort (targets);
+  if (g_array_index (targets, PrioTarget, 0).is_new)
+    notify_abort (node, PRIO_NOTICE_LATER);
   for (guint i = 0; i < targets->len; i++)
     {
       PrioTarget *target = &g_array_index (targets, PrioTarget, i);
 
-      target_send (target, prio_registration_abort, TRUE);
-      if (i > 0 || clear_pending_cancelled (node))
+      if (target->is_new && (i > 0 || clear_pending_cancelled (node)))
         prio_call_later (target->handle->loop, emit_now, prio_handle_ref (target->handle));
     }
 
@@ -386,8 +419,8 @@ prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, 
 }
 
 /* Called when the signal has been pinned in dispose (): makes up for a change that it missed. */
-void
-prio_signal_node_catch_up (PrioSignalNode *node)
+static void
+catch_up (PrioSignalNode *node)
 {
   PrioSignalNode *followed = NULL;
   gboolean is_recursive;
@@ -413,6 +446,6 @@ prio_signal_node_keep (PrioSignalNode *node)
   gboolean pinned = prio_signal_node_pin (node);
 
   if (pinned)
-    prio_signal_node_catch_up (node);
+    catch_up (node);
   return pinned;
 }

@@ -10,7 +10,6 @@
 #include "base/prio-debug-private.h"
 #include "signal/prio-signal-travel-private.h"
 #include "prio-sched-enumtypes.h"
-#include "signal/prio-task-signal-private.h"
 #include "signal/prio-util-private.h"
 
 /**
@@ -204,15 +203,15 @@ prio_task_controller_get_signal (PrioTaskController *self)
 gboolean
 prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority priority, GError **error)
 {
-  g_autoptr (PrioTaskSignal) signal = NULL;
+  g_autoptr (GCancellable) signal = NULL;
 
   g_return_val_if_fail (PRIO_IS_TASK_CONTROLLER (self), FALSE);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  signal = g_object_ref (self->signal);
+  signal = g_object_ref (G_CANCELLABLE (self->signal));
   prio_debug ("The priority of a signal is set to %s", prio_priority_name (priority));
-  return prio_signal_node_set_priority (prio_task_signal_get_node (signal), priority, error);
+  return prio_signal_node_set_priority (prio_signal_node_find (signal), priority, error);
 }
 
 /**
@@ -227,7 +226,8 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  * result at once too, and its function goes on.  A task whose function has returned, and
  * which has deferred its result, is not aborted, but its next
  * [method@PrioSched.Scheduler.yield_async] fails.  Neither is one whose function runs in another thread.  Then `cancelled` is
- * emitted, on the calling thread.  A second abort does nothing.
+ * emitted, on the calling thread.  A second abort changes nothing.  But if another thread is still
+ * carrying out the first, the second takes the tasks out of their queues too, and does not wait.
  *
  * Any thread may call it.  If another thread runs the main context of a task, the task is
  * aborted and released on that thread, when that comes to it: at the end of the running task at
@@ -238,18 +238,18 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
 void
 prio_task_controller_abort (PrioTaskController *self, const GError *reason)
 {
-  g_autoptr (PrioTaskSignal) signal = NULL;
+  g_autoptr (GCancellable) signal = NULL;
 
   g_return_if_fail (PRIO_IS_TASK_CONTROLLER (self));
 
-  signal = g_object_ref (self->signal);
-  prio_signal_node_undo_reset (prio_task_signal_get_node (signal));
+  signal = g_object_ref (G_CANCELLABLE (self->signal));
+  prio_signal_node_undo_reset (prio_signal_node_find (signal));
   if (prio_is_debugging ())
     {
       g_autofree char *message = prio_debug_escape (reason != NULL ? reason->message : "no reason is given");
 
       g_debug ("A signal is aborted, with %u tasks that this thread runs waiting: %s",
-               prio_task_signal_get_n_pending (signal), message);
+               prio_task_signal_get_n_pending (self->signal), message);
     }
-  prio_signal_node_abort (prio_task_signal_get_node (signal), reason);
+  prio_signal_node_abort (prio_signal_node_find (signal), reason);
 }

@@ -13,7 +13,6 @@
 #include "signal/prio-registration-private.h"
 #include "signal/prio-signal-travel-private.h"
 #include "prio-sched-enumtypes.h"
-#include "signal/prio-task-signal-private.h"
 #include "signal/prio-timeout-private.h"
 #include "signal/prio-util-private.h"
 
@@ -101,12 +100,6 @@ enum
 static GParamSpec *properties[N_PROPS];
 static guint signal_ids[N_SIGNALS];
 static guint cancelled_signal, notify_signal;
-
-PrioSignalNode *
-prio_task_signal_get_node (PrioTaskSignal *self)
-{
-  return &self->node;
-}
 
 /* Notifies at once, in one of two ways. */
 static void
@@ -352,7 +345,7 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
   cancelled_signal = g_signal_lookup ("cancelled", G_TYPE_CANCELLABLE);
   notify_signal = g_signal_lookup ("notify", G_TYPE_OBJECT);
   node_funcs.type = G_TYPE_FROM_CLASS (class);
-  prio_signal_node_set_funcs (&node_funcs);
+  __atomic_store_n (&prio_signal_node_funcs, &node_funcs, __ATOMIC_RELEASE);
 }
 
 static void
