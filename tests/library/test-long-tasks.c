@@ -9,7 +9,9 @@
 
 #include "frozen-time.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MS 1000
 
@@ -302,6 +304,44 @@ test_sources (void)
   g_source_attach (bare, NULL);
   run_all ();
   assert_told ("bare:0:50 ");
+}
+
+/* Returns the beginning of the slice @name in @trace, µs.  It ends at @end. */
+static gint64
+begin_of_slice (const char *trace, const char *name, gint64 *end)
+{
+  g_autofree char *pattern = g_strdup_printf ("\"ts\":([0-9]+),[^\n]*\"dur\":([0-9]+),[^\n]*\"name\":\"%s\"", name);
+  g_autoptr (GRegex) regex = g_regex_new (pattern, 0, 0, NULL);
+  g_autoptr (GMatchInfo) match = NULL;
+  g_autofree char *begin = NULL, *duration = NULL;
+
+  g_assert_true (g_regex_match (regex, trace, 0, &match));
+  begin = g_match_info_fetch (match, 1);
+  duration = g_match_info_fetch (match, 2);
+  *end = g_ascii_strtoll (begin, NULL, 10) + g_ascii_strtoll (duration, NULL, 10);
+  return *end - g_ascii_strtoll (duration, NULL, 10);
+}
+
+/* In a trace, a destroy notify that holds the loop before a source ends where the source begins. */
+static void
+test_trace (void)
+{
+  g_autoptr (PrioScheduler) scheduler G_GNUC_UNUSED = watching (50, NULL);
+  g_autofree char *path = NULL, *trace = NULL;
+  gint64 end, source_end;
+  int fd = g_file_open_tmp ("long-tasks-XXXXXX", &path, NULL);
+
+  g_assert_true (prio_trace_start (fd, NULL));
+  close (fd);
+  g_timeout_add_full (G_PRIORITY_DEFAULT, 0, take, NULL, slow_notify);
+  add ("source", take, GINT_TO_POINTER (80));
+  run_all ();
+  prio_trace_stop ();
+  assert_told ("?:0:55 source:0:80 ");
+  g_assert_true (g_file_get_contents (path, &trace, NULL, NULL));
+  begin_of_slice (trace, "something else", &end);
+  g_assert_cmpint (end, ==, begin_of_slice (trace, "source", &source_end));
+  g_unlink (path);
 }
 
 /* A source that has no name of its own is told of by that of its callback. */
@@ -750,6 +790,7 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/steps", test_steps);
   g_test_add_func ("/long-tasks/schedulers", test_schedulers);
   g_test_add_func ("/long-tasks/others", test_others);
+  g_test_add_func ("/long-tasks/trace", test_trace);
   g_test_add_func ("/long-tasks/nested", test_nested);
   g_test_add_func ("/long-tasks/slow-function", test_slow_function);
   g_test_add_func ("/long-tasks/sources", test_sources);

@@ -1,6 +1,7 @@
 /* crossings-world.c: one program, from its beginning to its end
  *
- * The time stands still while there is work, but for what takes some, and goes on when there is none.
+ * The time stands still while there is work, but for what takes some, and goes on when there is none.  In some programs each look at
+ * the clock takes some, too.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,6 +15,13 @@
 
 /* µs; atomic.  0: it passes as it does. */
 static gint64 now;
+static gboolean ticks; /* it goes on by 1 µs whenever it is read */
+
+void
+pass_time (gint64 time)
+{
+  __atomic_fetch_add (&now, time, __ATOMIC_RELAXED);
+}
 
 /* This stands before the C library's, for GLib as for the library. */
 int
@@ -27,15 +35,11 @@ clock_gettime (clockid_t clock, struct timespec *time)
 #endif
   if (stopped == 0 || !(clock == CLOCK_MONOTONIC || is_coarse))
     return (int) syscall (SYS_clock_gettime, clock, time);
+  if (ticks)
+    pass_time (1);
   time->tv_sec = (time_t) (stopped / G_USEC_PER_SEC);
   time->tv_nsec = (long) (stopped % G_USEC_PER_SEC) * 1000;
   return 0;
-}
-
-void
-pass_time (gint64 time)
-{
-  __atomic_fetch_add (&now, time, __ATOMIC_RELAXED);
 }
 
 /* Another thread, which does some things in a world when it is asked to, and those of the pool, which wait for their turn.  Unless
@@ -256,6 +260,7 @@ draw (World *world, guint64 seed, guint64 without)
   world->uses &= ~without;
   world->is_free = dice (3) == 0 && (world->uses & BIT (OTHER_THREAD)) != 0;
   world->drops = dice (4) == 0;
+  world->ticks = seed % 4 == 0;
   world->is_made_elsewhere = dice (4) == 0 && !world->is_free && (world->uses & BIT (OTHER_THREAD)) != 0;
 }
 
@@ -288,6 +293,7 @@ set_up (World *world, guint64 seed, guint64 without)
   world->all_origins = g_ptr_array_new_with_free_func (g_free);
   world->all_groups = g_ptr_array_new_with_free_func (g_free);
   __atomic_store_n (&now, 1000 * G_USEC_PER_SEC, __ATOMIC_RELAXED);
+  ticks = world->ticks;
   if (world->is_made_elsewhere)
     ask_other_thread (world, 0, TRUE);
   else

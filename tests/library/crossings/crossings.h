@@ -168,6 +168,7 @@ struct _World
   guint64 seed;
   guint64 uses; /* mechanisms */
   gboolean is_free; /* the other thread does not wait for this one */
+  gboolean ticks; /* each look at the clock takes 1 µs */
   gboolean drops;   /* the context goes with what is in it */
   gboolean is_made_elsewhere; /* another thread makes the context, and posts there and aborts before this one runs it */
   GMainContext *context;
