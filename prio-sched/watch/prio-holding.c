@@ -37,7 +37,7 @@ typedef struct
   GQueue reports;     /* PrioHeld: the oldest first, for which a source or the end of the batch will come, or the end of a dispatch */
   gboolean has_source; /* that will tell them */
   PrioHolder holder;
-  gint64 unknown;   /* how long nobody knows who was it before the source that is dispatched, µs */
+  gint64 unknown, unknown_until; /* how long something unknown held it before the source that is dispatched, and until when, µs */
   PrioOthersSeen seen;
 } PrioHolding;
 
@@ -146,13 +146,17 @@ pass_on (PrioLoop *loop, gint64 now, gint64 since)
 }
 
 static void
+batch_begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
+{
+  holding_of (loop)->in_batch = TRUE;
+  pass_on (loop, now, now);
+}
+
+static void
 begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
-  PrioHolding *holding = holding_of (loop);
-
-  holding->in_batch = TRUE;
   pass_on (loop, now, now);
-  holding->holder.task = task;
+  holding_of (loop)->holder.task = task;
 }
 
 static void
@@ -208,6 +212,7 @@ static PrioObserver observer = {
   .ended = ran,
   .prepares = prepares,
   .checks = checks,
+  .batch_begins = batch_begins,
   .batch_ended = batch_ended,
 };
 
@@ -223,6 +228,7 @@ source_begins (PrioLoop *loop, PrioOther *other)
     return;
   now = prio_clock_now ();
   holding->unknown = holding->holder.since != 0 ? now - holding->holder.since : 0;
+  holding->unknown_until = now;
   holding->holder = (PrioHolder) { now, NULL, other };
 }
 
@@ -235,7 +241,7 @@ source_ended (PrioLoop *loop, PrioOther *other)
   if (holding->threshold == 0)
     return;
   now = prio_clock_now ();
-  note (loop, &(PrioHolder) { 0 }, holding->unknown, now);
+  note (loop, &(PrioHolder) { 0 }, holding->unknown, holding->unknown_until);
   holding->unknown = 0;
   holding->holder.task = NULL;
   holding->holder.other = other;

@@ -606,6 +606,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
   if (prio_loop_has_microtasks (loop))
     loop->between.any = TRUE;
   prio_stopwatch_start (&batch.watch, now);
+  if (G_UNLIKELY (prio_loop_is_observed (loop)))
+    prio_observed_batch_begins (loop, now);
   loop->input.asked = batch.watch;
 
   while ((queue = choose (&batch)) != NULL)

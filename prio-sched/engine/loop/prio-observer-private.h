@@ -35,6 +35,7 @@ PrioObservedTask *prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now);
 void prio_observed_idle_begins (PrioObservedTask *task, gconstpointer func);
 void prio_observed_idle_aborted (PrioObservedTask *task);
 
+void prio_observed_batch_begins (PrioLoop *loop, gint64 now);
 void prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut);
 void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
 void prio_observed_prepares (PrioLoop *loop);

@@ -541,6 +541,12 @@ prio_observed_idle_aborted (PrioObservedTask *task)
 }
 
 void
+prio_observed_batch_begins (PrioLoop *loop, gint64 now)
+{
+  TELL (batch_begins, now, loop);
+}
+
+void
 prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut)
 {
   TELL (batch_ended, prio_clock_now (), loop, lane, began, cut);

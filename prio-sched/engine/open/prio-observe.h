@@ -101,6 +101,7 @@ struct _PrioObserver
   /* The tasks of @scheduler are held back, or no longer. */
   void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
   /* Tasks have run one after another since @began: @cut if their time is over (the others' turn begins). */
+  void (*batch_begins) (PrioObserver *self, PrioLoop *loop, gint64 now);
   void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut, gint64 now);
   /* The other sources have had their turn, from @began to @now; @whole if it went to the bottom. */
   void (*turn_ended) (PrioObserver *self, PrioLoop *loop, gint64 began, gboolean whole, gint64 now);
