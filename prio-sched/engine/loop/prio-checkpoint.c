@@ -1,4 +1,4 @@
-/* prio-checkpoint.c: what a dispatch needs around its tasks: the microtask checkpoint, and who the owner is
+/* prio-checkpoint.c: the microtask checkpoint, and the owner of a dispatch
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,7 +9,7 @@
 
 #include "loop/prio-current-private.h"
 
-/* Runs all microtasks, and those that are queued meanwhile (§4.1.4). */
+/* Runs all microtasks, also if they are queued meanwhile (§4.1.4). */
 void
 prio_loop_checkpoint (PrioLoop *loop)
 {
@@ -33,8 +33,8 @@ prio_loop_checkpoint (PrioLoop *loop)
     }
 }
 
-/* Whether the calling thread owns the context; if so, it is the owner thread from now on.  The last owner
- * thread may not own the context any more: perhaps no thread runs it now, or one that has not acquired the lock yet. */
+/* Returns whether the calling thread owns the context; if so, it becomes the owner thread.  The last owner thread
+ * may not own the context any more: perhaps no thread runs it now, or a thread that has not acquired the lock yet. */
 gboolean
 prio_loop_is_owner (PrioLoop *loop)
 {
@@ -71,13 +71,14 @@ look_at_delayed (PrioHeapItem *item, gpointer is_busy)
     *(gboolean *) is_busy = TRUE;
 }
 
-/* The thread that runs the context: whether a task of the program is queued or delayed, or a microtask, and is not paused. */
+/* Returns whether a task of the program is queued or delayed, or a microtask, and is not paused.  On the thread that
+ * runs the context. */
 gboolean
 prio_loop_is_busy (PrioLoop *loop)
 {
   gboolean is_busy;
 
-  /* Before its first dispatch the thread becomes the owner by that. */
+  /* Before its first dispatch, this makes the thread the owner. */
   if (!prio_loop_enter (loop) && !(prio_loop_is_owner (loop) && prio_loop_enter (loop)))
     return FALSE;
 

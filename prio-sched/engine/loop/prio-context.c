@@ -25,13 +25,13 @@ static const PrioLoopFuncs loop_funcs = {
   .clear = clear,
 };
 
-/* Returns the loop of @context, created if need be, with one more user. */
+/* Returns the loop of @context with one more user.  Makes it if there is none. */
 PrioLoop *
 prio_loop_for_context (GMainContext *context)
 {
   static gboolean added = FALSE;
 
-  /* Not g_once_init_enter (): if another thread is in it at a fork (), nobody leaves it in the child. */
+  /* Not g_once_init_enter (): if another thread is in it at a fork (), the child would wait forever. */
   if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
     {
       prio_loop_add_leaf_lock (&prio_sources_lock);

@@ -1,6 +1,6 @@
-/* prio-count-private.h: how many tasks wait
+/* prio-count-private.h: counts waiting tasks
  *
- * Promises: it is counted when it is asked for, by a walk over the queues, so that nothing is counted when tasks are posted and run.
+ * Promises: each call walks over the queues, so posting and running tasks need no counter.
  *
  * Everything here belongs to the owner thread.
  *
@@ -14,7 +14,7 @@
 guint prio_run_queue_count (PrioRunQueue *run_queue);
 guint prio_group_count (PrioGroup *group);
 
-/* @queue is where @job stands, or NULL if it is delayed. */
+/* @queue is the queue of @job, or NULL if it is delayed. */
 typedef void (*PrioWaitingFunc) (PrioJob *job, const PrioQueue *queue, gpointer data);
 
 void prio_run_queue_foreach_waiting (PrioRunQueue *run_queue, PrioWaitingFunc func, gpointer data);

@@ -1,4 +1,4 @@
-/* prio-count.c: how many tasks wait
+/* prio-count.c: counts waiting tasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,7 +9,7 @@
 
 #include "loop/prio-lending-private.h"
 
-/* The entries that are queued or delayed, and are aborted with @group. */
+/* Returns how many entries are queued or delayed, and are aborted with @group. */
 guint
 prio_group_count (PrioGroup *group)
 {
@@ -24,7 +24,6 @@ prio_group_count (PrioGroup *group)
   return n;
 }
 
-/* What the functions below need. */
 typedef struct
 {
   PrioRunQueue *run_queue;
@@ -86,7 +85,7 @@ prio_run_queue_foreach_waiting (PrioRunQueue *run_queue, PrioWaitingFunc func, g
   prio_due_foreach_delayed (&run_queue->loop->due, visit_delayed, &visit);
 }
 
-/* Adds @entry to @counts, by its own priority. */
+/* Counts @entry under its own priority. */
 static void
 add_entry (guint64 *counts, PrioEntry *entry)
 {
@@ -115,7 +114,7 @@ add_dropped (PrioGroup *group, PrioWaiting *waiting)
     }
 }
 
-/* Counts the tasks of @run_queue, and of its parts, that wait. */
+/* Counts the waiting tasks of @run_queue, and of its parts. */
 void
 prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
 {

@@ -1,4 +1,4 @@
-/* prio-current-private.h: finds the current scheduling state, and holds what a state points to
+/* prio-current-private.h: finds the current scheduling state, and holds the objects of a state
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,28 +7,28 @@
 
 #include "loop/prio-run-queue-private.h"
 
-/* Finds the state of code that runs on a stack of its own, a fiber, wherever it is asked; or returns NULL.  It may be the
- * user's, and enter a loop: whatever asks for the current state below is called outside. */
+/* Returns the state of the calling code, if it runs on its own stack, as a fiber; otherwise NULL.  It may be the
+ * program's, and enter a loop, so the functions below that find the current state are called outside. */
 typedef const PrioState *(*PrioStateFinder) (void);
 
-/* What is asked where no task runs, or NULL; atomic, and set once. */
+/* The finder for code outside of tasks, or NULL; atomic, and set once. */
 extern PrioStateFinder prio_state_finder G_GNUC_INTERNAL;
 
-/* Whether a state may be current on this thread: a hint that costs two loads. */
+/* Returns whether a state may be current on this thread: a hint that costs two loads. */
 static inline gboolean
 prio_state_may_be_current (void)
 {
   return prio_thread.state != NULL || G_UNLIKELY (__atomic_load_n (&prio_state_finder, __ATOMIC_RELAXED) != NULL);
 }
 
-/* Whether @state, or NULL, is one for the tasks of @run_queue, or of a part of it. */
+/* Returns whether @state, which may be NULL, is for the tasks of @run_queue, or of a part. */
 static inline gboolean
 prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
 {
   return state != NULL && (state->run_queue == run_queue || state->run_queue->outer == run_queue);
 }
 
-/* The state that is current on this thread, or NULL. */
+/* Returns the state that is current on this thread, or NULL. */
 const PrioState *prio_state_of_thread (void);
 
 /* Hold and release the run queue and the group of @state.  Owner thread. */
@@ -41,7 +41,8 @@ void prio_loop_forget_source (PrioLoop *loop);
 PrioCurrent prio_current_begin (PrioLoop *loop);
 void prio_current_end (PrioLoop *loop, PrioCurrent outer);
 
-/* The scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference once. */
+/* Returns the scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference
+ * once. */
 static inline GObject *
 prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
 {

@@ -1,4 +1,4 @@
-/* prio-current.c: finds the current scheduling state, and holds what a state points to
+/* prio-current.c: finds the current scheduling state, and holds the objects of a state
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -73,7 +73,7 @@ prio_loop_forget_source (PrioLoop *loop)
   g_clear_object (&loop->current.source);
 }
 
-/* A batch begins, and may do so in a callback of another one: it has a source of its own.  Returns that of the other. */
+/* Begins a batch, which may be in a callback of another, and keeps its own source object.  Returns the other's. */
 PrioCurrent
 prio_current_begin (PrioLoop *loop)
 {

@@ -1,9 +1,9 @@
-/* prio-dispatch-private.h: running tasks
+/* prio-dispatch-private.h: runs tasks
  *
  * Promises: a batch runs the next task of all schedulers, its microtask checkpoint, and so on, until it
  * is time to look for other sources, or the next task belongs to a lower lane.
  *
- * The thread owns the context throughout, and so is the owner thread.
+ * The thread owns the context throughout, so it is the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,7 +13,7 @@
 #include "loop/prio-number-private.h"
 #include "loop/prio-observer-private.h"
 
-/* Tasks that run one after another in a dispatch.  A nested main loop has batches of its own. */
+/* Tasks that run one after another in a dispatch.  A nested main loop has its own batches. */
 typedef struct _PrioBatch PrioBatch;
 
 #define PRIO_NO_LEVEL G_MAXUINT8 /* no task has run yet */
@@ -25,22 +25,22 @@ struct _PrioBatch
   PrioLane lane;    /* the lowest lane whose tasks it runs */
   gint depth;       /* g_main_depth () in its dispatch */
   gboolean begun;   /* a task has run */
-  guint effective;  /* the effective priority that the last task had */
+  guint effective;  /* the effective priority of the last task */
   guint max;        /* how many tasks may run before it counts them for the stopwatch */
   gboolean over;    /* its time is over */
-  gboolean within;  /* it is in the turn of the other sources: only groups with places run tasks */
+  gboolean within;  /* it is in a turn of other sources: only groups with places run tasks */
   gint64 entered;   /* when it began, µs */
-  gint64 start;     /* from when its time counts, µs */
+  gint64 start;     /* the start of its time, µs */
   gint64 now;       /* the last reading of the clock, µs */
-  gint64 raw;       /* the time slice of the scheduler whose tasks run, as it was set, µs */
+  gint64 raw;       /* the time slice set for the scheduler whose tasks run, µs */
   gint64 shortest;  /* the shortest prio_loop_get_slice () of the schedulers whose tasks have run, µs */
   gint64 allowance; /* how long tasks may run, µs */
   gint64 look;      /* how long they may run before the batch looks for other sources, µs */
   PrioStopwatch watch;
 
   /* While numbers run: */
-  PrioRunner *numbers; /* whose; NULL also where the function of a task has that of a runner called */
-  gboolean running; /* one is running; its state and entry follow */
+  PrioRunner *numbers; /* their runner; NULL also where a task's function calls a runner's */
+  gboolean running; /* a number runs; its state and entry follow */
   PrioState state;
   PrioEntry *entry; /* or NULL */
   PrioObservedTask *observed; /* of @entry; NULL if it is not observed */

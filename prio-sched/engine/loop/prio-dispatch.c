@@ -1,7 +1,7 @@
-/* prio-dispatch.c: running tasks
+/* prio-dispatch.c: runs tasks
  *
- * A batch runs the next task of all schedulers, its microtask checkpoint, and so on, until its time is over or the next task
- * belongs to a lower lane.  The thread owns the context throughout, and so is the owner thread.
+ * A batch runs the next task of all schedulers, its microtask checkpoint, and so on, until its time is over or the next
+ * task belongs to a lower lane.  The thread owns the context throughout, so it is the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -31,15 +31,16 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
   prio_loop_expire_deadlines (loop, now);
 }
 
-/* Whether @queue still has the next task of all, other than a number, and nothing else is to be done before it.  What other threads
- * have sent is taken in when the stopwatch has counted, which is after one long task, or a few short ones. */
+/* Returns whether @queue still has the next task of all, which is not a number, and nothing has to be done before
+ * it.  Operations of other threads are taken in when the stopwatch has counted, which is after one long task, or a
+ * few short tasks. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
   return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->between.any && queue->head->func != prio_number_func;
 }
 
-/* The state in which a task of @run_queue runs: none, if it is the library's own. */
+/* Returns the state in which a task of @run_queue runs: none for a task of the library. */
 static inline const PrioState *
 state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
@@ -93,7 +94,8 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Takes in what other threads have sent, so that what they did before a task ended takes effect before its result. */
+/* Takes in operations of other threads, so that operations from before the end of a task take effect before its
+ * result. */
 static inline void
 catch_up (PrioLoop *loop)
 {
@@ -101,7 +103,7 @@ catch_up (PrioLoop *loop)
     prio_loop_catch_up (loop);
 }
 
-/* Up to this many deferred releases wait until the batch has ended. */
+/* How many deferred releases may wait until the end of the batch. */
 #define MAX_LEFT_RELEASES 32
 
 static void
@@ -113,7 +115,7 @@ process_pending_now (PrioLoop *loop)
   prio_loop_checkpoint (loop);
 }
 
-/* Does what is to be done between two tasks.  Returns whether there was any. */
+/* Processes everything that has to be done between two tasks.  Returns whether there was anything. */
 static inline gboolean
 process_pending (PrioLoop *loop)
 {
@@ -124,7 +126,7 @@ process_pending (PrioLoop *loop)
   return TRUE;
 }
 
-/* A closure with a signal or a delay has run. */
+/* Queues a closure with a signal or a delay again, or ends it, after its function. */
 static inline void
 closure_ran (PrioEntry *entry, gboolean again)
 {
@@ -143,7 +145,7 @@ closure_ran (PrioEntry *entry, gboolean again)
   prio_run_queue_release_entry (entry);
 }
 
-/* The scheduling state of @entry, whose turn has come: what it was posted with. */
+/* Returns the scheduling state of @entry, whose turn has come, as it was posted. */
 static G_ALWAYS_INLINE inline PrioState
 begin_entry (PrioEntry *entry, gint depth)
 {
@@ -159,8 +161,8 @@ begin_entry (PrioEntry *entry, gint depth)
   return state;
 }
 
-/* The function of a task that is observed has returned, and its step goes on until its microtasks have run.  Looks at the time first,
- * as the batch does if nobody observes. */
+/* Runs the microtasks of an observed task, whose step includes them.  Looks at the time first, as an unobserved
+ * batch does. */
 static void
 process_observed (PrioLoop *loop)
 {
@@ -171,7 +173,7 @@ process_observed (PrioLoop *loop)
   process_pending (loop);
 }
 
-/* The function of @entry, which is observed, is to be called again. */
+/* Ends a step of @entry, which is observed, and whose function is to be called again. */
 static void
 yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
 {
@@ -192,8 +194,8 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
     }
 }
 
-/* Runs @entry, which is observed, in the same way as run_entry () does others.  What it has queued for after its function is a part
- * of it, as of a task with a result. */
+/* Runs @entry, which is observed, as run_entry () does.  Microtasks that it has queued are part of it, as with tasks
+ * that have a result. */
 static G_GNUC_NO_INLINE void
 run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
@@ -226,7 +228,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
-      /* The callback of a yield is the function that goes on. */
+      /* The callback of a yield is the continuation's function. */
       if (continues)
         process_observed (loop);
     }
@@ -249,14 +251,14 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
-      /* Before the result settles and the abort steps are removed (§2.4.2). */
+      /* The result settles, and the abort steps are removed, after the checkpoint (§2.4.2). */
       if (prio_loop_has_microtasks (loop))
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);
     }
 }
 
-/* The same for one that is observed, lends its priority or has a timeout. */
+/* Runs an entry that is observed, lends its priority or has a timeout. */
 static G_GNUC_NO_INLINE void
 run_rare (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *outer)
 {
@@ -297,7 +299,7 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
 
-  /* The queue of one that is boosted goes with it. */
+  /* A boosted entry takes its queue with it. */
   if (G_UNLIKELY (((PrioEntry *) queue->head)->boosted))
     {
       prio_lending_rejoin ((PrioEntry *) queue->head);
@@ -323,7 +325,7 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* The next task is one of @run_queue: its time slice counts from now on. */
+/* Makes the time slice of @run_queue, which has the next task, count from now. */
 static void
 adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
 {
@@ -339,7 +341,7 @@ adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
   batch->look = prio_turn_look (&batch->loop->turn, batch->allowance);
 }
 
-/* The next task is one of @queue, which has another effective priority than the last one. */
+/* Prepares for the next task, in @queue, which has another effective priority than the last task. */
 static inline void
 turn_to (PrioBatch *batch, PrioQueue *queue)
 {
@@ -350,7 +352,7 @@ turn_to (PrioBatch *batch, PrioQueue *queue)
   batch->effective = queue->effective;
 }
 
-/* @n tasks have run. */
+/* Counts @n tasks that have run. */
 static G_ALWAYS_INLINE inline void
 count (PrioBatch *batch, guint n)
 {
@@ -366,7 +368,7 @@ count (PrioBatch *batch, guint n)
     batch->over = TRUE;
 }
 
-/* What was pending has been done, and may have taken long: input goes first then. */
+/* Counts pending work, which may have taken long: then input goes first. */
 static void
 count_pending (PrioBatch *batch)
 {
@@ -376,7 +378,8 @@ count_pending (PrioBatch *batch)
     batch->over = prio_turn_is_held (&batch->loop->turn, prio_clock_now () - batch->entered);
 }
 
-/* Processes what is pending between two tasks, and returns the queue of the next; or NULL: it is of a lower lane, or the time is over. */
+/* Processes pending work, and returns the queue of the next task; NULL if the task is of a lower lane, or the time
+ * is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
 {
@@ -384,7 +387,7 @@ choose (PrioBatch *batch)
   PrioQueue *queue;
 
   prio_thread.runs_jobs = FALSE;
-  /* The function of a runner runs them itself after each of its tasks. */
+  /* The function of a runner runs its jobs itself after each task. */
   if (G_UNLIKELY (loop->interlude != NULL) && batch->numbers == NULL)
     {
       process_pending (loop);
@@ -455,7 +458,7 @@ begin_number (PrioBatch *batch, PrioQueue *queue)
   return id;
 }
 
-/* Ends the running number, after its microtask checkpoint.  Returns whether it has been aborted meanwhile. */
+/* Ends the running number, after its microtask checkpoint.  Returns whether it was aborted while it ran. */
 static gboolean
 end_number (PrioBatch *batch)
 {
@@ -478,7 +481,7 @@ end_number (PrioBatch *batch)
       aborted = prio_entry_is_aborted (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
         prio_observed_leaves (batch->observed, batch->entry);
-      /* An abort that comes after this does not end a task that stands for a number, and an earlier one ends it after its function. */
+      /* A later abort does not end a task that stands for a number, and an earlier abort ends it after its function. */
       if (batch->numbers != NULL || !aborted)
         prio_run_queue_release_entry (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
@@ -492,7 +495,7 @@ end_number (PrioBatch *batch)
   return aborted;
 }
 
-/* Returns: whether the running number has been aborted; FALSE if it had ended before */
+/* Ends the running number.  Returns whether it was aborted; FALSE if it had ended before. */
 gboolean
 prio_numbers_end (void)
 {
@@ -503,7 +506,8 @@ prio_numbers_end (void)
   return end_number (batch);
 }
 
-/* Ends the running number, and begins the next task of all if that is a number of the same runner; otherwise returns 0. */
+/* Ends the running number, and begins the next task of all if it is a number of the same runner; otherwise returns
+ * 0. */
 guint
 prio_numbers_next (void)
 {
@@ -518,7 +522,7 @@ prio_numbers_next (void)
   return queue != NULL && prio_numbers_of (queue->head) == batch->numbers ? begin_number (batch, queue) : 0;
 }
 
-/* In the function of the task of @entry, which stands for @id: that task has no next one. */
+/* Runs @id in the function of its task, whose entry is @entry.  Such a number has no next number. */
 void
 prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry)
 {
@@ -533,18 +537,18 @@ prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry)
   batch->entry = NULL;
 }
 
-/* Has the number at the head of @queue run, and those that follow it. */
+/* Runs the number at the head of @queue, and the numbers that follow it. */
 static void
 run_numbers (PrioBatch *batch, PrioQueue *queue)
 {
   PrioRunner *runner = batch->numbers = queue->head->data;
 
-  /* It is not closed while its function is running. */
+  /* A runner is not closed while its function runs. */
   prio_numbers_hold (runner);
   batch->outer_state = prio_thread.state;
   runner->func (begin_number (batch, queue), runner->data);
 
-  /* If the function has asked for the next number until there was none, the last one has ended. */
+  /* If the function has asked for the next number until it got 0, the last number has ended. */
   if (batch->running)
     {
       end_number (batch);
@@ -561,7 +565,7 @@ prio_loop_set_interlude (PrioLoop *loop, PrioInterludeFunc func)
   loop->interlude = func;
 }
 
-/* Tasks have run in @batch. */
+/* Accounts for the tasks that have run in @batch. */
 static void
 account (const PrioBatch *batch)
 {
@@ -574,7 +578,7 @@ account (const PrioBatch *batch)
     prio_turn_tasks_ran (&loop->turn, batch->now, batch->now - batch->entered, batch->shortest, batch->over);
 }
 
-/* No task has run in @batch. */
+/* Accounts for a batch without tasks. */
 static void
 account_for_none (const PrioBatch *batch)
 {
@@ -586,7 +590,7 @@ account_for_none (const PrioBatch *batch)
     prio_turn_background_ran (&loop->turn);
 }
 
-/* Runs tasks as long as the next one is of @lane or above, and the time lasts. */
+/* Runs tasks as long as the next task is of @lane or above, and time is left. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
@@ -595,14 +599,14 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
                       .effective = PRIO_NO_LEVEL, .raw = -1, .shortest = G_MAXINT64,
                       .within = loop->turn.others };
   PrioCurrent outer_current = prio_current_begin (loop);
-  /* If a destroy notify runs a nested main loop, what is deferred meanwhile is released within that loop. */
+  /* Releases that are deferred while a destroy notify runs a nested main loop are made in that loop. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
   const PrioOwnerLock *outer_lock = prio_thread.dispatches;
 
   prio_thread.dispatches = &loop->lock;
   prio_thread.batch = &batch;
-  /* If a microtask runs a nested main loop, that loop runs the remaining microtasks. */
+  /* If a microtask runs a nested main loop, this loop runs the remaining microtasks. */
   if (prio_loop_has_microtasks (loop))
     loop->between.any = TRUE;
   prio_stopwatch_start (&batch.watch, now);

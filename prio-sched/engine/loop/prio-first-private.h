@@ -1,7 +1,7 @@
-/* prio-first-private.h: the first task of a scheduler
+/* prio-first-private.h: finds the first task of a scheduler
  *
- * Promises: it finds the head of the queues of a run queue and of its parts, the oldest of the highest effective priority, without
- * taking it out, whether or not the run queue is paused.  It takes as long as there are parts.
+ * Promises: it finds the oldest task of the highest effective priority in a run queue and its parts, without removing
+ * it, and even if the run queue is paused.  The cost grows with the number of parts.
  *
  * Everything here belongs to the owner thread.
  *

@@ -1,4 +1,4 @@
-/* prio-first.c: the first task of a scheduler
+/* prio-first.c: finds the first task of a scheduler
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,7 +9,7 @@
 
 #include "loop/prio-dispatch-private.h"
 
-/* The queue of the highest effective priority with the oldest head, or NULL. */
+/* Returns the queue of the highest effective priority with the oldest head, or NULL. */
 static PrioQueue *
 first_of_group (PrioReadyGroup *group)
 {
@@ -35,8 +35,8 @@ is_before (PrioQueue *a, PrioQueue *b)
   return expired_a != expired_b ? expired_a < expired_b : a->head->order < b->head->order;
 }
 
-/* The queue whose head is the first task of @run_queue, or NULL.  Delays and timeouts that are over by now count.  Parts that
- * are held back apart from it have none. */
+/* Returns the queue whose head is the first task of @run_queue, or NULL.  First queues tasks whose delay is over,
+ * and expires timeouts.  Parts that are held back separately do not count. */
 PrioQueue *
 prio_run_queue_first (PrioRunQueue *run_queue)
 {

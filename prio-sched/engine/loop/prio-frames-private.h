@@ -1,8 +1,7 @@
 /* prio-frames-private.h: when the next frame is due
  *
- * Promises: several clocks may announce frames, and none replaces what another has announced.
- * `next` of PrioFrames is the nearest frame that was in the future at the last update, and
- * `interval` the shortest interval.
+ * Promises: several clocks may announce frames, and none replaces what another has announced.  `next` of PrioFrames is
+ * the nearest frame that was in the future at the last update, and `interval` the shortest interval.
  *
  * Everything here belongs to the owner thread.
  *
@@ -13,12 +12,12 @@
 
 #include "loop/prio-loop-private.h"
 
-/* What a frame clock that is followed, or prio_scheduler_set_next_frame (), has announced.
- * All zero means nothing. */
+/* The announcement of a frame clock that is followed, or of prio_scheduler_set_next_frame ().  All zero means
+ * nothing. */
 struct _PrioFrame
 {
   PrioHeapNode due;      /* its node in the loop's heap of frames that are due, */
-  PrioHeapNode interval; /* and in that of intervals between two frames */
+  PrioHeapNode interval; /* and in the heap of intervals between two frames */
   gboolean is_due, has_interval; /* whether it is there */
 };
 

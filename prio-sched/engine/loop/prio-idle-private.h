@@ -2,9 +2,9 @@
  *
  * Promises: the idle period algorithm of the web's requestIdleCallback().  When no task is runnable, and no
  * source of the context is ready, an idle period begins.  It lasts until the next timer of
- * the context, the next delay or the next frame, and at the most for 50 ms.  The callbacks
- * that are pending when it begins run in it, one per iteration, while it lasts.  What is requested
- * during a period waits for the next one, which begins after the deadline of the first.
+ * the context, the next delay or the next frame, and at the most for 50 ms.  The callbacks that are pending when it
+ * begins run in it, one per iteration, while it lasts.  Callbacks that are requested during a period wait for the next
+ * period, which begins after the deadline of the first.
  *
  * Everything here belongs to the owner thread.
  *
@@ -25,19 +25,19 @@ struct _PrioIdleDeadline
   PrioLoop *loop; /* not held; used while the callback runs */
 };
 
-/* A callback that has been requested. */
+/* A requested callback. */
 typedef struct
 {
   guint id;
   PrioRunQueue *run_queue; /* held */
   void (*func) (PrioIdleDeadline *deadline, gpointer data);
-  gconstpointer told; /* the function of the program, for observers, or NULL */
+  gconstpointer told; /* the program's function, for observers, or NULL */
   gpointer data;
   GDestroyNotify notify;
-  gint64 due;         /* when it is called at the latest, µs, or 0 */
-  GQueue *list;       /* the list in which it is */
+  gint64 due;         /* the latest time for it, µs, or 0 */
+  GQueue *list;       /* its list */
   GList link;
-  PrioEntry *timeout; /* a delayed task that calls it when its timeout is over, or NULL */
+  PrioEntry *timeout; /* a delayed task that calls it when its timeout expires, or NULL */
   struct _PrioObservedTask *observed; /* or NULL */
 } PrioIdle;
 

@@ -10,11 +10,10 @@
 #include "policy/prio-input-private.h"
 #include "loop/prio-observer-private.h"
 
-/* An idle period is no longer than this, so that a user who does something meanwhile does not
- * notice it, µs. */
+/* The longest idle period, µs: short enough that a user who does something meanwhile does not notice it. */
 #define MAX_PERIOD 50000
 
-/* If something else is due sooner than this, no idle period begins, µs. */
+/* No idle period begins if another event is due sooner than this, µs. */
 #define MIN_PERIOD 100
 
 static void
@@ -48,8 +47,7 @@ idle_free (PrioIdle *idle)
   g_free (idle);
 }
 
-/* In a dispatch: calls @idle, with the state of a background task that nothing can
- * abort (§4.2.1). */
+/* Calls @idle, with the state of a background task that nothing can abort (§4.2.1).  In a dispatch. */
 static void
 idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 {
@@ -76,7 +74,7 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
   idle_free (idle);
 }
 
-/* The function of the timeout's task. */
+/* Function of the timeout's task. */
 static gboolean
 idle_timed_out (gpointer data)
 {
@@ -88,7 +86,7 @@ idle_timed_out (gpointer data)
 
 static gint last_id;
 
-/* Inside: adds an idle callback, of which the run queue is held from now on.  It is called when it is due at the latest. */
+/* Adds an idle callback, and holds its run queue.  Inside. */
 void
 prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
 {
@@ -105,7 +103,7 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
   if (idle->due != 0)
     {
       idle->timeout = prio_run_queue_new_entry (idle->run_queue, idle_timed_out, idle, NULL);
-      /* It runs before everything else that waits then. */
+      /* It precedes all other tasks that wait then. */
       idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
       idle->timeout->turn = PRIO_ENTRY_GOES_ON;
       idle->timeout->use = PRIO_ENTRY_OF_LIBRARY;
@@ -113,8 +111,8 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
     }
 }
 
-/* Any thread: requests a callback with the fields of @template by @op_request; returns its number.  @timeout is in milliseconds, 0 for
- * never. */
+/* Requests a callback with the fields of @template by @op_request; returns its number.  @timeout is in milliseconds,
+ * or 0 for never.  Any thread. */
 guint
 prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const PrioOp *op), const PrioIdle *template, guint timeout)
 {
@@ -155,7 +153,7 @@ prio_idle_cancel (PrioLoop *loop, guint id)
     idle_drop (loop, idle);
 }
 
-/* The context has gone: drops one idle callback.  Returns FALSE if there is none. */
+/* Drops one idle callback after the end of the context.  Returns FALSE if there is none. */
 gboolean
 prio_idle_release_one (PrioLoop *loop)
 {
@@ -168,8 +166,8 @@ prio_idle_release_one (PrioLoop *loop)
   return TRUE;
 }
 
-/* When there will be something else to do, µs: the next frame, the next delay, or the next timer of
- * another source.  That timer is due in @timer ms, rounded up, or never if @timer is negative. */
+/* Returns the time of the next event, µs: the next frame, the next delay, or the next timer of another source, which
+ * is due in @timer ms, rounded up, or never if @timer is negative. */
 static gint64
 next_event (PrioLoop *loop, gint timer, gint64 now)
 {
@@ -184,7 +182,8 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
   return next;
 }
 
-/* Returns the number that a new source gets, which an idle period does not take for one that others have attached. */
+/* Returns the id of the next new source, and counts the source that this takes, so that an idle period does not
+ * mistake it for a foreign source. */
 guint
 prio_idle_next_source (PrioLoop *loop)
 {
@@ -192,8 +191,8 @@ prio_idle_next_source (PrioLoop *loop)
   return prio_input_next_source (loop->context);
 }
 
-/* Called in an iteration in which nothing else is ready.  Returns whether an idle callback may run.
- * If not, sets @timeout to how long GLib may sleep if nothing else happens, ms. */
+/* Returns whether an idle callback may run, in an iteration in which no other source is ready.  If not, sets
+ * @timeout to how long GLib may sleep until the next event, ms. */
 gboolean
 prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
 {
@@ -222,9 +221,9 @@ begin_period (PrioIdles *idles)
     idle_enlist (link->data, &idles->running);
 }
 
-/* In a dispatch: calls the next idle callback, in a new period if the last one is over.  GLib may have called
- * prio_idle_prepare () in g_main_context_pending (), or before it dispatched something else: an answer that
- * is older than one iteration does not count. */
+/* Calls the next idle callback, in a new period if the last period is over.  GLib may have called prio_idle_prepare
+ * () in g_main_context_pending (), or before it dispatched another source: an answer that is older than one
+ * iteration does not count.  In a dispatch. */
 void
 prio_idle_run (PrioLoop *loop, gint64 now)
 {

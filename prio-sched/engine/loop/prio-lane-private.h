@@ -1,4 +1,4 @@
-/* prio-lane-private.h: what each source is to the turns, and which tasks run in its dispatch
+/* prio-lane-private.h: the role of each source in the turns, and the tasks that run in its dispatch
  *
  * Everything here belongs to the owner thread.
  *
@@ -9,7 +9,7 @@
 
 #include "loop/prio-loop-private.h"
 
-/* How far GLib has come when it reaches @kind. */
+/* Returns how far GLib has come when it reaches @kind. */
 static inline PrioReach
 prio_source_reach (guint kind)
 {
@@ -25,7 +25,7 @@ prio_source_reach (guint kind)
     }
 }
 
-/* Whether the turn of the other sources is over when GLib reaches @kind. */
+/* Returns whether the turn of the other sources is over when GLib reaches @kind. */
 static inline gboolean
 prio_source_ends_turn (PrioTurn *turn, guint kind)
 {
@@ -39,7 +39,7 @@ prio_source_ends_turn (PrioTurn *turn, guint kind)
     }
 }
 
-/* The lowest lane whose tasks may run when @kind is dispatched. */
+/* Returns the lowest lane whose tasks may run when @kind is dispatched. */
 static inline PrioLane
 prio_source_lowest_lane (PrioLoop *loop, guint kind)
 {

@@ -1,17 +1,18 @@
-/* prio-lending-private.h: a task that waits for another lends it its priority (WICG/scheduling-apis #98)
+/* prio-lending-private.h: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
- * Promises: among the tasks of a loop, who waits for whom is a graph.  A task that is awaited runs at the highest of its own
- * priority and those of all who wait for it, directly or through others, until it has its result or they are aborted.  It
- * keeps its age: where it is queued it is boosted, in a queue of its own, which is in the ready set by the order of its
- * only entry.  Its own priority, and the state that it runs in, stay what they are.
+ * Promises: waits between the tasks of a loop are a graph.  A task that is awaited runs at the highest priority among
+ * itself and all tasks that wait for it, directly or through others, until it has its result or they are aborted.
+ * These tasks are its *lenders*.  It keeps its age: while it is queued it is boosted, alone in a queue, which is in the
+ * ready set by the order of its only entry.  Its own priority, and the state that it runs in, do not change.
  *
- * Cycles lend nothing to themselves.  Nothing here recurses.  The cost of a change is that of the nodes which it
+ * Cycles lend nothing to themselves.  Nothing here recurses.  The cost of a change grows with the nodes that it
  * reaches.
  *
- * The users of a node are the states that have it, its own waits, its task until that has a result, and a binding that keeps it.
+ * The users of a node are the states that have it, its waits, its task until it has a result, and a binding that keeps
+ * it.
  *
- * A task that is not known to the library beyond its entry, as those of language bindings are, has a node that the binding keeps,
- * and knows by a number: its entry leaves it when it has run.
+ * A task of a language binding, of which the library knows only the entry, has a node that the binding keeps by a
+ * number.  The entry leaves the node when it has run.
  *
  * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here belongs to
  * the owner thread.
@@ -44,14 +45,14 @@ guint prio_lending_keep_state (PrioLoop *loop, const PrioState *state);
 gboolean prio_lending_drop_all (PrioLoop *loop);
 void prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry);
 
-/* The priority of @entry by itself, wherever it stands: without a timeout that has passed, and without what it is lent. */
+/* Returns the own priority of @entry: without a timeout that has passed, and without a lent priority. */
 static inline PrioTaskPriority
 prio_lending_get_own (PrioEntry *entry)
 {
   return G_UNLIKELY (entry->boosted) ? prio_lending_get_base_priority (entry) : prio_entry_get_priority (entry);
 }
 
-/* Whether a scheduler of the context lends, or did.  Any thread. */
+/* Returns whether a scheduler of the context lends, or did.  Any thread. */
 static inline gboolean
 prio_lending_is_used (PrioLoop *loop)
 {

@@ -1,10 +1,11 @@
-/* prio-lending.c: a task that waits for another lends it its priority (WICG/scheduling-apis #98)
+/* prio-lending.c: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
- * A node has a *level*: the highest of its own priority and of those that its lenders lend, which are their levels.  A node whose
- * level is not its own has a *rank*, which is greater than that of each lender from which it has the level.  So a lender of a lower rank
- * does not have its level from the node itself, in a circle, and a node that loses another lender keeps its level without a search.
- * The first of the lenders is looked at: those that were there when the node got its rank stand before all others.  If its rank is
- * not lower, the level is taken back from the node and from all that depend on it, and is computed again.
+ * A node has a *level*: its own priority or, if it is higher, the highest level of its lenders, the nodes that wait for
+ * it.  A node whose level is lent has a *rank*, which is greater than the rank of each lender with this level.  So a
+ * lender of a lower rank does not have its level from the node itself, in a circle, and a node that loses another
+ * lender keeps its level without a search.  Only the first lender is checked: lenders from before the node got its rank
+ * come first.  If its rank is not lower, the level is taken back from the node and from all that depend on it, and is
+ * computed again.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -22,15 +23,15 @@ struct _PrioLendNode
   guint kept_as;    /* the number by which a binding keeps it, or 0 */
   PrioEntry *entry; /* of the task, until it has its result; or NULL */
   PrioGroup *follows, *abort; /* held, or NULL */
-  guint8 priority;  /* its own, if @follows is NULL; 0 while that is not known */
+  guint8 priority;  /* its own, if @follows is NULL; 0 while it is unknown */
   guint8 level;
-  gboolean aborted; /* by itself: it lends nothing of its own */
+  gboolean aborted; /* its own priority does not count */
   gboolean marked;  /* until settle () */
-  GQueue waits;     /* PrioLendWait: its own */
-  GQueue lenders[N_PRIORITIES]; /* PrioLendWait: those that wait for it, by what they lend; */
-  guint64 above[N_PRIORITIES];  /* greater than the ranks of all of them */
+  GQueue waits;     /* PrioLendWait: its waits */
+  GQueue lenders[N_PRIORITIES]; /* PrioLendWait: waits for it, by lent level; */
+  guint64 above[N_PRIORITIES];  /* greater than the ranks of all these lenders */
   guint64 rank;     /* 0 if @level is its own priority */
-  PrioQueue queue;  /* where its entry stands if it is boosted */
+  PrioQueue queue;  /* of its entry, while it is boosted */
 };
 
 typedef struct
@@ -44,9 +45,9 @@ struct _PrioLending
 {
   GHashTable *by_entry; /* PrioEntry → PrioLendNode */
   GHashTable *by_group; /* PrioGroup → set of PrioLendNode */
-  GHashTable *kept;     /* number → PrioLendNode, which bindings keep */
+  GHashTable *kept;     /* number → PrioLendNode, kept by bindings */
   guint last_kept;
-  GPtrArray *marked;    /* PrioLendNode: their levels may change.  A node that is raised comes once more */
+  GPtrArray *marked;    /* PrioLendNode: their levels may change.  A node that is raised is listed again */
 };
 
 /* Sets whether tasks of @run_queue, and of its parts, lend their priority while they wait. */
@@ -68,7 +69,7 @@ prio_lending_set (PrioRunQueue *run_queue, gboolean lends)
     part->lends = lends;
 }
 
-/* @loop is being freed; nothing waits in it any more. */
+/* Frees the lending of @loop, which is being freed, and in which nothing waits. */
 void
 prio_lending_free (PrioLoop *loop)
 {
@@ -85,7 +86,7 @@ prio_lending_free (PrioLoop *loop)
 
 /* Levels */
 
-/* Its own priority, or 0. */
+/* Returns the own priority of @node, or 0. */
 static guint8
 own (const PrioLendNode *node)
 {
@@ -116,7 +117,7 @@ update_level (PrioLendNode *node)
   node->rank = is_lent ? node->above[level] : 0;
 }
 
-/* Adds @wait to those that lend @level. */
+/* Adds @wait to the waits that lend @level. */
 static void
 add_lender (PrioLendWait *wait, guint8 level)
 {
@@ -127,7 +128,7 @@ add_lender (PrioLendWait *wait, guint8 level)
   g_queue_push_tail_link (&to->lenders[level], &wait->of_awaited);
 }
 
-/* Changes what @wait lends. */
+/* Changes the level that @wait lends. */
 static void
 lend (PrioLendWait *wait, guint8 level)
 {
@@ -151,7 +152,8 @@ check (PrioLending *self, PrioLendNode *node)
   g_ptr_array_add (self->marked, node);
 }
 
-/* Lowers what @node, which is marked, lends to its own priority, and marks the nodes whose level may depend on it. */
+/* Lowers the level that @node, which is marked, lends to its own priority, and marks the nodes whose level may
+ * depend on it. */
 static void
 take_back (PrioLending *self, PrioLendNode *node)
 {
@@ -165,7 +167,7 @@ take_back (PrioLending *self, PrioLendNode *node)
     }
 }
 
-/* Makes @node lend its level, and lists the nodes that this raises: they lend it on later. */
+/* Makes @node lend its level, and lists the nodes that this raises, which lend it on later. */
 static void
 lend_level (PrioLending *self, PrioLendNode *node)
 {
@@ -184,7 +186,7 @@ lend_level (PrioLending *self, PrioLendNode *node)
     }
 }
 
-/* The entry of @node, which is queued or to be queued, is boosted to its level. */
+/* Boosts the entry of @node, which is queued or to be queued, to its level. */
 static void
 boost (PrioLendNode *node)
 {
@@ -199,7 +201,7 @@ place (PrioLendNode *node)
 {
   PrioEntry *entry = node->entry;
 
-  /* One whose timeout has passed is above all levels. */
+  /* An entry whose timeout has passed is above all levels. */
   if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED || entry->timed == PRIO_TIMED_EXPIRED ||
       (!entry->boosted && node->level <= own (node)))
     return;
@@ -241,7 +243,7 @@ settle (PrioLending *self)
   g_ptr_array_set_size (marked, 0);
 }
 
-/* Settles what a change of @node, or of its lenders, brings about. */
+/* Settles the levels after a change of @node, or of its lenders. */
 static void
 update (PrioLending *self, PrioLendNode *node)
 {
@@ -249,8 +251,8 @@ update (PrioLending *self, PrioLendNode *node)
   settle (self);
 }
 
-/* Settles what a change of the priority of @group, or its abort, brings about.  Its tasks may wait for each other, so all of its nodes
- * are settled together.  Tasks that are aborted lend nothing of their own. */
+/* Settles the levels after @group has changed its priority, or was aborted.  Its tasks may wait for each other, so
+ * all of its nodes are settled together.  An aborted task's own priority is not lent. */
 void
 prio_lending_group_changed (PrioGroup *group)
 {
@@ -309,7 +311,7 @@ set_groups (PrioLending *self, PrioLendNode *node, PrioGroup *abort, PrioGroup *
   join (self, node, follows != abort ? follows : NULL);
 }
 
-/* The entry of @node is as it was posted, and not before that. */
+/* Reads the groups and the priority of the entry of @node, which is posted by now. */
 static void
 learn (PrioLending *self, PrioLendNode *node)
 {
@@ -339,7 +341,7 @@ node_of_entry (PrioLending *self, PrioEntry *entry)
   return node;
 }
 
-/* For code that is not a task, or is not known to be one: it waits with the priority of @state. */
+/* Returns a node for code that is not a task, or not known to be one: it waits with the priority of @state. */
 static PrioLendNode *
 node_of_state (PrioLending *self, const PrioState *state)
 {
@@ -351,9 +353,7 @@ node_of_state (PrioLending *self, const PrioState *state)
   return node;
 }
 
-/* The task of @entry, of a scheduler that lends, begins to run.
- *
- * Returns: its node, to be released */
+/* Returns the node of @entry, of a scheduler that lends, which begins to run.  The caller releases it. */
 PrioLendNode *
 prio_lending_begin (PrioEntry *entry)
 {
@@ -381,14 +381,14 @@ prio_lending_release (PrioLoop *loop, PrioLendNode *node)
   g_free (node);
 }
 
-/* The priority at which the task of @node runs: its own, or what it is lent. */
+/* Returns the priority at which the task of @node runs: its own, or the lent one. */
 guint8
 prio_lending_get_level (const PrioLendNode *node)
 {
   return node->level;
 }
 
-/* @entry, which has a node, is to be queued: where, prio_lending_get_queue () tells if it is boosted. */
+/* Prepares @entry, which has a node, for being queued: if it is boosted, in prio_lending_get_queue (). */
 void
 prio_lending_prepare (PrioEntry *entry)
 {
@@ -400,7 +400,7 @@ prio_lending_prepare (PrioEntry *entry)
     boost (node);
 }
 
-/* @entry, which is boosted, is to run, or is DROPPED: it belongs to its group again. */
+/* Returns @entry, which is boosted, to its group: it is to run, or is DROPPED. */
 void
 prio_lending_rejoin (PrioEntry *entry)
 {
@@ -416,7 +416,7 @@ prio_lending_get_queue (PrioEntry *entry)
   return &node_of_entry (entry->run_queue->loop->lending, entry)->queue;
 }
 
-/* The priority of @entry, which is boosted, by itself. */
+/* Returns the own priority of @entry, which is boosted. */
 PrioTaskPriority
 prio_lending_get_base_priority (PrioEntry *entry)
 {
@@ -427,7 +427,7 @@ prio_lending_get_base_priority (PrioEntry *entry)
 
 /* Waits */
 
-/* Either of them may be NULL: then it is not known. */
+/* Begins a wait.  Either node may be NULL if it is not known. */
 static void
 begin_wait (PrioLending *self, PrioLendNode *waiter, PrioLendNode *awaited)
 {
@@ -443,7 +443,7 @@ begin_wait (PrioLending *self, PrioLendNode *waiter, PrioLendNode *awaited)
   update (self, awaited);
 }
 
-/* Ends @wait, and does not update the one that was waited for. */
+/* Ends @wait, but does not update the awaited node. */
 static void
 end_wait (PrioLoop *loop, PrioLendWait *wait)
 {
@@ -453,7 +453,7 @@ end_wait (PrioLoop *loop, PrioLendWait *wait)
   g_free (wait);
 }
 
-/* Nobody waits for the task of @node any more.  If it is aborted, nor does it. */
+/* Ends all waits for the task of @node.  If it is aborted, ends its own waits too. */
 static void
 end_waits (PrioLoop *loop, PrioLendNode *node, gboolean aborted)
 {
@@ -474,8 +474,8 @@ end_waits (PrioLoop *loop, PrioLendNode *node, gboolean aborted)
     }
 }
 
-/* Code that runs in the state @state, of the task of @waiter unless that is NULL, waits for the task of @entry, which has no
- * result yet. */
+/* Begins a wait of code in the state @state, of the task of @waiter unless it is NULL, for the task of @entry, which
+ * has no result yet. */
 void
 prio_lending_wait (const PrioState *state, PrioLendNode *waiter, PrioEntry *entry)
 {
@@ -485,7 +485,8 @@ prio_lending_wait (const PrioState *state, PrioLendNode *waiter, PrioEntry *entr
   begin_wait (self, waiter != NULL ? waiter : node_of_state (self, state), awaited);
 }
 
-/* @entry, which has a node, has run, or was dropped.  Its task has its result, unless it is one of a binding that keeps it. */
+/* Ends the waits for @entry, which has a node, and has run, or was dropped.  Its task has its result, unless a
+ * binding keeps it. */
 void
 prio_lending_end (PrioEntry *entry, gboolean aborted)
 {
@@ -501,7 +502,7 @@ prio_lending_end (PrioEntry *entry, gboolean aborted)
   prio_lending_release (loop, node);
 }
 
-/* Those of bindings. */
+/* Nodes that bindings keep */
 
 static guint
 keep (PrioLending *self, PrioLendNode *node)
@@ -516,9 +517,7 @@ keep (PrioLending *self, PrioLendNode *node)
   return node->kept_as;
 }
 
-/* The task of @entry has its result only when the caller says so.
- *
- * Returns: a number for prio_lending_drop () */
+/* Keeps the node of @entry, whose task has its result only at prio_lending_drop ().  Returns its number. */
 guint
 prio_lending_keep (PrioEntry *entry)
 {
@@ -527,21 +526,22 @@ prio_lending_keep (PrioEntry *entry)
   return keep (self, node_of_entry (self, entry));
 }
 
-/* The same for a task that has begun, with @state. */
+/* Keeps a node for a task that has begun, with @state. */
 guint
 prio_lending_keep_state (PrioLoop *loop, const PrioState *state)
 {
   return keep (loop->lending, node_of_state (loop->lending, state));
 }
 
-/* The node that a binding keeps, or NULL if that is none of its numbers. */
+/* Returns the node that a binding keeps under @number, or NULL. */
 static PrioLendNode *
 find_kept (PrioLoop *loop, guint number)
 {
   return loop->lending != NULL ? g_hash_table_lookup (loop->lending->kept, GUINT_TO_POINTER (number)) : NULL;
 }
 
-/* The task that a binding keeps has its result: it does not wait any more either, as the binding tells where it would. */
+/* Drops a node that a binding keeps, when its task has its result.  The task's own waits end too, because only the
+ * binding would report their end. */
 void
 prio_lending_drop (PrioLoop *loop, guint number)
 {
@@ -555,7 +555,7 @@ prio_lending_drop (PrioLoop *loop, guint number)
   prio_lending_release (loop, node);
 }
 
-/* The context has gone.  Returns whether there was anything to drop. */
+/* Drops all kept nodes after the end of the context.  Returns whether there were any. */
 gboolean
 prio_lending_drop_all (PrioLoop *loop)
 {
@@ -575,14 +575,14 @@ prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited)
   begin_wait (loop->lending, find_kept (loop, waiter), find_kept (loop, awaited));
 }
 
-/* The task waits for its continuation, whose entry is @entry. */
+/* Begins a wait of a task for its continuation, whose entry is @entry. */
 void
 prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry)
 {
   begin_wait (loop->lending, find_kept (loop, waiter), node_of_entry (loop->lending, entry));
 }
 
-/* One of those waits is over before the task has its result. */
+/* Ends such a wait before the task has its result. */
 void
 prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited)
 {

@@ -1,4 +1,4 @@
-/* prio-loop-end-private.h: the end of a loop, with its context
+/* prio-loop-end-private.h: ends a loop with its context
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-loop-end.c: the end of a loop, with its context
+/* prio-loop-end.c: ends a loop with its context
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,7 +14,7 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
 
-/* After this many releases the thread lets others enter. */
+/* After this many releases the thread leaves, so that others can enter. */
 #define RELEASED_AT_ONCE 64
 
 /* Releases the head of @queue, of jobs. */
@@ -38,7 +38,7 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_loop_free_job (loop, job);
 }
 
-/* Schedulers may still be there, such as that of a worker, and their runners.  Returns whether there was a runner to close. */
+/* Closes the runners of schedulers that still exist, such as a worker's.  Returns whether there was one. */
 static gboolean
 close_runners (PrioLoop *loop)
 {
@@ -50,7 +50,7 @@ close_runners (PrioLoop *loop)
   return any;
 }
 
-/* Defers the release of some of what is queued.  Returns FALSE if nothing is.  Call it inside. */
+/* Defers the release of some queued tasks.  Returns FALSE if there are none.  Inside. */
 gboolean
 prio_loop_release_some (PrioLoop *loop)
 {
@@ -87,8 +87,9 @@ prio_loop_release_some (PrioLoop *loop)
   return n > 0 || prio_lending_drop_all (loop) || close_runners (loop);
 }
 
-/* The context has gone, and with it every scheduler, since a scheduler holds its context, but not the groups of tasks, which
- * hold the places of their own.  This thread releases what they have left in the queues, none of which is paused any more. */
+/* Tears the loop down after the end of its context.  All schedulers are gone, because a scheduler holds its context,
+ * but groups of tasks, which hold the places, may remain.  This thread releases the tasks that are left in the
+ * queues, none of which is paused any more. */
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
@@ -100,7 +101,7 @@ prio_loop_tear_down (PrioLoop *loop)
   prio_owner_lock_acquire (&loop->lock);
   loop->releases.destroyer = &prio_thread;
 
-  /* Once the mailbox is closed, there is no owner thread, and who holds the mailbox's lock is inside. */
+  /* Once the mailbox is closed, there is no owner thread, and the thread that holds the mailbox's lock is inside. */
   do
     {
       prio_mailbox_carry_out (&loop->mailbox, loop);

@@ -1,17 +1,15 @@
-/* prio-loop-private.h: the loop: the record of a GMainContext, and who may access it
+/* prio-loop-private.h: the loop: the record of a GMainContext, and the rules of access
  *
  * Promises: one record per context.  Any thread can find it.  It is created with the first
- * scheduler of the context, and freed after the last.  It counts the order in which tasks enter
- * queues, and holds the queues of every scheduler of the context.
+ * scheduler of the context, and freed after the last.  It gives tasks their age when they enter queues, and holds the
+ * queues of all schedulers of the context.
  *
- * Threads: unless a field says otherwise, it belongs to the owner thread, which accesses it inside, that
- * is, between prio_loop_enter () and prio_loop_leave (), or in a dispatch.  After the context has gone,
- * the thread that holds the mailbox's lock is inside.  Every other thread sends an operation (PrioOp)
- * with prio_loop_submit ().
+ * Threads: unless a field says otherwise, it belongs to the owner thread, which accesses it inside, that is, between
+ * prio_loop_enter () and prio_loop_leave (), or in a dispatch.  After the end of the context, the thread that holds the
+ * mailbox's lock is inside.  Every other thread sends an operation (PrioOp) with prio_loop_submit ().
  *
- * No user code runs inside: prio_loop_defer_release () notes what is to be released, and
- * prio_loop_flush_releases () releases it outside.  The only locks taken inside, besides GLib's own
- * and the mailbox's, are leaves (prio_loop_add_leaf_lock ()).
+ * No user code runs inside: prio_loop_defer_release () queues a release, and prio_loop_flush_releases () makes it
+ * outside.  The only locks taken inside, besides GLib's own and the mailbox's, are leaves (prio_loop_add_leaf_lock ()).
  *
  * The loop calls the modules above it through the tables of functions below.
  *
@@ -34,7 +32,7 @@
 #include "queue/prio-microtasks-private.h"
 #include "queue/prio-ready-private.h"
 
-/* The sources of a loop: one per lane, and those that observe and end the turns (prio-turn). */
+/* The sources of a loop: one per lane, and sources that observe and end the turns (prio-turn). */
 enum
 {
   PRIO_SOURCE_AFTER_INPUT = PRIO_N_LANES, /* right after input */
@@ -58,26 +56,26 @@ typedef struct
   gint64 deadline;   /* of the last idle period, µs */
   guint64 asked;     /* the iteration of the last prio_idle_prepare (), */
   gint64 next;       /* and when something else was due then, µs */
-  guint last_source; /* the number that the last source had that was attached then */
+  guint last_source; /* the id of the last source that was attached then */
 } PrioIdles;
 
 /* The functions that the modules above this one supply for a loop. */
 typedef struct
 {
-  void (*attach) (PrioLoop *loop);                     /* attaches the loop, which is new or was away, to its context */
+  void (*attach) (PrioLoop *loop);                     /* attaches the loop, which is new or was away */
   void (*process_aborted) (PrioLoop *loop, guint max); /* inside: processes up to @max entries of aborted groups */
-  gboolean (*release_some) (PrioLoop *loop);           /* inside: defers some of what is queued; FALSE if nothing is */
+  gboolean (*release_some) (PrioLoop *loop);           /* inside: defers some queued tasks; FALSE if there are none */
   void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
 } PrioLoopFuncs;
 
-/* The functions of the module that tells observers what happens (prio-observer), called inside but for the first, which any
- * thread calls under the lock of the loops' table. */
+/* The functions of prio-observer, called inside, except the first, which any thread calls under the lock of the
+ * loops' table. */
 typedef struct
 {
   gboolean (*is_wanted) (void);                       /* whether there is an observer */
-  void (*begins) (PrioLoop *loop);                    /* the observation begins, or has another observer */
-  void (*added) (PrioEntry *entry, gint64 due);       /* it has been posted: it is queued, or delayed until @due */
-  gboolean (*take_job) (PrioQueue *queue);            /* its only job becomes an entry of another queue */
+  void (*begins) (PrioLoop *loop);                    /* the observation begins, or has a new observer */
+  void (*added) (PrioEntry *entry, gint64 due);       /* @entry was posted: it is queued, or delayed until @due */
+  gboolean (*take_job) (PrioQueue *queue);            /* the only job of @queue becomes an entry of another queue */
   void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
   void (*paused) (PrioRunQueue *run_queue, gboolean is_paused);
   void (*frame_announced) (PrioLoop *loop, gint64 due, gint64 interval);
@@ -90,19 +88,19 @@ typedef struct
   gpointer data;
 } PrioRelease;
 
-/* Of prio-loop.c: what is to be released, in this order. */
+/* Of prio-loop.c: the releases, in their order. */
 typedef struct
 {
   PrioRelease *ring; /* of @allocated elements: those from @first to before @n are left */
   gsize first, n, allocated;
-  gpointer destroyer; /* the thread that releases all that is left in the context, while it does; under the mailbox's lock */
+  gpointer destroyer; /* the thread that releases everything at the context's end; under the mailbox's lock */
 } PrioReleases;
 
-/* Of the dispatch: what comes before the next task. */
+/* Of the dispatch: work before the next task. */
 typedef struct
 {
   PrioMicrotasks microtasks;
-  gboolean any; /* there may be some, or something to release */
+  gboolean any; /* there may be microtasks or releases */
 } PrioBetween;
 
 /* Of the functions below: records of jobs and closures. */
@@ -115,7 +113,7 @@ typedef struct
 typedef struct
 {
   PrioRunQueue *first; /* of the schedulers */
-  PrioRunQueue *own;   /* for the library's own tasks: it has no scheduler, so nobody pauses it; or NULL */
+  PrioRunQueue *own;   /* for the library's tasks: without a scheduler, so it cannot be paused; or NULL */
 } PrioRunQueues;
 
 /* Of prio-run-queue-group.c: the aborted groups with entries to process; it is a user of each. */
@@ -124,21 +122,21 @@ typedef struct
   PrioGroup *first, *last;
 } PrioAborted;
 
-/* Of prio-current.c: the object that callbacks are given, until the batch ends. */
+/* Of prio-current.c: the source object for callbacks, until the batch ends. */
 typedef struct
 {
   GObject *source;         /* owned */
-  PrioRunQueue *run_queue; /* the run queue whose scheduler that is */
+  PrioRunQueue *run_queue; /* its run queue */
 } PrioCurrent;
 
 /* Of prio-observer.c. */
 typedef struct
 {
-  const PrioObservingFuncs *funcs; /* NULL while nobody observes */
+  const PrioObservingFuncs *funcs; /* NULL while there are no observers */
   PrioSlab records;                /* of observed tasks; initialized before the first is allocated */
   guint64 n_runs;                  /* of tasks */
-  guint64 last_observer;           /* the number of the last one that has begun here */
-  gint64 end;                      /* when the last task was over, µs; 0 once anything else may have run since */
+  guint64 last_observer;           /* the number of the last observer that has begun here */
+  gint64 end;                      /* when the last task was over, µs; 0 if other code may have run since */
 } PrioWatched;
 
 /* Of prio-loop-source.c. */
@@ -147,42 +145,43 @@ typedef struct
   GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; each may be NULL, the governor while it is away */
   guint n;
   guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations each has not been needed */
-  gboolean is_away;                  /* the governor has left the context, and comes back with what is posted; atomic */
+  gboolean is_away;                  /* the governor has left the context, and the next post attaches it; atomic */
   gboolean awake;                    /* the governor's check, or a dispatch, has come since the governor's prepare */
   PrioLane lane;                     /* the lane that is to run next, or NONE */
-  guint64 iteration, taskless;       /* the number of those that have begun, and the last whose dispatch has run no task, or 0 */
+  guint64 iteration, taskless;       /* the last iteration, and the last with a dispatch without tasks, or 0 */
   guint spins;                       /* how often to look again for work before sleeping */
   gint64 checked;                    /* when GLib last checked its sources, µs, */
   glong checked_tick;                /* and the tick of the coarse clock then */
 } PrioSources;
 
-/* Of prio-yield.c, and of who begins to run something: when to look at the clock and for input. */
+/* Of prio-yield.c, and of code that begins to run something: when to look at the clock and for input. */
 typedef struct
 {
   PrioStopwatch asked; /* counts the calls of prio_scheduler_should_yield () in this dispatch */
   gint64 next_probe;   /* when input may be polled for again, µs */
-  gint64 wakeup_fd;    /* the file descriptor that wakes GLib out of poll (), or -1 while it is not known */
+  gint64 wakeup_fd;    /* the file descriptor that wakes GLib out of poll (), or -1 while it is unknown */
 } PrioAsked;
 
 /* Of prio-frames.c. */
 typedef struct
 {
-  PrioHeap due, intervals; /* the announced frames, by when they are due, and by the time between two, µs; from both: */
-  gint64 next;             /* when the next frame is due, or 0 if that is not known, µs; written atomically */
+  PrioHeap due, intervals; /* the announced frames, by due time, and by interval, µs; from both: */
+  gint64 next;             /* when the next frame is due, µs, or 0 if unknown; written atomically */
   gint64 interval;         /* the shortest announced interval, or 0, µs */
 } PrioFrames;
 
-/* A part that is a record belongs to the files that its comment names, to prio-loop.c, which makes and frees it, and to the functions
- * below. */
+/* A part that is a record belongs to the files in its comment, to prio-loop.c, which makes and frees it, and to the
+ * functions below. */
 struct _PrioLoop
 {
-  gint refs; /* atomic; each source, each run queue and others hold one */
+  gint refs; /* atomic; sources, run queues and others hold one each */
   const PrioLoopFuncs *funcs;
   GMainContext *context; /* not owned: valid until the mailbox is closed */
   PrioOwnerLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   PrioSlot slots[PRIO_N_SLOTS]; /* of the rooms above */
-  /* Run queues and others that have acquired the loop; atomic; written under the lock of the table, unless a run queue makes a part. */
+  /* Run queues and others that have acquired the loop; atomic; written under the lock of the table, except when a
+   * run queue makes a part. */
   guint n_users;
 
   /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
@@ -202,7 +201,7 @@ struct _PrioLoop
   PrioWatched watched;
   PrioIdles idles;
   PrioLending *lending;  /* NULL until a scheduler lends */
-  PrioInterludeFunc interlude; /* what bindings have called before each task, or NULL */
+  PrioInterludeFunc interlude; /* calls the functions of bindings before each task, or NULL */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
@@ -216,24 +215,25 @@ void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
 
-/* Stands in `prio_thread.state` where code runs that has no state, and where no finder is to be asked (prio-current). */
+/* The value of `prio_thread.state` while code runs that has no state, and for which no finder is called
+ * (prio-current). */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 
 void prio_loop_catch_up (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 
-/* @time + @span, µs, or G_MAXINT64 if that overflows.  Neither is negative. */
+/* Returns @time + @span, µs, or G_MAXINT64 if that overflows.  Neither is negative. */
 static inline gint64
 prio_time_after (gint64 time, gint64 span)
 {
   return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
 }
 
-/* When an entry is due that never is: it stays delayed until it is taken out. */
+/* The due time of an entry that stays delayed until it is removed. */
 #define PRIO_NEVER G_MAXINT64
 
-/* The time in @delay ms from now, µs; G_MAXINT64 if it overflows, and 0 if there is no delay. */
+/* Returns the time in @delay ms from now, µs; G_MAXINT64 if it overflows, and 0 if there is no delay. */
 static inline gint64
 prio_due_after (guint64 delay)
 {
@@ -245,7 +245,8 @@ prio_due_after (guint64 delay)
 /* There is no timeout. */
 #define PRIO_NO_EXPIRY 0
 
-/* When a timeout of @timeout ms, or 0 for none, passes that counts from @due or, if that is 0, from now, µs; G_MAXINT64: never. */
+/* Returns when a timeout of @timeout ms passes, counted from @due or, if @due is 0, from now, µs; G_MAXINT64 for
+ * never.  Returns PRIO_NO_EXPIRY for a @timeout of 0. */
 static inline gint64
 prio_expiry_after (gint64 due, gint timeout)
 {
@@ -257,7 +258,7 @@ prio_expiry_after (gint64 due, gint timeout)
   return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, 0);
 }
 
-/* Milliseconds from @now until @due, rounded up so as not to wake too early. */
+/* Returns the milliseconds from @now until @due, rounded up so as not to wake too early. */
 static inline gint
 prio_timeout_until (gint64 due, gint64 now)
 {
@@ -266,21 +267,21 @@ prio_timeout_until (gint64 due, gint64 now)
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
 }
 
-/* Any thread: the record that a room above keeps with the loop, or NULL if it has none yet. */
+/* Returns the record that a room above keeps with the loop, or NULL if it has none yet.  Any thread. */
 static inline gpointer
 prio_loop_get_slot (PrioLoop *loop, PrioSlotNumber number)
 {
   return __atomic_load_n (&loop->slots[number].record, __ATOMIC_ACQUIRE);
 }
 
-/* The same, which is made if there is none. */
+/* Returns the record in a slot, and makes it if there is none.  Any thread. */
 static inline gpointer
 prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
 {
   return prio_slot_ensure (&loop->slots[number], funcs);
 }
 
-/* The first aborted group with entries to process, or NULL. */
+/* Returns the first aborted group with entries to process, or NULL. */
 static inline PrioGroup *
 prio_loop_first_aborted (PrioLoop *loop)
 {
@@ -293,8 +294,8 @@ prio_loop_has_releases (PrioLoop *loop)
   return loop->releases.n > 0 || prio_loop_first_aborted (loop) != NULL;
 }
 
-/* Enters, if this is the owner thread.  Carries out first what other threads have sent, since this
- * thread may know of it already. */
+/* Enters if this is the owner thread; otherwise returns FALSE.  First carries out operations of other threads,
+ * because this thread may know about them already. */
 static inline gboolean
 prio_loop_enter (PrioLoop *loop)
 {
@@ -306,7 +307,7 @@ prio_loop_enter (PrioLoop *loop)
   return TRUE;
 }
 
-/* Enters, if this is the owner thread, and leaves what other threads have sent for later. */
+/* Enters if this is the owner thread, but leaves operations of other threads for later. */
 static inline gboolean
 prio_loop_enter_only (PrioLoop *loop)
 {
@@ -319,35 +320,35 @@ prio_loop_leave (PrioLoop *loop)
   prio_owner_lock_leave (&loop->lock);
 }
 
-/* Whether this thread is the owner, and may enter. */
+/* Returns whether this thread is the owner, and may enter. */
 static inline gboolean
 prio_loop_is_owner_thread (PrioLoop *loop)
 {
   return prio_owner_lock_is_owner (&loop->lock);
 }
 
-/* Whether the owner thread has anything to catch up on (prio_loop_catch_up ()). */
+/* Returns whether the owner thread has anything to catch up on (prio_loop_catch_up ()). */
 static inline gboolean
 prio_loop_is_behind (PrioLoop *loop)
 {
   return prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY;
 }
 
-/* The age of a task that enters a queue now. */
+/* Returns the age of a task that enters a queue now. */
 static inline guint64
 prio_loop_next_order (PrioLoop *loop)
 {
   return loop->next_order++;
 }
 
-/* Any thread: whether somebody observes. */
+/* Returns whether there is an observer.  Any thread. */
 static inline gboolean
 prio_loop_is_observed (PrioLoop *loop)
 {
   return __atomic_load_n (&loop->watched.funcs, __ATOMIC_RELAXED) != NULL;
 }
 
-/* What to tell who observes; somebody does. */
+/* Returns the functions that report to observers, while there are any. */
 static inline const PrioObservingFuncs *
 prio_loop_observing (PrioLoop *loop)
 {
@@ -360,35 +361,35 @@ prio_loop_has_microtasks (PrioLoop *loop)
   return loop->between.microtasks.length > 0;
 }
 
-/* Any thread: whether nobody has acquired the loop. */
+/* Returns whether the loop has no users.  Any thread. */
 static inline gboolean
 prio_loop_is_unused (PrioLoop *loop)
 {
   return __atomic_load_n (&loop->n_users, __ATOMIC_RELAXED) == 0;
 }
 
-/* How many releases have been deferred. */
+/* Returns how many releases are deferred. */
 static inline gsize
 prio_loop_n_releases (PrioLoop *loop)
 {
   return loop->releases.n;
 }
 
-/* The number of the iteration; 0 before the first. */
+/* Returns the number of the iteration; 0 before the first. */
 static inline guint64
 prio_loop_get_iteration (PrioLoop *loop)
 {
   return loop->sources.iteration;
 }
 
-/* A dispatch of this iteration has run no task. */
+/* Notes that a dispatch of this iteration has run no task. */
 static inline void
 prio_loop_ran_no_task (PrioLoop *loop)
 {
   loop->sources.taskless = loop->sources.iteration;
 }
 
-/* When GLib last checked its sources, µs; 0 once that counts no more. */
+/* Returns when GLib last checked its sources, µs; 0 once that counts no more. */
 static inline gint64
 prio_loop_last_check (PrioLoop *loop)
 {
@@ -401,7 +402,7 @@ prio_loop_forget_check (PrioLoop *loop)
   loop->sources.checked = 0;
 }
 
-/* A task has ended that a group has been waiting for, so the next may begin in the turn of the other sources. */
+/* Notes that a task has ended for which a group waited, so the next may begin in the turn of the other sources. */
 static inline void
 prio_loop_answer (PrioLoop *loop)
 {
@@ -432,21 +433,21 @@ prio_loop_free_entry (PrioLoop *loop, PrioEntry *entry)
   prio_slab_free (&loop->store.entries, entry);
 }
 
-/* Returns a record for a job, or NULL if that is not done in a few instructions. */
+/* Returns a record for a job, or NULL if that takes more than a few instructions. */
 static inline PrioJob *
 prio_loop_alloc_job_quickly (PrioLoop *loop)
 {
   return prio_slab_alloc_quickly (&loop->store.jobs);
 }
 
-/* There is something to do before the next task. */
+/* Makes the batch look for work before the next task. */
 static inline void
 prio_loop_look_between_tasks (PrioLoop *loop)
 {
   loop->between.any = TRUE;
 }
 
-/* Has @microtask called before the next task. */
+/* Queues @microtask, which runs before the next task. */
 static inline void
 prio_loop_queue_microtask (PrioLoop *loop, const PrioMicrotask *microtask)
 {
@@ -466,7 +467,7 @@ prio_loop_has_background (PrioLoop *loop)
   return (loop->ready.mask & 3) != 0;
 }
 
-/* Whether the context has gone.  Call it inside. */
+/* Returns whether the context is gone.  Inside. */
 static inline gboolean
 prio_loop_is_dead (PrioLoop *loop)
 {

@@ -1,19 +1,18 @@
 /* prio-loop-source.c: the GSources of a context
  *
- * Each lane has a source, so that urgent, user-visible and background tasks run before, among
- * and after the other sources of the context.  The governor, which precedes all other
- * sources, does the housekeeping in its prepare, and decides which lane is ready.
- * The others are there while there is work for them, so that an idle scheduler costs little.  The governor leaves too
- * after a while without work, and the next post attaches it; but only in the default context, which is never
- * freed: elsewhere it notices the end of the context.  The priority of a source never changes:
- * GLib does not support that while it goes through its list.
+ * Each lane has a source, so that urgent, user-visible and background tasks run before, among and after the other
+ * sources of the context.  The governor, which precedes all other sources, does the housekeeping in its prepare, and
+ * decides which lane is ready.  The others are attached while there is work for them, so that an idle scheduler costs
+ * little.  The governor leaves too after a while without work, and the next post attaches it; but only in the default
+ * context, which is never freed: elsewhere it notices the end of the context.  The priority of a source never changes:
+ * GLib does not support that while it walks its list.
  *
  * Turns (prio-turn): while other sources have their turn, no lane is ready, and the probes, the
  * sources in between, report how far down GLib has come.
  *
  * Removal: any code can find the library's sources by id and destroy them, on any thread.  The
- * next prepare of the governor attaches new ones.  The governor replaces itself when GLib
- * tells it that it has been destroyed, unless its context is being freed.
+ * next prepare of the governor attaches new ones.  The governor replaces itself when it has been destroyed, unless its
+ * context is being freed.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -55,7 +54,7 @@ static const struct
   [PRIO_SOURCE_BEFORE_FRAME] = { "prio-sched before the frame", G_PRIORITY_HIGH_IDLE + 19, &probe_funcs },
   [PRIO_SOURCE_BEFORE_LAYOUT] = { "prio-sched before layout", G_PRIORITY_HIGH_IDLE + 21, &probe_funcs },
   [PRIO_SOURCE_AFTER_FRAME] = { "prio-sched after the frame", G_PRIORITY_HIGH_IDLE + 26, &probe_funcs },
-  [PRIO_LANE_BACKGROUND] = { "prio-sched background", G_PRIORITY_LOW + 1, &lane_funcs }, /* after those, too */
+  [PRIO_LANE_BACKGROUND] = { "prio-sched background", G_PRIORITY_LOW + 1, &lane_funcs }, /* after low sources, too */
   [PRIO_LANE_IDLE] = { "prio-sched idle callbacks", G_MAXINT, &idle_funcs },
   [PRIO_SOURCE_BOTTOM] = { "prio-sched at the bottom", G_MAXINT, &probe_funcs },
 };
@@ -75,9 +74,9 @@ source_new (PrioLoop *loop, guint kind)
   return source;
 }
 
-/* The loop and the kind of @source, to which GLib holds a reference meanwhile.  GLib's lock orders this
- * call after the creation of @source, and GLib's reference orders it before its end; ThreadSanitizer does
- * not see either, and hears of both here. */
+/* Returns the loop and the kind of @source, to which GLib holds a reference meanwhile.  GLib's lock orders this call
+ * after the creation of @source, and GLib's reference orders it before its end; ThreadSanitizer sees neither, so
+ * both are annotated here. */
 static inline PrioLoop *
 loop_of (GSource *source, guint *kind)
 {
@@ -92,7 +91,7 @@ loop_of (GSource *source, guint *kind)
   return loop;
 }
 
-/* Under the lock. */
+/* Attaches a source.  Under the lock. */
 static void
 attach_source_locked (PrioLoop *loop, guint kind)
 {
@@ -104,7 +103,7 @@ attach_source_locked (PrioLoop *loop, guint kind)
   g_source_attach (source, loop->context);
 }
 
-/* Under the lock.  Returns: (transfer full) (nullable): the source, which is no longer the loop's */
+/* Returns (transfer full) (nullable) a source, which is no longer the loop's.  Under the lock. */
 static GSource *
 steal_source_locked (PrioLoop *loop, guint kind)
 {
@@ -123,10 +122,10 @@ release_source (GSource *source)
   g_source_unref (source);
 }
 
-/* @source has been destroyed: by the library if it is no longer the loop's, otherwise by other
- * code or with its context.  The loop ends here, and not when the source is finalized: until here GLib
- * has not freed the memory of the context.  Other threads may wake the context until the mailbox
- * is closed, and a new context may get the same memory. */
+/* Handles the destruction of @source: by the library if it is no longer the loop's, otherwise by other code or with
+ * its context.  The loop ends here, and not when the source is finalized: until here GLib has not freed the memory
+ * of the context.  Other threads may wake the context until the mailbox is closed, and a new context may get the
+ * same memory. */
 static void
 source_destroyed (GSource *source)
 {
@@ -156,7 +155,7 @@ watch_ref (gpointer source G_GNUC_UNUSED)
 {
 }
 
-/* Called at the end of each dispatch, and when @source is destroyed, even in a dispatch. */
+/* Runs at the end of each dispatch, and when @source is destroyed, even in a dispatch. */
 static void
 watch_unref (gpointer source)
 {
@@ -164,7 +163,7 @@ watch_unref (gpointer source)
     source_destroyed (source);
 }
 
-/* There is no callback.  The data is the source itself, so that a search by user data does not find it. */
+/* Returns no callback.  The data is the source itself, so that a search by user data does not find it. */
 static void
 watch_get (gpointer watch, GSource *source, GSourceFunc *func, gpointer *data)
 {
@@ -185,7 +184,7 @@ attach_source (PrioLoop *loop, guint kind)
   prio_lock_unlock (&prio_sources_lock);
 }
 
-/* @is_away: the governor is to come back */
+/* Detaches a source.  If @is_away, the governor is to come back. */
 static void
 detach_source (PrioLoop *loop, guint kind, gboolean is_away)
 {
@@ -225,12 +224,12 @@ source_finalize (GSource *source)
  * again this often before it sleeps, which costs less than being woken. */
 #define SPINS 2
 
-/* So many iterations after one that has run no task the next task is not held up by what goes before it: GLib may have
+/* For this many iterations after an iteration without tasks, urgent work waits while a task is ready: GLib may have
  * been asked in one of them whether anything is pending. */
 #define MAX_HELD_UP 2
 
-/* What is urgent without a task has the urgent lane, but not time and again while a task is ready: it is done
- * before that, in its lane. */
+/* Returns whether the urgent lane is next.  Urgent work without a task has it, but not again and again while a task
+ * is ready: then it is done before the task, in the task's lane. */
 static gboolean
 is_urgent (PrioLoop *loop)
 {
@@ -241,7 +240,7 @@ is_urgent (PrioLoop *loop)
   return prio_loop_has_microtasks (loop) || prio_loop_has_releases (loop) || prio_loop_is_unused (loop);
 }
 
-/* The lane of the next task, idle callback or housekeeping, or NONE. */
+/* Returns the lane of the next task, idle callback or housekeeping, or NONE. */
 static PrioLane
 next_lane (PrioLoop *loop)
 {
@@ -254,7 +253,7 @@ next_lane (PrioLoop *loop)
   return prio_idles_wait (&loop->idles) ? PRIO_LANE_IDLE : PRIO_LANE_NONE;
 }
 
-/* The prepare and the check of the governor begin with this.  This thread owns the context. */
+/* Begins the prepare and the check of the governor.  This thread owns the context. */
 static void
 take_over (PrioLoop *loop)
 {
@@ -284,8 +283,8 @@ adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
     }
 }
 
-/* Attaches the sources that are needed, and detaches those that have not been
- * needed for a while.  Probes are attached when a turn lasts for longer than an iteration. */
+/* Attaches the sources that are needed, and detaches sources that have not been needed for a while.  Probes are
+ * attached when a turn lasts for longer than an iteration. */
 static void
 adapt_sources (PrioLoop *loop)
 {
@@ -305,8 +304,8 @@ adapt_sources (PrioLoop *loop)
   adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
 }
 
-/* The governor leaves a context where nothing has been left to do for a while.  Whoever posts next attaches it
- * again: it sees that the mailbox is asleep, or comes before that, and then the governor stays. */
+/* Detaches the governor from a context that has been idle for a while.  The next post attaches it again: it sees
+ * that the mailbox is asleep, or comes before that, and then the governor stays. */
 static void
 leave_if_idle (PrioLoop *loop)
 {
@@ -319,8 +318,8 @@ leave_if_idle (PrioLoop *loop)
     }
 }
 
-/* Decides whose turn it is in this iteration.  Reads the clock only if that depends on it; returns @now, or
- * the time if it has been read, µs. */
+/* Decides whose turn it is in this iteration.  Reads the clock only if that depends on it; returns @now, or the time
+ * that it has read, µs. */
 static gint64
 take_turn (PrioLoop *loop, gint64 now)
 {
@@ -352,7 +351,7 @@ take_turn (PrioLoop *loop, gint64 now)
   return now;
 }
 
-/* An iteration begins.  Returns whether tasks run before every other source in it. */
+/* Begins an iteration.  Returns whether tasks run before every other source in it. */
 static gboolean
 prepare (PrioLoop *loop, gint *timeout)
 {
@@ -396,7 +395,7 @@ prepare (PrioLoop *loop, gint *timeout)
       take_over (loop);
     }
 
-  /* There is nothing to do, unless GLib reaches the source of the idle callbacks, which sets its own timeout. */
+  /* All is done, unless GLib reaches the source of the idle callbacks, which sets its own timeout. */
   if (prio_due_has_delays (&loop->due) && loop->sources.lane == PRIO_LANE_NONE)
     *timeout = prio_timeout_until (prio_due_next (&loop->due), now);
   return FALSE;
@@ -412,8 +411,8 @@ governor_prepare (GSource *source, gint *timeout)
   return ready;
 }
 
-/* Takes in what other threads have sent meanwhile.  It runs in the next iteration, unless it is urgent;
- * delayed tasks that have become due are queued in the next iteration too. */
+/* Takes in operations that other threads have sent meanwhile.  New tasks run in the next iteration, unless they are
+ * urgent; delayed tasks that have become due are queued in the next iteration too. */
 static gboolean
 governor_check (GSource *source)
 {
@@ -432,7 +431,7 @@ governor_check (GSource *source)
   return FALSE;
 }
 
-/* Whether the next task is one of the lane, and is to run when GLib dispatches this source. */
+/* Returns whether the next task is of the lane, and is to run when GLib dispatches this source. */
 static gboolean
 lane_prepare (GSource *source, gint *timeout)
 {
@@ -443,7 +442,7 @@ lane_prepare (GSource *source, gint *timeout)
   return (guint) loop->sources.lane == lane && (!loop->turn.others || loop->turn.continues) && !loop->turn.granted;
 }
 
-/* Urgent tasks that have come since prepare need not wait for another iteration. */
+/* Returns whether urgent tasks have been posted since prepare: they need not wait for another iteration. */
 static gboolean
 lane_check (GSource *source)
 {
@@ -455,7 +454,7 @@ lane_check (GSource *source)
   return ready;
 }
 
-/* This source has the lowest priority: GLib asks it only if no other source is ready. */
+/* Prepares idle callbacks.  This source has the lowest priority: GLib asks it only if no other source is ready. */
 static gboolean
 idle_prepare (GSource *source, gint *timeout)
 {
@@ -494,16 +493,17 @@ probe_check (GSource *source)
   return FALSE;
 }
 
-/* The thread that runs the context, outside: ends the loop before the context.  What is queued is aborted, and so is what comes later. */
+/* Ends the loop before its context.  Tasks that are queued, or posted later, are aborted.  Outside, on the thread
+ * that runs the context. */
 void
 prio_loop_close (PrioLoop *loop)
 {
-  /* That of the governor is the last: with it the loop ends. */
+  /* The governor's source is the last: with it the loop ends. */
   for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
     detach_source (loop, kind, FALSE);
 }
 
-/* Whether tasks run now.  In this iteration something long may have run before, at the same priority. */
+/* Returns whether tasks run now.  In this iteration a long dispatch may have run before, at the same priority. */
 static inline gboolean
 is_turn (PrioLoop *loop, guint kind, gint64 now)
 {
@@ -561,7 +561,8 @@ static GSourceFuncs probe_funcs = {
   probe_prepare, probe_check, dispatch, source_finalize, NULL, NULL
 };
 
-/* Attaches @loop, which is new or was away, to its context, on any thread.  What has brought it back begins here for should_yield (). */
+/* Attaches @loop, which is new or was away, to its context, on any thread.  For should_yield (), the code that has
+ * brought it back begins here. */
 void
 prio_loop_attach (PrioLoop *loop)
 {
@@ -573,7 +574,7 @@ prio_loop_attach (PrioLoop *loop)
   attach_source (loop, PRIO_SOURCE_GOVERNOR);
 }
 
-/* Whether @source is one of those of @loop. */
+/* Returns whether @source belongs to @loop. */
 gboolean
 prio_loop_has_source (PrioLoop *loop, const GSource *source)
 {

@@ -1,4 +1,4 @@
-/* prio-loop.c: the loop: the record of a GMainContext, its life, and how threads enter it
+/* prio-loop.c: the loop: its life, how threads enter it, and deferred releases
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,11 +9,10 @@
 
 #include <pthread.h>
 
-/* After this many releases the thread lets others enter. */
+/* After this many releases the thread leaves, so that others can enter. */
 #define RELEASE_BATCH 64
 /* Memory beyond this is returned to the system after a burst. */
 #define MAX_SPARE_RELEASES 4096
-/* Four are in use. */
 #define MAX_LEAF_LOCKS 16
 
 /* Guards the table and every loop's `n_users`.  A loop in the table is not dead, unless
@@ -21,15 +20,15 @@
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
 
-/* Written under the same lock; atomic. */
+/* Written under @table_lock; atomic. */
 static const PrioObservingFuncs *observing;
 
-/* Locks of other modules, for fork (); guarded by the same lock. */
+/* Locks of other modules, for fork (); under @table_lock. */
 static PrioLock *leaf_locks[MAX_LEAF_LOCKS];
 static guint n_leaf_locks;
 
-/* Adds @lock, which is never cleared and may be taken inside a loop.  Only GLib's own locks are taken under it,
- * so fork () takes it last.  Call this on any thread, outside; a second call for the same lock does nothing. */
+/* Adds @lock, which is never cleared and may be taken inside a loop.  Only GLib's own locks are taken under it, so
+ * fork () takes it last.  Call this on any thread, outside; a second call for a lock does nothing. */
 void
 prio_loop_add_leaf_lock (PrioLock *lock)
 {
@@ -96,11 +95,11 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   return loop;
 }
 
-/* fork () waits until no other thread is inside a loop, and none has a lock of the library, so
- * that the child finds all data consistent.  It takes locks in the order in which they are
- * taken elsewhere: first the loops', since an owner thread may need one of the other locks before it
- * leaves; then the mailboxes'; then the leaves.  It does not wait for a batch on another thread to end: that thread
- * does not exist in the child, which can never own its context. */
+/* Prepares for fork (): waits until no other thread is inside a loop, and none has a lock of the library, so that
+ * the child finds all data consistent.  Takes locks in the order in which they are taken elsewhere: first the
+ * loops', because an owner thread may need one of the other locks before it leaves; then the mailboxes'; then the
+ * leaves.  Does not wait for a batch on another thread to end: this thread does not exist in the child, which can
+ * never own its context. */
 static void
 before_fork (void)
 {
@@ -150,7 +149,7 @@ after_fork_in_child (void)
   after_fork (TRUE);
 }
 
-/* Returns the loop of @context, with one more user.  If there is none, creates one with @funcs. */
+/* Returns the loop of @context, with one more user.  If there is none, makes it with @funcs. */
 PrioLoop *
 prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
 {
@@ -191,9 +190,8 @@ prio_loop_find (GMainContext *context)
   return loop;
 }
 
-/* Removes a user.  The loop's next dispatch disposes of it, if nobody has acquired it by
- * then: only there can its sources be removed from the context without a
- * race against the end of the context. */
+/* Removes a user.  The loop's next dispatch disposes of it, unless it has been acquired by then: only there can its
+ * sources be removed from the context without a race against the end of the context. */
 void
 prio_loop_release (PrioLoop *loop)
 {
@@ -204,7 +202,7 @@ prio_loop_release (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-/* Under the lock. */
+/* Removes the loop from the table.  Under the lock. */
 static void
 leave_table_locked (PrioLoop *loop)
 {
@@ -212,7 +210,7 @@ leave_table_locked (PrioLoop *loop)
     g_hash_table_remove (table, loop->context);
 }
 
-/* The context of @loop is being freed: nobody finds the loop any more. */
+/* Removes the loop, whose context is being freed, from the table. */
 void
 prio_loop_leave_table (PrioLoop *loop)
 {
@@ -221,7 +219,7 @@ prio_loop_leave_table (PrioLoop *loop)
   prio_lock_unlock (&table_lock);
 }
 
-/* Called in a dispatch.  Returns whether the loop has no user; if so, nobody finds it any more. */
+/* Removes the loop from the table if it has no users; returns whether it did.  In a dispatch. */
 gboolean
 prio_loop_dispose (PrioLoop *loop)
 {
@@ -239,8 +237,8 @@ prio_loop_dispose (PrioLoop *loop)
   return unused;
 }
 
-/* Any thread: attaches the governor if it has left the context (prio-loop-source).  In the prepare of another source GLib is past it
- * already, and has to ask again. */
+/* Attaches the governor if it has left the context (prio-loop-source).  In the prepare of another source GLib is
+ * past it already, and has to ask again.  Any thread. */
 static inline void
 come_back (PrioLoop *loop)
 {
@@ -250,11 +248,10 @@ come_back (PrioLoop *loop)
   g_main_context_wakeup (loop->context);
 }
 
-/* The owner thread has entered, and the state of the mailbox is not EMPTY.
+/* Catches up after the owner thread has entered while the mailbox is not EMPTY.
  *
- * If it is ASLEEP, and this is between the governor's prepare and its check, for example in another
- * source's prepare, the context may be about to poll, and has to be woken, since there may now be
- * something to do. */
+ * If it is ASLEEP, and this is between the governor's prepare and its check, for example in another source's
+ * prepare, the context may be about to poll, and has to be woken, because there may be work now. */
 void
 prio_loop_catch_up (PrioLoop *loop)
 {
@@ -270,7 +267,7 @@ prio_loop_catch_up (PrioLoop *loop)
     g_main_context_wakeup (loop->context);
 }
 
-/* Outside: calls a destroy notify, or nothing if that is NULL, at once.  It does not inherit the state of the task that runs. */
+/* Calls a destroy notify, which may be NULL, at once, without the state of the task that runs.  Outside. */
 void
 prio_release_now (GDestroyNotify notify, gpointer data)
 {
@@ -284,7 +281,7 @@ prio_release_now (GDestroyNotify notify, gpointer data)
   prio_thread.state = state;
 }
 
-/* Notes that @func is to be called outside, or does nothing if that is NULL. */
+/* Queues a call of @func, which may be NULL, outside. */
 void
 prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {
@@ -299,8 +296,8 @@ prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
   loop->releases.ring[loop->releases.n++] = (PrioRelease) { func, data };
 }
 
-/* Enters as the owner thread or, after the context has gone, as any thread.  In the second case sets @locked
- * and holds the mailbox's lock.  Returns FALSE if another thread is the owner. */
+/* Enters as the owner thread or, after the end of the context, as any thread.  In the second case sets @locked and
+ * holds the mailbox's lock.  Returns FALSE if another thread is the owner. */
 gboolean
 prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked)
 {
@@ -350,7 +347,7 @@ take_releases (PrioLoop *loop, PrioRelease *releases, guint max)
   return n;
 }
 
-/* A call of prio_loop_flush_releases () that is on the stack. */
+/* A call of prio_loop_flush_releases () on the stack. */
 typedef struct _PrioFlush PrioFlush;
 
 struct _PrioFlush
@@ -370,7 +367,7 @@ is_flushing (PrioLoop *loop)
   return FALSE;
 }
 
-/* Whether this thread runs the context of the loop, or is about to: it is the thread's own. */
+/* Returns whether this thread runs the context of the loop, or is about to: it is the thread's default. */
 static G_GNUC_NO_INLINE gboolean
 is_own_context (PrioLoop *loop)
 {
@@ -379,9 +376,9 @@ is_own_context (PrioLoop *loop)
   return loop->context == (own != NULL ? own : g_main_context_default ()) || g_main_context_is_owner (loop->context);
 }
 
-/* Whether this thread releases what the loop has deferred.  While its context ends, the thread that destroyed
- * that does, whatever other threads leave meanwhile.  Before its first iteration the maker of the loop is its owner, but
- * may have made it for another thread, which releases then. */
+/* Returns whether this thread makes the loop's deferred releases.  While its context ends, only the thread that
+ * destroys it does.  Before its first iteration, the thread that made the loop is its owner, but may have made it
+ * for another thread, which releases then. */
 static inline gboolean
 may_release (PrioLoop *loop, gboolean context_gone)
 {
@@ -390,8 +387,8 @@ may_release (PrioLoop *loop, gboolean context_gone)
   return G_LIKELY (loop->sources.iteration != 0) || is_own_context (loop);
 }
 
-/* All that was deferred has been released.  Returns whether more has been deferred: what was still queued
- * when the context ended. */
+/* Called when all deferred releases are made.  Returns whether more has been deferred: tasks that were still queued
+ * at the end of the context. */
 static inline gboolean
 release_what_is_left (PrioLoop *loop, gboolean context_gone)
 {
@@ -406,9 +403,8 @@ release_what_is_left (PrioLoop *loop, gboolean context_gone)
 /* No g_main_depth () is negative. */
 const PrioState prio_state_none = { .depth = -1 };
 
-/* Releases what has been deferred.  Call it outside, on a thread that may enter.  What a destroy
- * notify defers is released after it has returned, and not within it, so that a chain of destroy
- * notifies does not deepen the stack. */
+/* Makes the deferred releases.  Call it outside, on a thread that may enter.  Releases that a destroy notify defers
+ * are made after it has returned, so that a chain of destroy notifies does not deepen the stack. */
 void
 prio_loop_flush_releases (PrioLoop *loop)
 {
@@ -449,15 +445,15 @@ prio_loop_flush_releases (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-/* Sends @op to the owner thread, or applies it if that has become this one or there is none any more.  Returns whether there are
- * releases for this thread to flush. */
+/* Sends @op to the owner thread, or applies it if this thread has become the owner or there is none any more.
+ * Returns whether there are releases for this thread to flush. */
 static G_GNUC_NO_INLINE gboolean
 submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
   gboolean locked = FALSE, releases;
 
-  /* This ends: another thread becomes the owner only when it begins to run the context, and a
-   * closed mailbox stays closed. */
+  /* This ends: another thread becomes the owner only when it begins to run the context, and a closed mailbox stays
+   * closed. */
   do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))
@@ -470,7 +466,7 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 
   op->apply (loop, op);
   releases = prio_loop_has_releases (loop);
-  /* A worker has closed the loop, or a group has outlived it: what the operation has queued never runs. */
+  /* A worker has closed the loop, or a group has outlived it: tasks that the operation has queued never run. */
   while (prio_loop_is_dead (loop) && loop->funcs->release_some (loop))
     releases = TRUE;
   prio_loop_leave_or_unlock (loop, locked);
@@ -491,8 +487,7 @@ submit (PrioLoop *loop, const PrioOp *op)
   return releases;
 }
 
-/* Has @op carried out: now if this is the owner thread, soon otherwise; and
- * releases what that leaves. */
+/* Carries out @op, now if this is the owner thread, otherwise soon, and makes its releases. */
 void
 prio_loop_submit (PrioLoop *loop, const PrioOp *op)
 {
@@ -500,8 +495,8 @@ prio_loop_submit (PrioLoop *loop, const PrioOp *op)
     prio_loop_flush_releases (loop);
 }
 
-/* The same, for whoever may hold a lock of the user's: the next dispatch releases what others have aborted.  Here that is
- * done only if the loop has ended, and @op with it. */
+/* Submits @op for a caller that may hold a lock of the program: the next dispatch makes the releases of aborts.
+ * They are made here only if the loop has ended, and @op with it. */
 void
 prio_loop_submit_post (PrioLoop *loop, const PrioOp *op)
 {
@@ -509,8 +504,7 @@ prio_loop_submit_post (PrioLoop *loop, const PrioOp *op)
     prio_loop_flush_releases (loop);
 }
 
-/* The same, where no user code may run: the next dispatch releases what @op has
- * deferred. */
+/* Submits @op where no user code may run: the next dispatch makes the releases of @op. */
 void
 prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 {
@@ -539,8 +533,8 @@ op_call (PrioLoop *loop, const PrioOp *op)
     prio_loop_queue_microtask (loop, &microtask);
 }
 
-/* Has @notify called with @data by the thread that runs the context, at its next checkpoint; here only if the context has gone, and
- * if @quietly not even then. */
+/* Calls @notify with @data on the thread that runs the context, at its next checkpoint.  If the context is gone,
+ * calls it here, unless @quietly. */
 void
 prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly)
 {
@@ -555,15 +549,15 @@ op_observe (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 {
   if (prio_loop_is_dead (loop))
     return;
-  /* Who posts on another thread looks whether there is one. */
+  /* Posts on other threads check this. */
   __atomic_store_n (&loop->watched.funcs, __atomic_load_n (&observing, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
   if (loop->watched.funcs != NULL)
     loop->watched.funcs->begins (loop);
 }
 
-/* Any thread, outside: there is an observer more, or there may be none any more.  From now on @funcs are
- * called for every loop as long as they are wanted.  Threads that run other loops follow soon.  It asks under the lock: so the
- * last of several calls at once decides, and it knows what all have done before. */
+/* Adds @funcs to every loop, as long as there is an observer, and removes them otherwise.  Threads that run other
+ * loops follow soon.  Whether there is one is asked under the lock, so the last of several concurrent calls decides,
+ * and knows the effects of all others.  Any thread, outside. */
 void
 prio_loops_observe (const PrioObservingFuncs *funcs)
 {
@@ -586,7 +580,7 @@ prio_loops_observe (const PrioObservingFuncs *funcs)
     prio_loop_submit (loops->pdata[i], &op);
 }
 
-/* Whether the context has gone.  For threads other than the owner thread. */
+/* Returns whether the context is gone.  For threads other than the owner thread. */
 gboolean
 prio_loop_has_gone (PrioLoop *loop)
 {
@@ -604,7 +598,7 @@ prio_observed_context (PrioLoop *loop)
   return loop->context;
 }
 
-/* Whether there is memory from a burst to be returned to the system. */
+/* Returns whether there is memory from a burst to be returned to the system. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
@@ -612,7 +606,7 @@ prio_loop_is_large (PrioLoop *loop)
          prio_slab_is_large (&loop->watched.records);
 }
 
-/* Returns some of this memory. */
+/* Returns some of this memory to the system. */
 void
 prio_loop_trim (PrioLoop *loop)
 {

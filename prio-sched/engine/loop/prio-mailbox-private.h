@@ -1,8 +1,7 @@
 /* prio-mailbox-private.h: operations that other threads send to the owner thread
  *
- * Promises: any thread may push an operation.  The owner thread takes all operations, in
- * the order in which they were pushed.  A context that sleeps in poll () is woken once for a burst.
- * A closed mailbox accepts no operation.
+ * Promises: any thread may push an operation.  The owner thread takes all operations, in the order in which they were
+ * pushed.  A context that sleeps in poll () is woken once for a burst.  A closed mailbox accepts no operation.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,17 +15,16 @@
 typedef struct _PrioLoop PrioLoop;
 typedef struct _PrioOp PrioOp;
 
-/* Carries out @op, on the owner thread.  No user code may run in it: it defers what is to be
- * released (prio_loop_defer_release ()). */
+/* Carries out @op, on the owner thread.  No user code may run in it: it defers releases (prio_loop_defer_release ()). */
 typedef void (*PrioOpFunc) (PrioLoop *loop, const PrioOp *op);
 
-/* An operation for the owner thread.  One that needs more is the first field of a larger record, and says how large that is. */
+/* An operation for the owner thread.  With more data, it is the first field of a larger record, and has its size. */
 struct _PrioOp
 {
   PrioOpFunc apply;
   gpointer target; /* the object or record that it changes */
   gpointer data;
-  gsize size; /* of the whole record, a multiple of 8; 0 if this is all */
+  gsize size; /* of the whole record, a multiple of 8; 0 for this record alone */
 };
 
 typedef struct
@@ -38,7 +36,7 @@ typedef struct
 typedef enum
 {
   PRIO_MAILBOX_EMPTY,  /* the owner thread will look again before it sleeps */
-  PRIO_MAILBOX_FILLED, /* the owner thread will look again, or has been woken */
+  PRIO_MAILBOX_FILLED, /* the owner thread will look again, or was woken */
   PRIO_MAILBOX_ASLEEP  /* empty, and the context may be in poll (): a push, or the owner's enter, ends this state */
 } PrioMailboxState;
 
@@ -51,7 +49,7 @@ typedef struct
   gint state; /* PrioMailboxState; atomic, and FILLED is set under @lock */
   PrioLock lock;
   GArray *ops;   /* the records of operations, one after the other, in words of 8 bytes; under @lock */
-  GArray *taken; /* the same: what the owner thread carries out; empty otherwise */
+  GArray *taken; /* likewise: the operations that the owner thread carries out; empty otherwise */
   gboolean closed; /* under @lock */
 } PrioMailbox;
 
@@ -67,8 +65,8 @@ prio_mailbox_state (PrioMailbox *mailbox)
   return (PrioMailboxState) __atomic_load_n (&mailbox->state, __ATOMIC_ACQUIRE);
 }
 
-/* The context is about to poll: a push has to wake it from now on.
- * Returns FALSE if the mailbox is not empty. */
+/* Notes that the context is about to poll, so that a push wakes it from now on.  Returns FALSE if the mailbox is not
+ * empty. */
 static inline gboolean
 prio_mailbox_fall_asleep (PrioMailbox *mailbox)
 {

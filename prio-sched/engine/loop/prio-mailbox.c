@@ -7,14 +7,13 @@
 
 #include "loop/prio-mailbox-private.h"
 
-/* Records begin in the array at words of so many bytes. */
+/* Records begin at multiples of this in the array. */
 #define WORD sizeof (guint64)
 
 /* Memory for more words than this is returned to the system after a burst. */
 #define MAX_KEPT 8192
 
-/* The lock is held for less time than it takes to go to sleep, so a thread first tries
- * this many times. */
+/* The lock is held for less time than it takes to go to sleep, so a thread first tries this many times. */
 #define SPINS 100
 
 static void
@@ -59,8 +58,8 @@ prio_mailbox_clear (PrioMailbox *mailbox)
 
 /* Adds a copy of @op.  Returns FALSE if the mailbox is closed.
  *
- * Wakes the context under the lock.  The loop takes the same lock to close the mailbox before
- * its context is freed, so that the context is valid here. */
+ * Wakes the context under the lock.  The loop takes this lock to close the mailbox before its context is freed, so
+ * the context is valid here. */
 gboolean
 prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context)
 {
@@ -98,7 +97,7 @@ take (PrioMailbox *mailbox)
   return taken;
 }
 
-/* Inside: carries out what other threads have sent. */
+/* Carries out the operations of other threads.  Inside. */
 void
 prio_mailbox_carry_out (PrioMailbox *mailbox, PrioLoop *loop)
 {
@@ -116,7 +115,7 @@ prio_mailbox_carry_out (PrioMailbox *mailbox, PrioLoop *loop)
   mailbox->taken = ops_new ();
 }
 
-/* Returns FALSE if the mailbox is not empty: its operations have to be taken first. */
+/* Closes the mailbox.  Returns FALSE if it is not empty: then its operations have to be taken first. */
 gboolean
 prio_mailbox_close (PrioMailbox *mailbox)
 {

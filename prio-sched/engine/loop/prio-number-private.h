@@ -1,9 +1,9 @@
 /* prio-number-private.h: tasks that are only numbers
  *
- * Promises: what prio-numbers.h says.  The function of a number is prio_number_func (), and its data are the runner.  The dispatch does not
- * call prio_number_func (): it calls the function of the runner.
+ * Promises: see prio-numbers.h.  The function of a number is prio_number_func (), and its data is the runner.  The
+ * dispatch does not call prio_number_func (): it calls the function of the runner.
  *
- * A number that waits and is an entry is found at once, after the first search; one that is a job only by looking for it.
+ * After the first search, a waiting number that is an entry is found at once; a job is found by a search.
  *
  * Everything here belongs to the owner thread.
  *
@@ -22,7 +22,7 @@ PrioEntry *prio_numbers_new_entry (PrioRunner *self, guint id);
 PrioEntry *prio_numbers_find (PrioRunner *self, guint id);
 void prio_numbers_reject (PrioRunner *self, guint id);
 
-/* @id begins, or will not run. */
+/* Forgets @id, which begins, or will not run. */
 static inline void
 prio_numbers_forget (PrioRunner *self, guint id)
 {
@@ -36,7 +36,7 @@ prio_numbers_hold (PrioRunner *self)
   self->users++;
 }
 
-/* Removes a user; after the last one it is closed. */
+/* Removes a user; after the last one the runner is closed. */
 static inline void
 prio_numbers_release (PrioRunner *self)
 {
@@ -44,7 +44,7 @@ prio_numbers_release (PrioRunner *self)
     prio_numbers_close (self);
 }
 
-/* The runner of @job, or NULL if it is not a number. */
+/* Returns the runner of @job, or NULL if it is not a number. */
 static inline PrioRunner *
 prio_numbers_of (const PrioJob *job)
 {

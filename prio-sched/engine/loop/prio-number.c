@@ -10,10 +10,10 @@
 #include "loop/prio-count-private.h"
 #include "loop/prio-lending-private.h"
 
-/* As many jobs of each queue are looked at to find one. */
+/* How many jobs of each queue are searched. */
 #define MAX_LOOKED_AT 1000
 
-/* What tells a number from other jobs.  It is not called. */
+/* Marks a job as a number.  It is not called. */
 gboolean
 prio_number_func (gpointer numbers G_GNUC_UNUSED)
 {
@@ -45,8 +45,8 @@ scheduler_gone (gpointer runner, GObject *scheduler G_GNUC_UNUSED)
   prio_loop_submit (((PrioRunner *) runner)->loop, &(PrioOp) { .apply = op_end_use, .target = runner });
 }
 
-/* Any thread: makes a runner, whose only user is @scheduler.  It has three references: the caller's, that of the scheduler, and that
- * which goes when it is closed. */
+/* Makes a runner, whose only user is @scheduler.  It has three references: the caller's, the scheduler's, and a
+ * third until it is closed.  Any thread. */
 PrioRunner *
 prio_numbers_new (PrioRunQueue *run_queue, GObject *scheduler, void (*func) (guint id, gpointer data), gpointer data,
                   GDestroyNotify notify)
@@ -73,7 +73,7 @@ prio_numbers_unref (gpointer runner)
   g_free (self);
 }
 
-/* @self has no users any more: nothing will run, and nothing can be posted. */
+/* Closes @self, which has no users: its tasks will not run, and none can be posted. */
 void
 prio_numbers_close (PrioRunner *self)
 {
@@ -95,7 +95,8 @@ prio_numbers_use (PrioRunner *self)
   prio_numbers_hold (self);
 }
 
-/* A microtask, which is a user: the runner would otherwise be closed with its scheduler before that. */
+/* Reports rejected tasks in a microtask, which is a user: otherwise the runner could be closed with its scheduler
+ * before. */
 static void
 tell_rejected (gpointer runner)
 {
@@ -105,7 +106,7 @@ tell_rejected (gpointer runner)
     self->func (0, self->data);
 }
 
-/* The task @id will not run: the runner's function hears of it at the next checkpoint. */
+/* Rejects the task @id, which will not run: the runner's function is called for it at the next checkpoint. */
 void
 prio_numbers_reject (PrioRunner *self, guint id)
 {
@@ -185,7 +186,7 @@ static const PrioEntryFuncs number_funcs = {
   .released = number_released,
 };
 
-/* An entry for the task @id.  It is a user of @self; the caller sets its priority. */
+/* Returns an entry for the task @id.  It is a user of @self; the caller sets its priority. */
 PrioEntry *
 prio_numbers_new_entry (PrioRunner *self, guint id)
 {
@@ -208,7 +209,7 @@ note (PrioJob *job, const PrioQueue *queue, gpointer data)
     g_hash_table_insert (self->waiting, GUINT_TO_POINTER (job->id), job);
 }
 
-/* Returns: (nullable): the entry of the task @id that is delayed or queued; NULL if there is none, or if it is a job */
+/* Returns the entry of the task @id that is delayed or queued; NULL if there is none, or if it is a job. */
 PrioEntry *
 prio_numbers_find (PrioRunner *self, guint id)
 {
@@ -216,7 +217,7 @@ prio_numbers_find (PrioRunner *self, guint id)
 
   if (self->run_queue == NULL)
     return NULL;
-  /* Programs that never ask need no table. */
+  /* Programs that never search need no table. */
   if (self->waiting == NULL)
     {
       self->waiting = g_hash_table_new (NULL, NULL);
@@ -227,7 +228,7 @@ prio_numbers_find (PrioRunner *self, guint id)
   return entry != NULL && prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED ? entry : NULL;
 }
 
-/* Takes the job that is @id out of @queue, if it is among the oldest there. */
+/* Removes the job @id from @queue, if it is among the oldest there. */
 static gboolean
 cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
 {
@@ -255,8 +256,8 @@ cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
   return TRUE;
 }
 
-/* The task @id, which waits, will not run: it is rejected.  Returns FALSE if it does not wait, is being aborted already, or is
- * a job behind many others. */
+/* Rejects the task @id, which waits.  Returns FALSE if it does not wait, is being aborted already, or is a job
+ * behind many others. */
 gboolean
 prio_numbers_cancel (PrioRunner *self, guint id)
 {

@@ -1,4 +1,4 @@
-/* prio-observer-private.h: observers hear what the loops do (prio-observe.h): what the dispatch and the idle callbacks tell
+/* prio-observer-private.h: reports events of loops to observers (prio-observe.h)
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,7 +10,7 @@
 gboolean prio_observers_exist (void);
 gboolean prio_observers_hear_posts (void);
 
-/* The record of an observed task, on the owner thread.  Each task that waits has one: it is small. */
+/* The record of an observed task, on the owner thread.  Each task that waits has a record, so it is small. */
 typedef struct _PrioObservedTask PrioObservedTask;
 
 struct _PrioObservedTask
@@ -19,9 +19,9 @@ struct _PrioObservedTask
   guint8 was_job : 1;
   guint8 runs : 1;
   guint8 was_aborted : 1;
-  PrioEntryFuncs funcs;           /* of the entry meanwhile */
-  const PrioEntryFuncs *original; /* of the entry */
-  PrioObservedTask *outer;        /* while it runs: what prio_thread.observed was */
+  PrioEntryFuncs funcs;           /* the entry's functions meanwhile */
+  const PrioEntryFuncs *original; /* the entry's own functions */
+  PrioObservedTask *outer;        /* while it runs: the former prio_thread.observed */
 };
 
 void prio_observed_queued (PrioEntry *entry);
@@ -41,7 +41,7 @@ void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
 void prio_observed_prepares (PrioLoop *loop);
 void prio_observed_checks (PrioLoop *loop);
 
-/* Anything else may have run since the last task was over. */
+/* Notes that other code may have run since the last task was over. */
 static inline void
 prio_observed_forget_end (PrioLoop *loop)
 {
@@ -54,7 +54,7 @@ prio_observed_is_closure (PrioObservedTask *task)
   return task->original == &prio_closure_funcs;
 }
 
-/* It was posted as a job: its destroy notify is called right after its function. */
+/* Returns whether the task was posted as a job: then its destroy notify is called right after its function. */
 static inline gboolean
 prio_observed_was_job (PrioObservedTask *task)
 {

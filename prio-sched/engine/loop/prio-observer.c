@@ -1,4 +1,4 @@
-/* prio-observer.c: observers hear what the loops do
+/* prio-observer.c: reports events of loops to observers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,18 +11,18 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
 
-/* Guards changes of what follows. */
+/* Guards changes of the following variables. */
 static PrioLock lock = PRIO_LOCK_INIT;
-static PrioObserver *observers; /* atomic; all that have been added, also those that have been removed */
-static gint n_told;             /* of them, those that hear what happens; atomic */
-static guint64 last_number;     /* of an observer; atomic */
+static PrioObserver *observers; /* atomic; all that were ever added */
+static gint n_told;             /* how many are active; atomic */
+static guint64 last_number;     /* the last number of an observer; atomic */
 
-/* The number of an observer that hears nothing. */
+/* The number of an inactive observer. */
 #define NOT_TOLD G_MAXUINT64
 
-static guint64 last_id; /* of a task; atomic */
+static guint64 last_id; /* the last id of a task; atomic */
 
-/* Calls a function of every observer that has it, and that @of_loop knows: all get the same moment, as their last
+/* Calls a function of every observer that has it, and that @of_loop knows: all get the same time, as their last
  * argument. */
 #define TELL(function, now, of_loop, ...)                                                                             \
   do                                                                                                                  \
@@ -57,7 +57,7 @@ task_free (PrioObservedTask *task)
   prio_slab_free (&loop_of (task)->watched.records, task);
 }
 
-/* @entry is no longer observed: its functions are its own again.  @task remains. */
+/* Ends the observation of @entry, which gets its own functions back.  @task remains. */
 void
 prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
 {
@@ -83,7 +83,7 @@ set_name (PrioObservedTask *task, char *name)
   task->told.name = name;
 }
 
-/* What may have changed since the post. */
+/* Updates fields of @task that may have changed since the post. */
 static void
 refresh (PrioObservedTask *task, PrioEntry *entry)
 {
@@ -98,7 +98,7 @@ refresh (PrioObservedTask *task, PrioEntry *entry)
     set_name (task, task->original->get_name (entry));
 }
 
-/* It will not run. */
+/* Reports that @entry is aborted, and will not run. */
 static void
 observed_aborted (PrioEntry *entry)
 {
@@ -113,7 +113,7 @@ observed_aborted (PrioEntry *entry)
   entry->funcs->aborted (entry);
 }
 
-/* Its result is the abort, and it goes on. */
+/* Reports that @entry is aborted, and goes on. */
 static void
 observed_rejected (PrioEntry *entry)
 {
@@ -125,7 +125,8 @@ observed_rejected (PrioEntry *entry)
     task->original->rejected (entry);
 }
 
-/* It has been taken out by its maker, or its own function has ended it, and goes on: prio_observed_ended () tells that. */
+/* Called when @entry has been removed by its maker, or was ended by its own function, which goes on:
+ * prio_observed_ended () reports that. */
 static void
 observed_released (PrioEntry *entry)
 {
@@ -142,7 +143,7 @@ observed_released (PrioEntry *entry)
     entry->funcs->released (entry);
 }
 
-/* @is_new unless it has been posted before. */
+/* Makes a record.  @is_new unless the task has been posted before. */
 static PrioObservedTask *
 task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
 {
@@ -164,7 +165,7 @@ task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
   return task;
 }
 
-/* @entry is observed from now on.  If it @is_new, it has the name that is being posted. */
+/* Begins the observation of @entry.  If it @is_new, it has the name that is being posted. */
 static PrioObservedTask *
 observe (PrioEntry *entry, gboolean is_new, gint64 due)
 {
@@ -196,7 +197,7 @@ is_to_be_told (PrioEntry *entry)
   return entry->use != PRIO_ENTRY_OF_LIBRARY && !prio_run_queue_is_own (entry->run_queue);
 }
 
-/* @task has entered a queue. */
+/* Reports that @task has entered a queue. */
 static void
 tell_queued (PrioObservedTask *task, gint64 now)
 {
@@ -228,7 +229,7 @@ added (PrioEntry *entry, gint64 due)
     tell_queued (task, now);
 }
 
-/* Makes an entry, which is observed, of the first job of @queue.  The entry is in no queue yet. */
+/* Makes an observed entry from the first job of @queue.  The entry is in no queue yet. */
 static PrioEntry *
 take_entry (PrioQueue *queue, gboolean is_new)
 {
@@ -237,7 +238,7 @@ take_entry (PrioQueue *queue, gboolean is_new)
   PrioRunner *numbers = prio_numbers_of (job);
   PrioEntry *entry;
 
-  /* It takes over the job's use of the run queue. */
+  /* The entry takes over the job's use of the run queue. */
   if (numbers == NULL)
     {
       entry = prio_run_queue_new_entry (run_queue, job->func, job->data, job->notify);
@@ -256,7 +257,7 @@ take_entry (PrioQueue *queue, gboolean is_new)
   return entry;
 }
 
-/* The only job of @queue, which is not in the ready group. */
+/* Replaces the only job of @queue, which is not in the ready group, by an entry. */
 static gboolean
 take_job (PrioQueue *queue)
 {
@@ -304,7 +305,7 @@ move_jobs (PrioQueue *from, PrioQueue *to)
   prio_run_queue_make_ready (run_queue, to);
 }
 
-/* Tells an observer of what waits when it is added. */
+/* Reports waiting tasks to an observer that is added. */
 typedef struct
 {
   PrioObserver *observer;
@@ -312,7 +313,7 @@ typedef struct
   gint64 now;
 } Telling;
 
-/* Tells of @entry, which waits until @due, or is queued if that is 0. */
+/* Reports @entry, which waits until @due, or is queued if @due is 0. */
 static void
 tell_of_entry (const Telling *telling, PrioEntry *entry, gint64 due)
 {
@@ -346,7 +347,8 @@ tell_of_queue (PrioHeapItem *item, gpointer telling)
     tell_of_entry (telling, (PrioEntry *) job, 0);
 }
 
-/* What is queued is in a queue of the ready group, one that is boosted too, or among the expired entries behind the first one. */
+/* Reports all queued tasks: they are in queues of the ready group, boosted entries too, or among the expired entries
+ * behind the first. */
 static void
 tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 {
@@ -370,7 +372,8 @@ tell_of_idles (const Telling *telling, GQueue *idles)
     }
 }
 
-/* An observer that another thread removes and adds again meanwhile has a greater number then: it hears from the call that adds it. */
+/* Begins the observation for new observers.  An observer that another thread removes and adds again meanwhile has a
+ * greater number then, and begins with the call that adds it. */
 static void
 begins (PrioLoop *loop)
 {
@@ -418,7 +421,7 @@ prio_observers_exist (void)
   return __atomic_load_n (&n_told, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* Any thread: whether an observer hears of posts, as a trace does. */
+/* Returns whether an observer, such as a trace, gets reports of posts.  Any thread. */
 gboolean
 prio_observers_hear_posts (void)
 {
@@ -453,7 +456,7 @@ begin (PrioObservedTask *task, gint64 now)
   TELL (begins, now, loop, &task->told);
 }
 
-/* In a dispatch: the function of @entry is about to be called. */
+/* Reports that the function of @entry is about to be called.  In a dispatch. */
 PrioObservedTask *
 prio_observed_begins (PrioEntry *entry)
 {
@@ -461,7 +464,7 @@ prio_observed_begins (PrioEntry *entry)
   gint64 last = loop_of (task)->watched.end;
 
   refresh (task, entry);
-  /* A continuation has the name of the task that has posted it, for want of a better one. */
+  /* A continuation is named after the task that has posted it. */
   if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || prio_entry_is_continuation (entry)))
     {
       PrioRunner *runner = entry->job.data;
@@ -473,7 +476,7 @@ prio_observed_begins (PrioEntry *entry)
   return task;
 }
 
-/* The time, when a run of @task is over. */
+/* Ends a run of @task, and returns the time. */
 static gint64
 end (PrioObservedTask *task)
 {
@@ -482,7 +485,8 @@ end (PrioObservedTask *task)
   return loop_of (task)->watched.end = prio_clock_now ();
 }
 
-/* In a dispatch: the function of @entry has returned, and it is queued again.  Observers get @step, a copy of what was known of the task then. */
+/* Reports that the function of @entry has returned, and that it is queued again.  @step is a copy of the task's data
+ * in that step.  In a dispatch. */
 void
 prio_observed_yielded (PrioEntry *entry, const PrioObserved *step)
 {
@@ -499,7 +503,7 @@ prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step)
   TELL (microtasks_ran, prio_clock_now (), loop, step);
 }
 
-/* In a dispatch: all of it is over, and its entry has gone. */
+/* Reports the end of a task, whose entry is gone.  In a dispatch. */
 void
 prio_observed_ended (PrioObservedTask *task)
 {
@@ -509,14 +513,14 @@ prio_observed_ended (PrioObservedTask *task)
   task_free (task);
 }
 
-/* Inside: how many tasks have begun in @loop while somebody observed it. */
+/* Returns how many tasks have begun in @loop while it was observed.  Inside. */
 guint64
 prio_observed_count (PrioLoop *loop)
 {
   return loop->watched.n_runs;
 }
 
-/* An idle callback has been requested. */
+/* Reports a requested idle callback. */
 PrioObservedTask *
 prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
 {
@@ -552,7 +556,7 @@ prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean
   TELL (batch_ended, prio_clock_now (), loop, lane, began, cut);
 }
 
-/* The turn of the other sources, if it is theirs, ends. */
+/* Reports the end of a turn, if it is the turn of other sources. */
 void
 prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 {
@@ -572,7 +576,7 @@ prio_observed_checks (PrioLoop *loop)
   TELL (checks, prio_clock_now (), loop);
 }
 
-/* @more want @observer to hear, or fewer if that is negative. */
+/* Adds @more users of @observer, or removes some if @more is negative. */
 static void
 add_users (PrioObserver *observer, gint more)
 {
@@ -607,23 +611,24 @@ add_users (PrioObserver *observer, gint more)
     prio_loops_observe (&funcs);
 }
 
-/* Any thread, outside: tells @observer, which is static, of all loops, until it has been removed as often as it has been added; a
- * removal may come first.
- * This releases what other threads have ended, so call it without a lock: a destroy notify may add and remove observers. */
+/* Reports all loops to @observer, which is static, until it has been removed as often as it was added; a removal may
+ * come first.  This makes releases of other threads, so call it without a lock: a destroy notify may add and remove
+ * observers.  Any thread, outside. */
 void
 prio_observer_add (PrioObserver *observer)
 {
   add_users (observer, 1);
 }
 
-/* Any thread, outside, without a lock too.  A call that another thread has begun may still go on. */
+/* Removes a user of @observer.  A call that another thread has begun may still go on.  Any thread, outside, without
+ * a lock too. */
 void
 prio_observer_remove (PrioObserver *observer)
 {
   add_users (observer, -1);
 }
 
-/* Inside: @loop knows the observers that there are, though another thread, which has added one, may not have come to it. */
+/* Makes @loop report to all observers, even if another thread has just added one.  Inside. */
 void
 prio_observers_ensure (PrioLoop *loop)
 {

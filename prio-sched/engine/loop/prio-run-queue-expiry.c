@@ -1,9 +1,9 @@
 /* prio-run-queue-expiry.c: tasks whose timeout has passed
  *
- * An entry with a timeout stands in the queue of its priority, and in the loop's heap of deadlines.  When its time has passed it
- * leaves both, and is one of the expired entries of its run queue, which are above all others of every scheduler: by the time of
- * their timeouts, and then by age.  Times need not come in order, since a timeout may have passed before its task was posted.
- * The first of the expired entries is alone in its queue, so that the ready set finds it as any other head.
+ * An entry with a timeout stands in the queue of its priority, and in the loop's heap of deadlines.  When its timeout
+ * has passed it leaves both, and becomes one of the expired entries of its run queue, which precede all others of every
+ * scheduler, by expiry, then age.  They need not come in this order, because a timeout may have passed before its task
+ * was posted.  The first expired entry is alone in its queue, so the ready set finds it like any other head.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -18,7 +18,7 @@ ready_of (PrioRunQueue *run_queue)
   return &run_queue->loop->ready;
 }
 
-/* Adds @entry, which has its age, to the expired ones. */
+/* Adds @entry, which has its age, to the expired entries. */
 static void
 insert (PrioEntry *entry)
 {
@@ -47,7 +47,7 @@ insert (PrioEntry *entry)
     prio_ready_rekey_expired (ready_of (run_queue), &run_queue->ready);
 }
 
-/* The first of the expired entries has been removed. */
+/* Makes the next expired entry the first, which has been removed. */
 void
 prio_run_queue_next_expired (PrioRunQueue *run_queue)
 {
@@ -66,7 +66,7 @@ prio_run_queue_next_expired (PrioRunQueue *run_queue)
   prio_ready_rekey_expired (ready_of (run_queue), &run_queue->ready);
 }
 
-/* @entry, which has a timeout, becomes QUEUED.  One that has expired before, and continues, keeps its age. */
+/* Queues @entry, which has a timeout.  An expired entry that continues keeps its age. */
 void
 prio_run_queue_enqueue_timed (PrioEntry *entry)
 {
@@ -88,14 +88,14 @@ prio_run_queue_enqueue_timed (PrioEntry *entry)
     }
 }
 
-/* Whether the abort of its group has dropped the queue in which @entry was. */
+/* Returns whether the abort of its group has dropped the queue that @entry was in. */
 static gboolean
 is_queue_dropped (PrioEntry *entry)
 {
   return entry->follows != NULL && entry->follows->dropped;
 }
 
-/* @entry, which is QUEUED and has a timeout, leaves its places. */
+/* Removes @entry, which is QUEUED and has a timeout, from its places. */
 void
 prio_run_queue_dequeue_timed (PrioEntry *entry)
 {
@@ -118,8 +118,8 @@ prio_run_queue_dequeue_timed (PrioEntry *entry)
     }
 }
 
-/* The turn of @entry, which has a timeout, has come: it has been taken out of its queue.  Whether it has expired is decided now, and
- * not by whether the loop has noticed that. */
+/* Begins @entry, which has a timeout, and has left its queue for its turn.  Whether it has expired is decided by the
+ * time now, and not by whether the loop has noticed. */
 void
 prio_run_queue_begin_timed (PrioEntry *entry)
 {

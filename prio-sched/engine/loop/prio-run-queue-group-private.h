@@ -1,8 +1,8 @@
-/* prio-run-queue-group-private.h: the groups of a run queue: to add, remove, move and abort them
+/* prio-run-queue-group-private.h: adds, removes, moves and aborts groups of a run queue
  *
  * Promises: a group moves to another priority at a cost that does not depend on the number of its
- * entries.  Its abort removes its entries from their queues at once; they are processed a few at a
- * time, or all of them before something that observers are to hear after it.
+ * entries.  Its abort removes its entries from their queues at once; they are processed a few at a time, or all at once
+ * before a later event is reported to observers.
  *
  * Everything here belongs to the owner thread.
  *

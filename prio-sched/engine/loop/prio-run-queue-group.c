@@ -1,4 +1,4 @@
-/* prio-run-queue-group.c: the groups of a run queue: to add, remove, move and abort them
+/* prio-run-queue-group.c: adds, removes, moves and aborts groups of a run queue
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,7 +10,8 @@
 #include "base/prio-list-private.h"
 #include "loop/prio-lending-private.h"
 
-/* Adds @group, which is all zero but for `users` and `ended`, to @run_queue, and holds that.  @effective is that of its tasks. */
+/* Adds @group, which is all zero except `users` and `ended`, to @run_queue, and holds it.  @effective is for its
+ * tasks. */
 void
 prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioEffective effective)
 {
@@ -22,7 +23,7 @@ prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioEffective effe
   prio_run_queue_hold (run_queue);
 }
 
-/* @group has no users any more. */
+/* Removes @group, which has no users, from its run queue. */
 void
 prio_group_leave (PrioGroup *group)
 {
@@ -34,7 +35,7 @@ prio_group_leave (PrioGroup *group)
   prio_run_queue_release (run_queue);
 }
 
-/* The queues that move with @group leave the ready set. */
+/* Removes the queues of @group from the ready set. */
 static void
 unready_queues (PrioGroup *group)
 {
@@ -47,8 +48,7 @@ unready_queues (PrioGroup *group)
     }
 }
 
-/* Empties both queues without visiting their entries, if all of these are aborted with
- * @group. */
+/* Empties both queues without visiting their entries, if all of these are aborted with @group. */
 static void
 drop_queues (PrioGroup *group)
 {
@@ -61,9 +61,9 @@ drop_queues (PrioGroup *group)
   group->dropped = TRUE;
 }
 
-/* Dequeues the entries that drop_queues () has left in queues, and those that are delayed.  One whose
- * function is running becomes ABORTED, and continues.  These entries are counted: the search ends at the
- * last of them, and does not visit a million dropped entries after it. */
+/* Dequeues the entries that drop_queues () has left in queues, and delayed entries.  A running entry becomes
+ * ABORTED, and continues.  These entries are counted: the search ends at the last of them, and does not visit a
+ * million dropped entries after it. */
 static void
 drop_elsewhere (PrioGroup *group)
 {
@@ -93,9 +93,8 @@ drop_elsewhere (PrioGroup *group)
     }
 }
 
-/* The entries of @group leave their queues at once, and stay on its list until
- * prio_groups_process_aborted () processes them.  One whose function is running becomes
- * ABORTED, and continues. */
+/* Aborts @group: its entries leave their queues at once, and stay on its list until prio_groups_process_aborted ()
+ * processes them.  A running entry becomes ABORTED, and continues. */
 void
 prio_group_abort (PrioGroup *group)
 {
@@ -139,7 +138,7 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
     }
 }
 
-/* Inside: processes what is left of all aborted groups, so that observers hear of it before anything else. */
+/* Processes the entries of all aborted groups, so that they are reported before later events.  Inside. */
 void
 prio_groups_finish_aborted (PrioLoop *loop)
 {
@@ -154,7 +153,7 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
   if (priority == prio_group_get_priority (group))
     return;
 
-  /* What is processed may have been all that the group had. */
+  /* The processed entries may have been the group's last users. */
   prio_group_hold (group);
   if (G_UNLIKELY (prio_loop_is_observed (group->run_queue->loop)))
     {

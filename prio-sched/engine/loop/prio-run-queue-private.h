@@ -1,10 +1,9 @@
 /* prio-run-queue-private.h: the run queue: the part of a scheduler that its tasks need
  *
- * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its
- * queued tasks, and the objects and captured states that belong to it.  It enqueues and
- * dequeues tasks; a task is in one place at a time.
+ * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its queued tasks, and the objects and
+ * captured states that belong to it.  It enqueues and dequeues tasks; a task is in one place at a time.
  *
- * Everything here but prio_run_queue_new () belongs to the owner thread.
+ * Everything here except prio_run_queue_new () belongs to the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -19,30 +18,30 @@
 struct _PrioRunQueue
 {
   PrioLoop *loop;
-  /* From any thread.  Parts share that of their outer run queue: GObject searches all weak references to an object when one of
-   * them goes.  Allocated by g_atomic_rc_box_new (). */
+  /* Any thread.  Parts share their outer run queue's, because GObject searches all weak references to an object when
+   * one goes.  Allocated by g_atomic_rc_box_new (). */
   GWeakRef *scheduler;
   gint64 slice; /* µs; atomic */
 
   PrioQueue jobs[PRIO_N_EFFECTIVE];
   PrioQueue entries[PRIO_N_EFFECTIVE];
-  PrioQueue expired; /* the first of the entries whose timeout has passed; */
-  PrioHeap late;     /* the others, by when that was, and then by age */
+  PrioQueue expired; /* only the first of the expired entries; */
+  PrioHeap late;     /* the other expired entries, by expiry time, then age */
   PrioGroup *groups;
-  PrioReadyGroup ready; /* those of its queues, and of the queues of @groups, that have a head */
-  PrioFrame next_frame; /* what prio_scheduler_set_next_frame () has announced */
-  guint frame_share; /* of time, beside frames, or 0; atomic */
-  gboolean lends; /* whether a task that waits lends its priority */
-  gint wants_lending, wants_pause; /* what any thread has asked for last; atomic */
-  gpointer record; /* what who watches keeps, for its parts too (prio-observe.h): a GAtomicRcBox, or NULL; set atomically, once */
-  GQueue runners; /* PrioRunner: those that the scheduler uses */
+  PrioReadyGroup ready; /* its queues and its groups' that have a head */
+  PrioFrame next_frame; /* announced by prio_scheduler_set_next_frame () */
+  guint frame_share; /* beside frames, or 0; atomic */
+  gboolean lends; /* waiting tasks lend their priority */
+  gint wants_lending, wants_pause; /* the last request of any thread; atomic */
+  gpointer record; /* of watch/ (prio-observe.h), shared by parts: a GAtomicRcBox, or NULL; set atomically, once */
+  GQueue runners; /* PrioRunner: the runners that the scheduler uses */
   gsize users;
   PrioRunQueue *next, *prev; /* among the run queues of the loop */
 
-  /* The tasks of a part are those of its outer run queue, but can be held back apart. */
+  /* The tasks of a part belong to its outer run queue, but can be held back separately. */
   PrioRunQueue *outer; /* held; NULL unless this is a part */
   PrioRunQueue *parts;
-  PrioRunQueue *next_part, *prev_part; /* among those of @outer */
+  PrioRunQueue *next_part, *prev_part; /* among the parts of @outer */
   gboolean paused;     /* by the program */
   gboolean full;       /* by prio_run_queue_set_full () */
 };
@@ -84,7 +83,7 @@ prio_run_queue_get_slice (PrioRunQueue *run_queue)
   return __atomic_load_n (&run_queue->slice, __ATOMIC_RELAXED);
 }
 
-/* How long tasks of @run_queue may run at a time, µs.  By default that is half a frame, but no longer than
+/* Returns how long tasks of @run_queue may run at a time, µs.  By default it is half a frame, but no longer than
  * PRIO_DEFAULT_SLICE.  A slice of 0 means one task per iteration: then it is how long tasks run in successive
  * iterations.  @is_set says whether the program has set another slice. */
 static inline gint64
@@ -98,7 +97,7 @@ prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
   return prio_loop_frame_interval (loop) == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, prio_loop_frame_interval (loop) / 2);
 }
 
-/* Whether it is that of the library's own tasks. */
+/* Returns whether it is for the library's own tasks. */
 static inline gboolean
 prio_run_queue_is_own (PrioRunQueue *run_queue)
 {
@@ -119,14 +118,14 @@ prio_run_queue_release (PrioRunQueue *run_queue)
     prio_run_queue_end (run_queue);
 }
 
-/* @queue was empty and has got a head, or has another effective priority. */
+/* Adds @queue, which was empty and has a head now, or has another effective priority, to the ready set. */
 static inline void
 prio_run_queue_make_ready (PrioRunQueue *run_queue, PrioQueue *queue)
 {
   prio_ready_add (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* The head of @queue has been removed. */
+/* Call this when the head of @queue has been removed. */
 static inline void
 prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
 {
@@ -136,8 +135,8 @@ prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
     prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* @queue, of jobs, was empty and has got its first.  It does not keep that while the loop is observed, when
- * no such queue is left in the ready set. */
+/* Call this when @queue, of jobs, was empty and has its first.  While the loop is observed, the job becomes an
+ * entry, because no queue of jobs stays in the ready set. */
 static inline void
 prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
 {

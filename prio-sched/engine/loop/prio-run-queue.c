@@ -40,7 +40,7 @@ run_queue_alloc (PrioLoop *loop)
   return run_queue;
 }
 
-/* Takes over the caller's use of @loop (prio_loop_acquire ()). */
+/* Makes a run queue.  Takes over the caller's use of @loop (prio_loop_acquire ()). */
 PrioRunQueue *
 prio_run_queue_new (PrioLoop *loop)
 {
@@ -51,8 +51,8 @@ prio_run_queue_new (PrioLoop *loop)
   return run_queue;
 }
 
-/* The run queue for the library's own tasks.  It has no scheduler, so that nobody can pause it.  It
- * does not keep @loop alive, and is freed with it. */
+/* Returns the run queue for the library's own tasks.  It has no scheduler, so it cannot be paused.  It does not keep
+ * @loop alive, and is freed with it. */
 PrioRunQueue *
 prio_run_queue_own (PrioLoop *loop)
 {
@@ -77,7 +77,6 @@ run_queue_clear (PrioRunQueue *run_queue)
   g_free (run_queue);
 }
 
-/* @loop is being freed. */
 void
 prio_run_queue_free_own (PrioLoop *loop)
 {
@@ -93,7 +92,7 @@ run_queue_free (gpointer data)
   run_queue_clear (run_queue);
 }
 
-/* A scheduler of @loop has said another frame share, or has gone.  The largest counts. */
+/* Sets the largest frame share of all schedulers, after a change. */
 void
 prio_run_queues_update_frame_share (PrioLoop *loop)
 {
@@ -107,7 +106,7 @@ prio_run_queues_update_frame_share (PrioLoop *loop)
     loop->turn.frame_due = 0;
 }
 
-/* @run_queue has no users any more. */
+/* Ends @run_queue, which has no users. */
 void
 prio_run_queue_end (PrioRunQueue *run_queue)
 {
@@ -120,8 +119,8 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }
 
-/* Holds the tasks of @run_queue back if there is a reason to.  The cost does not depend on how many of its queues have tasks.
- * What a context that has gone left in its queues is found by the ready set, and so nothing is held back any more. */
+/* Holds the tasks of @run_queue back if there is a reason to.  The cost does not depend on how many of its queues have
+ * tasks.  After the end of the context nothing is held back, so that the ready set finds all tasks that are left. */
 static void
 update_paused (PrioRunQueue *run_queue)
 {
@@ -131,7 +130,7 @@ update_paused (PrioRunQueue *run_queue)
     prio_ready_set_paused (&run_queue->loop->ready, &run_queue->ready, paused);
 }
 
-/* The program is about to pause @run_queue, or to let it go on. */
+/* Reports that the program is about to pause or resume @run_queue. */
 void
 prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused)
 {
@@ -139,7 +138,7 @@ prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused)
     prio_loop_observing (run_queue->loop)->paused (run_queue, paused);
 }
 
-/* With its parts. */
+/* Pauses or resumes @run_queue and its parts. */
 void
 prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused)
 {
@@ -149,7 +148,7 @@ prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused)
     update_paused (part);
 }
 
-/* Another reason to hold the tasks back, which does not end with the scheduler. */
+/* Holds the tasks back for another reason, which does not end with the scheduler. */
 void
 prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full)
 {
@@ -174,7 +173,7 @@ prio_run_queue_set_record (PrioRunQueue *run_queue, gpointer record)
   return other;
 }
 
-/* Also when it is a part no longer. */
+/* Shares the record of @run_queue with @part, which keeps it even when it is no longer a part. */
 static void
 share_record (PrioRunQueue *run_queue, PrioRunQueue *part)
 {
@@ -205,11 +204,12 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
   update_paused (part);
 }
 
-/* Makes a run queue whose tasks are said to be those of @outer, and are paused with it, but can be held back apart. */
+/* Makes a part of @outer: a run queue whose tasks count as @outer's, and are paused with it, but can be held back
+ * separately. */
 PrioRunQueue *
 prio_run_queue_new_part (PrioRunQueue *outer)
 {
-  /* The same loop, even if it has been closed, and its context has another one.  @outer uses it meanwhile. */
+  /* This loop, even if it has been closed, and its context has a new one.  @outer uses it meanwhile. */
   PrioRunQueue *part = run_queue_alloc (prio_loop_ref (outer->loop));
 
   __atomic_add_fetch (&part->loop->n_users, 1, __ATOMIC_RELAXED);
@@ -230,14 +230,14 @@ op_drop_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_release (part);
 }
 
-/* Any thread: whoever made @part needs it no longer, and nothing is queued in it. */
+/* Drops a part without tasks, for the code that made it.  Any thread. */
 void
 prio_run_queue_drop_part (PrioRunQueue *part)
 {
   prio_loop_submit (part->loop, &(PrioOp) { .apply = op_drop_part, .target = part });
 }
 
-/* The context is being freed: whatever is queued has to be found. */
+/* Resumes all run queues at the end of the context, so that all queued tasks are found. */
 void
 prio_run_queues_resume (PrioLoop *loop)
 {
@@ -264,13 +264,13 @@ const PrioEntryFuncs prio_closure_funcs = {
   .released = closure_released,
 };
 
-/* An entry for a closure; the caller sets its priority and groups. */
+/* Returns an entry for a closure; the caller sets its priority and groups. */
 PrioEntry *
 prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
   PrioEntry *entry = prio_loop_alloc_entry (run_queue->loop);
 
-  /* In two parts, for which compilers have better code than for the whole. */
+  /* In two parts, for which compilers make better code than for the whole. */
   entry->job = (PrioJob) { .func = func, .data = data, .notify = notify };
   memset (&entry->job + 1, 0, sizeof *entry - sizeof entry->job);
   entry->run_queue = run_queue;
@@ -278,7 +278,7 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* The queue in which @entry is, or belongs. */
+/* Returns the queue of @entry, whether it is queued or not. */
 static inline PrioQueue *
 queue_of (PrioEntry *entry)
 {
@@ -309,7 +309,7 @@ prio_entry_append (PrioEntry *entry)
   append (entry);
 }
 
-/* Puts @entry where it belongs now (§2.4.1). */
+/* Puts @entry into its queue (§2.4.1). */
 void
 prio_run_queue_enqueue (PrioEntry *entry)
 {
@@ -354,7 +354,7 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
     prio_loop_observing (loop)->added (entry, due);
 }
 
-/* Takes @entry, which is QUEUED, out of its queue. */
+/* Removes @entry, which is QUEUED, from its queue. */
 void
 prio_run_queue_unlink (PrioEntry *entry)
 {
@@ -366,8 +366,7 @@ prio_run_queue_unlink (PrioEntry *entry)
     prio_run_queue_head_gone (entry->run_queue, queue);
 }
 
-/* Removes @entry from its queue, or from the heap of delays: it is DROPPED, if it
- * was not before. */
+/* Removes @entry from its queue, or from the heap of delays, and makes it DROPPED if it is not yet. */
 void
 prio_run_queue_dequeue (PrioEntry *entry)
 {
@@ -395,8 +394,7 @@ prio_run_queue_dequeue (PrioEntry *entry)
     prio_lending_rejoin (entry);
 }
 
-/* @entry, which has run or is DROPPED, is DONE: it releases its groups and
- * its run queue, and its record may be freed. */
+/* Ends @entry, which has run or is DROPPED: it releases its groups and its run queue, and its record may be freed. */
 void
 prio_run_queue_release_entry (PrioEntry *entry)
 {
@@ -421,7 +419,7 @@ prio_run_queue_release_entry (PrioEntry *entry)
       prio_group_release (follows);
     }
 
-  /* Here and below: most entries are closures, whose functions are inlined. */
+  /* Most entries are closures, whose functions are inlined here and below. */
   if (entry->funcs == &prio_closure_funcs)
     closure_released (entry);
   else if (entry->funcs->released != NULL)
@@ -429,9 +427,8 @@ prio_run_queue_release_entry (PrioEntry *entry)
   prio_run_queue_release (run_queue);
 }
 
-/* @entry will not run: its group has been aborted, it has been cancelled, or the context
- * has gone.  If it is running, and ABORTED, its result is the abort from now on, and its function continues, with the state
- * that it was posted with. */
+/* Aborts @entry: its group has been aborted, it has been cancelled, or the context is gone.  If it is running, and
+ * ABORTED, its result is the abort from now on, and its function continues, with the state that it was posted with. */
 void
 prio_run_queue_abort_entry (PrioEntry *entry)
 {

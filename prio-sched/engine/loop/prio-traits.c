@@ -1,4 +1,4 @@
-/* prio-traits.c: what only few scheduling states have
+/* prio-traits.c: traits: the fields that only few scheduling states have
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,7 +9,7 @@
 
 #include "loop/prio-lending-private.h"
 
-/* Takes over a user of @traits->lend.  Returns a copy with one user. */
+/* Returns a copy of @traits with one user.  Takes over a user of its `lend`. */
 static PrioTraits *
 traits_new (const PrioTraits *traits)
 {
@@ -19,7 +19,7 @@ traits_new (const PrioTraits *traits)
   return copy;
 }
 
-/* @entry begins to run in @state: gives that what it has if the task has a timeout, or lends its priority. */
+/* Gives @state traits if the task of @entry, which begins to run in it, has a timeout, or lends its priority. */
 void
 prio_traits_begin (PrioEntry *entry, PrioState *state)
 {
@@ -31,14 +31,15 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
       state->timed = entry->timed;
       traits.expiry = entry->expiry;
     }
-  /* A closure or a number has no result here that anybody waits for, and waits with the priority of its state. */
+  /* A closure or a number has no result here to wait for, and waits with the priority of its state. */
   if (entry->run_queue->lends && entry->funcs->run != NULL)
     traits.lend = prio_lending_begin (entry);
   if (traits.lend != NULL || state->timed != PRIO_TIMED_NOT)
     state->traits = traits_new (&traits);
 }
 
-/* For the state of a task of a group, which has the number @member there, and runs within the state @outer. */
+/* Returns traits for the state of a task of a group, which has the number @member there, and runs within the state
+ * @outer. */
 PrioTraits *
 prio_traits_new_for_member (const PrioState *outer, guint member)
 {
@@ -50,7 +51,7 @@ prio_traits_new_for_member (const PrioState *outer, guint member)
   return traits_new (&traits);
 }
 
-/* Whoever held @state, or ran in it, does so no longer. */
+/* Removes a user of the traits of @state, which was held or ran. */
 void
 prio_traits_end (const PrioState *state)
 {

@@ -1,4 +1,4 @@
-/* prio-yield-private.h: whether what is running should yield
+/* prio-yield-private.h: decides whether the running code should yield
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-yield.c: whether what is running should yield
+/* prio-yield.c: decides whether the running code should yield
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,7 +16,7 @@
 /* The shortest time between two polls for input, µs. */
 #define PROBE_INTERVAL 1000
 
-/* Whether a delayed task above @level has become due. */
+/* Returns whether a delayed task above @level has become due. */
 static gboolean
 urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
 {
@@ -33,7 +33,7 @@ urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
   return prio_effective (prio_entry_get_priority (entry), FALSE) > level;
 }
 
-/* Whether a task above @level waits, with those whose timeout has just passed. */
+/* Returns whether a task above @level waits, including tasks whose timeout has just passed. */
 static gboolean
 urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
 {
@@ -45,7 +45,8 @@ urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
   return prio_ready_top (&loop->ready) > (int) level;
 }
 
-/* Whether a source of @priority or above has input.  This polls only once per PROBE_INTERVAL, and returns FALSE in between. */
+/* Returns whether a source of @priority or above has input.  Polls only once per PROBE_INTERVAL, and returns FALSE
+ * in between. */
 static gboolean
 input_waits (PrioLoop *loop, gint64 now, gint priority)
 {
@@ -56,8 +57,8 @@ input_waits (PrioLoop *loop, gint64 now, gint priority)
   return prio_input_waits (loop->context, &loop->input.wakeup_fd, priority);
 }
 
-/* The batch of @loop in whose dispatch the calling thread is; NULL if there is none, or if the thread is
- * in another dispatch of a main loop nested in it. */
+/* Returns the batch of @loop in whose dispatch the calling thread is; NULL if there is none, or if the thread is in
+ * another dispatch of a main loop nested in it. */
 static PrioBatch *
 running_batch (PrioLoop *loop)
 {
@@ -66,8 +67,8 @@ running_batch (PrioLoop *loop)
   return batch != NULL && batch->loop == loop && batch->depth == g_main_depth () ? batch : NULL;
 }
 
-/* Until when what is running may continue, µs.  That is a task of @run_queue, an idle callback or, if @batch is
- * NULL, anything else that GLib has dispatched since it last checked its sources. */
+/* Returns until when the running code may continue, µs: a task of @run_queue, an idle callback or, if @batch is
+ * NULL, other code that GLib has dispatched since it last checked its sources. */
 static gint64
 end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
 {
@@ -81,13 +82,13 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
   if (batch->lane == PRIO_LANE_IDLE && prio_thread.deadline != NULL)
     return prio_thread.deadline->time;
   slice = prio_turn_allowance (&loop->turn, slice, is_set);
-  /* Only an iteration tells whether a frame is due: where frames are drawn, there is one when the batch would look. */
+  /* Only an iteration finds out whether a frame is due: where frames are drawn, it comes when the batch would look. */
   if (prio_loop_frame_interval (loop) != 0 && !is_set)
     slice = prio_turn_look (&loop->turn, slice);
   return prio_loop_end_of_time (loop, batch->start, slice);
 }
 
-/* The effective priority that the continuation of what is running with @state has. */
+/* Returns the effective priority of the running code's continuation. */
 static guint
 running_level (const PrioState *state)
 {
@@ -107,7 +108,7 @@ running_level (const PrioState *state)
   return prio_effective ((PrioTaskPriority) state->priority, goes_ahead);
 }
 
-/* The time of what is running is over: other sources have their turn next, and another call returns the same. */
+/* Ends the time of the running code: other sources have their turn next, and further calls return the same. */
 static void
 end_time (PrioLoop *loop, PrioBatch *batch)
 {
@@ -117,7 +118,7 @@ end_time (PrioLoop *loop, PrioBatch *batch)
     prio_loop_forget_check (loop);
 }
 
-/* Called on the thread that owns the context, by a task that runs with @state or by other
+/* Returns whether to yield.  Called on the thread that owns the context, by a task that runs with @state or by other
  * code.  A stopwatch decides when to read the clock. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
@@ -144,7 +145,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
   return TRUE;
 }
 
-/* Whether a source that GLib knows has something to do, or a new one may have.  It looks once per PROBE_INTERVAL. */
+/* Returns whether a known source is ready, or a new one may be.  Polls once per PROBE_INTERVAL. */
 static gboolean
 others_came (PrioLoop *loop, gint64 now)
 {
@@ -153,13 +154,14 @@ others_came (PrioLoop *loop, gint64 now)
   if (now < loop->input.next_probe)
     return FALSE;
 
-  /* This counts itself, so that it comes before the comparison. */
+  /* This takes an id itself, so it comes before the comparison. */
   next = prio_idle_next_source (loop);
   return next != loop->idles.last_source || input_waits (loop, now, G_MAXINT);
 }
 
-/* Until when the idle callback with @deadline, which runs on this thread, may continue, µs; 0 if anything else is ready.  Then the
- * period is over for all its callbacks.  Only an iteration tells when a new source is ready. */
+/* Returns until when the idle callback with @deadline, which runs on this thread, may continue, µs; 0 if a task or a
+ * source is ready.  Then the period is over for all its callbacks.  Only an iteration finds out when a new source is
+ * ready. */
 gint64
 prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
 {
@@ -167,7 +169,7 @@ prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
   PrioBatch *batch = running_batch (loop);
   gint64 end = MIN (deadline->time, loop->idles.next);
 
-  /* Entering takes in what other threads have sent. */
+  /* Entering takes in operations of other threads. */
   if (batch == NULL || !prio_loop_enter (loop))
     return deadline->time;
   prio_loop_leave (loop);
@@ -182,7 +184,8 @@ prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
   return end;
 }
 
-/* Called on the thread that owns the context: the time of what is running is over, and other sources have their turn next. */
+/* Ends the slice of the running code: other sources have their turn next.  Called on the thread that owns the
+ * context. */
 void
 prio_loop_end_slice (PrioLoop *loop)
 {
@@ -190,7 +193,7 @@ prio_loop_end_slice (PrioLoop *loop)
 
   end_time (loop, batch);
   prio_stopwatch_hurry (&loop->input.asked);
-  /* No other task of the same row runs before the batch looks. */
+  /* No other task of this batch runs before it looks. */
   if (batch != NULL)
     prio_loop_look_between_tasks (loop);
 }
