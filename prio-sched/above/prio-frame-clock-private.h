@@ -1,6 +1,6 @@
-/* prio-frame-clock-private.h: what a loop knows of one object that draws frames
+/* prio-frame-clock-private.h: the frames of one object that draws them
  *
- * Promises: the loop expects the next frame of each view when as much time has passed as lies between two of its frames.
+ * Promises: the loop expects the next frame of each view one interval between two of its frames later.
  *
  * Ticks on the thread on which the object emits them.
  *

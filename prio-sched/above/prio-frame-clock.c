@@ -1,4 +1,4 @@
-/* prio-frame-clock.c: what a loop knows of one object that draws frames
+/* prio-frame-clock.c: the frames of one object that draws them
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,7 +7,7 @@
 
 #include "above/prio-frame-clock-private.h"
 
-/* A gap between two frames counts as the length of a frame only up to the maximum (µs): in a longer one, nothing was
+/* A gap between two frames counts as a frame's length only up to the maximum (µs): in a longer gap, nothing was
  * animated.  No display is faster than the minimum. */
 #define MAX_INTERVAL 50000
 #define MIN_INTERVAL 1000
@@ -15,7 +15,7 @@
 
 #define N_GAPS 3
 
-/* How many views of a clock are kept apart. */
+/* The most views that are tracked separately per clock. */
 #define MAX_VIEWS 8
 
 struct _PrioFrameView
@@ -29,8 +29,8 @@ struct _PrioFrameView
   guint n_gaps; /* in a row */
 };
 
-/* The signal's first argument need not be a view: it may be another object each time.  All beyond MAX_VIEWS are
- * therefore treated as one. */
+/* Returns the view of @key.  The signal's first argument need not be a view, and may be another object each time, so
+ * all beyond MAX_VIEWS share one. */
 static PrioFrameView *
 find_view (PrioFrameClock *self, gconstpointer key)
 {
@@ -56,8 +56,9 @@ find_view (PrioFrameClock *self, gconstpointer key)
   return view;
 }
 
-/* A late frame makes one gap longer and the next one shorter, and so does the first frame after a pause.  The median
- * of three gaps leaves both out.  A shorter median is adopted at once, a longer one only gradually. */
+/* Learns the interval from @gap.  A late frame makes one gap longer and the next one shorter, and so does the first
+ * frame after a pause.  The median of three gaps leaves both out.  A shorter median is adopted at once, a longer one
+ * only gradually. */
 static void
 learn_interval (PrioFrameView *view, gint64 gap)
 {
@@ -81,8 +82,8 @@ learn_interval (PrioFrameView *view, gint64 gap)
     view->interval += (middle - view->interval) / 16;
 }
 
-/* A frame begins; the next one is expected an interval from now.  @values are those of the signal, which depend on the emitter: the
- * first argument of ClutterStage's is the view. */
+/* Notes that a frame begins, and expects the next after an interval.  @values are the signal's arguments, of which
+ * the first of ClutterStage's is the view. */
 void
 prio_frame_clock_tick (PrioFrameClock *clock, guint n_values, const GValue *values)
 {

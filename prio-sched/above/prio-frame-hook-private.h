@@ -1,4 +1,4 @@
-/* prio-frame-hook-private.h: hears of the frames of GTK and GNOME Shell, without either
+/* prio-frame-hook-private.h: follows the frames of GTK and GNOME Shell, without linking to them
  *
  * Promises: as soon as a window has drawn a frame, the loop that runs it knows when the next one is due.
  *

@@ -1,7 +1,6 @@
-/* prio-frame-hook.c: hears of the frames of GTK and GNOME Shell, without either
+/* prio-frame-hook.c: follows the frames of GTK and GNOME Shell, without linking to them
  *
- * Nothing here is linked to a toolkit.  Once a type of a known name is there, a hook on its signal hears of each frame that the
- * program draws.
+ * Once a type of a known name exists, a hook on its signal is called for each frame that the program draws.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -20,10 +19,10 @@ static const char *const names[] = { "GdkFrameClock", "ClutterStage" };
 
 static G_DEFINE_QUARK (prio-sched-frame-clock, clock)
 
-/* What a clock has for its data that is not to be followed. */
+/* The data of a clock that is not followed. */
 static PrioFrameClock left_alone;
 
-/* When to look again, µs; atomic.  G_MAXINT64 while a thread looks, and if nothing is to be followed. */
+/* When to look again, µs; atomic.  G_MAXINT64 while a thread looks, and when all types are hooked. */
 static gint64 next_look;
 
 static void
@@ -35,7 +34,7 @@ clock_free (gpointer data)
   g_free (clock);
 }
 
-/* What @loop knows of @object, which has drawn a frame.  Returns NULL if it is to be left alone. */
+/* Returns the record of @object, which has drawn a frame, for @loop; NULL if it is not followed. */
 static PrioFrameClock *
 follow (PrioLoop *loop, GObject *object)
 {
@@ -76,7 +75,7 @@ hook (const char *name)
   return id != 0 && g_signal_add_emission_hook (id, 0, frame_begins, NULL, NULL) != 0;
 }
 
-/* Any thread: looks, once in a while, whether a toolkit has been loaded. */
+/* Looks, once in a while, whether a toolkit has been loaded.  Any thread. */
 static void
 look (gint64 now)
 {
@@ -101,7 +100,7 @@ load (void)
   prio_frames_look = look;
 }
 
-/* @clock is not to be followed unasked. */
+/* Stops following @clock without a call. */
 void
 prio_frame_hook_leave_alone (GObject *clock)
 {

@@ -1,4 +1,4 @@
-/* prio-options-boxed.c: options as boxed types, so that a language knows them from other structures
+/* prio-options-boxed.c: options as boxed types, which language bindings can check
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,7 +15,7 @@ ref_object (gpointer object)
   return object != NULL ? g_object_ref (object) : NULL;
 }
 
-/* A copy holds what it points to, but for the tag, and only what this version of the library knows. */
+/* Copies the options that this version of the library knows.  The copy owns its pointers, except the tag. */
 static PrioTaskOptions *
 task_options_copy (PrioTaskOptions *options)
 {

@@ -1,8 +1,8 @@
-/* prio-rows-private.h: which rows of a list are left, and which of them is the nearest to what is in view
+/* prio-rows-private.h: which rows of a list are left, and which is the nearest to the view
  *
- * Promises: it keeps the rows that have been taken as ranges, so that a list of a million rows costs as much as one of ten.
- * To take the nearest row, and to follow a change of the list, costs O(log ranges), and a move of what is behind where a
- * range comes or goes.  There are as many ranges as there have been views that do not touch, and changes.
+ * Promises: rows that have been taken are kept as ranges, so a list of a million rows costs as much as a list of ten.
+ * Taking the nearest row, and following a change of the list, searches the ranges in O(log n), and moves those behind a
+ * range that is added or removed.  The number of ranges grows with views that do not touch, and with changes.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

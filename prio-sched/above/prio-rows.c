@@ -1,4 +1,4 @@
-/* prio-rows.c: which rows of a list are left, and which of them is the nearest to what is in view
+/* prio-rows.c: which rows of a list are left, and which is the nearest to the view
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,7 +7,7 @@
 
 #include "above/prio-rows-private.h"
 
-/* From `begin` up to, but without, `end`. */
+/* Includes @begin, and ends before @end. */
 typedef struct
 {
   guint begin, end;
@@ -31,7 +31,7 @@ range (PrioRows *rows, guint i)
   return &g_array_index (rows->taken, PrioRowRange, i);
 }
 
-/* The number of the first range that ends behind @row: it has @row, or is the next one. */
+/* Returns the index of the range that contains @row, or else of the next range. */
 static guint
 find (PrioRows *rows, guint row)
 {
@@ -49,7 +49,7 @@ find (PrioRows *rows, guint row)
   return low;
 }
 
-/* Joins range @i and the one before it, if they touch. */
+/* Merges range @i with the range before it if they touch. */
 static void
 join (PrioRows *rows, guint i)
 {
@@ -66,7 +66,7 @@ take (PrioRows *rows, guint row)
   guint i = find (rows, row);
   PrioRowRange added = { row, row + 1 };
 
-  /* In most cases one that is there already grows. */
+  /* Usually an existing range grows. */
   if (i > 0 && range (rows, i - 1)->end == row)
     {
       range (rows, i - 1)->end++;
@@ -83,13 +83,13 @@ take (PrioRows *rows, guint row)
   rows->n_left--;
 }
 
-/* At @position @n_removed rows have gone, and @n_added have come, which are left. */
+/* Follows a change of the list: at @position, @n_removed rows were removed, and @n_added were added, which are left. */
 void
 prio_rows_splice (PrioRows *rows, guint position, guint n_removed, guint n_added)
 {
   guint end = position + n_removed, i = find (rows, position), n_taken = 0;
 
-  /* What reaches into it from the front is cut, and its rest, if it goes on behind, is a range of its own. */
+  /* Cuts a range that begins before @position.  If it goes on behind the removed rows, its rest becomes a new range. */
   if (i < rows->taken->len && range (rows, i)->begin < position)
     {
       PrioRowRange rest = { position, range (rows, i)->end };
@@ -118,9 +118,7 @@ prio_rows_splice (PrioRows *rows, guint position, guint n_removed, guint n_added
   join (rows, i);
 }
 
-/* Takes the first row that is left of those in view, from @first on, or else the nearest to them.
- *
- * Returns: whether there is one */
+/* Takes the first row left in view, or else the row nearest to the view.  Returns FALSE if no row is left. */
 gboolean
 prio_rows_take_nearest (PrioRows *rows, guint first, guint n_in_view, guint *row)
 {
@@ -135,7 +133,7 @@ prio_rows_take_nearest (PrioRows *rows, guint first, guint n_in_view, guint *row
   below = i < rows->taken->len && range (rows, i)->begin <= first ? range (rows, i)->end : first;
   if (below > last)
     {
-      /* All that is in view has been taken, so that the range has the first row. */
+      /* All rows in view have been taken, so one range contains them. */
       above = range (rows, i)->begin;
       if (below == rows->n_rows || (above > 0 && first - above < below - last - 1))
         below = above - 1;

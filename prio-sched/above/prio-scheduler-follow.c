@@ -13,8 +13,8 @@
 #include "base/prio-check-private.h"
 #include "prio-engine.h"
 
-/* What the closures of a scheduler share, also after that has been finalized: a GAtomicRcBox.  GObject searches all weak references to
- * an object when one of them goes. */
+/* Shared by the closures of a scheduler, and valid after it has been finalized: a GAtomicRcBox.  So there is one
+ * weak reference to the scheduler, because GObject searches all of them when one goes. */
 typedef struct
 {
   GWeakRef scheduler;
@@ -26,7 +26,7 @@ typedef struct
   GClosure closure;
   PrioFrameClock clock;
   Following *following; /* held */
-  GObject *frame_clock; /* as long as it is followed; only compared */
+  GObject *frame_clock; /* while it is followed; only compared */
   gulong id;
   guint n; /* how often it is followed */
 } PrioFrameClosure;
@@ -62,7 +62,7 @@ following_of (PrioScheduler *scheduler)
   return self;
 }
 
-/* Its clock may be followed by another closure from now on. */
+/* Unlinks @self, so that another closure may follow its clock. */
 static void
 unlink_closure (PrioFrameClosure *self)
 {
@@ -73,7 +73,7 @@ unlink_closure (PrioFrameClosure *self)
   self->frame_clock = NULL;
 }
 
-/* A clock has been unfollowed or finalized.  If that happens during its emission, this runs after the emission. */
+/* Called when a clock has been unfollowed or finalized; if this happens in its emission, after the emission. */
 static void
 closure_finalized (gpointer data G_GNUC_UNUSED, GClosure *closure)
 {
@@ -126,20 +126,18 @@ connect_closure (PrioScheduler *scheduler, GObject *frame_clock)
  * @self: a scheduler
  * @frame_clock: a `GdkFrameClock`, or another object that emits `before-paint`
  *
- * Lets the scheduler learn when the next frame is due.  Tasks then stop in time for the
- * frame to be drawn, idle periods end before it, and slices last no longer than half a
- * frame unless a time slice is set.
+ * Makes the scheduler follow a frame clock, which says when the next frame is due.  Tasks then stop in time for the
+ * frame to be drawn, idle periods end before it, and slices last no longer than half a frame unless a time slice is
+ * set.
  *
  * Frame clocks of GTK and the stage of GNOME Shell are followed without a call, from their first frame after the
- * toolkit has been loaded on, unless `PRIO_SCHED_FOLLOW_FRAMES=0` is in the environment.  Call it for another object
- * that emits `before-paint`, or for the property [property@PrioSched.Scheduler:next-frame] to tell of @frame_clock.
- * A scheduler can follow any number of clocks; the nearest of their frames counts.  The scheduler does not
- * wait for a clock that has stopped, and unfollows one that is finalized.  Neither holds a
- * reference to the other.
+ * toolkit has been loaded, unless `PRIO_SCHED_FOLLOW_FRAMES=0` is in the environment.  Call it for another object that
+ * emits `before-paint`, or if [property@PrioSched.Scheduler:next-frame] is to include @frame_clock.  A scheduler can
+ * follow any number of clocks; the nearest of their frames counts.  The scheduler does not wait for a clock that has
+ * stopped, and unfollows a clock that is finalized.  Neither holds a reference to the other.
  *
- * Several users of a scheduler may follow one clock: the scheduler counts
- * them, and follows the clock until each has called [method@PrioSched.Scheduler.unfollow_frame_clock].  Each frame is
- * heard of once.
+ * Several users of a scheduler may follow one clock: the scheduler counts them, and follows the clock until each has
+ * called [method@PrioSched.Scheduler.unfollow_frame_clock].  A frame counts once, however many users follow the clock.
  *
  * This library does not depend on GTK.  Call it on the thread that runs the
  * scheduler's main context; the clock must emit its frames there too.
@@ -165,15 +163,15 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
 /**
  * prio_scheduler_unfollow_frame_clock:
  * @self: a scheduler
- * @frame_clock: what [method@PrioSched.Scheduler.follow_frame_clock] was given
+ * @frame_clock: the clock
  *
- * Takes back one call of [method@PrioSched.Scheduler.follow_frame_clock].  With the last of them the scheduler
- * stops following the clock, and forgets what is known of its frames.  Frame clocks of GTK and the stage of GNOME Shell are then
- * followed as they are without a call.
+ * Undoes one call of [method@PrioSched.Scheduler.follow_frame_clock].  The last such call makes the scheduler stop
+ * following the clock, and forget its frames.  Frame clocks of GTK and the stage of GNOME Shell are then followed as
+ * they are without a call.
  *
- * If nobody has called that, the clock is one that is followed without a call, and from now on it is not, by any scheduler.
- * So call it as often as you have followed the clock, and not more, where others use it too.  Call it on the
- * thread that runs the scheduler's main context.
+ * For a clock that is only followed without a call, all schedulers stop following it.  So call this as often as you
+ * have followed the clock, and not more, where others use it too.  Call it on the thread that runs the scheduler's main
+ * context.
  *
  * ```c
  * static void

@@ -28,11 +28,10 @@ typedef struct
 
 /**
  * prio_scheduling_state_wrap: (skip)
- * @callback: (nullable): what to call
+ * @callback: (nullable): the function to call
  * @user_data: data for @callback
  *
- * Captures the current state, so that `prio_scheduling_state_ready()` can call @callback
- * under it.
+ * Captures the current state, so that `prio_scheduling_state_ready()` can call @callback under it.
  *
  * This lets a task continue as the same task after an asynchronous call of GIO: it keeps its
  * signal, and its priority, where it yields and in the callbacks that it registers.
@@ -44,14 +43,13 @@ typedef struct
  *
  * If there is no current state, @callback is called without one.
  *
- * Call it where the asynchronous function is called, as its last argument: only
- * `prio_scheduling_state_ready()` frees what it returns.  To the asynchronous function the wrapper is
- * the user data, and so it is for g_async_result_get_user_data().
+ * Call it where the asynchronous function is called, as its last argument: only `prio_scheduling_state_ready()` frees
+ * the returned data.  To the asynchronous function the wrapper is the user data, and so it is for
+ * g_async_result_get_user_data().
  *
  * Any thread may call it.
  *
- * Returns: (transfer full): the data for `prio_scheduling_state_ready()`, which frees it;
- *   it must be used exactly once
+ * Returns: (transfer full): the data for `prio_scheduling_state_ready()`, which frees it; it must be used exactly once
  *
  * Since: 1.0
  */
@@ -78,9 +76,9 @@ call_wrapped (gpointer data)
  * prio_scheduling_state_ready: (skip)
  * @source_object: (nullable): the object of the asynchronous function
  * @result: its result
- * @wrapped: (transfer full): what `prio_scheduling_state_wrap()` has returned
+ * @wrapped: (transfer full): the data that `prio_scheduling_state_wrap()` has returned
  *
- * Calls the wrapped callback under the state in which it was wrapped: a
+ * Calls a wrapped callback under the state that was current at `prio_scheduling_state_wrap()`.  Pass it as the
  * [callback@Gio.AsyncReadyCallback].
  *
  * On a thread that does not own the main context of that state, the callback runs without a state.
@@ -107,8 +105,8 @@ prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpoin
     call_wrapped (self);
 }
 
-/* What is queued in a scheduler does not keep its context, as a GTask that waits for an iteration does: nobody could free one that is
- * not iterated again. */
+/* Continues with an error.  A queued task does not keep its context, as a GTask does, because then a context that is
+ * not iterated any more would never be freed. */
 static void
 fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -124,12 +122,10 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Continues under @state: this is a yield of the task from which @state was captured, wherever
- * it is called.
+ * Continues under @state: wherever it is called, it is a yield of the task from which @state was captured.
  *
- * The continuation, which is @callback, is queued in the state's scheduler with the state's signal
- * and priority, and runs under the state.  A coroutine in Vala can thus continue as the same task
- * after it has waited for something else:
+ * The continuation, which is @callback, is queued in the state's scheduler with the state's signal and priority, and
+ * runs under the state.  A coroutine in Vala can thus continue as the same task after it has waited for something else:
  *
  * ```vala
  * var state = PrioSched.SchedulingState.get_current ();
@@ -137,9 +133,9 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
  * yield state.resume_async ();   // throws the reason, if the task has been aborted meanwhile
  * ```
  *
- * Any thread may call it; @callback is called on the thread that runs the scheduler's main
- * context.  If the scheduler has gone, it is called in the thread-default main context of the
- * caller, or not at all if that goes first.
+ * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.  If the scheduler
+ * is finalized, it is called in the thread-default main context of the caller, or not at all if this context is
+ * destroyed first.
  *
  * In C, a callback of a library that knows no states gets the state as its data:
  *
@@ -190,13 +186,13 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
 /**
  * prio_scheduling_state_resume_finish:
  * @state: (nullable): the state
- * @result: what the callback was given
+ * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *
- * Ends [method@PrioSched.SchedulingState.resume_async].
+ * Finishes [method@PrioSched.SchedulingState.resume_async].
  *
- * Fails with the reason of the abort if the state's signal is aborted, and with
- * %PRIO_ERROR_CLOSED if its scheduler has gone.
+ * It fails with the reason of the abort if the state's signal is aborted, and with %PRIO_ERROR_CLOSED if its scheduler
+ * is finalized.
  *
  * Call it once, in the callback, on its thread.
  *

@@ -1,7 +1,7 @@
-/* prio-task-group-feed.c: tasks of a group that are asked for when a place is free
+/* prio-task-group-feed.c: feeds, which ask for a group's tasks when it has a free place
  *
- * A feed is the data of a task that is in no queue, as a wait is: its signal aborts it like any other.  It asks for tasks as
- * long as the group has fewer than it may run at a time, and again when one of them has ended.
+ * A feed is the data of a task that is in no queue, as a wait is, so its signal can abort it.  It asks for tasks while
+ * the group has fewer than it may run at a time, and again when a task has ended.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,30 +13,30 @@
 #include "loop/prio-yield-private.h"
 #include "scheduler/prio-options-private.h"
 
-/* What waits for a thread begins without the main loop, so some do wait: so many more than the places. */
+/* How many tasks beyond its places a group with threads asks for, so that no thread waits for the main loop. */
 #define MAX_AHEAD 16
 
 typedef struct
 {
-  guint refs; /* of the task, and of each that has been asked for */
+  guint refs; /* of the task, and of each task that has been asked for */
   PrioTaskGroup *group;     /* held */
-  PrioTask *task;           /* the one that ends with the last; held until then, or NULL */
+  PrioTask *task;           /* held until it ends with the last task; then NULL */
   guint n_open;             /* tasks that have been asked for, and have not ended */
   gboolean is_asking, is_exhausted, has_ended;
   gulong pending_changed, limit_changed;
 
   PrioFeedFunc func;
-  PrioRowFunc row_func; /* instead, for @model */
+  PrioRowFunc row_func; /* used instead of @func with @model */
   gpointer data;
   GDestroyNotify notify;
 
   GListModel *model; /* held, or NULL */
   gulong items_changed;
   PrioRows rows;
-  GQueue under_way; /* Row: those whose tasks have not ended */
+  GQueue under_way; /* Row: their tasks have not ended */
 } Feed;
 
-/* What a group keeps: which rows of the models that feed it are in view. */
+/* The record that a group keeps: which rows of its models are in view. */
 typedef struct
 {
   guint first, n;
@@ -50,7 +50,7 @@ view_of (PrioTaskGroup *group)
   return prio_slot_ensure (&group->feed, &funcs);
 }
 
-/* Where a row is that is not in the list any more. */
+/* The position of a row that has been removed from the list. */
 #define GONE G_MAXUINT
 
 /* A task that has been asked for. */
@@ -60,7 +60,7 @@ typedef struct
   PrioTask *task; /* held; NULL while it is asked for */
   guint position; /* of a row, or GONE */
   gboolean is_row;
-  GList link; /* in @under_way of the feed, if it is a row */
+  GList link; /* in the feed's @under_way, if it is a row */
 } Asked;
 
 static void ask (Feed *self);
@@ -83,7 +83,7 @@ disconnect (gpointer object, gulong *handler)
   *handler = 0;
 }
 
-/* Destroy notify of the task, which has its result: nothing more is asked for. */
+/* Destroy notify of the feed's task, which has its result: stops asking for tasks. */
 static void
 feed_end (gpointer data)
 {
@@ -114,7 +114,7 @@ asked_free (gpointer data)
   g_free (asked);
 }
 
-/* One of the tasks has its result. */
+/* Called when a task that was asked for has its result. */
 static void
 has_ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data)
 {
@@ -137,7 +137,7 @@ asked_new (Feed *self, const guint *position)
   return asked;
 }
 
-/* Takes over the reference to @task, or to nothing. */
+/* Waits for the end of @task, which may be NULL, and takes over the reference to it. */
 static void
 follow (Asked *asked, PrioTask *task)
 {
@@ -154,7 +154,7 @@ follow (Asked *asked, PrioTask *task)
 
   asked->task = task;
   asked->feed->n_open++;
-  /* The function has removed its own row. */
+  /* @func has removed its row. */
   if (asked->is_row && asked->position == GONE)
     prio_task_cancel (task);
   prio_task_add_reaction (task, has_ended, asked, asked_free);
@@ -173,9 +173,8 @@ ask_again (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Asks when other tasks have had their turn.
- *
- * Returns: whether it will: not if the scheduler has gone, which the group does not hold */
+/* Asks later, when other tasks have had their turn.  Returns FALSE if the scheduler, which the group does not hold,
+ * is gone. */
 static gboolean
 ask_soon (Feed *self)
 {
@@ -188,9 +187,7 @@ ask_soon (Feed *self)
   return TRUE;
 }
 
-/* Asks for the next task.
- *
- * Returns: whether there may be another one after it */
+/* Asks for the next task.  Returns whether there may be another after it. */
 static gboolean
 ask_once (Feed *self)
 {
@@ -219,12 +216,12 @@ ask_once (Feed *self)
 static void
 tell_progress (Feed *self)
 {
-  /* Some of those that are open may be of rows that have gone. */
+  /* Some of the open tasks may belong to rows that have been removed. */
   if (self->model != NULL && self->rows.n_rows > 0)
     prio_task_set_progress (self->task, MAX (0, 1 - (double) (self->rows.n_left + self->n_open) / self->rows.n_rows));
 }
 
-/* Whether another task would have a place soon. */
+/* Returns whether another task would have a place soon. */
 static gboolean
 has_room (Feed *self)
 {
@@ -235,8 +232,8 @@ has_room (Feed *self)
   return MAX (prio_task_group_get_n_pending (group), self->n_open) < room;
 }
 
-/* Asks for tasks while there are places, but not for longer than a slice.  What is called has no state, as it belongs to none of the
- * tasks in which a place becomes free. */
+/* Asks for tasks while there are places, for one slice at most.  Functions are called without a state, because they
+ * belong to none of the tasks whose end made room. */
 static void
 ask (Feed *self)
 {
@@ -268,13 +265,13 @@ ask (Feed *self)
   feed_unref (self);
 }
 
-/* Rows that have gone are not asked for, and those under way are cancelled; rows that have come are left. */
+/* Cancels the tasks of removed rows, and does not ask for them any more.  New rows are left to be asked for. */
 static void
 items_changed (GListModel *model, guint position, guint n_removed, guint n_added, Feed *self)
 {
   g_autoptr (GPtrArray) gone = g_ptr_array_new_with_free_func (g_object_unref);
 
-  /* Another listener has changed the list before this one heard of the first change: all rows are new. */
+  /* Another handler changed the list before this one saw the first change, so all rows count as new. */
   if (position > self->rows.n_rows || n_removed > self->rows.n_rows - position)
     {
       position = 0;
@@ -344,9 +341,9 @@ feed (PrioTaskGroup *group, const char *function, const Feed *template)
  *
  * Asks for tasks when the group has a place for them, so that a million of them need not be posted at once.
  *
- * @func posts one task to the group, in any of the ways that this has, and returns it; with %NULL there are no more. It is called
- * with no scheduling state, for no longer than a time slice at once.  If functions run in threads, some are asked
- * for ahead, so that no thread waits for the main loop.
+ * @func posts one task to the group, in any of the ways that this has, and returns it; %NULL ends the feed.  It is
+ * called with no scheduling state, and for at most a time slice without a pause.  If functions run in threads, some
+ * tasks are asked for ahead, so that no thread waits for the main loop.
  *
  * ```c
  * static PrioTask *
@@ -363,11 +360,10 @@ feed (PrioTaskGroup *group, const char *function, const Feed *template)
  * prio_task_wait_async (all, all_rendered, book); // prio_task_wait_finish () tells whether all were asked for
  * ```
  *
- * The task that is returned has no value, and ends with the last one.  It is aborted with the group.  If it is aborted or cancelled, @func is called
- * no more, and the tasks that it has posted go on.  How those end is their own affair.
+ * The task that is returned has no value, and ends with the last one.  It is aborted with the group.  If it is aborted
+ * or cancelled, @func is called no more, and the tasks that it has posted go on.  Their results do not change its own.
  *
  * With a wrong argument it logs a critical message, and does not call @notify.
- *
  * Call it on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): a task that ends with the last one
@@ -391,8 +387,8 @@ prio_task_group_feed (PrioTaskGroup *self, PrioFeedFunc func, gpointer user_data
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Asks for the task of each row of a list when the group has a place for it: first for the rows in view, which
- * [method@PrioSched.TaskGroup.set_view] tells, and then for the nearest to them.
+ * Asks for the task of each row of a list when the group has a place for it: first for the rows in view, set with
+ * [method@PrioSched.TaskGroup.set_view], and then for the rows nearest to them.
  *
  * @func posts one task to the group and returns it, or %NULL if the row needs none.
  *
@@ -406,8 +402,8 @@ prio_task_group_feed (PrioTaskGroup *self, PrioFeedFunc func, gpointer user_data
  * all = prio_task_group_feed_model (group, rows, load_row, NULL, NULL);
  * ```
  *
- * Rows that are removed are not asked for any more, and if their tasks have not ended, these are cancelled.  Rows that come while the
- * returned task has not ended are asked for as well.  Its progress is the share of the rows that are done.
+ * A removed row is not asked for any more, and its task is cancelled if it has not ended.  Rows that are added before
+ * the returned task has ended are asked for as well.  Its progress is the share of the rows that are done.
  *
  * The rest is as for [method@PrioSched.TaskGroup.feed].
  *
@@ -434,10 +430,9 @@ prio_task_group_feed_model (PrioTaskGroup *self, GListModel *model, PrioRowFunc 
  * @first: the position of the first row in view
  * @n_rows: how many rows are in view
  *
- * Tells which rows are in view: [method@PrioSched.TaskGroup.feed_model] asks for their tasks first.
+ * Sets the rows in view: [method@PrioSched.TaskGroup.feed_model] asks for their tasks first.
  *
- * It costs next to nothing, so call it whenever the view has moved.  Tasks that have been asked for already go on.
- *
+ * It is cheap, so call it whenever the view has moved.  Tasks that have been asked for already go on.
  * Call it on the thread that runs the scheduler's main context.
  *
  * Since: 1.0

@@ -1,7 +1,7 @@
-/* prio-worker.c: a thread that has a main context and a scheduler of its own
+/* prio-worker.c: a thread with its own main context and scheduler
  *
- * The thread iterates its context until it is stopped, and then closes its loop: what is queued, and what is posted
- * later, ends with PRIO_ERROR_CLOSED.
+ * The thread iterates its context until it is stopped, and then closes its loop: tasks that are queued, or posted
+ * later, end with PRIO_ERROR_CLOSED.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,14 +15,13 @@
 #include "base/prio-check-private.h"
 #include "prio-engine.h"
 
-/* What the worker and its thread share. */
 typedef struct
 {
   gint refs; /* atomic */
   GMainContext *context;
   PrioScheduler *scheduler;
   gint stop;  /* atomic: PrioWorkerStop plus one, or 0 */
-  pthread_mutex_t lock; /* ThreadSanitizer does not see GLib's */
+  pthread_mutex_t lock; /* ThreadSanitizer does not see a GMutex */
   pthread_cond_t changed; /* signalled when one of these is set: */
   gboolean has_begun; /* under the lock: the thread owns the context */
   gboolean has_ended; /* under the lock */
@@ -31,15 +30,15 @@ typedef struct
 /**
  * PrioWorker:
  *
- * A thread that runs tasks: it has a main context and a scheduler of its own, as a worker of the web has.
+ * A thread that runs tasks: it has its own main context and scheduler, as a worker of the web has.
  *
- * The functions that it runs come one after the other, by priority and age.  So a worker is for work that must not run
- * twice at a time, such as rendering with a library that is not thread-safe, or a database.  For work that may,
+ * Its functions run one after the other, by priority and age.  So a worker is for work that must not run in parallel,
+ * such as rendering with a library that is not thread-safe, or a database.  For other work,
  * [method@PrioSched.Scheduler.run_in_thread] uses more processors.
  *
- * [method@PrioSched.Scheduler.run_in_worker] runs a function there, and brings its result home.  What is posted to
- * [method@PrioSched.Worker.get_scheduler] runs in the thread with all that follows: its callbacks, continuations and
- * destroy notifies are called there.
+ * [method@PrioSched.Scheduler.run_in_worker] runs a function there, and returns its result to the main context of the
+ * calling scheduler.  A task posted to [method@PrioSched.Worker.get_scheduler] runs in the thread entirely: its
+ * callbacks, continuations and destroy notifies are called there too.
  *
  * ```c
  * static void
@@ -158,11 +157,10 @@ prio_worker_constructed (GObject *object)
 
   G_OBJECT_CLASS (prio_worker_parent_class)->constructed (object);
 
-  place->refs = 2; /* the other one is the thread's */
+  place->refs = 2; /* the second is the thread's */
   place->context = g_main_context_new ();
   pthread_mutex_init (&place->lock, NULL);
   pthread_cond_init (&place->changed, NULL);
-  /* It is the thread's default one, too. */
   g_main_context_push_thread_default (place->context);
   place->scheduler = prio_scheduler_ref_thread_default ();
   g_main_context_pop_thread_default (place->context);
@@ -170,7 +168,7 @@ prio_worker_constructed (GObject *object)
 
   pthread_mutex_lock (&place->lock);
   self->thread = g_thread_new (self->name != NULL ? self->name : "prio-worker", run, place);
-  /* Otherwise another thread could acquire the context first. */
+  /* Until the thread owns the context, another thread could acquire it. */
   while (!place->has_begun)
     pthread_cond_wait (&place->changed, &place->lock);
   pthread_mutex_unlock (&place->lock);
@@ -264,7 +262,7 @@ prio_worker_init (PrioWorker *self G_GNUC_UNUSED)
  * prio_worker_new:
  * @name: (nullable): the name of the thread, which debuggers and the operating system show
  *
- * Starts a thread with a main context and a scheduler of its own.
+ * Starts a thread with its own main context and scheduler.
  *
  * Returns: (transfer full): the worker
  *
@@ -288,9 +286,7 @@ prio_worker_new (const char *name)
  * prio_scheduler_post (prio_worker_get_scheduler (renderer), PRIO_TASK_PRIORITY_BACKGROUND, trim_cache, NULL, NULL);
  * ```
  *
- * Once the worker has stopped, what is posted ends with %PRIO_ERROR_CLOSED.
- *
- * Any thread may call it.
+ * Once the worker has stopped, posted tasks end with %PRIO_ERROR_CLOSED.  Any thread may call it.
  *
  * Returns: (transfer none): the scheduler
  *
@@ -307,13 +303,13 @@ prio_worker_get_scheduler (PrioWorker *self)
 /**
  * prio_worker_stop:
  * @self: a worker
- * @how: what becomes of the tasks that are queued or delayed
+ * @how: whether to abort or finish queued and delayed tasks
  *
- * Ends the worker's thread, soon: this does not wait for it, but [method@PrioSched.Worker.join] does.
+ * Makes the worker's thread end soon.  [method@PrioSched.Worker.join] waits for its end.
  *
- * A function that runs is not interrupted.  What is queued is aborted with %PRIO_ERROR_CLOSED, or ended first: with
- * %PRIO_WORKER_FINISH the thread ends when nothing is queued or delayed any more.  That includes what the
- * last tasks post, but neither idle callbacks nor tasks of a scheduler that is paused.
+ * A function that runs is not interrupted.  With %PRIO_WORKER_ABORT, queued and delayed tasks are aborted with
+ * %PRIO_ERROR_CLOSED.  With %PRIO_WORKER_FINISH the thread ends when no task is queued or delayed any more.  This
+ * includes tasks that the last tasks post, but neither idle callbacks nor tasks of a paused scheduler.
  *
  * ```c
  * static void
@@ -324,9 +320,9 @@ prio_worker_get_scheduler (PrioWorker *self)
  * }
  * ```
  *
- * A second call does nothing, unless it aborts what the first one would end.
+ * A second call does nothing, unless it passes %PRIO_WORKER_ABORT after %PRIO_WORKER_FINISH.
  *
- * Any thread may call it, that of the worker included.
+ * Any thread may call it, including the worker's.
  *
  * Since: 1.0
  */
@@ -346,7 +342,7 @@ prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
   else
     {
       g_atomic_int_set (&place->stop, 1 + PRIO_WORKER_ABORT);
-      /* The row of tasks that the thread is running ends. */
+      /* Ends the batch that the thread is running. */
       prio_scheduler_pause (place->scheduler);
     }
   g_main_context_wakeup (place->context);
@@ -356,11 +352,11 @@ prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
  * prio_worker_join:
  * @self: a worker
  *
- * Waits until the thread of a worker that is stopped has ended.
+ * Waits until the thread of a stopped worker has ended.
  *
- * It blocks the calling thread.  In a program with a window, that is only right at its end.
+ * It blocks the calling thread, so a program with a window should call it only when it exits.
  *
- * Stop the worker first: otherwise this logs a critical message and returns, and so it does in the worker's own thread.
+ * Stop the worker first.  If it is not stopped, or in the worker's thread, this logs a critical message and returns.
  *
  * Any other thread may call it, and several may.
  *
@@ -396,27 +392,28 @@ prio_worker_join (PrioWorker *self)
 
 /**
  * prio_scheduler_run_in_worker:
- * @self: a scheduler: where the result comes home to
- * @worker: whose thread runs @func
- * @options: (nullable): what to run it with, or %NULL for the defaults; a delay or a timeout is refused
+ * @self: the scheduler whose main context gets the result
+ * @worker: the worker whose thread runs @func
+ * @options: (nullable): options, or %NULL for the defaults; a delay or a timeout is refused
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Runs a function in the thread of a worker: like [method@PrioSched.Scheduler.run_in_thread], but one after the other.
+ * Runs a function in the thread of a worker: like [method@PrioSched.Scheduler.run_in_thread], but one at a time.
  *
- * It takes its place among the tasks of the worker's scheduler by priority and age, and a priority that changes counts until it
- * begins.  An abort until then ends it at once, and later what [method@PrioSched.Task.return_error_if_aborted] makes of
- * it.  If the worker stops before it has begun, it ends with %PRIO_ERROR_CLOSED.
+ * It is queued with the tasks of the worker's scheduler by priority and age, and follows a change of priority until it
+ * begins.  An abort before it begins ends it at once; an abort later is up to @func, which may call
+ * [method@PrioSched.Task.return_error_if_aborted].  If the worker stops before it has begun, it ends with
+ * %PRIO_ERROR_CLOSED.
  *
- * An example stands at [class@PrioSched.Worker].
+ * See [class@PrioSched.Worker] for an example.
  *
- * @func runs as a task of the worker's scheduler: what it yields or posts goes on there.  If it returns without a
- * result, the task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
+ * @func runs as a task of the worker's scheduler: its yields and posts stay there.  If it returns without a result, the
+ * task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
  *
  * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
  *
- * Any thread may call it; @notify and the callbacks of those who wait for the task are called on the thread that runs the main
+ * Any thread may call it; @notify and the callbacks of waits for the task are called on the thread that runs the main
  * context of @self.
  *
  * Returns: (transfer full): the task
