@@ -19,7 +19,6 @@
 #define PRIO_IS_PRIORITY_OR_UNSET(priority) \
   ((priority) == PRIO_PRIORITY_UNSET || PRIO_IS_PRIORITY (priority))
 
-/* Like g_return_if_fail (), for prio_check_… (). */
 #ifdef G_DISABLE_CHECKS
 #define prio_return_if_wrong(check) G_STMT_START { } G_STMT_END
 #define prio_return_val_if_wrong(check, value) G_STMT_START { } G_STMT_END
@@ -33,7 +32,7 @@ gboolean prio_complain_of_callable (const char *function, const char *what);
 gboolean prio_check_type (const char *function, gpointer instance, GType type);
 gboolean prio_check_priority (const char *function, gint priority);
 
-/* @what is a function that there has to be. */
+/* Checks an argument that must be a function. */
 static inline gboolean
 prio_check_callable (const char *function, const char *what, gboolean is_given)
 {

@@ -7,7 +7,7 @@
 
 #include "base/prio-check-private.h"
 
-/* Describes @instance in words. */
+/* Describes @instance in words for a message. */
 char *
 prio_describe (gpointer instance)
 {
@@ -38,7 +38,7 @@ prio_complain_of_callable (const char *function, const char *what)
   return FALSE;
 }
 
-/* Whether @priority is one; if not, says so for @function. */
+/* Returns whether @priority is valid; if not, logs a critical message for @function. */
 gboolean
 prio_check_priority (const char *function, gint priority)
 {

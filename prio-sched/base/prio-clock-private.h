@@ -1,7 +1,7 @@
 /* prio-clock-private.h: the time
  *
- * Promises: nothing else in the library reads a clock, so a test that replaces clock_gettime () decides
- * what time it is for all of it.  A time is in µs of CLOCK_MONOTONIC, as that of g_get_monotonic_time ().
+ * Promises: nothing else in the library reads a clock, so a test that replaces clock_gettime () sets the time for all
+ * of it.  Times are in µs of CLOCK_MONOTONIC, as in g_get_monotonic_time ().
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -32,14 +32,13 @@ prio_cond_wait_until (PrioCond *cond, PrioLock *lock, gint64 until)
 #endif
 }
 
-/* Whether the coarse clock is cheap to read. */
 #ifdef CLOCK_MONOTONIC_COARSE
 #define PRIO_CLOCK_TICKS TRUE
 #else
 #define PRIO_CLOCK_TICKS FALSE
 #endif
 
-/* A number that changes with each tick of the coarse clock; 0 where that is not cheap to read. */
+/* Returns a number that changes with each tick of the coarse clock, or 0 where the clock is not cheap to read. */
 static inline glong
 prio_clock_tick (void)
 {
@@ -47,7 +46,7 @@ prio_clock_tick (void)
   struct timespec now;
 
   clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
-  /* The same part of another second is another tick. */
+  /* Distinguishes ticks at the same part of two seconds. */
   return now.tv_nsec ^ (glong) ((gulong) now.tv_sec << 30);
 #else
   return 0;

@@ -1,7 +1,7 @@
 /* prio-debug-private.h: messages for G_MESSAGES_DEBUG=PrioSched
  *
- * Promises: where debug messages are off, one costs a test.  It is a sentence, and is given outside, since a program's
- * own function may take messages.  Whether they are on is looked up with each scheduler that is made.
+ * Promises: while debug messages are off, each costs one test.  They are logged outside of all locks, because a program
+ * may handle them in its own function.  Each new scheduler looks up whether they are on.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

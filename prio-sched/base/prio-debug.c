@@ -33,8 +33,8 @@ prio_priority_name (gint priority)
     }
 }
 
-/* Returns: (transfer full) (nullable): @text for a message, from which a name cannot begin a line of its own, nor do anything to a
- * terminal.  NULL for NULL. */
+/* Returns @text for a message, escaped so that a name can neither begin a line nor control a terminal; NULL for
+ * NULL.  The caller frees it. */
 char *
 prio_debug_escape (const char *text)
 {

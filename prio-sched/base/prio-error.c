@@ -11,7 +11,7 @@
 
 G_DEFINE_QUARK (prio-error-quark, prio_error)
 
-/* Messages come from the library's own catalogue, whatever the program's is. */
+/* Makes messages come from the library's catalogue, whatever the program's is. */
 static void __attribute__ ((constructor))
 bind_messages (void)
 {

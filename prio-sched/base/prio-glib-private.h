@@ -1,7 +1,7 @@
-/* prio-glib-private.h: the two places where the library relies on how GLib works inside
+/* prio-glib-private.h: the two places where the library relies on GLib's internals
  *
- * Promises: no other file of the engine reads what GLib does not make public.  Both questions are about correctness, and
- * GLib has no public answer to either.  tests/library/test-contexts.c and test-deferred.c fail if an answer is wrong.
+ * Promises: no other file of the engine reads private state of GLib.  Correctness depends on both answers, and GLib has
+ * no public function for either. tests/library/test-contexts.c and test-deferred.c fail if an answer is wrong.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,26 +10,26 @@
 
 #include <glib-object.h>
 
-/* Tells whether the context of @source, which has been destroyed, is being freed.  GLib clears the context of all its sources
- * before it destroys the first one.  g_source_get_context () must not be called then. */
+/* Returns whether the context of @source, which has been destroyed, is being freed.  GLib clears the context of all
+ * its sources before it destroys the first one. g_source_get_context () must not be called then. */
 gboolean prio_source_context_ends (GSource *source);
 
-/* Tells whether @disposer, another thread than this one, is still in the g_object_unref () whose dispose () has revived
+/* Returns whether @disposer, another thread, is still inside the g_object_unref () whose dispose () resurrected
  * @object.  Until that call has returned, no other thread may notify or drop the object:
  *
  * - before GLib 2.80, g_object_unref () drops its reference and then thaws the notifications: if another thread frees the
  *   object in between, it touches freed memory;
- * - since GLib 2.80, it finalizes an object that has lost its new reference before g_object_unref () looks, and what was
- *   notified meanwhile is lost.
+ * - since GLib 2.80, it finalizes an object that has lost its new reference before g_object_unref () looks, and
+ *   notifications made meanwhile are lost.
  *
- * While the notifications of an object are frozen, as they are in dispose (), it has qdata of the name that GLib gives to
- * the queue of them. */
+ * While the notifications of an object are frozen, as they are in dispose (), it has qdata with the name of GLib's
+ * queue for them. */
 gboolean prio_is_within_unref (GObject *object, GThread *disposer);
 
-/* Waits until prio_is_within_unref () is over.  That takes a few instructions only; the wait is bounded, because user code
- * may have frozen the notifications for good. */
+/* Waits until prio_is_within_unref () is FALSE.  That takes a few instructions only; the wait is bounded, because
+ * user code may have frozen the notifications for good. */
 void prio_wait_for_unref (GObject *object, GThread *disposer);
 
-/* Waits for a millisecond at most.  Returns FALSE if it is not over then: a handler may be running in dispose (), for as
- * long as it likes. */
+/* Waits for a millisecond at most.  Returns FALSE if prio_is_within_unref () is still TRUE: a handler may run in
+ * dispose () for any time. */
 gboolean prio_wait_briefly_for_unref (GObject *object, GThread *disposer);

@@ -1,4 +1,4 @@
-/* prio-glib.c: the two places where the library relies on how GLib works inside
+/* prio-glib.c: the two places where the library relies on GLib's internals
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -25,7 +25,7 @@ prio_is_within_unref (GObject *object, GThread *disposer)
 #define N_WAITS (G_USEC_PER_SEC / WAIT_STEP)
 #define N_BRIEF_WAITS 10
 
-/* Yields first, and then sleeps @n_waits times.  Returns FALSE if the wait has been in vain. */
+/* Yields first, and then sleeps @n_waits times.  Returns FALSE if @disposer is still inside. */
 static gboolean
 wait_for_unref (GObject *object, GThread *disposer, guint n_waits)
 {

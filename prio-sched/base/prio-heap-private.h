@@ -1,10 +1,9 @@
 /* prio-heap-private.h: a priority queue whose items know their index
  *
- * Promises: the item with the smallest (key, tie) comes first.  Items that are inserted in
- * ascending order, as ages and most delays are, go to the row, which is a sorted array:
- * inserting and removing one takes O(1).  All others go to a heap: O(log n).  Any item can be
- * removed, not only the first.  The arrays hold the keys, so that sifting touches only the
- * index of an item.
+ * Promises: the item with the smallest (key, tie) comes first.  Items that are inserted in ascending order, as ages and
+ * most delays are, go to the row, a sorted array, where adding and removing an item takes O(1).  All other items go to
+ * a heap: O(log n).  Any item can be removed, not only the first.  The arrays hold the keys, so sifting touches only
+ * the index of an item.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -18,26 +17,25 @@
 /* Embedded in each item. */
 typedef struct
 {
-  guint32 index; /* where the item is, which only prio-heap.c interprets, or PRIO_HEAP_NONE */
+  guint32 index; /* its position, which only prio-heap.c interprets, or PRIO_HEAP_NONE */
 } PrioHeapNode;
 
 typedef struct
 {
   guint64 key;
-  guint64 tie; /* orders items of the same key */
+  guint64 tie; /* orders items with equal keys */
   PrioHeapNode *node; /* NULL: a gap in the row, whose item has been removed */
 } PrioHeapItem;
 
 typedef struct
 {
-  guint32 n_items; /* in all */
+  guint32 n_items; /* in the row and the heap */
 
   PrioHeapItem *items; /* the heap */
   guint32 length;
   guint32 allocated;
 
-  /* The row, from @row_start to before @row_end; both are 0 if it is empty.  Its first and
-   * its last item are not gaps. */
+  /* The row, from @row_start to before @row_end; both are 0 if it is empty.  Its first and last items are not gaps. */
   PrioHeapItem *row;
   guint32 row_start, row_end;
   guint32 row_allocated;
@@ -55,7 +53,7 @@ prio_heap_item_before (const PrioHeapItem *a, const PrioHeapItem *b)
   return a->key != b->key ? a->key < b->key : a->tie < b->tie;
 }
 
-/* The smallest item; the heap must not be empty. */
+/* Returns the smallest item; the heap must not be empty. */
 static inline PrioHeapItem *
 prio_heap_first (PrioHeap *heap)
 {

@@ -12,7 +12,7 @@
 
 #define ARITY 4
 
-/* A flag in the index of an item that is in the row. */
+/* Marks the index of an item that is in the row. */
 #define IN_ROW (1u << 31)
 /* Memory beyond this is returned to the system after a burst. */
 #define MAX_KEPT 1024
@@ -41,7 +41,7 @@ sift_up (PrioHeap *heap, guint32 index, PrioHeapItem item)
   heap_place (heap, index, item);
 }
 
-/* The index of the smallest child of @index, which has children. */
+/* Returns the index of the smallest child of @index, which has children. */
 static guint32
 smallest_child (PrioHeap *heap, guint32 index)
 {
@@ -137,8 +137,8 @@ row_close_gaps (PrioHeap *heap)
   heap->row_end = end;
 }
 
-/* The row has reached the end of its memory.  It gets more memory if its items fill half of it.
- * A row without gaps is not moved, because that would touch each item. */
+/* Makes room at the end of the row: allocates more memory if items fill half of it.  A row without gaps is not
+ * moved, because that would touch each item. */
 static void
 row_make_room (PrioHeap *heap)
 {
@@ -228,7 +228,7 @@ prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key)
   sift (heap, node->index, item);
 }
 
-/* In no order.  @func must not change the heap. */
+/* Calls @func for each item, in no order.  @func must not change the heap. */
 void
 prio_heap_foreach (PrioHeap *heap, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
 {

@@ -1,4 +1,4 @@
-/* prio-list-private.h: doubly linked lists of records that have their own links
+/* prio-list-private.h: doubly linked lists whose links are in the records
  *
  * Promises: adding a record and removing it take O(1).  @first is the list: a pointer to the first record, or NULL.  @next and
  * @prev name the links of a record.

@@ -3,9 +3,8 @@
  * Promises: PrioLock is a GMutex, PrioCond a GCond.  ThreadSanitizer does not understand the futexes in
  * these; under it, they are a pthread mutex and condition with the same calls.
  *
- * ThreadSanitizer does not see the atomics in g_object_unref () either, which order every
- * use of an object before its finalization.  prio_before_unref () tells it of the release,
- * and prio_in_finalize () of the acquire.
+ * ThreadSanitizer does not see the atomics in g_object_unref () either, which order every use of an object before its
+ * finalization. prio_before_unref () annotates the release, and prio_in_finalize () the acquire.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -64,7 +63,7 @@ typedef GCond PrioCond;
 
 #endif
 
-/* Call it between two reads of what another processor is about to change. */
+/* Call it between two reads of a value that another processor is about to change. */
 static inline void
 prio_lock_relax (void)
 {

@@ -44,7 +44,7 @@ prio_owner_lock_clear (PrioOwnerLock *lock)
   prio_lock_clear (&lock->mutex);
 }
 
-/* Sets the owner, or none: PRIO_NO_THREAD.  Returns when the former owner has left. */
+/* Sets the owner, or PRIO_NO_THREAD.  Returns when the former owner has left. */
 static inline void
 prio_owner_lock_set_owner (PrioOwnerLock *lock, gsize owner)
 {
@@ -60,7 +60,7 @@ prio_owner_lock_acquire (PrioOwnerLock *lock)
     prio_owner_lock_set_owner (lock, prio_thread_get_id ());
 }
 
-/* Enters, if this thread is the owner. */
+/* Enters if this thread is the owner; otherwise returns FALSE. */
 static inline gboolean
 prio_owner_lock_enter (PrioOwnerLock *lock)
 {

@@ -1,9 +1,8 @@
 /* prio-slab-private.h: records of one size, for the owner thread of a loop
  *
- * Promises: a record is allocated and freed in a few instructions and has no header.  The
- * memory of an empty chunk returns to the system, except for some chunks that wait for the
- * next burst; most of these return too when there is nothing to do.  The chunk of a record
- * is found by masking the record's address.
+ * Promises: a record is allocated and freed in a few instructions and has no header.  The memory of an empty chunk
+ * returns to the system, except for some chunks that are kept for the next burst; most of these return too when the
+ * loop is idle.  The chunk of a record is found by masking the record's address.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -28,7 +27,7 @@ struct _PrioSlabChunk
 
 typedef struct
 {
-  PrioSlabChunk *current; /* from which records are allocated; in no list */
+  PrioSlabChunk *current; /* records are allocated from it; in no list */
   PrioSlabChunk *room;    /* other chunks with room */
   PrioSlabChunk *spare;   /* empty chunks */
   guint n_spare;
@@ -43,7 +42,7 @@ void prio_slab_clear (gpointer slab); /* every record must have been freed */
 gpointer prio_slab_alloc_slow (PrioSlab *slab);
 void prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk);
 
-/* Returns a record of the current chunk, or NULL if that is full. */
+/* Returns a record of the current chunk, or NULL if the chunk is full. */
 static inline gpointer
 prio_slab_alloc_quickly (PrioSlab *slab)
 {

@@ -9,8 +9,8 @@
 
 #include "base/prio-list-private.h"
 
-/* Chunks: four mebibytes stay for the next burst.  When there is nothing to do, one mebibyte stays, and the
- * rest returns to the system, TRIMMED chunks at a time. */
+/* In chunks: four mebibytes are kept for the next burst.  When the loop is idle, one mebibyte is kept, and the rest
+ * returns to the system, TRIMMED chunks at a time. */
 #define MAX_SPARE 256
 #define KEPT_SPARE 64
 #define TRIMMED 16
@@ -58,7 +58,7 @@ chunk_reset (PrioSlabChunk *chunk, guint record_size)
   *chunk = (PrioSlabChunk) { .fresh = first, .end = first + n_records * record_size };
 }
 
-/* The current chunk is full; replaces it. */
+/* Replaces the current chunk, which is full, and allocates a record. */
 gpointer
 prio_slab_alloc_slow (PrioSlab *slab)
 {
@@ -89,8 +89,7 @@ prio_slab_alloc_slow (PrioSlab *slab)
   return prio_slab_alloc_quickly (slab);
 }
 
-/* A record of a chunk that is not the current one has been freed: the chunk has room
- * again, or is empty. */
+/* Called when a record of another chunk than the current one has been freed: the chunk has room again, or is empty. */
 void
 prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
 {

@@ -1,7 +1,7 @@
-/* prio-slots-private.h: what others keep with an owner that knows nothing of them
+/* prio-slots-private.h: slots, in which other rooms keep records with an owner
  *
- * Promises: whoever has a slot has a record of its own in it, which is made when it is first asked for, and freed with the
- * owner of the slots.
+ * Promises: each slot has one record, which is made when it is first needed, and freed with the owner of the slots.
+ * The owner knows nothing about the records.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-/* What the owner does with the record of a slot.  All but the size may be left out. */
+/* Functions that the owner calls for the record of a slot.  All are optional. */
 typedef struct
 {
   gsize size;                             /* of the record, which begins with all bytes 0 */
@@ -28,7 +28,7 @@ typedef struct
 
 gpointer prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs);
 
-/* Any thread: the record of @slot, which is made if there is none. */
+/* Returns the record of @slot, on any thread, and makes it if there is none. */
 static inline gpointer
 prio_slot_ensure (PrioSlot *slot, const PrioSlotFuncs *funcs)
 {

@@ -1,4 +1,4 @@
-/* prio-slots.c: what others keep with an owner that knows nothing of them
+/* prio-slots.c: slots, in which other rooms keep records with an owner
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,7 +7,7 @@
 
 #include "base/prio-slots-private.h"
 
-/* Any thread: makes the record of @slot, unless another thread is faster.  Returns the record. */
+/* Makes the record of @slot, on any thread, unless another thread is faster.  Returns the record. */
 gpointer
 prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs)
 {
@@ -20,7 +20,7 @@ prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs)
   return other;
 }
 
-/* Goes through the slots that have a record and @function, with `slot` and `record`. */
+/* Runs for each slot that has a record and @function, with `slot` and `record`. */
 #define FOREACH_SLOT(function)                                                                                         \
   for (const PrioSlot *slot = slots; slot < slots + n; slot++)                                              \
     for (gpointer record = __atomic_load_n (&slot->record, __ATOMIC_ACQUIRE);                                          \

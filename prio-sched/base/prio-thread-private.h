@@ -1,4 +1,4 @@
-/* prio-thread-private.h: what the library keeps per thread
+/* prio-thread-private.h: the library's thread-local variable
  *
  * Promises: one variable, which is accessed without a function call.
  *
@@ -11,7 +11,8 @@
 
 typedef struct
 {
-  /* Which thread this is, once prio_thread_get_id () has been called.  No other thread has the same, not even after its end. */
+  /* The id of this thread, once prio_thread_get_id () has been called.  It is never reused, not even after the
+   * thread's end. */
   gsize id;
 
   /* The lock that this thread is inside of, or NULL (prio-owner-lock). */
@@ -20,8 +21,8 @@ typedef struct
   /* The lock of the loop whose batch runs on this thread, innermost, or NULL. */
   const struct _PrioOwnerLock *dispatches;
 
-  /* The scheduling state of what is running on this thread, or NULL: the draft's "current
-   * continuation state".  It points into the stack frame of the function that set it. */
+  /* The scheduling state of the code that runs on this thread, or NULL: the draft's "current continuation state".
+   * It points into the stack frame of the function that set it. */
   const struct _PrioState *state;
 
   /* The deadline of the idle callback that runs on this thread, or NULL. */
@@ -33,14 +34,14 @@ typedef struct
   /* The observed task that runs on this thread, innermost, or NULL (prio-observer). */
   struct _PrioObservedTask *observed;
 
-  /* What the program calls the task that this thread posts, or NULL. */
+  /* The program's name for the task that this thread posts, or NULL. */
   const char *posting_name;
 
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 
-  /* Whether the running task runs the jobs of an interpreter.  It is noted by its binding, and forgotten before whatever that may
-   * call next (prio-runner-interlude.c). */
+  /* Whether the running task runs the jobs of an interpreter.  Its binding sets it; it is cleared before other code
+   * of the binding is called (prio-runner-interlude.c). */
   gboolean runs_jobs;
 } PrioThread;
 
@@ -53,7 +54,7 @@ typedef struct
 
 extern PRIO_TLS PrioThread prio_thread G_GNUC_INTERNAL;
 
-/* The id of no thread; that of one that has not been asked for is 0. */
+/* The id of no thread. 0 stands for a thread that has not called prio_thread_get_id (). */
 #define PRIO_NO_THREAD G_MAXSIZE
 
 gsize prio_thread_get_id (void) G_GNUC_INTERNAL;

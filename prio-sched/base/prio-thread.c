@@ -1,4 +1,4 @@
-/* prio-thread.c: what the library keeps per thread
+/* prio-thread.c: the library's thread-local variable
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,7 +9,6 @@
 
 PRIO_TLS PrioThread prio_thread;
 
-/* Gives this thread an id, if it has none yet. */
 gsize
 prio_thread_get_id (void)
 {
