@@ -10,7 +10,8 @@
 #include "base/prio-thread-private.h"
 #include "prio-numbers.h"
 
-/* The array's element holds one, and so does the call of its function, which may run a main loop in which it is removed. */
+/* One reference belongs to the array, and one to a call of the function, which may run a main loop in which it is
+ * removed. */
 typedef struct
 {
   GSourceFunc func;
@@ -32,10 +33,10 @@ release (gpointer self)
   g_rc_box_release_full (self, clear);
 }
 
-/* What a loop keeps: the last that has been added is called first. */
+/* The record of a loop: the last interlude is called first. */
 typedef struct
 {
-  GPtrArray *all; /* NULL until there is one, and when the context has gone */
+  GPtrArray *all; /* NULL before the first, and after the end of the context */
 } Interludes;
 
 static void
@@ -44,7 +45,7 @@ interludes_clear (gpointer record)
   g_clear_pointer (&((Interludes *) record)->all, g_ptr_array_unref);
 }
 
-/* Outside: no batch will run any more. */
+/* Removes all interludes at the end of the context.  Outside. */
 static void
 interludes_end (gpointer loop, gpointer record)
 {
@@ -60,7 +61,7 @@ interludes_of (PrioLoop *loop)
   return prio_loop_ensure_record (loop, PRIO_SLOT_BINDINGS, &funcs);
 }
 
-/* Between two tasks. */
+/* Calls the functions between two tasks. */
 static void
 call (PrioLoop *loop)
 {
@@ -79,7 +80,7 @@ call (PrioLoop *loop)
   prio_thread.runs_jobs = FALSE;
 }
 
-/* Inside. */
+/* Adds an interlude.  Inside. */
 static void
 add (PrioLoop *loop, gpointer interlude)
 {
@@ -96,17 +97,18 @@ add (PrioLoop *loop, gpointer interlude)
  * @context: (nullable): a main context; %NULL for the global default one
  * @func: called between two tasks; returns whether to call it again
  * @data: data for @func
- * @notify: (nullable): called when @data is no longer needed: when @func has returned %FALSE, or the main context has gone
+ * @notify: (nullable): called when @data is no longer needed: when @func has returned %FALSE, or the main context is
+ *   destroyed
  *
- * Has a function called before the next task of a main context is chosen.
+ * Adds a function that is called before the next task of a main context is chosen.
  *
- * It is for bindings of an interpreter that has a queue of jobs: @func runs those that the callbacks of other sources have queued.
- * So they are not part of the task, and if one of them aborts its signal, the task does not run.
+ * It is for bindings of an interpreter that has a queue of jobs: @func runs the jobs that callbacks of other sources
+ * have queued.  So these jobs are not part of the task, and if one aborts the task's signal, the task does not run.
  *
  * @func is called on the thread that runs @context, and may run a main loop.  It is not called between two tasks of one runner,
  * whose function runs its jobs itself.
  *
- * Any thread may call it.  The main context needs a scheduler, and the function goes with the last one.
+ * Any thread may call it.  The main context needs a scheduler, and the function is removed with the last one.
  *
  * Since: 1.0
  */
@@ -129,13 +131,13 @@ prio_runner_add_interlude (GMainContext *context, GSourceFunc func, gpointer dat
  * prio_runner_set_runs_jobs: (skip)
  * @runs_jobs: whether the running task runs jobs of an interpreter
  *
- * Notes that the running task runs the jobs of an interpreter, so that nothing else in a main loop that it runs can run them.
+ * Records that the running task runs the jobs of an interpreter, so that nothing else in a main loop that it runs can
+ * run them.
  *
- * The library forgets it when the function of the task ends, and before it calls any other.
- *
+ * The library resets this when the function of the task ends, and before it calls another function.
  * Any thread may call it.
  *
- * Returns: whether the calling thread runs tasks, and it has been noted
+ * Returns: %TRUE if it was recorded; %FALSE if the calling thread runs no task
  *
  * Since: 1.0
  */
@@ -151,8 +153,7 @@ prio_runner_set_runs_jobs (gboolean runs_jobs)
 /**
  * prio_runner_get_runs_jobs: (skip)
  *
- * Tells whether [func@PrioSched.Runner.set_runs_jobs] has noted that the running task runs the jobs of an interpreter.
- *
+ * Returns whether the running task runs the jobs of an interpreter: see [func@PrioSched.Runner.set_runs_jobs].
  * Any thread may call it.
  *
  * Returns: whether it does

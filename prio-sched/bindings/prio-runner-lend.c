@@ -1,4 +1,4 @@
-/* prio-runner-lend.c: tasks of bindings that wait for others lend them their priority
+/* prio-runner-lend.c: a task of a binding that waits for another lends it its priority
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,15 +13,15 @@
 /**
  * prio_runner_new_lender:
  * @self: a runner
- * @id: the number of a task that is delayed or queued, or 0 for one that has begun
- * @priority: the [enum@PrioSched.TaskPriority] of that one, or %PRIO_PRIORITY_UNSET for that of @signal
- * @signal: (nullable): what may abort that one
+ * @id: the number of a task that is delayed or queued, or 0 if the task has begun
+ * @priority: the [enum@PrioSched.TaskPriority] of the task, or %PRIO_PRIORITY_UNSET for the priority of @signal
+ * @signal: (nullable): a signal that may abort the task
  *
- * Makes a task known as one that may wait for others, and be waited for.
+ * Makes a lender: a number for a task that may wait for other tasks, or be waited for, and lends them its priority.
  *
- * The library does not see what awaits what in another language: a binding tells it, by
- * [method@PrioSched.Runner.begin_wait], so that tasks lend their priority as [property@PrioSched.Scheduler:lends-priority]
- * describes.
+ * The library does not see which task waits for which in another language.  A binding reports it with
+ * [method@PrioSched.Runner.begin_wait], so that tasks lend their priority as
+ * [property@PrioSched.Scheduler:lends-priority] describes.
  *
  * ```c
  * guint waiter = prio_runner_new_lender (runner, 0, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
@@ -33,13 +33,11 @@
  * prio_runner_free_lender (runner, waiter);
  * ```
  *
- * A task that was posted before any scheduler of the context lends, or by [method@PrioSched.Runner.post], is not lent anything while
- * it is queued.
+ * A task that was posted before any scheduler of the context lends, or with [method@PrioSched.Runner.post], gets no
+ * priority while it is queued.  Call it on the thread that runs the main context; on others it does nothing.
  *
- * Call it on the thread that runs the main context; on others it does nothing.
- *
- * Returns: a number for [method@PrioSched.Runner.free_lender], which is to be called when the task has its result; 0 if
- *   no scheduler of the main context lends, if the task is not there, or if its signal is aborted
+ * Returns: the lender; free it with [method@PrioSched.Runner.free_lender] when the task has its result; 0 if no
+ *   scheduler of the main context lends, if there is no such task, or if its signal is aborted
  *
  * Since: 1.0
  */
@@ -63,10 +61,9 @@ prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable 
 /**
  * prio_runner_free_lender:
  * @self: a runner
- * @lender: what [method@PrioSched.Runner.new_lender] has returned
+ * @lender: a number that [method@PrioSched.Runner.new_lender] has returned
  *
- * Tells that a task has its result, or was aborted: nobody waits for it any more, and it waits for nobody.
- *
+ * Frees the lender of a task that has its result, or was aborted.  All its waits are over.
  * Call it on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0
@@ -87,12 +84,11 @@ prio_runner_free_lender (PrioRunner *self, guint lender)
 /**
  * prio_runner_begin_wait:
  * @self: a runner
- * @lender: the task that waits: what [method@PrioSched.Runner.new_lender] has returned
- * @awaited: the task that it waits for, likewise
+ * @lender: the lender of the task that waits
+ * @awaited: the lender of the task that it waits for
  *
- * Tells that a task waits for another: from now on it lends it its priority, until one of them has its result or is aborted, or
- * until [method@PrioSched.Runner.end_wait] is called.
- *
+ * Begins a wait: @lender lends its priority to @awaited until one of the two is freed, or until
+ * [method@PrioSched.Runner.end_wait] is called.
  * Call it on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0
@@ -112,11 +108,10 @@ prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited)
 /**
  * prio_runner_begin_wait_for_id:
  * @self: a runner
- * @lender: the task that waits: what [method@PrioSched.Runner.new_lender] has returned
+ * @lender: the lender of the task that waits
  * @id: the number of a continuation that is delayed or queued
  *
- * Tells that a task waits for its own continuation, as long as that is queued.
- *
+ * Begins the wait of a task for its continuation, which lasts as long as the continuation is delayed or queued.
  * Call it on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0
@@ -136,11 +131,10 @@ prio_runner_begin_wait_for_id (PrioRunner *self, guint lender, guint id)
 /**
  * prio_runner_end_wait:
  * @self: a runner
- * @lender: the task that has waited
- * @awaited: the task that it has waited for, which has no result yet
+ * @lender: the lender of the task that has waited
+ * @awaited: the lender of the task that it has waited for, which has no result yet
  *
- * Tells that a wait which [method@PrioSched.Runner.begin_wait] has begun is over, before the other has its result.
- *
+ * Ends a wait that [method@PrioSched.Runner.begin_wait] has begun, before the awaited task has its result.
  * Call it on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0

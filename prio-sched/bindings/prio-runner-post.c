@@ -1,4 +1,4 @@
-/* prio-runner-post.c: how tasks of a runner, their continuations and its idle callbacks are queued, and taken back
+/* prio-runner-post.c: posts and cancels tasks of a runner, their continuations, and idle callbacks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,12 +16,9 @@
  * @id: the number that identifies the task; not 0
  * @priority: a [enum@PrioSched.TaskPriority]
  *
- * Posts a task without a signal: nothing can abort it (§2.2, §2.4.2 of the draft).
+ * Posts a task without a signal, which nothing can abort (§2.2, §2.4.2 of the draft).  Any thread may call it.
  *
- * Any thread may call it.
- *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it was posted from a task
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and whether it was posted from a task
  *
  * Since: 1.0
  */
@@ -39,23 +36,19 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  * prio_runner_post_full:
  * @self: a runner
  * @id: the number that identifies the task; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or
- *   any other cancellable
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for the priority of @signal or, if it has none,
+ *   %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the task
  * @delay: milliseconds to wait before the task is queued
- * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
- *   task whose timeout has not passed; 0 for none
+ * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all whose timeout has
+ *   not passed; 0 for none
  * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
  *
  * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft), and with a timeout: see
- * [struct@PrioSched.TaskOptions].
+ * [struct@PrioSched.TaskOptions].  Any thread may call it.
  *
- * Any thread may call it.
- *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it was posted from a task; a task that is rejected here is not reported by
- *   [method@PrioSched.Runner.take_rejected]
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and whether it was posted from a task; a
+ *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
  *
  * Since: 1.0
  */
@@ -82,14 +75,10 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
  * Posts the continuation of the running task after a yield.  It inherits that task's
  * signal and priority (§2.2, §2.4.2 of the draft).
  *
- * Outside any task of the scheduler its priority is
- * %PRIO_TASK_PRIORITY_USER_VISIBLE.
+ * Outside any task of the scheduler its priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  Any thread may call it.
  *
- * Any thread may call it.
- *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and
- *   whether it was posted from a task; a task that is rejected here is not reported by
- *   [method@PrioSched.Runner.take_rejected]
+ * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and whether it was posted from a task; a
+ *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
  *
  * Since: 1.0
  */
@@ -106,17 +95,16 @@ prio_runner_yield (PrioRunner *self, guint id)
  * prio_runner_yield_full:
  * @self: a runner
  * @id: the number that identifies the continuation; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @signal: (nullable): what may abort the continuation: a [class@PrioSched.TaskSignal], or
- *   any other cancellable
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for the priority of @signal or, if it has none,
+ *   %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the continuation
  * @delay: milliseconds to wait before the continuation is queued
  * @expiry: when the timeout of the task passes, in microseconds of g_get_monotonic_time(); -1 if it has none
  * @takes_turns: whether it waits behind tasks of the same priority that are queued already
  *
- * Posts the continuation of a task, which runs before the tasks of its priority unless it takes turns.  It inherits nothing, and is for a binding that
- * knows the task where the library does not: after an `await` of something else.  Elsewhere [method@PrioSched.Runner.yield]
- * inherits all of this.
+ * Posts the continuation of a task, which runs before the tasks of its priority unless it takes turns.  It inherits
+ * nothing: it is for a binding that knows the task where the library does not, such as after an `await` of something
+ * else.  Elsewhere use [method@PrioSched.Runner.yield], which inherits all of this.
  *
  * Any thread may call it.
  *
@@ -143,8 +131,8 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
  * @self: a runner
  * @id: the number of a task
  *
- * Aborts a task alone that is delayed or queued, as [method@PrioSched.Task.cancel] does with others: it leaves its queue at once,
- * and [method@PrioSched.Runner.take_rejected] reports it.
+ * Cancels one task that is delayed or queued, as [method@PrioSched.Task.cancel] does: it leaves its queue at once, and
+ * [method@PrioSched.Runner.take_rejected] reports it.
  *
  * ```c
  * prio_runner_post_full (runner, id, PRIO_TASK_PRIORITY_BACKGROUND, NULL, 10000, 0, FALSE);
@@ -154,10 +142,9 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
  * ```
  *
  * A task without a signal, a delay and a timeout is found only if there are no more than a thousand older ones of its priority.
- *
  * Call it on the thread that runs the main context; on others it does nothing.
  *
- * Returns: whether it has been taken out; %FALSE if it runs, if its signal has been aborted, or if it is not found
+ * Returns: %TRUE if the task was cancelled; %FALSE if it runs, if its signal has been aborted, or if it is not found
  *
  * Since: 1.0
  */
@@ -183,15 +170,14 @@ prio_runner_cancel (PrioRunner *self, guint id)
  * @self: a runner
  * @timeout: milliseconds after which the function is called in any case, or 0 for never
  *
- * Calls the runner's function once, with the returned number, when the main context has
- * nothing else to do.  The call is not for a task, so the function must not call
- * [func@PrioSched.Runner.next].
+ * Calls the runner's function once, with the returned number, when the main context has nothing else to do.  The call
+ * is not for a task, so the function must not call [func@PrioSched.Runner.next].
  *
  * It is otherwise like [method@PrioSched.Scheduler.request_idle_callback];
- * [func@PrioSched.IdleDeadline.get_current] returns the deadline.  The numbers may equal
- * those of the runner's tasks, so a binding uses a separate runner for idle callbacks.
+ * [func@PrioSched.IdleDeadline.get_current] returns the deadline.  The numbers may equal numbers of the runner's tasks,
+ * so a binding uses a separate runner for idle callbacks.
  *
- * Any thread may call it.  If the scheduler and its tasks have gone, nothing is called.
+ * Any thread may call it.  If the scheduler and its tasks are gone, nothing is called.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *

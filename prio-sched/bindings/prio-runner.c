@@ -16,8 +16,8 @@ G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref
  * @scheduler: a scheduler
  * @func: (scope notified) (closure user_data) (destroy notify): runs the tasks
  * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed: when @scheduler
- *   has gone and the last task has run, or when the main context is destroyed or its worker has stopped
+ * @notify: (nullable): called when @user_data is no longer needed: when @scheduler is gone and the last task has run,
+ *   or when the main context is destroyed or its worker has stopped
  *
  * Makes a runner for tasks of @scheduler.
  *
@@ -77,12 +77,12 @@ prio_runner_unref (PrioRunner *self)
  * @self: a runner
  * @n_rejected: (out): how many there are
  *
- * Takes the numbers of the tasks that were rejected, in that order: they will not run,
- * because their signal has been aborted.
+ * Returns the numbers of the tasks that were rejected, in that order, once: they will not run, because their signal has
+ * been aborted.
  *
  * The runner's function is called with 0 at the next checkpoint after a task has been
- * rejected; code that aborts a signal may call this at once.  On other threads than the one
- * that runs the main context, the array is empty, unless that has been destroyed.
+ * rejected; code that aborts a signal may call this at once.  On other threads than the owner of the main context, the
+ * array is empty, unless the context has been destroyed.
  *
  * Returns: (transfer full) (array length=n_rejected) (nullable): the numbers
  *
@@ -110,14 +110,13 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
  * prio_runner_is_owner:
  * @self: a runner
  *
- * Tells whether the calling thread is the one that runs the main context: the last that has run it or, before that, the one that has made its
+ * Returns whether the calling thread owns the main context: whether it ran the context last or, before that, made its
  * first scheduler.
  *
- * It is for language bindings, which raise an exception where a function that belongs to that thread would log a critical message.
+ * It is for language bindings, which raise an exception where a function of the owner thread would log a critical
+ * message.  Any thread may call it.
  *
- * Any thread may call it.
- *
- * Returns: whether it is; %FALSE if the main context has gone
+ * Returns: whether it does; %FALSE if the main context is destroyed
  *
  * Since: 1.0
  */
@@ -132,15 +131,15 @@ prio_runner_is_owner (PrioRunner *self)
 /**
  * prio_runner_set_name_func:
  * @self: a runner
- * @func: (scope notified) (closure user_data) (destroy notify): tells a task's name
+ * @func: (scope notified) (closure user_data) (destroy notify): returns a task's name
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed: with the notify of [ctor@PrioSched.Runner.new]
  *
- * Lets the library ask for the names of tasks, for [callback@PrioSched.LongTaskFunc], traces and the monitor.
+ * Sets a function that returns the names of tasks, for [callback@PrioSched.LongTaskFunc], traces and the monitor.
  *
  * @func is called only while one of these needs names: right before a task begins, with its number, on the thread that runs the
- * main context; for a trace also when that thread posts the task.  A task that has a name already is not asked for, unless it
- * is a continuation.
+ * main context; for a trace also when that thread posts the task.  It is not called for a task that has a name already,
+ * unless the task is a continuation.
  *
  * Call it once, on that thread, before the first task is posted.
  *
@@ -165,7 +164,7 @@ prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer u
 
   if (self->run_queue == NULL)
     {
-      /* Nothing will run any more. */
+      /* The runner is closed, so no task will run. */
       prio_release_now (notify, user_data);
       return;
     }
@@ -177,12 +176,11 @@ prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer u
 /**
  * prio_runner_end:
  *
- * Ends the function of the running task, and performs its checkpoint: the microtasks that it
- * queued are called.  After that its signal can no longer abort it (§2.4.2 of the draft), and
- * no task is running.
+ * Ends the function of the running task, and performs its checkpoint: the microtasks that it queued are called.  After
+ * that its signal can no longer abort it (§2.4.2 of the draft), and no task is running.
  *
- * Call it in the function of a runner, on its thread, if the binding needs to know of an
- * abort before it settles the result; otherwise [func@PrioSched.Runner.next] does the same.
+ * Call it in the function of a runner, on its thread, if the binding needs to know about an abort before it settles the
+ * result; otherwise [func@PrioSched.Runner.next] does the same.
  *
  * Returns: whether the task was aborted while it ran
  *
@@ -197,11 +195,9 @@ prio_runner_end (void)
 /**
  * prio_runner_next:
  *
- * Ends the running task, and begins the next one of all schedulers if that is a task of the
- * same runner.
+ * Ends the running task, and begins the next one of all schedulers if that is a task of the same runner.
  *
- * Call it in the function of a runner, on its thread.  The function returns once this
- * returns 0.
+ * Call it in the function of a runner, on its thread.  The function returns once this returns 0.
  *
  * Returns: the number of the task that is running now, or 0 if there is none
  *
@@ -216,16 +212,17 @@ prio_runner_next (void)
 /**
  * prio_scheduler_run_in_thread_under:
  * @self: a scheduler
- * @worker: (nullable): whose thread runs @func, or %NULL for one of the pool
- * @priority: the priority, or 0, which is %PRIO_PRIORITY_UNSET, for that of @signal
- * @signal: (nullable): what may abort the task
+ * @worker: (nullable): the worker whose thread runs @func, or %NULL for a thread of the pool
+ * @priority: the priority, or %PRIO_PRIORITY_UNSET, which is 0, for the priority of @signal
+ * @signal: (nullable): a signal that may abort the task
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or
- * [method@PrioSched.Scheduler.run_in_worker], for a language that cannot let go of what it has put into a structure of options.
+ * [method@PrioSched.Scheduler.run_in_worker], for a language that cannot free the values that it has put into a
+ * structure of options.
  *
  * Any thread may call it; @notify is called on the thread that runs the scheduler's main context.
  *

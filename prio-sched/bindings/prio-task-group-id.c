@@ -1,7 +1,8 @@
 /* prio-task-group-id.c: tasks of a group that are identified by numbers, and waits for them
  *
- * A member of the group stands for such a task, and has its place and its age.  What its function does is to call that of the
- * runner: so the rules of groups are those of prio-task-group-post.c and prio-task-group-wait.c.
+ * For each such task there is a task of the group, the id task, which has its place and its age, and whose function
+ * calls the runner's function.  So the rules of groups in prio-task-group-post.c and prio-task-group-wait.c hold here
+ * too.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,20 +14,20 @@
 #include "base/prio-check-private.h"
 #include "prio-numbers.h"
 
-/* The domain of the errors that stand for those of tasks of runners; their codes are the handles. */
+/* Returns the internal error domain for failed runner tasks, whose error code is the task's handle. */
 static GQuark
 handle_quark (void)
 {
   return g_quark_from_static_string ("prio-sched-task-handle");
 }
 
-/* The data of a task of a group that stands for one of a runner, until it has its result. */
+/* The data of an id task, until it has its result. */
 typedef struct
 {
   PrioRunner *runner; /* held, and the task is a user of its numbers; NULL once the task has begun */
-  PrioTask *task;     /* held; NULL if it was rejected at once, which who posts it knows */
+  PrioTask *task;     /* held; NULL if the task was rejected at once, which its poster knows */
   guint id;
-} PrioSeat;
+} PrioIdTask;
 
 static gboolean
 is_over (PrioTask *task)
@@ -34,45 +35,45 @@ is_over (PrioTask *task)
   return prio_task_get_state (task) >= PRIO_TASK_STATE_FULFILLED;
 }
 
-/* The seat of @task, which has no result yet, or is NULL; NULL if it is not a task of a runner. */
-static PrioSeat *
-seat_of (PrioTask *task)
+/* The id_task of @task, which has no result yet, or is NULL; NULL if it is not a task of a runner. */
+static PrioIdTask *
+id_task_of (PrioTask *task)
 {
   return task != NULL && g_async_result_is_tagged (G_ASYNC_RESULT (task), prio_task_group_post_id) ? prio_task_group_get_data (task) : NULL;
 }
 
-static PrioSeat *
-get_seat (PrioTaskGroup *self, guint handle)
+static PrioIdTask *
+get_id_task (PrioTaskGroup *self, guint handle)
 {
-  return seat_of (prio_task_group_find (self, handle));
+  return id_task_of (prio_task_group_find (self, handle));
 }
 
-/* The destroy notify of the task: it has its result. */
+/* Destroy notify of an id task, which has its result. */
 static void
-end_seat (gpointer data)
+end_id_task (gpointer data)
 {
-  PrioSeat *seat = data;
+  PrioIdTask *id_task = data;
 
-  if (seat->runner != NULL)
-    prio_numbers_drop_rejected (seat->runner, seat->task != NULL ? seat->id : 0);
-  g_clear_object (&seat->task);
-  g_free (seat);
+  if (id_task->runner != NULL)
+    prio_numbers_drop_rejected (id_task->runner, id_task->task != NULL ? id_task->id : 0);
+  g_clear_object (&id_task->task);
+  g_free (id_task);
 }
 
-/* The function of the task. */
+/* Function of an id task. */
 static void
-run_seat (PrioTask *task, gpointer data)
+run_id_task (PrioTask *task, gpointer data)
 {
-  PrioSeat *seat = data;
-  PrioRunner *runner = g_steal_pointer (&seat->runner);
+  PrioIdTask *id_task = data;
+  PrioRunner *runner = g_steal_pointer (&id_task->runner);
 
-  /* The seat may end in the function, and the runner is not closed while that runs. */
+  /* The id_task may end in the function, and the runner is not closed while that runs. */
   prio_task_defer (task);
-  prio_numbers_run_in (runner, seat->id, prio_task_get_entry (task));
+  prio_numbers_run_in (runner, id_task->id, prio_task_get_entry (task));
   prio_numbers_drop (runner);
 }
 
-/* Whether @runner can run tasks of @self; if not, says so for @function. */
+/* Returns whether @runner can run tasks of @self; if not, logs a critical message for @function. */
 G_GNUC_UNUSED static gboolean
 check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *runner)
 {
@@ -86,30 +87,29 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
 /**
  * prio_task_group_post_id:
  * @self: a group
- * @runner: runs the task: a runner of the group's scheduler
+ * @runner: a runner of the group's scheduler, which runs the task
  * @id: the number that identifies the task to @runner; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of
- *   @signal or, if it has none, that of the group
- * @signal: (nullable): what may abort the task, beside the group
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for the priority of @signal or, if it has none,
+ *   the group's
+ * @signal: (nullable): a signal that may abort the task, beside the group's
  * @delay: milliseconds to wait before the task is queued
- * @timeout: milliseconds from now, or from the end of the delay, after which it goes before every
- *   task whose timeout has not passed; 0 for none
+ * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all whose timeout has
+ *   not passed; 0 for none
  * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
- * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: that
- *   of the group, or one that depends on it and on @signal
+ * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: the group's, or
+ *   a signal that depends on it and on @signal
  * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.Posted], as for
  *   [method@PrioSched.Runner.post_full]
  *
- * Posts a task of a [struct@PrioSched.Runner] that begins when a place is free.
+ * Posts a task of a [struct@PrioSched.Runner] that begins when the group has a free place.
  *
- * It is for language bindings, whose tasks are numbers: in C, [method@PrioSched.TaskGroup.post_task]
- * does the same.  The task keeps its place until [method@PrioSched.TaskGroup.return_id] is called.
- *
+ * It is for language bindings, whose tasks are numbers.  In C, use [method@PrioSched.TaskGroup.post_task].  The task
+ * keeps its place until [method@PrioSched.TaskGroup.return_id] is called.
  * Call it on the thread that runs the scheduler's main context.
  *
- * Returns: a number that identifies the task to the group until its result is there, or 0 if it is rejected at once, which
- *   [method@PrioSched.Runner.take_rejected] does not report
+ * Returns: a handle that identifies the task to the group until the task has its result, or 0 if it is rejected at
+ *   once, which [method@PrioSched.Runner.take_rejected] does not report
  *
  * Since: 1.0
  */
@@ -120,7 +120,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
                               .name = name, .source_tag = prio_task_group_post_id, .takes_turns = takes_turns };
   g_autoptr (PrioTask) task = NULL;
-  PrioSeat *seat;
+  PrioIdTask *id_task;
 
   if (combined != NULL)
     *combined = NULL;
@@ -130,18 +130,18 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   prio_return_val_if_wrong (check_runner_of_group (G_STRFUNC, self, runner), 0);
   g_return_val_if_fail (id != 0, 0);
 
-  /* If its scheduler has gone, it is closed. */
+  /* The runner of a scheduler that is gone is closed. */
   if (runner->run_queue == NULL || !prio_numbers_enter (runner->loop))
     return 0;
   prio_numbers_use (runner);
   prio_numbers_leave (runner->loop);
 
-  seat = g_new (PrioSeat, 1);
-  *seat = (PrioSeat) { .runner = runner, .id = id };
-  task = prio_task_group_post_task (self, &options, run_seat, seat, end_seat);
+  id_task = g_new (PrioIdTask, 1);
+  *id_task = (PrioIdTask) { .runner = runner, .id = id };
+  task = prio_task_group_post_task (self, &options, run_id_task, id_task, end_id_task);
   if (task == NULL)
     {
-      end_seat (seat);
+      end_id_task (id_task);
       return 0;
     }
   if (combined != NULL)
@@ -149,7 +149,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   if (is_over (task))
     return 0;
 
-  seat->task = g_object_ref (task);
+  id_task->task = g_object_ref (task);
   if (posted != NULL)
     *posted = prio_state_capture (runner->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
   return prio_task_group_number (task);
@@ -158,14 +158,14 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
 /**
  * prio_task_group_return_id:
  * @self: a group
- * @handle: what [method@PrioSched.TaskGroup.post_id] has returned
+ * @handle: a handle that [method@PrioSched.TaskGroup.post_id] has returned
  * @failure: (nullable): why the task has failed, or %NULL if it was fulfilled
  *
- * Tells a group that a task of a runner has its result, and needs its place no longer.
+ * Gives a task of a runner its result in the group, and frees its place.
  *
- * A wait for the group that ends with it tells by [method@PrioSched.TaskGroup.finish_id] which one it was.  A task that has not begun
- * is cancelled, as by [method@PrioSched.Task.cancel], and its runner reports it as rejected.  If the task has been cancelled, or
- * aborted in its function, or its main context has gone, nothing happens.
+ * If it ends a wait for the group, [method@PrioSched.TaskGroup.finish_id] returns its handle.  A task that has not
+ * begun is cancelled, as with [method@PrioSched.Task.cancel], and its runner reports it as rejected.  If the task has
+ * been cancelled, or aborted in its function, or its main context is destroyed, nothing happens.
  *
  * Call it on the thread that runs the scheduler's main context.
  *
@@ -175,23 +175,23 @@ void
 prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failure)
 {
   g_autoptr (PrioTask) task = NULL;
-  PrioSeat *seat;
+  PrioIdTask *id_task;
 
-  /* Nobody needs to hear of its tasks any more. */
+  /* After the end of its main context, its tasks have no results. */
   if (PRIO_IS_TASK_GROUP (self) && prio_loop_has_gone (prio_task_group_get_loop (self)))
     return;
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
-  seat = get_seat (self, handle);
-  if (seat == NULL || is_over (seat->task))
+  id_task = get_id_task (self, handle);
+  if (id_task == NULL || is_over (id_task->task))
     return;
-  if (seat->runner != NULL)
+  if (id_task->runner != NULL)
     {
-      prio_task_cancel (seat->task);
+      prio_task_cancel (id_task->task);
       return;
     }
 
-  task = g_object_ref (seat->task);
+  task = g_object_ref (id_task->task);
   if (failure != NULL)
     prio_task_return_error (task, g_error_new_literal (handle_quark (), (gint) handle, failure));
   else
@@ -201,15 +201,13 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
 /**
  * prio_task_group_new_lender:
  * @self: a group
- * @handle: what [method@PrioSched.TaskGroup.post_id] has returned
+ * @handle: a handle that [method@PrioSched.TaskGroup.post_id] has returned
  *
- * Makes a task of the group known as one that may wait for others, and be waited for, as [method@PrioSched.Runner.new_lender]
- * does with others.
- *
+ * Makes a lender for a task of the group: see [method@PrioSched.Runner.new_lender].
  * Call it on the thread that runs the scheduler's main context.
  *
- * Returns: a number for [method@PrioSched.Runner.free_lender], or 0 if no scheduler of the main context lends, or the task has its
- *   result
+ * Returns: the lender; free it with [method@PrioSched.Runner.free_lender]; 0 if no scheduler of the main context lends,
+ *   or if the task has its result
  *
  * Since: 1.0
  */
@@ -217,16 +215,16 @@ guint
 prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
 {
   PrioLoop *loop;
-  PrioSeat *seat;
+  PrioIdTask *id_task;
   guint lender;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), 0);
 
-  seat = get_seat (self, handle);
+  id_task = get_id_task (self, handle);
   loop = prio_task_group_get_loop (self);
-  if (seat == NULL || is_over (seat->task) || !prio_numbers_enter (loop))
+  if (id_task == NULL || is_over (id_task->task) || !prio_numbers_enter (loop))
     return 0;
-  lender = prio_numbers_keep_task (seat->task);
+  lender = prio_numbers_keep_task (id_task->task);
   prio_numbers_leave (loop);
   return lender;
 }
@@ -235,7 +233,7 @@ prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
  * prio_runner_get_first:
  * @self: a runner
  *
- * Gets the number of the task that comes next of all tasks of the scheduler, if it is one of this runner, in a group or not, and no
+ * Returns the number of the scheduler's next task if it is a task of this runner, in a group or not, and not a
  * continuation: see [method@PrioSched.Scheduler.dup_first_task].
  *
  * Call it on the thread that runs the main context; on others it returns 0.
@@ -248,7 +246,7 @@ guint
 prio_runner_get_first (PrioRunner *self)
 {
   PrioTask *task;
-  PrioSeat *seat;
+  PrioIdTask *id_task;
   guint id;
 
   g_return_val_if_fail (self != NULL, 0);
@@ -256,14 +254,14 @@ prio_runner_get_first (PrioRunner *self)
   if (!prio_numbers_enter (self->loop))
     return 0;
   id = prio_numbers_first (self, &task);
-  seat = seat_of (task);
-  if (seat != NULL && seat->runner == self)
-    id = seat->id;
+  id_task = id_task_of (task);
+  if (id_task != NULL && id_task->runner == self)
+    id = id_task->id;
   prio_numbers_leave (self->loop);
   return id;
 }
 
-/* The handle of the task that @task stands for, which has completed: 0 if it is none of a runner, or was aborted. */
+/* Returns the handle of the id task @task, which has its result; 0 if it is another task, or was aborted. */
 static guint
 handle_of (PrioTask *task)
 {
@@ -276,12 +274,12 @@ handle_of (PrioTask *task)
   return (guint) prio_task_propagate_int (task, NULL);
 }
 
-/* A wait that is a task of a runner, which is posted when it is over. */
+/* A wait that is a task of a runner.  The task is posted when the wait is over. */
 typedef struct
 {
   PrioRunner *runner; /* held until then */
   guint id;
-  PrioTask *task; /* how it has ended; */
+  PrioTask *task; /* the result of the wait: */
   GError *error;
 } PrioIdWait;
 
@@ -295,7 +293,7 @@ wait_free (gpointer data)
   g_free (wait);
 }
 
-/* The waits for a group that are over, by their ids. */
+/* Returns the waits for a group that are over, by their ids. */
 static GHashTable *
 ended_of (GObject *group)
 {
@@ -318,24 +316,23 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
 
   prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, &wait->task, &wait->error);
   g_hash_table_insert (ended_of (group), GUINT_TO_POINTER (wait->id), wait);
-  /* Not behind a loop of yields. */
+  /* The highest priority, so that yields in a loop cannot delay it. */
   prio_runner_yield_full (runner, wait->id, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, 0, -1, FALSE);
 }
 
 /**
  * prio_task_group_wait_id:
  * @self: a group
- * @own: (nullable): the group of the task that waits, or %NULL if that is in none
- * @handle: what [method@PrioSched.TaskGroup.post_id] of @own has returned for it, or 0
- * @until: what to wait for
- * @cancellable: (nullable): what ends the wait, or %NULL
+ * @own: (nullable): the group of the task that waits, or %NULL if it is in none
+ * @handle: the handle of that task in @own, or 0
+ * @until: which results to wait for
+ * @cancellable: (nullable): a cancellable that ends the wait, or %NULL
  * @runner: a runner of the group's scheduler
  * @id: the number of a task for @runner, which is posted when the wait is over; not 0
  *
  * Waits for tasks of the group, as [method@PrioSched.TaskGroup.wait_async] does, for a language binding.
  *
  * That task calls [method@PrioSched.TaskGroup.finish_id].
- *
  * Call it on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
@@ -361,17 +358,17 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
 /**
  * prio_task_group_finish_id:
  * @self: a group
- * @id: the number of the task that was posted because a wait is over
+ * @id: the number of the task that was posted at the end of the wait
  * @task: (out) (optional) (nullable) (transfer full): as for [method@PrioSched.TaskGroup.wait_finish]
- * @handle: (out) (optional): return location for what [method@PrioSched.TaskGroup.post_id] has returned for that task; 0 if there
- *   is no such task, if it is none of a runner, or if it was aborted
+ * @handle: (out) (optional): return location for the handle of that task; 0 if there is no such task, if it is not a
+ *   task of a runner, or if it was aborted
  * @error: return location for a `GError`
  *
- * Ends a wait that has begun with [method@PrioSched.TaskGroup.wait_id].
+ * Finishes a wait that has begun with [method@PrioSched.TaskGroup.wait_id].
  *
  * Call it in the task @id, on the thread that runs the scheduler's main context.  It fails as [method@PrioSched.TaskGroup.wait_finish] does.
  *
- * Returns: %TRUE if what was waited for has come, or %FALSE with @error set
+ * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *
  * Since: 1.0
  */
