@@ -1,6 +1,6 @@
-/* prio-environment-private.h: variables of the environment that have files written, and the program's name in them
+/* prio-environment-private.h: environment variables that name files to write, and the program's name in those files
  *
- * Promises: a program that runs with more rights than the user who has started it finds no variable.
+ * Promises: a program that runs with more rights than the user who started it does not see these variables.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

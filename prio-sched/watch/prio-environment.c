@@ -1,4 +1,4 @@
-/* prio-environment.c: variables of the environment that have files written, and the program's name in them
+/* prio-environment.c: environment variables that name files to write, and the program's name in those files
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,7 +16,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The value of the variable @name, or NULL. */
 const char *
 prio_environment_get (const char *name)
 {
@@ -27,7 +26,7 @@ prio_environment_get (const char *name)
 #endif
 }
 
-/* What the program is called: by itself or, where it has told GLib nothing, by the program that has started it.  NULL if that is not known. */
+/* Returns the program's name, from GLib or else from the name of its executable; NULL if neither is known. */
 const char *
 prio_environment_get_program (void)
 {

@@ -1,7 +1,7 @@
-/* prio-histogram-private.h: how many times of each length there have been
+/* prio-histogram-private.h: a histogram of times
  *
- * Promises: a time is found by a bucket, of which there are four for each power of two, so that its answer is at most a fifth too
- * short.  The number of times, their sum and the longest are exact.  The unit is the user's.
+ * Promises: there are four buckets for each power of two, so an answer is at most a fifth too short.  The number of
+ * times, their sum and the longest are exact.  The caller chooses the unit.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,7 +10,7 @@
 
 #include <glib.h>
 
-#define PRIO_N_BUCKETS 160 /* what is longer than 2^41 counts in the last one */
+#define PRIO_N_BUCKETS 160 /* the last counts all times above 2^41 */
 
 typedef struct
 {
@@ -18,7 +18,7 @@ typedef struct
   guint64 buckets[PRIO_N_BUCKETS];
 } PrioHistogram;
 
-/* The bucket of @time, and from where on it counts. */
+/* Returns the bucket of @time. */
 static inline guint
 prio_histogram_bucket (gint64 time)
 {
@@ -48,11 +48,11 @@ prio_histogram_add (PrioHistogram *self, gint64 time)
   self->longest = MAX (self->longest, length);
 }
 
-/* The time that the @share of all, up to 1, does not exceed: the start of the bucket that it is in. */
+/* Returns the time that the @share of all, up to 1, does not exceed: the start of its bucket. */
 static inline gint64
 prio_histogram_time_at (const PrioHistogram *self, double share)
 {
-  /* Rounded up, but for what the multiplication may be wrong by. */
+  /* Rounds up, and allows for the error of the multiplication. */
   guint64 wanted = self->count - (guint64) ((1 - share) * (double) self->count + 1e-6);
   guint64 seen = self->buckets[0];
   guint bucket = 0;

@@ -1,4 +1,4 @@
-/* prio-holding.c: what holds the loop, and for how long
+/* prio-holding.c: which task or source holds the loop, and for how long
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,7 +10,7 @@
 #include "watch/prio-trace-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
-/* So many may wait until the loop gets to them. */
+/* The most reports that wait for the loop. */
 #define MAX_REPORTS 64
 
 void
@@ -20,7 +20,7 @@ prio_held_free (PrioHeld *held)
   g_free (held);
 }
 
-/* From @since on, µs, @task or @other holds the loop, or nobody knows who if both are NULL. */
+/* The holder of the loop since @since, µs: @task, @other, or unknown if both are NULL. */
 typedef struct
 {
   gint64 since; /* 0 while GLib may sleep */
@@ -28,14 +28,14 @@ typedef struct
   PrioOther *other; /* in its dispatch */
 } PrioHolder;
 
-/* What is known of an observed loop. */
+/* The record of an observed loop. */
 typedef struct
 {
-  gint64 threshold; /* µs; 0 while nobody watches */
+  gint64 threshold; /* µs; 0 while nothing is to be reported */
   PrioHeldFunc report;
-  gboolean in_batch; /* tasks run: what is noted now is reported at the end of their batch */
-  GQueue reports;     /* PrioHeld: the oldest first, for which a source or the end of the batch will come, or the end of a dispatch */
-  gboolean has_source; /* that will tell them */
+  gboolean in_batch; /* a batch runs: reports wait until its end */
+  GQueue reports;     /* PrioHeld, the oldest first; a source, the end of the batch or of a dispatch reports them */
+  gboolean has_source; /* whether an idle source will report them */
   PrioHolder holder;
   gint64 unknown, unknown_until; /* how long something unknown held it before the source that is dispatched, and until when, µs */
   PrioOthersSeen seen;
@@ -55,7 +55,8 @@ holding_of (PrioLoop *loop)
   return prio_loop_ensure_record (loop, PRIO_SLOT_WATCH, &slot_funcs);
 }
 
-/* Reports what is queued, outside.  The time that this takes is nobody's, also if a function runs the main loop. */
+/* Makes the queued reports, outside.  This time does not count for any holder, not even if a handler runs the main
+ * loop. */
 static void
 tell_all (gpointer loop)
 {
@@ -82,7 +83,7 @@ tell_from_source (gpointer loop)
   return G_SOURCE_REMOVE;
 }
 
-/* Makes the reports when the loop gets to its idle sources. */
+/* Makes the reports in an idle source. */
 static void
 tell_when_idle (PrioLoop *loop)
 {
@@ -98,7 +99,7 @@ tell_when_idle (PrioLoop *loop)
   g_source_attach (source, prio_observed_context (loop));
 }
 
-/* Notes that @holder has held the loop for @duration µs until @now, if that is long.  The report comes later. */
+/* Queues a report if @duration µs, for which @holder has held the loop until @now, is long. */
 static void
 note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
 {
@@ -134,7 +135,7 @@ note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
     prio_observed_call_later (loop, tell_all, loop);
 }
 
-/* The holder of @loop, which it has been until @now, is so no longer; from @since on nobody knows who is. */
+/* Ends the time of the holder of @loop at @now.  From @since the holder is unknown. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {
@@ -169,7 +170,7 @@ ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task,
 static void
 yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
-  /* Its microtasks follow, and are a part of the step. */
+  /* The task's microtasks follow, and belong to the step. */
   if (prio_observed_has_microtasks (loop))
     holding_of (loop)->holder.task = task;
   else
@@ -216,14 +217,14 @@ static PrioObserver observer = {
   .batch_ended = batch_ended,
 };
 
-/* The context is locked, so nothing may be reported yet. */
+/* Called while the context is locked, so nothing may be reported yet. */
 static void
 source_begins (PrioLoop *loop, PrioOther *other)
 {
   PrioHolding *holding = holding_of (loop);
   gint64 now;
 
-  /* Sources are known for longer than anybody watches. */
+  /* Sources keep our functions when nothing is to be reported any more. */
   if (holding->threshold == 0)
     return;
   now = prio_clock_now ();
@@ -250,14 +251,14 @@ source_ended (PrioLoop *loop, PrioOther *other)
     tell_all (loop);
 }
 
-/* Any thread, outside: a scheduler watches from now on, or no longer if not @on. */
+/* Adds or removes the observer, for a scheduler that begins or ends to watch.  Any thread, outside. */
 void
 prio_holding_observe (gboolean on)
 {
   (on ? prio_observer_add : prio_observer_remove) (&observer);
 }
 
-/* Inside: @report is called with what holds @loop for @threshold µs; 0 for nothing. */
+/* Sets a function, called with each holder of @loop for @threshold µs or longer; 0 for none.  Inside. */
 void
 prio_holding_set (PrioLoop *loop, gint64 threshold, PrioHeldFunc report)
 {

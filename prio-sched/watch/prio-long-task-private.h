@@ -1,4 +1,4 @@
-/* prio-long-task-private.h: what holds a main loop for long, for prio-watch.c
+/* prio-long-task-private.h: long tasks, for prio-watch.c
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-long-task.c: what holds a main loop for long
+/* prio-long-task.c: calls functions for whatever holds a main loop for long
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,28 +14,28 @@
 
 #define VARIABLE "PRIO_SCHED_LONG_TASKS"
 
-/* What the environment sets, ms, and whether each long task is a message. */
+/* The threshold in the environment, ms; with it each long task is logged. 0 if it is not set. */
 static guint from_environment;
 
 /* A function that was added. */
 typedef struct
 {
   guint id;
-  PrioScheduler *scheduler; /* identifies it; it is there as long as this is in the list */
+  PrioScheduler *scheduler; /* identifies it; alive as long as this is in the list */
   gint64 threshold;         /* µs */
   PrioLongTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
   gboolean removed; /* atomic */
-  gboolean is_observed; /* until the loop has heard that it is removed, by another thread */
+  gboolean is_observed; /* whether the loop still has to notice that another thread has removed it */
 } Watch;
 
-/* A leaf: guards the list, from the oldest on. */
+/* A leaf: guards the list, from the oldest to the newest. */
 static PrioLock lock = PRIO_LOCK_INIT;
 static GQueue watches = G_QUEUE_INIT;
 static guint last_id;
 
-/* What the log says of @held. */
+/* Returns the sentence for the log about @held. */
 static char *
 to_sentence (const PrioHeld *held)
 {
@@ -70,7 +70,7 @@ watch_unref (gpointer watch)
   g_atomic_rc_box_release_full (watch, watch_clear);
 }
 
-/* Finds the functions that want to hear of @held, which has held @loop, the oldest first. */
+/* Returns the functions to call for @held, which has held @loop, the oldest first. */
 static GPtrArray *
 find_watches (PrioLoop *loop, const PrioHeld *held)
 {
@@ -88,7 +88,7 @@ find_watches (PrioLoop *loop, const PrioHeld *held)
   return found;
 }
 
-/* Reports @held. */
+/* Calls the functions for @held. */
 static void
 report (PrioLoop *loop, PrioHeld *held)
 {
@@ -112,7 +112,7 @@ report (PrioLoop *loop, PrioHeld *held)
   prio_held_free (held);
 }
 
-/* Sets the least threshold of those that watch @loop. */
+/* Sets the least threshold of the functions for @loop. */
 static void
 begin_to_watch (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
 {
@@ -130,7 +130,7 @@ begin_to_watch (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
   prio_holding_set (loop, least, report);
 }
 
-/* Releases a function that is in the list no longer, where nothing is locked. */
+/* Releases a function that has left the list, outside of all locks. */
 static void
 forget (PrioLoop *loop, gpointer watch)
 {
@@ -138,7 +138,7 @@ forget (PrioLoop *loop, gpointer watch)
   prio_loop_defer_release (loop, watch_unref, watch);
 }
 
-/* Removes the function @id of @self, or any of its functions if that is 0.  Returns FALSE if there is none. */
+/* Removes the function @id of @self, or any of its functions if @id is 0.  Returns FALSE if there is none. */
 static gboolean
 remove_watch (PrioScheduler *self, guint id)
 {
@@ -159,7 +159,7 @@ remove_watch (PrioScheduler *self, guint id)
     return FALSE;
 
   __atomic_store_n (&watch->removed, TRUE, __ATOMIC_SEQ_CST);
-  /* Without an observer, a loop that has not heard of it would keep a task that has ended. */
+  /* Without an observer, a loop that has not noticed the removal would keep a task that has ended. */
   is_here = prio_observed_is_here (prio_scheduler_get_loop (self));
   watch->is_observed = !is_here;
   prio_observed_call (prio_scheduler_get_loop (self), forget, watch);
@@ -168,7 +168,7 @@ remove_watch (PrioScheduler *self, guint id)
   return TRUE;
 }
 
-/* @self ends. */
+/* Removes the functions of @self, which ends. */
 void
 prio_scheduler_end_long_tasks (PrioScheduler *self)
 {
@@ -179,13 +179,13 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
 /**
  * prio_scheduler_add_long_task_func:
  * @self: a scheduler
- * @threshold: from how many milliseconds on something is reported, at least 1; such as %PRIO_LONG_TASK_THRESHOLD
- * @func: (scope notified) (closure user_data) (destroy notify): what to call
+ * @threshold: the shortest time to report, in milliseconds, at least 1; such as %PRIO_LONG_TASK_THRESHOLD
+ * @func: (scope notified) (closure user_data) (destroy notify): the function to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Has @func called whenever something has held the scheduler's main context for @threshold milliseconds, or longer: no
- * input was handled meanwhile, and no frame drawn.
+ * Adds a function that is called whenever something has held the scheduler's main context for @threshold milliseconds
+ * or longer.  Meanwhile no input was handled, and no frame drawn.
  *
  * ```c
  * static void
@@ -197,21 +197,20 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);
  * ```
  *
- * Something is a task of any scheduler of the main context, with its microtasks and callbacks; another source; or it is not
- * known, which may be a destroy notify, or code between two iterations of a program that iterates its main context itself.
- * What runs a main loop does not hold its main context meanwhile.
+ * This may be a task of any scheduler of the main context, with its microtasks and callbacks; another source; or an
+ * unknown holder, such as a destroy notify, or code between two iterations of a program that iterates its main context
+ * itself.  A function that runs a main loop does not hold its main context meanwhile.
  *
- * @func is called as soon as that is over, on the thread that runs the main context, in the order of time.  It is removed
- * with [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @notify is called on that
+ * @func is called soon afterwards, on the thread that runs the main context, in the order of time.  It is removed with
+ * [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @notify is called on that
  * thread too.
  *
- * While a function is there, the library looks at the clock when each task begins and ends.  Otherwise this costs nothing.
+ * While there is a function, the library reads the clock when each task begins and ends.  Otherwise this costs nothing.
  *
- * The environment variable `PRIO_SCHED_LONG_TASKS` has what is long printed in a program that is not changed:
- * `PRIO_SCHED_LONG_TASKS=50`.
+ * The environment variable `PRIO_SCHED_LONG_TASKS` logs long tasks of a program that is not changed: with
+ * `PRIO_SCHED_LONG_TASKS=50`, every task of 50 milliseconds or longer.
  *
- * Any thread may call it.  From another thread than the one that runs the main context, it takes effect when that comes
- * to it.
+ * Any thread may call it.  From another thread than the one that runs the main context, it takes effect soon after.
  *
  * Returns: an id, for [method@PrioSched.Scheduler.remove_long_task_func]
  *
@@ -250,12 +249,12 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
 /**
  * prio_scheduler_remove_long_task_func:
  * @self: a scheduler
- * @id: what [method@PrioSched.Scheduler.add_long_task_func] has returned
+ * @id: an id that [method@PrioSched.Scheduler.add_long_task_func] has returned
  *
  * Removes a function that was added for long tasks.
  *
- * On the thread that runs the main context, it is not called afterwards.  On another one, a call that has begun may still
- * go on.
+ * On the thread that runs the main context, the function is not called afterwards.  On another thread, a call that has
+ * begun may still go on.
  *
  * ```c
  * guint id = prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);

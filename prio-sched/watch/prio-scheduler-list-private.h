@@ -1,4 +1,4 @@
-/* prio-scheduler-list-private.h: which schedulers there are
+/* prio-scheduler-list-private.h: the list of all schedulers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

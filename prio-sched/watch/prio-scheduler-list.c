@@ -1,4 +1,4 @@
-/* prio-scheduler-list.c: the schedulers that there are
+/* prio-scheduler-list.c: the list of all schedulers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -12,10 +12,11 @@
 
 static G_DEFINE_QUARK (prio-sched-listed, listed)
 
-/* A leaf: guards the list, from the oldest on. */
+/* A leaf: guards the list, from the oldest to the newest. */
 static PrioLock lock = PRIO_LOCK_INIT;
-/* Weak references of the schedulers, each a GAtomicRcBox.  A scheduler has its link as data.  Who wants a scheduler holds the box outside
- * the lock: to take a reference of the scheduler may call a binding, and while it has none any more it may be about to be finalized. */
+/* Weak references to the schedulers, each a GAtomicRcBox.  A scheduler's qdata is its link.  To get a scheduler,
+ * hold its box outside the lock: taking a reference may call a binding, and a scheduler without references may be
+ * about to be finalized. */
 static GQueue list = G_QUEUE_INIT;
 
 static void
@@ -31,7 +32,7 @@ let_go (gpointer scheduler)
   g_object_unref (scheduler);
 }
 
-/* @self is being constructed. */
+/* Adds @self, which is being constructed. */
 void
 prio_scheduler_enlist (PrioScheduler *self)
 {
@@ -47,7 +48,7 @@ prio_scheduler_enlist (PrioScheduler *self)
   prio_lock_unlock (&lock);
 }
 
-/* @self is finalized. */
+/* Removes @self, which is being finalized. */
 void
 prio_scheduler_unlist (PrioScheduler *self)
 {
@@ -62,10 +63,10 @@ prio_scheduler_unlist (PrioScheduler *self)
 /**
  * prio_scheduler_list_all:
  *
- * Lists the schedulers of this process that somebody holds, of whatever main context, the oldest first.
+ * Returns all live schedulers of this process, of any main context, the oldest first.
  *
- * It is there to look into a program, as the page in GTK's inspector does.  [method@PrioSched.Scheduler.get_context] tells whose
- * each is: some of its functions may be called only on the thread that runs its main context.
+ * It is for tools that look into a program, such as the page in GTK's inspector.  Some functions of a scheduler may be
+ * called only on the thread that runs its main context: see [method@PrioSched.Scheduler.get_context].
  *
  * ```c
  * g_autoptr (GPtrArray) schedulers = prio_scheduler_list_all ();

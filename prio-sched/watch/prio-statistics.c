@@ -1,4 +1,4 @@
-/* prio-statistics.c: what the tasks of a scheduler have done, and how long it took
+/* prio-statistics.c: counts and times a scheduler's tasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,25 +11,25 @@
 #include "watch/prio-histogram-private.h"
 #include "prio-observe.h"
 
-/* Of one priority. */
+/* The counts of one priority. */
 typedef struct
 {
   guint64 n_continued, n_aborted;
   PrioHistogram waits, runs; /* µs */
 } PrioCount;
 
-/* Of a scheduler, and of its groups.  What changes, but @wanted, belongs to the owner thread. */
+/* The counts of a scheduler, and of its groups.  All fields that change, except @wanted, belong to the owner thread. */
 typedef struct
 {
   const PrioRunQueue *run_queue; /* of the scheduler */
   gboolean wanted;               /* atomic: whether it was started or stopped last */
   gboolean on;
-  gint64 since;                    /* when it was started, µs; */
-  guint64 last_run;                /* the last run that had begun then */
+  gint64 since;                    /* when it was started, µs */
+  guint64 last_run;                /* the last run that had begun by then */
   PrioCount of[PRIO_N_PRIORITIES]; /* from background */
 } PrioCounts;
 
-/* Returns where @task is counted, or NULL. */
+/* Returns the counts for @task, or NULL. */
 static PrioCounts *
 counts_of (const PrioObserved *task)
 {
@@ -38,7 +38,7 @@ counts_of (const PrioObserved *task)
   return counts != NULL && counts->on && task->kind != PRIO_OBSERVED_IDLE ? counts : NULL;
 }
 
-/* Counts a run that is over, whether the task is or not. */
+/* Counts a run that is over, though the task may go on. */
 static void
 ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
@@ -85,7 +85,7 @@ ensure_counts (PrioScheduler *self)
   return prio_run_queue_set_record (prio_scheduler_get_run_queue (self), made);
 }
 
-/* Starts or stops to count, as was wanted last. */
+/* Starts or stops to count, as the last call wanted. */
 static void
 follow (PrioLoop *loop, gpointer run_queue)
 {
@@ -106,15 +106,13 @@ follow (PrioLoop *loop, gpointer run_queue)
  * prio_scheduler_start_statistics:
  * @self: a scheduler
  *
- * Starts to count what the scheduler's tasks do, and how long that takes: see [struct@PrioSched.Statistics].
+ * Starts counting and timing the scheduler's tasks: see [struct@PrioSched.Statistics].
  *
- * All numbers begin at 0, also if the scheduler counts already.  A task that runs when it starts is not counted.
+ * All numbers begin at 0, even if the scheduler is counting already.  A task that is running at the start is not
+ * counted.
  *
  * ```c
- * // Logs what the tasks did in each minute.
- * static gboolean
- * log_minute (gpointer scheduler)
- * {
+ * // Logs the tasks of each minute. static gboolean log_minute (gpointer scheduler) {
  *   PrioStatistics statistics = { .size = sizeof statistics };
  *
  *   prio_scheduler_get_statistics (scheduler, &statistics);
@@ -127,8 +125,7 @@ follow (PrioLoop *loop, gpointer run_queue)
  * While a scheduler counts, the clock is read when a task is posted and when it ends: that takes about 150 ns a task.
  * Otherwise this costs nothing.
  *
- * Any thread may call it.  From another thread than the one that runs the main context, it takes effect when that comes
- * to it.
+ * Any thread may call it.  From another thread than the one that runs the main context, it takes effect soon after.
  *
  * Since: 1.0
  */
@@ -146,7 +143,7 @@ prio_scheduler_start_statistics (PrioScheduler *self)
  * prio_scheduler_stop_statistics:
  * @self: a scheduler
  *
- * Stops counting what the scheduler's tasks do.  The numbers stay for [method@PrioSched.Scheduler.get_statistics].
+ * Stops counting the scheduler's tasks.  The numbers stay for [method@PrioSched.Scheduler.get_statistics].
  *
  * ```c
  * // A switch on the program's own page for developers.
@@ -160,8 +157,7 @@ prio_scheduler_start_statistics (PrioScheduler *self)
  * }
  * ```
  *
- * Any thread may call it.  From another thread than the one that runs the main context, it takes effect when that comes
- * to it.
+ * Any thread may call it.  From another thread than the one that runs the main context, it takes effect soon after.
  *
  * Since: 1.0
  */
@@ -179,7 +175,8 @@ prio_scheduler_stop_statistics (PrioScheduler *self)
   prio_observer_remove (&observer);
 }
 
-/* @self ends.  What is queued still runs, and is not counted, unless it is a part of another scheduler, which goes on. */
+/* Stops counting when @self ends.  Its queued tasks still run uncounted, unless it is part of another scheduler,
+ * which goes on. */
 void
 prio_scheduler_end_statistics (PrioScheduler *self)
 {
@@ -200,7 +197,7 @@ times_of (const PrioHistogram *histogram)
   };
 }
 
-/* Adds what has been counted of a priority to @statistics. */
+/* Adds the counts of a priority to @statistics. */
 static void
 add_count (PrioTaskStatistics *statistics, const PrioCount *count)
 {
@@ -216,16 +213,16 @@ add_count (PrioTaskStatistics *statistics, const PrioCount *count)
  * @self: a scheduler
  * @statistics: (out caller-allocates): the structure to fill
  *
- * Fills @statistics with what the tasks of the scheduler have done since
- * [method@PrioSched.Scheduler.start_statistics], and with what waits now.
+ * Fills @statistics with counts of the scheduler's tasks since [method@PrioSched.Scheduler.start_statistics], and of
+ * the tasks that wait now.
  *
- * If the scheduler does not count, that is what it has counted last.  What waits is counted in this call, which takes as
- * long as there are tasks.
+ * If the scheduler is not counting, these are its last counts.  Waiting tasks are counted in this call, which takes
+ * time in proportion to their number.
  *
  * In C set the `size` of @statistics, and all else to 0, before the call.
  *
- * Call it on the thread that runs the scheduler's main context.  On another one it logs a critical message, and leaves
- * @statistics as it is.
+ * Call it on the thread that runs the scheduler's main context.  On another thread it logs a critical message, and
+ * leaves @statistics as it is.
  *
  * Since: 1.0
  */
@@ -241,7 +238,7 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
   g_return_if_fail (statistics != NULL);
   size = statistics->size;
-  /* No version will have a structure larger than 4 KiB. */
+  /* Every version's structure fits in 4 KiB. */
   g_return_if_fail (size == 0 || (size >= sizeof *statistics && size <= 4096));
 
   if (!prio_scheduler_enter (self, G_STRFUNC, "the statistics are"))

@@ -1,7 +1,7 @@
-/* prio-sysprof.c: marks for Sysprof, one for each run of a task and one for each of the others' turns
+/* prio-sysprof.c: marks for Sysprof: each run of a task, and each turn of the other sources
  *
- * Sysprof gives each thread a ring of memory, in which a thread writes by itself; what does not fit is left out.  A thread asks for its
- * ring once, by a socket, and waits for the answer: so only what happens outside has a mark here.
+ * Sysprof gives each thread its own ring buffer, and drops marks that do not fit.  A thread asks for its buffer once,
+ * by a socket, and waits for the answer: so marks are made outside only.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -19,7 +19,7 @@
 
 static const char group[] = "PrioSched";
 
-/* Sysprof counts the nanoseconds of the clock whose µs GLib counts. */
+/* Adds a mark.  Sysprof uses GLib's monotonic clock, but in nanoseconds. */
 static void
 mark (gint64 begun, gint64 now, const char *name, const char *message)
 {
@@ -66,7 +66,8 @@ static PrioObserver observer = {
 static gpointer
 start (gpointer data G_GNUC_UNUSED)
 {
-  /* Sysprof's library finds them in a program with more rights than its caller too, and would share memory with the caller. */
+  /* Sysprof's library also reads these variables in a program with more rights than its caller, and would share
+   * memory with the caller. */
   if (prio_environment_get ("SYSPROF_CONTROL_FD") == NULL && prio_environment_get ("SYSPROF_TRACE_FD") == NULL)
     return NULL;
   if (sysprof_collector_is_active ())

@@ -1,16 +1,16 @@
 /* prio-trace-writer-private.h: writes the trace of this process to a descriptor
  *
- * Promises: an array of events in the Chrome trace event format, one a line.  Any thread adds lines, and never waits: a thread of the
- * trace writes them, as soon as there are 64 KiB or a tenth of a second has passed.  That thread alone waits for a reader.  While it
- * waits, 64 MiB are kept, and more is left out and counted.
+ * Promises: an array of events in the Chrome trace event format, one a line.  Any thread adds lines, and never waits:
+ * the trace's thread writes them, as soon as there are 64 KiB or a tenth of a second has passed.  It alone waits for a
+ * reader.  While it waits, 64 MiB are kept; further lines are dropped and counted.
  *
- * The trace ends when prio_trace_writer_stop () is called, when the program exits, or when a write fails, with a warning then.  It
- * needs no end: all that has been written can be read.
+ * The trace ends when prio_trace_writer_stop () is called, when the program exits, or when a write fails, with a
+ * warning then.  The end may be missing: the format allows it.
  *
- * A child of fork () goes on with its own events if the descriptor is that of a pipe: each event says of which process it is, and no
- * line is cut by that of another process.  Otherwise a child has no trace.
+ * A child of fork () goes on with its own events if the descriptor is a pipe: each event has its process's id, and
+ * lines of two processes do not mix.  Otherwise a child has no trace.
  *
- * Threads: any.  Functions that say so may be called inside a loop: they call nothing of the user's.
+ * Threads: any.  Functions marked so may be called inside a loop: they call no user code.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -19,7 +19,7 @@
 
 #include <gio/gio.h>
 
-/* What a trace tells apart by numbers, each kind by its own. */
+/* Kinds of things that have numbers in a trace, each its own. */
 typedef enum
 {
   PRIO_TRACE_THREAD,

@@ -21,36 +21,36 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* So many bytes are written at once, */
+/* How many bytes are written at once, */
 #define BLOCK_SIZE (64 * 1024)
-/* or what there is after so many µs: a crash leaves all but the last moment, and a reader sees what runs. */
+/* unless this time has passed, µs.  So a crash loses only the last moment, and a reader sees tasks as they run. */
 #define WRITE_INTERVAL (100 * 1000)
-/* How many bytes wait for a slow reader at most, beside those that the thread is writing. */
+/* The most bytes that wait for a slow reader, beside the bytes that the thread is writing. */
 #define MAX_GATHERED (64 * 1024 * 1024)
-/* How long the end of a trace waits for a reader at most, µs. */
+/* How long the end of a trace waits for a reader, µs. */
 #define END_TIME G_USEC_PER_SEC
-/* How long until the thread tries again where there was less room than poll () had said, µs. */
+/* After how long the thread tries again where there was less room than poll () had reported, µs. */
 #define ROOM_INTERVAL 1000
 
 typedef struct
 {
   int fd;
-  struct stat opened; /* what @fd has been opened for */
+  struct stat opened; /* identifies the file of @fd */
   gboolean is_child;   /* another process begins and ends the array */
   gboolean has_begun;  /* the beginning of the array is written */
   gboolean has_thread;
   gint generation;
-  gint64 end;        /* when the thread stops waiting for a reader; 0 until the trace ends */
+  gint64 end;        /* when the thread stops waiting for a reader, µs; 0 until the trace ends */
   GString *gathered; /* whole lines */
   guint64 n_lost;    /* events */
   GHashTable *numbers[PRIO_TRACE_N_KINDS]; /* gconstpointer → guint */
 } Trace;
 
-/* A leaf: it is taken inside.  It guards all of this. */
+/* A leaf, which is taken inside: guards all of this. */
 static PrioLock lock = PRIO_LOCK_INIT;
-/* A block is full, or a trace has begun, ends or has ended. */
+/* Signalled when a block is full, or a trace begins, ends or has ended. */
 static PrioCond changed = PRIO_COND_INIT;
-/* The thread that writes it frees it. */
+/* Freed by its thread. */
 static Trace *current;
 static gint last_generation;
 static gint generation; /* of @current, while lines are added to it, or 0; atomic */
@@ -64,8 +64,8 @@ set_current (Trace *trace)
   __atomic_store_n (&generation, trace != NULL ? trace->generation : 0, __ATOMIC_RELEASE);
 }
 
-/* Whether @trace's descriptor still is what it was opened for.  A program that closes all descriptors, as a daemon does, gives its
- * number to another file. */
+/* Returns whether @trace's descriptor still is the file it was opened for.  A program that closes all descriptors,
+ * as a daemon does, gives the number to another file. */
 static gboolean
 is_still_open (Trace *trace)
 {
@@ -98,8 +98,8 @@ trace_free (Trace *trace)
   g_free (trace);
 }
 
-/* Returns how much of @length bytes of @lines goes into one write (): whole lines, of PIPE_BUF bytes at most.  What other processes
- * write to the same pipe does not cut them, and a pipe has room for them where poll () finds any. */
+/* Returns how much of @length bytes of @lines goes into one write (): whole lines, of PIPE_BUF bytes at most.  Other
+ * processes' lines do not mix with these, and a pipe has room for them when poll () reports any. */
 static gsize
 get_part (const char *lines, gsize length)
 {
@@ -110,7 +110,7 @@ get_part (const char *lines, gsize length)
   return part > 0 ? part : MIN (length, PIPE_BUF);
 }
 
-/* Waits until the reader of @trace makes room.  Returns 0, EAGAIN if it has not, or EBADF. */
+/* Waits until @trace can be written to.  Returns 0, EAGAIN if the trace ends first, or EBADF. */
 static int
 await_room (Trace *trace)
 {
@@ -128,7 +128,7 @@ await_room (Trace *trace)
   return EBADF;
 }
 
-/* Writes @lines.  Returns 0, or what is wrong: EAGAIN if the trace ends, and nobody reads it. */
+/* Writes @lines.  Returns 0 or an errno: EAGAIN if the trace ends, and there is no reader. */
 static int
 write_lines (Trace *trace, const GString *lines)
 {
@@ -152,7 +152,7 @@ write_lines (Trace *trace, const GString *lines)
   return 0;
 }
 
-/* Waits for lines.  Returns them, with the array's end if they are the last, as @is_last tells. */
+/* Waits for lines, and returns them.  Sets @is_last if they are the last, and end the array. */
 static GString *
 take_lines (Trace *trace, gboolean *is_last)
 {
@@ -174,7 +174,7 @@ take_lines (Trace *trace, gboolean *is_last)
   return lines;
 }
 
-/* In a thread of its own: writes @data, a Trace, and frees it. */
+/* Writes @data, a Trace, in the trace's thread, and frees it. */
 static gpointer
 write_trace (gpointer data)
 {
@@ -184,7 +184,8 @@ write_trace (gpointer data)
   sigset_t signals;
   int error;
 
-  /* Signals are for the program's threads.  A reader that has gone, or a limit of the file's size, is an error of write () then. */
+  /* Signals are for the program's threads.  A reader that is gone, or a limit of the file's size, becomes an error
+   * of write (). */
   sigfillset (&signals);
   pthread_sigmask (SIG_BLOCK, &signals, NULL);
 
@@ -206,7 +207,7 @@ write_trace (gpointer data)
   return NULL;
 }
 
-/* Called with the lock, while there is no thread. */
+/* Frees the trace while it has no thread.  Called with the lock. */
 static void
 drop_current (void)
 {
@@ -225,14 +226,15 @@ start_thread (Trace *trace, GError **error)
   return trace->has_thread;
 }
 
-/* Called with the lock: whether the trace with this number is the current one. */
+/* Returns whether the trace with this number is the current one.  Called with the lock. */
 static gboolean
 is_current (gint number)
 {
   return current != NULL && current->generation == number;
 }
 
-/* Called with the lock: lets the thread write what there is, and waits for it.  A thread that waits for a reader still goes on alone. */
+/* Makes the thread write the last lines, and waits for it.  A thread that still waits for a reader goes on alone.
+ * Called with the lock. */
 static void
 end_current (void)
 {
@@ -261,7 +263,7 @@ prio_trace_writer_stop (void)
   prio_lock_unlock (&lock);
 }
 
-/* No thread holds the lock: prio-loop.c takes it around fork (). */
+/* Runs while no thread holds the lock: prio-loop.c takes it around fork (). */
 static void
 after_fork_in_child (void)
 {
@@ -308,7 +310,8 @@ prio_trace_writer_start (int fd, GError **error)
 
       set_current (g_steal_pointer (&trace));
       number = current->generation;
-      /* No child of fork () writes before the beginning of the array.  A reader that does not read is not waited for. */
+      /* Waits until the beginning of the array is written, so that no child of fork () writes first, but not for a
+       * slow reader. */
       while (is_current (number) && !current->has_begun && prio_cond_wait_until (&changed, &lock, until))
         ;
     }
@@ -320,16 +323,16 @@ prio_trace_writer_start (int fd, GError **error)
   return FALSE;
 }
 
-/* Returns a number that tells this trace from all others, also a child's of its parent's, or 0 if there is none.  Any thread, inside
- * too. */
+/* Returns a number that identifies this trace, a child's being another than its parent's, or 0 if there is none.
+ * Any thread, inside too. */
 gint
 prio_trace_writer_get_trace (void)
 {
   return __atomic_load_n (&generation, __ATOMIC_ACQUIRE);
 }
 
-/* Returns the number by which this trace knows @thing, from 1.  An address would tell others where things are in memory.  Any thread,
- * inside too. */
+/* Returns the number, from 1, that stands for @thing in this trace.  An address would disclose the layout of memory.
+ * Any thread, inside too. */
 guint
 prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
 {

@@ -1,7 +1,7 @@
-/* prio-trace.c: a trace of what the schedulers of this process do, in the Chrome trace event format
+/* prio-trace.c: a trace of the schedulers of this process, in the Chrome trace event format
  *
- * A task's post is a slice of no length, and each of its runs a slice; a flow leads from the queue that it has entered to the run.
- * The others' turns are a track of their own, since they begin and end between the runs.
+ * A task's post is a slice of no length, and each of its runs is a slice; a flow leads from the time when it is queued
+ * to the run.  Turns of other sources have their own track, because they begin and end between runs.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -30,10 +30,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* In bytes; the rest of a longer name is left out. */
+/* in bytes; longer names are cut */
 #define MAX_NAME 240
 
-/* The trace that knows this thread by its name, and the thread's id in it. */
+/* The trace that has the name of this thread, and the thread's id in it. */
 static PRIO_TLS gint known_to;
 static PRIO_TLS int thread_id;
 
@@ -59,7 +59,7 @@ to_json (const char *name)
 
 static void introduce_thread (gint trace);
 
-/* Adds an event of this thread to the trace, if there is one.  @format has the members that follow the time. */
+/* Adds an event of this thread to the trace, if there is one.  @format has the members after the time. */
 static void G_GNUC_PRINTF (3, 4)
 add_event (const char *phase, gint64 time, const char *format, ...)
 {
@@ -119,7 +119,7 @@ prio_trace_task_name (const PrioObserved *task)
   return task->name != NULL ? task->name : kind_name (task->kind);
 }
 
-/* Returns what each event of @task says of it: its name, and arguments, to which the caller adds more. */
+/* Returns the members of each event of @task: its name, and arguments, to which the caller adds more. */
 static GString *
 describe (const PrioObserved *task)
 {
@@ -135,7 +135,7 @@ describe (const PrioObserved *task)
   return text;
 }
 
-/* Adds a slice of no length: what is done to @task at this moment. */
+/* Adds a slice of no length for an event of @task now. */
 static void
 add_moment (const char *what, const PrioObserved *task, gint64 now)
 {
@@ -148,7 +148,7 @@ add_moment (const char *what, const PrioObserved *task, gint64 now)
   add_event ("X", now, ",\"dur\":0,\"cat\":\"%s\"%s}", what, text->str);
 }
 
-/* Adds the beginning or the end of the arrow from a queue to the run. */
+/* Adds the beginning or the end of the arrow from the queue to the run. */
 static void
 add_flow (const char *phase, const PrioObserved *task, gint64 now)
 {
@@ -193,7 +193,7 @@ yielded (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const P
   add_run (task, "yielded", now);
 }
 
-/* What has become of @task, which has ended. */
+/* Returns the outcome of @task, which has ended. */
 const char *
 prio_trace_end_name (const PrioObserved *task)
 {
@@ -239,9 +239,9 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
 
 static PrioObserver observer;
 static gboolean is_observing; /* atomic */
-static gboolean until_exit;   /* atomic: the environment has begun the trace */
+static gboolean until_exit;   /* atomic: the trace was begun by the environment */
 
-/* A trace that ends by itself, since it cannot be written, ends on the thread that writes it. */
+/* Stops observing if the trace has ended by itself, on its thread, because it could not be written. */
 static void
 end_observing (void)
 {
@@ -249,7 +249,7 @@ end_observing (void)
     prio_observer_remove (&observer);
 }
 
-/* A whole slice, since the trace may begin or end in it. */
+/* Adds a whole slice, because the trace may begin or end in it. */
 static void
 batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gint64 began, gboolean cut, gint64 now)
 {
@@ -282,7 +282,7 @@ frame (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 du
              ",\"interval\":%" G_GINT64_FORMAT "}", due, interval);
 }
 
-/* Something else than a task has held a loop for @duration µs: a source with this name, or the name is NULL.  Owner thread. */
+/* Adds a slice for @duration µs for which another source held a loop, with the source's name, or NULL.  Owner thread. */
 void
 prio_trace_held (const char *name, gint64 duration, gint64 now)
 {
@@ -319,7 +319,7 @@ start (int fd, gboolean lasts, GError **error)
   return TRUE;
 }
 
-/* Returns another descriptor for what @fd is open for, or -1 with errno if that cannot be written. */
+/* Returns a duplicate of @fd, or -1 with errno if it cannot be written. */
 static int
 duplicate (int fd)
 {
@@ -336,46 +336,48 @@ duplicate (int fd)
  * @fd: a file descriptor that is open for writing: of a file, a pipe, a socket or a device
  * @error: return location for an error
  *
- * Begins to write a trace of what all schedulers of this process do, in the Chrome trace event format, which
+ * Starts writing a trace of all schedulers of this process in the Chrome trace event format, which
  * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  In C, include `<prio-sched-watch.h>`.
  *
  * The trace has a duplicate of @fd, which it closes when it ends.  @fd itself belongs to the caller, who may close it right after this
- * call.  The trace is written where @fd writes, and what its file has remains.  Names of tasks may be private: open the file so that
- * only the user may read it.
+ * call.  The trace is written at the position of @fd, and the file is not truncated.  Names of tasks may be private:
+ * open the file so that only the user may read it.
  *
  * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program.  It names a file, which is opened with the first
- * scheduler, or the first call of this, as a shell's `>` does: a file that exists is replaced, and the name of a pipe, also
- * `/proc/1234/fd/3`, or of a device will do.  Only the user may read a new file.  That trace lasts until the program exits: the
- * program cannot begin another one meanwhile.
+ * scheduler, or the first call of this, as a shell's `>` does: a file that exists is replaced.  It may also be the name
+ * of a pipe, such as `/proc/1234/fd/3`, or of a device.  Only the user may read a new file.  That trace lasts until the
+ * program exits: the program cannot begin another one meanwhile.
  *
- * | in the trace | category | what it tells |
+ * | in the trace | category | meaning |
  * | --- | --- | --- |
  * | slices of no length, by the tasks' names | `post`, `due`, `again` | a task is posted; a delayed one is due; one has yielded and is queued again |
  * | slices, by the tasks' names | `run` | a task runs: `waited` in its queue (µs), and its `end`: `yielded`, `done`, `failed`, `aborted`, or `deferred` if its result comes later |
  * | arrows | `flow` | from where a task is queued to its run |
  * | slices named `slice` | `slice` | tasks run one after another; `cut` if that was all their time |
- * | a track of its own | `turn` | the other sources have their turn |
+ * | a separate track | `turn` | the other sources have their turn |
  * | moments | `abort`, `priority`, `frame` | a task is aborted; a signal's tasks have another priority; a frame is announced for `due` |
  * | moments | `pause` | a scheduler is `paused`, or `resumed` |
  * | slices, by the sources' names | `held` | a source has held the main loop for long; where [method@PrioSched.Scheduler.add_long_task_func] reports that |
  *
- * Times are those of g_get_monotonic_time(), in microseconds.
+ * Times are in microseconds of g_get_monotonic_time().
  *
  * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  A thread of the library writes it, so a slow reader or
- * disk does not hold up the program: 64 MiB wait for it, what is more is left out and counted, and the end of the trace waits for a
- * second at most.  If a write fails, because the disk is full, the reader of a pipe has gone, or the program has closed the trace's
- * descriptor, one warning tells of it, and the program goes on without the trace.  SIGPIPE is not sent.
+ * disk does not hold up the program: at most 64 MiB wait for it, further events are dropped and counted, and the end of
+ * the trace waits for a second at most.  If a write fails, because the disk is full, the reader of a pipe is gone, or
+ * the program has closed the trace's descriptor, a warning is logged, and the program goes on without the trace.
+ * SIGPIPE is not sent.
  *
- * After a crash, exec(), _exit() or a failed write, all that has been written can be read: the format allows that the end of the array
- * is missing.  After a crash the last tenth of a second may be missing too.
+ * After a crash, exec(), _exit() or a failed write, the trace can still be read: the format allows the end of the array
+ * to be missing.  After a crash the last tenth of a second may be missing too.
  *
- * A child of fork() goes on with the trace, if that goes to a pipe: each event says of which process it is.  Otherwise it writes
- * none.
+ * A child of fork() goes on with the trace if it is a pipe: each event has its process's id.  Otherwise the child has
+ * no trace.
  *
- * Where the library has been built with libsysprof-capture, what Sysprof records has a mark of the group `PrioSched` for each run of a
- * task, by its name, and for each of the others' turns; nothing has to be set for that.
+ * If the library was built with libsysprof-capture, Sysprof's recordings have a mark of the group `PrioSched` for each
+ * run of a task, with its name, and for each turn of the other sources.
  *
- * Any thread may call this, not from within a function that the library calls while another thread does.
+ * Any thread may call this.  Do not call it from a callback of the library while another thread starts or stops the
+ * trace.
  *
  * ```c
  * g_autoptr (GError) error = NULL;
@@ -412,12 +414,10 @@ prio_trace_start (int fd, GError **error)
 /**
  * prio_trace_stop:
  *
- * Ends the trace that [func@PrioSched.trace_start] has begun: when this returns, it is complete, and its descriptor is closed.  Does
- * nothing if there is none, or if `PRIO_SCHED_TRACE` has begun it: that lasts until the program exits.
+ * Ends the trace that [func@PrioSched.trace_start] has begun.  When this returns, the trace is complete, and its
+ * descriptor is closed.  It does nothing if there is no trace, or if `PRIO_SCHED_TRACE` has begun it.
  *
- * If nobody reads the pipe that it goes to, this waits for a second at most.
- *
- * Any thread may call this.
+ * If the trace is a pipe without a reader, this waits for a second at most.  Any thread may call this.
  *
  * Since: 1.0
  */
@@ -429,7 +429,7 @@ prio_trace_stop (void)
   end_observing ();
 }
 
-/* Tells whether @path names the number of a process or descriptor, as /dev/fd/3 does. */
+/* Returns whether @path contains the number of a process or descriptor, as /dev/fd/3 does. */
 static gboolean
 is_in_proc (const char *path)
 {
@@ -441,9 +441,9 @@ is_in_proc (const char *path)
   return is_in;
 }
 
-/* Opens @path as a shell's > does, but for the user alone, and without waiting for the reader of a pipe.  A program that this one has
- * started has the same variable, and leaves the file alone.  A number in /proc may be another process's, or another file's, by now:
- * only a pipe or a device is opened there.  Returns -1 with errno if the file cannot be written. */
+/* Opens @path as a shell's > does, but for the user alone, and without waiting for the reader of a pipe.  A child
+ * program has the same variable, and leaves the file alone.  A number in /proc may mean another process or file by
+ * now, so only a pipe or a device is opened there.  Returns -1 with errno if the file cannot be written. */
 static int
 open_file (const char *path)
 {
@@ -484,7 +484,8 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Called with the first scheduler, and before a trace of the program's own, outside. */
+/* Starts the trace that the environment names.  Called with the first scheduler, and before prio_trace_start (),
+ * outside. */
 void
 prio_trace_start_from_environment (void)
 {

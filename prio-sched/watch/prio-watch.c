@@ -1,4 +1,4 @@
-/* prio-watch.c: the part of a scheduler that watches: its statistics, its long tasks, and what the environment asks for
+/* prio-watch.c: statistics, long tasks and traces of a scheduler, and the variables of the environment for them
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -34,7 +34,7 @@ static const PrioSchedulerWatchFuncs funcs = {
   .ends = ends,
 };
 
-/* When the library is loaded: nothing below calls this folder by name. */
+/* Runs when the library is loaded, because no other folder calls this one by name. */
 __attribute__ ((constructor)) static void
 load (void)
 {

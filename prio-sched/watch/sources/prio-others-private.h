@@ -1,19 +1,17 @@
-/* prio-others-private.h: which of the other sources holds the loop
+/* prio-others-private.h: finds out which other source holds the loop
  *
- * GLib tells nobody which source it dispatches but the code that the source calls.  But it asks for the source's callback before the
- * dispatch, and gives it back afterwards (GSourceCallbackFuncs).  While somebody calls prio_others_look () for a loop, each of the other sources gets functions of ours
- * for that, which note when they are called, and pass the call on to the source's own: it has the same callback as
- * before, is found by the same user data, and its dispatch is not touched.
- * Nothing else in the library reads the callback functions of sources that are not its own.
+ * GLib does not say which source it dispatches.  But it takes the source's callback before the dispatch, and returns it
+ * afterwards (GSourceCallbackFuncs). prio_others_look () replaces these functions in each other source: ours note the
+ * time, and call the source's.  The source keeps its callback and its user data, and its dispatch is unchanged.
+ * Nothing else in the library reads the callback functions of foreign sources.
  *
- * Sources are found by their ids, which GLib gives out one after another: those that are new whenever the governor is checked, and
- * those that were there before, so many at a time.  What is not known is reported without a name: a source that is younger, or
- * that has got another callback meanwhile.
+ * Sources are found by their ids, which GLib assigns in order: new ones in each check of the governor, and older ones a
+ * few at a time.  A source that is not found yet, or has another callback since, is reported without a name.
  *
- * Promises: a loop that nobody has looked at has no such source.  Sources that have got our functions keep them.
+ * Promises: only loops that are looked at have such sources.  Sources keep our functions until they are destroyed.
  *
- * A source that has no name of its own, or only that of GLib's kind of source, has that of its callback's function, as the linker knows
- * it (prio-symbol).  Those of an interpreter have none.
+ * A source without a name, or with the default name of its GLib type, is named after its callback's function
+ * (prio-symbol).  An interpreter's functions have no name.
  *
  * Threads: the owner thread, in a dispatch or in the governor's check.  GLib has a reference to a source that is in its context; as with
  * g_source_remove (), another thread that destroys a source just while it is looked up here for the first time must leave it
@@ -26,18 +24,19 @@
 
 #include "prio-observe.h"
 
-/* A source of the context that is none of the library's. */
+/* A source of the context that does not belong to the library. */
 typedef struct _PrioOther PrioOther;
 
-/* The name of a source that is not looked at: this pointer. */
+/* A source whose name is this pointer is not looked at. */
 extern const char prio_others_ignored[] G_GNUC_INTERNAL;
 
-/* Which sources of a loop have been looked at, and who hears of them as long as the loop lives; the numbers are 0 at first. */
+/* Which sources of a loop have been looked at, and the functions to call as long as the loop lives; the numbers are
+ * 0 at first. */
 typedef struct
 {
-  guint last;  /* the id of the last one */
-  guint older; /* of those that were there before the first call, the next id; 0 if there is none */
-  void (*begins) (PrioLoop *loop, PrioOther *other); /* GLib is about to dispatch one of them, and the context is locked */
+  guint last;  /* the id of the last source looked at */
+  guint older; /* the next id of the sources that existed before the first call; 0 if there is none left */
+  void (*begins) (PrioLoop *loop, PrioOther *other); /* GLib is about to dispatch @other, and the context is locked */
   void (*ended) (PrioLoop *loop, PrioOther *other);  /* it has been dispatched, and nothing is locked */
 } PrioOthersSeen;
 

@@ -1,4 +1,4 @@
-/* prio-others.c: which of the other sources holds the loop
+/* prio-others.c: finds out which other source holds the loop
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,26 +10,26 @@
 #include "base/prio-thread-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
-/* How many ids of sources are looked up at a time. */
+/* How many ids are looked up at a time. */
 #define MAX_NEW 4096
 #define MAX_OLD 256
 
 const char prio_others_ignored[] = "prio-sched long task";
 
-/* What one of the other sources has instead of its callback's data. */
+/* Replaces the data of another source's callback. */
 struct _PrioOther
 {
   gint refs;       /* atomic */
   GSource *source; /* which keeps this, or did: valid in its dispatch */
-  PrioLoop *loop;  /* a reference, and so */
-  const PrioOthersSeen *seen; /* is there: who hears of it */
-  const GSourceCallbackFuncs *funcs; /* its own, or NULL, */
+  PrioLoop *loop;  /* held, so that @seen is valid */
+  const PrioOthersSeen *seen; /* the functions to call */
+  const GSourceCallbackFuncs *funcs; /* the source's, or NULL, */
   gpointer data;                     /* and their data */
-  PrioOther *outer; /* while it is dispatched: what was dispatched before, */
+  PrioOther *outer; /* while it is dispatched: the source around it, */
   gint depth;       /* and g_main_depth () around its dispatch */
 };
 
-/* What this thread dispatches, innermost. */
+/* The source that this thread dispatches, innermost. */
 static PRIO_TLS PrioOther *dispatched;
 
 static gboolean
@@ -42,7 +42,7 @@ is_dispatched (PrioOther *other)
   return o != NULL;
 }
 
-/* GLib is about to dispatch the source, and has locked its context. */
+/* Called when GLib is about to dispatch the source, and has locked its context. */
 static void
 other_ref (gpointer data)
 {
@@ -60,7 +60,8 @@ other_ref (gpointer data)
   other->seen->begins (other->loop, other);
 }
 
-/* The source has been dispatched, or it is destroyed, or has another callback, perhaps in its own dispatch, or by another thread. */
+/* Called when the source has been dispatched or destroyed, or has another callback, perhaps in its own dispatch, or
+ * by another thread. */
 static void
 other_unref (gpointer data)
 {
@@ -79,7 +80,8 @@ other_unref (gpointer data)
   g_free (other);
 }
 
-/* GLib dispatches the source, or some code searches for one by its user data, and the context is locked. */
+/* Called when GLib dispatches the source, or a function searches for a source by its user data; the context is
+ * locked. */
 static void
 other_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *user_data)
 {
@@ -90,7 +92,7 @@ other_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *user_dat
       other->funcs->get (other->data, source, func, user_data);
       return;
     }
-  /* Without a callback it is not found by any user data, not even by NULL. */
+  /* Without a callback no user data finds it, not even NULL. */
   *func = NULL;
   *user_data = dispatched == other ? NULL : other;
 }
@@ -99,7 +101,7 @@ static GSourceCallbackFuncs other_funcs = {
   other_ref, other_unref, other_get
 };
 
-/* The functions of a callback that g_source_set_callback () has given to its source. */
+/* Returns the callback functions that g_source_set_callback () gives to a source. */
 static const GSourceCallbackFuncs *
 plain_funcs (void)
 {
@@ -115,7 +117,8 @@ plain_funcs (void)
   return (gconstpointer) plain;
 }
 
-/* In the dispatch of its source.  GLib gives a source the name of its kind, such as GIdleSource, if it has no other. */
+/* Returns the name of a source in its dispatch.  GLib names a source after its type, such as GIdleSource, if it has
+ * no other name. */
 const char *
 prio_other_get_name (PrioOther *other)
 {
@@ -152,7 +155,7 @@ look_at (PrioLoop *loop, const PrioOthersSeen *seen, guint id)
   g_source_unref (source);
 }
 
-/* Finds the sources that have come since the last call with @seen, and some of those that were there before the first. */
+/* Looks at the sources that are new since the last call with @seen, and at some older sources. */
 void
 prio_others_look (PrioLoop *loop, PrioOthersSeen *seen)
 {

@@ -1,9 +1,11 @@
 /* prio-symbol-private.h: the names of functions
  *
- * A function is named by its symbol if the linker knows it, or if its file has a table of all symbols; otherwise by that file and
- * the address in it, FILE+0xADDRESS, as addr2line takes it.  What is in no file, as what an interpreter makes, has no name.
+ * A function's name is its symbol, if the linker knows it or its file has a table of all symbols; otherwise the file
+ * and the address in it, FILE+0xADDRESS, for addr2line.  A function that is in no file, such as an interpreter's, has
+ * no name.
  *
- * Promises: each function is looked up once, as long as the process lives.  What a file says is checked: it may be another one by now.
+ * Promises: each function is looked up once in the life of the process.  The file's contents are checked, because
+ * another file may have replaced it.
  *
  * Threads: any.
  *

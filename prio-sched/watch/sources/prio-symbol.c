@@ -23,10 +23,10 @@
 
 /* A leaf: guards @names. */
 static PrioLock lock = PRIO_LOCK_INIT;
-/* By address, those that have been found; interned. */
+/* Names that have been found, by address; interned. */
 static GHashTable *names;
 
-/* Copies @size bytes of @file, if it has them.  What is in it need not be aligned. */
+/* Copies @size bytes of @file, or returns FALSE if it is shorter.  Data in a file need not be aligned. */
 static gboolean
 read_at (const char *file, gsize length, guint64 offset, gpointer to, gsize size)
 {
@@ -37,7 +37,7 @@ read_at (const char *file, gsize length, guint64 offset, gpointer to, gsize size
   return TRUE;
 }
 
-/* Returns: (nullable): the name of the function at @address in the table @symbols of @file */
+/* Returns the name of the function at @address in the table @symbols of @file, or NULL. */
 static char *
 find_in_table (const char *file, gsize length, const ElfW (Shdr) *symbols, const ElfW (Shdr) *strings, guintptr address)
 {
@@ -59,7 +59,7 @@ find_in_table (const char *file, gsize length, const ElfW (Shdr) *symbols, const
   return NULL;
 }
 
-/* Returns: (nullable): the name of the function at @address in @file, which is one of ELF, if it has a table of all symbols */
+/* Returns the name of the function at @address in @file, an ELF file, if it has a table of all symbols; else NULL. */
 char *
 prio_symbol_find (const char *file, gsize length, guintptr address)
 {
@@ -96,7 +96,7 @@ look_up (gconstpointer function)
   if (info.dli_sname != NULL && info.dli_saddr == function)
     return g_strdup (info.dli_sname);
 
-  /* The program itself has no name there, and another one if it has been started by that. */
+  /* The program itself has an empty name in the map, and dli_fname is wrong if the linker was run to start it. */
   address = (guintptr) function - map->l_addr;
   file = g_mapped_file_new (*map->l_name != '\0' ? info.dli_fname : "/proc/self/exe", FALSE, NULL);
   if (file != NULL)
@@ -110,7 +110,7 @@ look_up (gconstpointer function)
   return name;
 }
 
-/* Returns: (nullable): the name of @function, which is not freed */
+/* Returns the name of @function, which is not freed, or NULL. */
 const char *
 prio_symbol_get_name (gconstpointer function)
 {
@@ -121,7 +121,7 @@ prio_symbol_get_name (gconstpointer function)
   if (names == NULL)
     names = g_hash_table_new (NULL, NULL);
   name = g_hash_table_lookup (names, function);
-  /* What is in no file is made and freed: it is not kept. */
+  /* Functions in no file are created and freed, so their names are not kept. */
   if (name == NULL && (found = look_up (function)) != NULL)
     {
       name = g_intern_string (found);
