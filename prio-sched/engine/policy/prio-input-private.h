@@ -1,4 +1,4 @@
-/* prio-input-private.h: whether a source that has a file descriptor is ready, asked in a dispatch
+/* prio-input-private.h: checks in a dispatch whether another source has input
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,10 +7,9 @@
 
 #include <glib.h>
 
-/* @wakeup_fd is the file descriptor that wakes GLib out of poll (), or -1 while it is not known;
- * the function may find it. */
+/* Returns whether a source of @priority or above has input.  @wakeup_fd is the file descriptor that wakes GLib out
+ * of poll (), or -1 while it is unknown; then the function may find it. */
 gboolean prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority);
 
-/* The number of a source that is attached to @context now: one more than that of the last call, unless others have been attached
- * meanwhile.  The calling thread owns the context. */
+/* Returns the id of the next source that is attached to @context.  The calling thread owns the context. */
 guint prio_input_next_source (GMainContext *context);

@@ -1,7 +1,7 @@
-/* prio-input.c: whether a source that has a file descriptor is ready, asked in a dispatch
+/* prio-input.c: checks in a dispatch whether another source has input
  *
- * This only queries and polls.  A nested iteration would call the functions of other sources, and make GLib
- * forget the sources that it still has to dispatch in the current iteration.
+ * It only queries and polls: a nested iteration would call the functions of other sources, and make GLib forget the
+ * sources that it still has to dispatch in the current iteration.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,9 +13,9 @@
 /* Up to this many file descriptors are polled without an allocation. */
 #define FEW_FDS 64
 
-/* Whether one of @fds is ready, apart from the one that wakes GLib, which is among them from
- * priority 0 on.  GLib does not say which one it is.  So the context is woken here until it is found:
- * if only one file descriptor is ready then, it is that one. */
+/* Returns whether one of @fds is ready, except GLib's wakeup, which is among them from priority 0 on.  GLib does not
+ * say which file descriptor it is.  So the context is woken here until it is found: if only one file descriptor is
+ * ready then, it is the wakeup. */
 static gboolean
 input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *fds, gint n_fds)
 {
@@ -44,8 +44,8 @@ input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *f
   return n_ready > 1;
 }
 
-/* Whether a source of @priority or above in @context has input.  The calling thread owns the context.  The query
- * changes the context's timeout, which the next iteration sets again. */
+/* Returns whether a source of @priority or above in @context has input.  The calling thread owns the context.  The
+ * query changes the context's timeout, which the next iteration sets again. */
 gboolean
 prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
 {
@@ -62,7 +62,7 @@ prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
                       MIN (n_fds, g_main_context_query (context, priority, &timeout, many, n_fds)));
 }
 
-/* GLib tells nobody that a source has been attached, but numbers them in turn. */
+/* GLib does not report new sources, but gives them ids in order. */
 guint
 prio_input_next_source (GMainContext *context)
 {

@@ -1,15 +1,14 @@
 /* prio-stopwatch-private.h: when to read the clock
  *
- * Reading the clock costs as much as two short tasks, and comparing the coarse clock hardly anything.  Promises, whatever
- * has run before: the clock is read after each task that is longer than PRIO_CLOCK_GRAIN, except for those that
- * follow shorter ones within one tick of the coarse clock.  So what takes too long is noticed within one tick and one task.
+ * Reading the clock costs as much as two short tasks, and comparing the coarse clock hardly anything.  Promises: the
+ * clock is read after each task that is longer than PRIO_CLOCK_GRAIN, unless it follows shorter tasks within one tick
+ * of the coarse clock.  So long tasks are noticed within one tick and one task.
  *
  * How many tasks run between two readings is a guess from the last interval: as many as take PRIO_CLOCK_GRAIN, and at the
  * most twice as many as in that interval.  After each of them the coarse clock is compared, and once it has
  * advanced the clock is read.  A tick takes 1 to 10 ms, and may be a few milliseconds late.
  *
- * Where no coarse clock is cheap, nothing tells that a guess was wrong, and there is none: the clock is read after each
- * task.  There what takes too long is noticed within one task.
+ * Where no coarse clock is cheap, a wrong guess would not be noticed, so the clock is read after each task.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -44,14 +43,14 @@ prio_stopwatch_start (PrioStopwatch *watch, gint64 now)
   prio_stopwatch_hurry (watch);
 }
 
-/* How many tasks may run before the next lap, unless one of them is late. */
+/* Returns how many tasks may run before the next lap, unless one is late. */
 static inline guint
 prio_stopwatch_allows (PrioStopwatch *watch)
 {
   return watch->left;
 }
 
-/* Whether the coarse clock has advanced since the clock was read: the next lap reads it. */
+/* Returns whether the coarse clock has advanced since the clock was read: then the next lap reads it. */
 static inline gboolean
 prio_stopwatch_is_late (PrioStopwatch *watch)
 {
@@ -66,7 +65,7 @@ prio_stopwatch_look (PrioStopwatch *watch)
   gint64 now = prio_clock_now ();
   gint64 elapsed = now - watch->read;
 
-  /* One short task says little about those that follow. */
+  /* A short task says little about the next tasks. */
   watch->stride = (guint) CLAMP (ran * PRIO_CLOCK_GRAIN / (elapsed + 1), 1, MIN (ran * 2, PRIO_MAX_STRIDE));
   watch->left = watch->stride;
   watch->read = now;

@@ -1,7 +1,7 @@
-/* prio-turn-private.h: whether tasks run next, or all other sources
+/* prio-turn-private.h: decides whether tasks run next, or all other sources
  *
- * A *turn* of the other sources is a series of iterations of the main loop in which no task runs.  All decisions
- * about turns are made here; the loop only reports what has happened.
+ * A *turn* of the other sources is a series of iterations of the main loop in which no task runs.  All decisions about
+ * turns are made here; the loop only reports events.
  *
  *        batch            turn of other sources            batch
  *     ├─────────┤├───────────────────────────────────┤├─────────┤
@@ -20,27 +20,24 @@
  * - When an announced frame is due, and once per slice, the turn is whole: it continues to
  *   the bottom, where the idle sources of the program are (200).  Idle sources that are always ready get half of
  *   the time: the side that has had more waits for the other.
- * - A source that is always ready keeps GLib from reaching the sources below it.  Probes report how far
- *   GLib has come: they are sources that are never ready, and GLib asks them only if nothing
- *   above them is ready.  When GLib has not reached the frame for some iterations and milliseconds,
- *   there is a flood.  Tasks get half of the time beside a flood, until an iteration reaches what is below it,
- *   or until the flood has to be detected again.
- * - Where drawing takes all the time, tasks get a batch between two frames.  By default
- *   the batch is a tenth of the time (a ninth of what the frame took), so that nine tenths of the frames remain,
- *   and tasks that have run for longer than a slice wait nine times as long.  A slice that the program has set is
- *   not shortened.
- * - If the program has said which share tasks have beside frames, each drawing makes time due to them, what they run
- *   is taken from it, and the turn ends before the next frame as long as some is left.
- * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if
- *   GLib does not reach them: urgent and user-visible tasks when a flood has been detected,
- *   background tasks for one batch in half a second.  That is counted from when they began to wait, whatever else
- *   has run since.
- * - After something long, a handler or a frame, input that came meanwhile goes first.  What is granted then runs at 1, right
- *   after input, or where GTK 4 draws.  It runs before all other sources only beside a flood of input, for which something
- *   long counts as an eighth of a second, however long it took.  Input that came during that may take half a second.
- * - What has waited for one of the other sources may go on in their turn, next after it, for some milliseconds: the
- *   task of a group that takes the place of one whose operation has ended.  If it waited for the end of the turn,
- *   fewer operations would run at a time, the more of them end.
+ * - A source that is always ready keeps GLib from reaching the sources below it.  Probes report how far GLib has come:
+ *   they are sources that are never ready, and GLib asks them only if nothing above them is ready.  When GLib has not
+ *   reached the frame for some iterations and milliseconds, there is a flood.  Tasks get half of the time beside a
+ *   flood, until an iteration reaches the sources below it, or until the flood has to be detected again.
+ * - Where drawing takes all the time, tasks get a batch between two frames.  By default the batch is a tenth of the
+ *   time (a ninth of the frame's time), so that nine tenths of the frames remain, and tasks that have run for longer
+ *   than a slice wait nine times as long.  A slice that the program has set is not shortened.
+ * - If the program has set a share for tasks beside frames, each drawing adds time that is due to tasks, each task uses
+ *   some of it, and the turn ends before the next frame as long as some is left.
+ * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if GLib does not
+ *   reach them: urgent and user-visible tasks when a flood has been detected, background tasks for one batch in half a
+ *   second.  This half second begins when they begin to wait, whatever else runs meanwhile.
+ * - After a long handler or frame, input that came meanwhile goes first.  Tasks that are granted then run at 1, right
+ *   after input, or where GTK 4 draws.  They run before all other sources only beside a flood of input, for which a
+ *   long handler counts as an eighth of a second at most.  Input that came meanwhile may take half a second.
+ * - A task that has waited for another source may go on in the turn, right after that source, for some milliseconds:
+ *   such as the task of a group that takes the place of a task whose operation has ended.  If it waited for the end of
+ *   the turn, fewer operations would run at a time, the more of them end.
  *
  * Everything here belongs to the owner thread.
  *
@@ -51,18 +48,18 @@
 
 #include <glib.h>
 
-/* A batch ends, to look for other sources, after a tenth of the time for which they have had nothing to
- * do, within these limits, µs. */
+/* A batch ends, to look for other sources, after a tenth of the time for which they have had nothing to do, within
+ * these limits, µs. */
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
 
-/* Input may have come during an iteration that takes as long as this, µs. */
+/* During an iteration that takes this long, input may have come, µs. */
 #define PRIO_LONG_ITERATION 10000
 
 /* A share of time, in millionths. */
 #define PRIO_WHOLE_SHARE 1000000
 
-/* How far down an iteration has come: the priority of the source that it has dispatched. */
+/* How far down an iteration has come, by the priority of the dispatched source. */
 typedef enum
 {
   PRIO_REACH_TOP,    /* up to input, at 0 */
@@ -77,9 +74,9 @@ typedef struct
   gboolean others;            /* the other sources have their turn: no task runs */
   gboolean whole;             /* the turn continues to the bottom */
   gboolean granted;           /* tasks run right after input, or before every other source: prio_turn_goes_first () */
-  gboolean held;              /* they have let input go first */
+  gboolean held;              /* granted tasks have let input go first */
   gboolean answered;          /* an operation that one of our tasks had begun has ended in their turn, */
-  gboolean continues;         /* and in this iteration what has waited for it runs before every other source */
+  gboolean continues;         /* and in this iteration tasks that have waited for it run before every other source */
   gboolean drawn;             /* a frame has been drawn in this turn, */
   gboolean ends_before_frame; /* and the turn ends before the next frame */
   PrioReach reached;          /* how far down the current iteration has come */
@@ -89,26 +86,26 @@ typedef struct
   gint64 began;    /* when @waited was seen first, or the turn began, µs; 0 if not yet */
   gint64 iterated; /* when the last observed iteration began, µs */
   gint64 drawing;  /* how much of the turn drawing took, µs */
-  guint n_top;     /* iterations in a row that came no further than PRIO_REACH_INPUT */
+  guint n_top;     /* iterations in a row that reached at most PRIO_REACH_INPUT */
 
-  guint n_input, n_input_long; /* iterations in a row that came no further than PRIO_REACH_TOP, short and long ones, */
+  guint n_input, n_input_long; /* iterations in a row that reached at most PRIO_REACH_TOP, short and long, */
   gint64 input_time;           /* and how long they took, µs: a long one is not counted in full */
 
   gint64 look;         /* how long a batch runs before it looks for other sources, µs */
-  gint64 quiet_since;  /* when other sources were busy last, µs */
+  gint64 quiet_since;  /* when other sources were last busy, µs */
   gint64 slice;        /* the slice of the scheduler whose tasks have run, µs */
   gint64 spent;        /* how long tasks have run since the last turn of other sources, µs */
   gint64 ran;          /* how long tasks ran before this turn, µs */
   gint64 since_whole;  /* how long tasks have run since the last whole turn, µs */
   gint64 rest_balance; /* time due to tasks for whole turns, µs; if negative, due to other sources */
-  gint64 flood_until;  /* until when a flood counts as detected, µs */
+  gint64 flood_until;  /* when the flood ends to count as detected, µs */
   gint64 balance;      /* time due to tasks during a flood, µs; if negative, due to other sources */
   gint64 share;        /* how long tasks may run after a frame, µs, or 0 */
-  guint frame_share;   /* the share that tasks have beside frames, if the program has said it, or 0 */
-  gint64 frame_due;    /* if so: time due to tasks for what drawing took, µs; if negative, due to drawing */
+  guint frame_share;   /* the share of tasks beside frames, if the program has set it, or 0 */
+  gint64 frame_due;    /* if so: time due to tasks for drawing, µs; if negative, due to drawing */
   gint64 frame;        /* the first announced frame for which there has been no turn yet, µs, or 0 */
 
-  gint64 background_since; /* since when background tasks wait, µs; 0 if none does, or one has run since */
+  gint64 background_since; /* when background tasks began to wait, µs; 0 if none does, or one has run since */
 } PrioTurn;
 
 void prio_turn_init (PrioTurn *turn);
@@ -120,21 +117,23 @@ void prio_turn_continued (PrioTurn *turn, gint64 ran);
 void prio_turn_rest (PrioTurn *turn);
 gboolean prio_turn_goes_first (const PrioTurn *turn);
 
-/* GLib asks the probe at @reach: the iteration has come at least as far. */
+/* Notes that GLib asks the probe at @reach, so the iteration has come at least as far. */
 static inline void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
 {
   turn->reached = MAX (turn->reached, reach);
 }
 
-/* The last iteration, in which the other sources had no turn, has taken @took µs: input that came meanwhile goes before tasks. */
+/* Notes that the last iteration, without a turn of other sources, took @took µs: input that came meanwhile goes
+ * before tasks. */
 static inline void
 prio_turn_was_held (PrioTurn *turn, gint64 took)
 {
   turn->granted |= took >= PRIO_LONG_ITERATION;
 }
 
-/* The same within an iteration, in which tasks are about to run.  Returns whether they wait: once, as what is slow may never end. */
+/* Returns whether tasks, which are about to run in an iteration, have to let input go first, after a long part of
+ * it: only once, because slow iterations may never end. */
 static inline gboolean
 prio_turn_is_held (PrioTurn *turn, gint64 took)
 {
@@ -143,14 +142,14 @@ prio_turn_is_held (PrioTurn *turn, gint64 took)
   return turn->held;
 }
 
-/* An operation that one of our tasks had begun has ended. */
+/* Notes that an operation which one of our tasks had begun has ended. */
 static inline void
 prio_turn_answer (PrioTurn *turn)
 {
   turn->answered = turn->others;
 }
 
-/* A frame is due at @frame, µs; 0 means that the time is not known. */
+/* Notes that a frame is due at @frame, µs, or 0 if the time is not known. */
 static inline void
 prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
 {
@@ -158,22 +157,22 @@ prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
     turn->frame = frame;
 }
 
-/* Background tasks have run, or what is done in their lane without any. */
+/* Notes that background tasks have run, or idle callbacks in their lane. */
 static inline void
 prio_turn_background_ran (PrioTurn *turn)
 {
   turn->background_since = 0;
 }
 
-/* How much time is due to those who have @share, if all others had @time, µs. */
+/* Returns how much time is due to a side with @share, if all others had @time, µs. */
 static inline gint64
 prio_share_of (guint share, gint64 time)
 {
   return time * share / (PRIO_WHOLE_SHARE - share);
 }
 
-/* How long tasks may run now, µs.  @slice is the time slice of their scheduler; @is_set says whether
- * the program has set it. */
+/* Returns how long tasks may run now, µs.  @slice is the time slice of their scheduler; @is_set says whether the
+ * program has set it. */
 static inline gint64
 prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {
@@ -182,7 +181,7 @@ prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
   return turn->share != 0 && (!is_set || turn->frame_share != 0) ? MIN (slice, turn->share) : slice;
 }
 
-/* How long tasks may run before they look for other sources, µs. */
+/* Returns how long tasks may run before they look for other sources, µs. */
 static inline gint64
 prio_turn_look (PrioTurn *turn, gint64 allowance)
 {

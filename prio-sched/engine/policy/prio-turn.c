@@ -1,4 +1,4 @@
-/* prio-turn.c: whether tasks run next, or all other sources
+/* prio-turn.c: decides whether tasks run next, or all other sources
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,14 +7,15 @@
 
 #include "policy/prio-turn-private.h"
 
-/* There is a flood if GLib comes no further for this many iterations, and for this long, µs: many short
- * iterations, or a few long ones. */
+/* There is a flood if GLib comes no further for this many iterations, and for this long, µs: many short iterations,
+ * or a few long ones. */
 #define SPIN_ITERATIONS 8
 #define SPIN_TIME 10000
 #define LONG_SPIN_ITERATIONS 3
 #define LONG_SPIN_TIME 50000
 
-/* Input that came during something long is a flood after this long, µs; what takes long counts as up to a quarter of that. */
+/* Input that came during a long handler is a flood after this long, µs; a long iteration counts as up to a quarter
+ * of it. */
 #define LONG_INPUT_TIME 500000
 
 /* A flood counts as detected for this long, µs; meanwhile fewer iterations suffice. */
@@ -35,11 +36,11 @@
 /* Beyond this a turn is not expected to end by itself, µs. */
 #define LONG_TURN 50000
 
-/* The idle sources of the program wait for no longer than this, if GLib reaches them at all, and background tasks
- * for half of it, µs. */
+/* The longest wait, µs, of the program's idle sources, if GLib reaches them at all; background tasks wait for half
+ * of it. */
 #define MAX_WAIT G_USEC_PER_SEC
 
-/* For so long in a turn of the other sources what has waited for one of them goes on at once, µs. */
+/* How long in a turn tasks that have waited for another source go on at once, µs. */
 #define CONTINUING 5000
 
 static void
@@ -55,7 +56,7 @@ prio_turn_init (PrioTurn *turn)
   turn->look = PRIO_MIN_LOOK;
 }
 
-/* The turn of the other sources ends, or tasks run before it is complete. */
+/* Ends the turn of the other sources, also if tasks run before it is complete. */
 static void
 end (PrioTurn *turn, gint64 now)
 {
@@ -81,7 +82,7 @@ end (PrioTurn *turn, gint64 now)
   turn->reached = PRIO_REACH_TOP;
 }
 
-/* An iteration has come as far as @reached, and has taken @took µs. */
+/* Counts an iteration that has come as far as @reached, and has taken @took µs. */
 static void
 count_input (PrioTurn *turn, PrioReach reached, gint64 took)
 {
@@ -98,7 +99,7 @@ count_input (PrioTurn *turn, PrioReach reached, gint64 took)
   turn->input_time += MIN (took, LONG_INPUT_TIME / 4);
 }
 
-/* Whether tasks run before every other source in this iteration: what is granted does if input never ends. */
+/* Returns whether granted tasks run before every other source in this iteration: they do if input never ends. */
 gboolean
 prio_turn_goes_first (const PrioTurn *turn)
 {
@@ -115,8 +116,8 @@ is_spinning (PrioTurn *turn, gint64 used)
          (turn->n_top >= LONG_SPIN_ITERATIONS && used >= LONG_SPIN_TIME);
 }
 
-/* The last iterations came no further than above the frame, and took @used µs.  Returns whether
- * this is a flood beside which tasks may run now. */
+/* Returns whether there is a flood beside which tasks may run now.  The last iterations came no further than above
+ * the frame, and took @used µs. */
 static gboolean
 is_flood (PrioTurn *turn, gint64 now, gint64 used)
 {
@@ -137,8 +138,8 @@ is_for_drawing (PrioTurn *turn, gint64 used)
   return turn->drawing * 2 >= used;
 }
 
-/* A frame has been drawn, and @used µs of the turn have passed.  Returns whether tasks may run before the next
- * frame.  If it was not drawing that took the time, the turn is likely to end soon anyway. */
+/* Returns whether tasks may run before the next frame.  A frame has been drawn, and @used µs of the turn have
+ * passed.  If drawing did not take this time, the turn is likely to end soon anyway. */
 static gboolean
 may_run_after_frame (PrioTurn *turn, gint64 used)
 {
@@ -147,7 +148,7 @@ may_run_after_frame (PrioTurn *turn, gint64 used)
   return turn->ran <= MAX (turn->slice, PRIO_MAX_LOOK) || used >= MIN (turn->ran * FRAME_SHARE, MAX_WAIT);
 }
 
-/* Whether the turn is over although GLib has found something ready in the last iteration. */
+/* Returns whether the turn is over although GLib has found a ready source in the last iteration. */
 static gboolean
 is_over (PrioTurn *turn, gint64 now)
 {
@@ -184,8 +185,8 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
-/* An iteration begins; tasks are ready, and were ready in the last one.  @urgent says whether one of
- * them is urgent or user-visible: background tasks wait until nothing else is ready. */
+/* Begins an iteration; tasks are ready, and were ready in the last one.  @urgent says whether one is urgent or
+ * user-visible: background tasks wait until no other source is ready. */
 void
 prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
 {
@@ -215,7 +216,7 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     turn->ends_before_frame = turn->others && turn->frame_due > 0;
 }
 
-/* An iteration begins.  @waits says whether background tasks are ready, and @urgent whether something more urgent is,
+/* Begins an iteration.  @waits says whether background tasks are ready, and @urgent whether a more urgent task is,
  * for which they wait without limit. */
 void
 prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean urgent)
@@ -232,7 +233,8 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
     }
 }
 
-/* Tasks have run for @ran µs.  What nothing else has asked for is not taken from the time that will be due to them. */
+/* Counts @ran µs of tasks.  Time for which no other source competed is not taken from the time that will be due to
+ * tasks. */
 static void
 count_beside_frames (PrioTurn *turn, gint64 ran)
 {
@@ -241,7 +243,7 @@ count_beside_frames (PrioTurn *turn, gint64 ran)
   turn->frame_due = MAX (turn->frame_due - ran, least);
 }
 
-/* Tasks have run until @now, for @ran µs.  @cut says that they have stopped because their time is over. */
+/* Notes that tasks have run until @now, for @ran µs.  @cut says that they stopped because their time is over. */
 void
 prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {
@@ -271,7 +273,7 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->n_top = 0;
 }
 
-/* What has waited for one of the other sources has run in their turn, for @ran µs. */
+/* Notes that tasks which waited for another source have run in the turn, for @ran µs. */
 void
 prio_turn_continued (PrioTurn *turn, gint64 ran)
 {
@@ -280,8 +282,8 @@ prio_turn_continued (PrioTurn *turn, gint64 ran)
   turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
 }
 
-/* Tasks are about to run: GLib has reached a source of the library at the beginning of @reached, so that
- * every source above it has been dispatched. */
+/* Ends the turn, because tasks are about to run: GLib has reached a source of the library at the beginning of
+ * @reached, so every source above it has been dispatched. */
 void
 prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
 {
@@ -306,7 +308,7 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
     turn->since_whole = turn->rest_balance = 0;
 }
 
-/* No task is ready. */
+/* Ends the turn, because no task is ready. */
 void
 prio_turn_rest (PrioTurn *turn)
 {
