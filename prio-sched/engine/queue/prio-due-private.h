@@ -1,7 +1,7 @@
-/* prio-due-private.h: what is due at a time: delayed entries, and the timeouts of queued ones
+/* prio-due-private.h: delayed entries, and timeouts of queued entries
  *
- * Promises: the delayed entries of a loop by when they are due, and then by age; the queued entries that have a timeout, by when that
- * passes, and then by age.  An entry is in one of the two at a time, at its node `delay`.
+ * Promises: two heaps: the delayed entries of a loop by due time, then age; and the queued entries with a timeout, by
+ * its expiry, then age.  An entry is in one heap at a time, with its node `delay`.
  *
  * Everything here belongs to the owner thread of the loop.
  *
@@ -37,21 +37,21 @@ prio_due_has_deadlines (const PrioDue *self)
   return self->deadlines.n_items > 0;
 }
 
-/* Whether anything depends on the time. */
+/* Returns whether any entry depends on the time. */
 static inline gboolean
 prio_due_is_used (const PrioDue *self)
 {
   return prio_due_has_delays (self) || prio_due_has_deadlines (self);
 }
 
-/* The delayed entry that is due first; there must be one. */
+/* Returns the delayed entry that is due first; there must be one. */
 static inline PrioEntry *
 prio_due_first_delayed (PrioDue *self)
 {
   return prio_entry_from_delay (prio_heap_first (&self->delays)->node);
 }
 
-/* When the first delayed entry is due, µs; G_MAXINT64 if there is none. */
+/* Returns when the first delayed entry is due, µs; G_MAXINT64 if there is none. */
 static inline gint64
 prio_due_next (PrioDue *self)
 {
@@ -82,7 +82,7 @@ prio_due_remove_deadline (PrioDue *self, PrioEntry *entry)
   prio_heap_remove (&self->deadlines, &entry->delay);
 }
 
-/* Takes out the first entry of @heap, one of those above, if its time has come, or returns NULL. */
+/* Removes and returns the first entry of @heap, @delays or @deadlines, if its time has come; else NULL. */
 static inline PrioEntry *
 prio_due_take (PrioHeap *heap, gint64 now)
 {

@@ -1,12 +1,11 @@
 /* prio-group-private.h: entries that change their priority, and are aborted, together
  *
- * Promises: the entries that follow the priority of a group are in its two queues (tasks,
- * continuations), which move as a whole; the entries that are aborted with the group are on
- * one list.  Entries and captured states are users of the group.  When the last user is
- * gone, the group ends, and calls `ended`.
+ * Promises: the entries that follow the priority of a group are in its two queues (tasks, continuations), which move as
+ * a whole; the entries that are aborted with the group are on one list.  Entries and captured states are users of the
+ * group.  When the last user is gone, the group ends, and calls `ended`.
  *
- * The layers above embed the group, and decide what it stands for: a signal at a scheduler.
- * The functions for the state of an entry are here, since it depends on that of its group.
+ * The layers above embed the group, for a signal at a scheduler.  The functions for the state of an entry are here,
+ * because it depends on its group.
  *
  * Everything here belongs to the owner thread of the loop.
  *
@@ -20,15 +19,15 @@
 struct _PrioGroup
 {
   PrioQueue queues[2]; /* tasks, continuations */
-  PrioEntry *entries;  /* those that are aborted with it, in the order in which they were added */
+  PrioEntry *entries;  /* entries that are aborted with it, in the order in which they were added */
   PrioEntry *last_entry;
-  gsize n_elsewhere; /* of @entries: those that are not in @queues, or not only there */
+  gsize n_elsewhere; /* of @entries: how many are not in @queues, or not only there */
   gsize users;
   PrioRunQueue *run_queue;          /* valid while it has users */
-  void (*ended) (PrioGroup *group); /* it has no users any more: it may be freed */
+  void (*ended) (PrioGroup *group); /* called without users: may free the group */
   guint64 n_foreign : 62;           /* entries that follow its priority, but are not aborted with it */
   guint64 aborted : 1;
-  guint64 dropped : 1;     /* the abort has dropped all entries in its queues at once */
+  guint64 dropped : 1;     /* an abort has dropped all entries in its queues at once */
   PrioGroup *next, *prev;  /* among the groups of the run queue */
   PrioGroup *next_aborted; /* among the aborted groups of the loop that still have entries */
 };
@@ -47,22 +46,22 @@ prio_group_release (PrioGroup *group)
     group->ended (group);
 }
 
-/* The priority of the entries that follow it. */
+/* Returns the priority of the entries that follow it. */
 static inline PrioTaskPriority
 prio_group_get_priority (const PrioGroup *group)
 {
   return prio_effective_priority (group->queues[0].effective);
 }
 
-/* The priority of @entry by itself, whether or not its timeout has passed. */
+/* Returns the own priority of @entry, whether or not its timeout has passed. */
 static inline PrioTaskPriority
 prio_entry_get_priority (const PrioEntry *entry)
 {
   return entry->follows != NULL ? prio_group_get_priority (entry->follows) : (PrioTaskPriority) entry->priority;
 }
 
-/* Whether @entry is aborted with the group whose priority it follows: when it is queued, it is
- * in a queue of the group that aborts it, and nowhere else.  One with a timeout is in a heap too. */
+/* Returns whether @entry is aborted with the group whose priority it follows: while it is queued, it is in a queue
+ * of the group that aborts it, and nowhere else.  An entry with a timeout is in a heap too. */
 static inline gboolean
 prio_entry_is_of_group (const PrioEntry *entry)
 {
@@ -71,7 +70,7 @@ prio_entry_is_of_group (const PrioEntry *entry)
   return G_LIKELY (entry->timed == PRIO_TIMED_NOT);
 }
 
-/* The state of @entry, see PrioEntryState. */
+/* Returns the state of @entry, see PrioEntryState. */
 static inline PrioEntryState
 prio_entry_get_state (const PrioEntry *entry)
 {
@@ -105,7 +104,7 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
   entry->stored_state = (guint8) state;
 }
 
-/* The same for one that is QUEUED, and whose turn has come: so nothing has dropped it. */
+/* Moves @entry, which is QUEUED and whose turn has come, to RUNNING: nothing has dropped it. */
 static inline void
 prio_entry_begin (PrioEntry *entry)
 {
@@ -115,21 +114,21 @@ prio_entry_begin (PrioEntry *entry)
   entry->stored_state = PRIO_ENTRY_RUNNING;
 }
 
-/* Whether the function or the checkpoint of @entry has begun and not ended. */
+/* Returns whether the function or the checkpoint of @entry has begun and not ended. */
 static inline gboolean
 prio_entry_is_running (const PrioEntry *entry)
 {
   return entry->stored_state >= PRIO_ENTRY_RUNNING && entry->stored_state <= PRIO_ENTRY_REJECTED;
 }
 
-/* Whether @entry, whose function has begun, has been aborted meanwhile. */
+/* Returns whether @entry, whose function has begun, has been aborted meanwhile. */
 static inline gboolean
 prio_entry_is_aborted (const PrioEntry *entry)
 {
   return entry->stored_state == PRIO_ENTRY_ABORTED || entry->stored_state == PRIO_ENTRY_REJECTED;
 }
 
-/* @entry, which is not queued yet, is aborted with @group from now on. */
+/* Adds @entry, which is not queued yet, to the list of @group, with which it is aborted. */
 static inline void
 prio_group_add (PrioGroup *group, PrioEntry *entry)
 {
@@ -143,7 +142,7 @@ prio_group_add (PrioGroup *group, PrioEntry *entry)
   group->n_elsewhere++;
 }
 
-/* @entry, which is not queued any more, leaves the list of @group. */
+/* Removes @entry, which is not queued any more, from the list of @group. */
 static inline void
 prio_group_remove (PrioGroup *group, PrioEntry *entry)
 {

@@ -3,9 +3,8 @@
  * Promises: a queue holds its records by age, oldest first.  To append a record, to remove
  * the head and to remove any entry takes O(1).
  *
- * There are two kinds of record.  A job is what prio_scheduler_post () needs and
- * no more: 40 bytes, singly linked, it leaves its queue at the head.  An
- * entry is a job that can be removed from any place: it belongs to a group, has a delay, or
+ * There are two kinds of record.  A job, of 40 bytes, is for prio_scheduler_post (): it is singly linked, and leaves
+ * its queue at the head.  An entry is a job that can be removed from any place: it belongs to a group, has a delay, or
  * is part of a larger record.  A queue holds records of one kind.
  *
  * The maker of an entry supplies the functions that are called for it (PrioEntryFuncs).
@@ -25,8 +24,8 @@ typedef struct _PrioJob PrioJob;
 typedef struct _PrioEntry PrioEntry;
 typedef struct _PrioQueue PrioQueue;
 
-/* 2 × priority, from 0 for the lowest, plus one for continuations: see prio_effective ().  Above those that a priority makes is
- * one for the entries whose timeout has passed. */
+/* 2 × priority, from 0 for the lowest, plus one for continuations: see prio_effective ().  One more level, the
+ * highest, is for entries whose timeout has passed. */
 typedef guint8 PrioEffective;
 #define PRIO_N_EFFECTIVE 6
 #define PRIO_EFFECTIVE_EXPIRED PRIO_N_EFFECTIVE
@@ -35,13 +34,13 @@ typedef guint8 PrioEffective;
 struct _PrioJob
 {
   PrioJob *next;
-  guint64 order; /* its age: given when it enters a queue */
+  guint64 order; /* its age: set when it enters a queue */
   GSourceFunc func;
   gpointer data;
   union
   {
     GDestroyNotify notify;
-    guint id; /* of a number, see prio-number */
+    guint id; /* of a task that is a number, see prio-number */
   };
 };
 
@@ -51,75 +50,70 @@ typedef enum
   PRIO_QUEUE_ENTRIES
 } PrioQueueKind;
 
-/* The life of an entry.  prio_entry_move () moves it from one state to the next, and
- * asserts that there is an arrow:
+/* The life of an entry. prio_entry_move () moves it from one state to the next, and asserts that there is an arrow:
  *
- *     NEW ──→ DELAYED ──(due)──→ QUEUED ←──(its turn, again)──→ RUNNING ──(end)──→ DONE
- *       │        │                 ↑ │                             │               ↑
- *       └────────│─────────────────┘ │                             └──→ ABORTED ───┤
- *                │                   │                                     ↓       │
- *                │                   │                                  REJECTED ──┤
- *                │                   │                                             │
- *                └───────────────────┴──(abort, cancel)──→ DROPPED ──(aborted)─────┘
+ * NEW ──→ DELAYED ──(due)──→ QUEUED ←──(its turn, again)──→ RUNNING ──(end)──→ DONE │ │ ↑ │ │ ↑
+ * └────────│─────────────────┘ │ └──→ ABORTED ───┤ │ │ ↓ │ │ │ REJECTED ──┤ │ │ │ └───────────────────┴──(abort,
+ * cancel)──→ DROPPED ──(aborted)─────┘
  *
- * The abort of a group leaves its entries on its list, DROPPED, or ABORTED if they are running.
- * They are processed later, in the order of the list, where user code may run: `aborted` is
- * called for a DROPPED entry, and `rejected` for an ABORTED one.  Cancelling a DROPPED task
- * aborts it at once; cancelling or aborting one that is NEW, ABORTED, REJECTED or DONE does
- * nothing.
+ * The abort of a group leaves its entries on its list, DROPPED, or ABORTED if they are running.  They are processed
+ * later, in the order of the list, where user code may run: `aborted` is called for a DROPPED entry, and `rejected` for
+ * an ABORTED one.  Cancelling a DROPPED task aborts it at once; cancelling or aborting a task that is NEW, ABORTED,
+ * REJECTED or DONE does nothing.
  *
- * An abort can drop the queues of a group without visiting their entries.  The stored state of
- * such an entry is still QUEUED; prio_entry_get_state () (prio-group-private.h) returns DROPPED. */
+ * An abort can drop the queues of a group without visiting their entries.  The stored state of such an entry is
+ * still QUEUED; prio_entry_get_state () (prio-group-private.h) returns DROPPED. */
 typedef enum
 {
-  PRIO_ENTRY_NEW,      /* no scheduler has it */
+  PRIO_ENTRY_NEW,      /* in no scheduler */
   PRIO_ENTRY_DELAYED,  /* in the loop's heap of delays */
   PRIO_ENTRY_QUEUED,   /* in a queue */
-  PRIO_ENTRY_DROPPED,  /* in neither any more, and will not run */
+  PRIO_ENTRY_DROPPED,  /* out of both, and will not run */
   PRIO_ENTRY_RUNNING,  /* its function or its checkpoint has begun and not ended */
-  PRIO_ENTRY_ABORTED,  /* the same, and its group has been aborted */
-  PRIO_ENTRY_REJECTED, /* the same, its result is the abort, and it is off the list of its group */
+  PRIO_ENTRY_ABORTED,  /* it is running, and its group has been aborted */
+  PRIO_ENTRY_REJECTED, /* it is running, its result is the abort, and it is off the list of its group */
   PRIO_ENTRY_DONE,
   PRIO_N_ENTRY_STATES
 } PrioEntryState;
 
-/* What an entry is to others than its maker. */
+/* The uses of entries that observers and counts distinguish. */
 typedef enum
 {
   PRIO_ENTRY_OF_PROGRAM = 0,
-  PRIO_ENTRY_OF_LIBRARY = 1 << 0, /* nobody hears of it */
-  PRIO_ENTRY_IN_THREAD = 1 << 1   /* in no queue of the loop: its function runs in a thread, and `data` is its work while that waits */
+  PRIO_ENTRY_OF_LIBRARY = 1 << 0, /* hidden from observers */
+  PRIO_ENTRY_IN_THREAD = 1 << 1   /* in no queue: its function runs in a thread, and `data` is its work while it waits */
 } PrioEntryUse;
 
-/* The functions of an entry, called on the owner thread.  `get_name`, `get_func`, `get_state`, `released` and `rejected` may be NULL; so may `run` and
- * `ran` for closures and numbers, which the dispatch runs by itself.  Only `run` and `ran` call user code. */
+/* The functions of an entry, called on the owner thread.  `get_name`, `get_func`, `get_state`, `released` and
+ * `rejected` may be NULL; so may `run` and `ran` for closures and numbers, which the dispatch runs directly.  Only
+ * `run` and `ran` call user code. */
 typedef struct
 {
   void (*run) (PrioEntry *entry);      /* runs the task; its state is current */
   void (*ran) (PrioEntry *entry);      /* `run` and the checkpoint are over: releases @entry, now or later */
   void (*aborted) (PrioEntry *entry);  /* @entry is DROPPED, and will not run: releases it */
   void (*rejected) (PrioEntry *entry); /* @entry is running, and has become REJECTED */
-  void (*released) (PrioEntry *entry); /* @entry is DONE, and nothing refers to it any more: may free the record */
-  char *(*get_name) (PrioEntry *entry); /* (transfer full) (nullable): what the program calls the task */
-  gconstpointer (*get_func) (PrioEntry *entry); /* (nullable): the function of the program that runs */
-  PrioTaskState (*get_state) (PrioEntry *entry); /* before `ran`: what the task becomes then; RUNNING if its result comes later */
+  void (*released) (PrioEntry *entry); /* @entry is DONE, and unreferenced: may free the record */
+  char *(*get_name) (PrioEntry *entry); /* (transfer full) (nullable): the program's name for the task */
+  gconstpointer (*get_func) (PrioEntry *entry); /* (nullable): the program's function */
+  PrioTaskState (*get_state) (PrioEntry *entry); /* before `ran`: the task's next state; RUNNING if it deferred it */
 } PrioEntryFuncs;
 
-/* Where an entry stands among those of its priority.  Bit 0 is that of PrioEffective. */
+/* The place of an entry among equal priorities.  Bit 0 is the continuation's bit of PrioEffective. */
 typedef enum
 {
   PRIO_ENTRY_IS_NEW = 0,
-  PRIO_ENTRY_GOES_ON = 1 << 0,         /* a continuation, before those that are new */
-  PRIO_ENTRY_TAKES_TURNS = 1 << 1,     /* it goes on behind those that wait already, */
-  PRIO_ENTRY_GOES_ON_BEHIND = 1 << 2   /* and does so now */
+  PRIO_ENTRY_GOES_ON = 1 << 0,         /* a continuation, before new entries */
+  PRIO_ENTRY_TAKES_TURNS = 1 << 1,     /* its continuations wait behind queued entries, */
+  PRIO_ENTRY_GOES_ON_BEHIND = 1 << 2   /* and it is such a continuation now */
 } PrioEntryTurn;
 
-/* What the timeout of an entry has come to.  It has one or has none from before it is added until it is done. */
+/* The state of an entry's timeout.  Whether it has one does not change from before it is added until it is done. */
 typedef enum
 {
   PRIO_TIMED_NOT,
-  PRIO_TIMED_WAITS,  /* where the entry is queued it is also in the loop's heap of deadlines */
-  PRIO_TIMED_EXPIRED /* where the entry is queued it is among the expired ones of its run queue, and nowhere else */
+  PRIO_TIMED_WAITS,  /* while the entry is queued, it is also in the loop's heap of deadlines */
+  PRIO_TIMED_EXPIRED /* while the entry is queued, it is among its run queue's expired entries, and nowhere else */
 } PrioTimed;
 
 struct _PrioEntry
@@ -131,16 +125,16 @@ struct _PrioEntry
   PrioGroup *abort;                   /* the group with which it is aborted, or NULL */
   PrioGroup *follows;                 /* the group whose priority it follows, or NULL */
   PrioEntry *abort_next, *abort_prev; /* among the entries of @abort */
-  PrioHeapNode delay;                 /* its node in the loop's heap of delays, that of deadlines, or among the expired ones */
+  PrioHeapNode delay;                 /* its node in the heap of delays or of deadlines, or among expired entries */
   guint8 priority;                    /* if @follows is NULL */
-  guint8 turn;                        /* PrioEntryTurn: in which row of its priority it waits */
+  guint8 turn;                        /* PrioEntryTurn: its place among entries of its priority */
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
-  /* One byte, since every task looks whether it has anything of this. */
+  /* One byte, because every task checks whether any of this is set. */
   guint8 use : 2;                     /* PrioEntryUse */
   guint8 timed : 2;                   /* PrioTimed */
-  guint8 lends : 1;                   /* whether prio-lending knows it; */
-  guint8 boosted : 1;                 /* and whether it is QUEUED in a queue of its own there: then @follows is NULL */
-  guint8 is_observed : 1;             /* @funcs are those of an observed task (prio-observer) */
+  guint8 lends : 1;                   /* whether prio-lending tracks it; */
+  guint8 boosted : 1;                 /* and whether it is QUEUED in a queue of prio-lending: then @follows is NULL */
+  guint8 is_observed : 1;             /* @funcs belong to prio-observer */
   gint64 expiry;                      /* when its timeout passes, µs, if @timed is not NOT */
 };
 
@@ -153,28 +147,28 @@ struct _PrioQueue
   PrioJob *head, *tail;
 };
 
-/* The delayed entry whose `delay` is @node. */
+/* Returns the delayed entry whose `delay` is @node. */
 static inline PrioEntry *
 prio_entry_from_delay (PrioHeapNode *node)
 {
   return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay));
 }
 
-/* The queue whose `ready` is @node. */
+/* Returns the queue whose `ready` is @node. */
 static inline PrioQueue *
 prio_queue_from_ready (PrioHeapNode *node)
 {
   return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
 }
 
-/* Whether @entry goes on with what has begun. */
+/* Returns whether @entry is a continuation. */
 static inline gboolean
 prio_entry_is_continuation (const PrioEntry *entry)
 {
   return (entry->turn & (PRIO_ENTRY_GOES_ON | PRIO_ENTRY_GOES_ON_BEHIND)) != 0;
 }
 
-/* The turn of what goes on after a yield, and @takes_turns or does not. */
+/* Returns the turn of a continuation after a yield. */
 static inline guint8
 prio_turn_of_continuation (gboolean takes_turns)
 {
@@ -189,7 +183,7 @@ prio_entry_set_expiry (PrioEntry *entry, gint64 expiry)
   entry->expiry = expiry;
 }
 
-/* @entry, which is not queued, has begun and goes on. */
+/* Makes @entry, which is not queued, a continuation. */
 static inline void
 prio_entry_go_on (PrioEntry *entry)
 {
@@ -202,7 +196,7 @@ prio_effective (PrioTaskPriority priority, gboolean continuation)
   return (PrioEffective) (2 * (priority - PRIO_TASK_PRIORITY_BACKGROUND) + (continuation ? 1 : 0));
 }
 
-/* The priority that @effective is made of. */
+/* Returns the priority in @effective. */
 static inline PrioTaskPriority
 prio_effective_priority (PrioEffective effective)
 {

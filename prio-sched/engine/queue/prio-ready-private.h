@@ -1,25 +1,23 @@
 /* prio-ready-private.h: the ready set: which task is next
  *
- * Promises: it finds the queue whose head is the oldest task of the highest effective
- * priority, over all schedulers of a context, in O(1) if each priority has one queue.  It takes
- * O(log queues) to update the set after a head has gone, and O(log schedulers) to pause or resume
- * a scheduler, however many queues that has.
+ * Promises: it finds the queue whose head is the oldest task of the highest effective priority, over all schedulers of
+ * a context, in O(1) if each priority has one queue.  Updating the set after a head was removed takes O(log queues),
+ * and pausing or resuming a scheduler O(log schedulers), however many queues it has.
  *
- * There are two levels.  A scheduler has a ready group: its queues that have a head, with
- * the order of the head as the key.  The loop has the ready set: the groups of all schedulers
- * that are not paused, with the order of the oldest head as the key.  Both levels have one heap for each
- * effective priority.
+ * There are two levels.  A scheduler has a ready group: its queues that have a head, with the order of the head as the
+ * key.  The loop has the ready set: the groups of all schedulers that are not paused, with the order of the oldest head
+ * as the key.  Both levels have one heap for each effective priority.
  *
- * The key of an item that is alone in its heap may be out of date: nothing is compared with it, and it
- * is set when a second item comes.  `only` names the queue that is the only one of its effective
- * priority, so that nobody has to look into the heaps.
+ * The key of an item that is alone in its heap may be out of date: nothing is compared with it, and it is set when a
+ * second item is added.  `only` is the queue that is alone in its effective priority, so that most calls need not look
+ * into the heaps.
  *
- * The queue of those whose timeout has passed has only the first of them, and is ordered by the time of that.  A scheduler has one
- * such queue.
+ * Each scheduler has one queue for expired entries, whose timeout has passed.  It contains only the first of them, and
+ * is ordered by that entry's expiry.
  *
- * A queue of jobs that was the only one stays in the heaps when it becomes empty, because a
- * task that posts itself again fills it at once; the masks say that it is not ready.  The next queue of
- * its effective priority, a pause and the end of its scheduler evict it.
+ * A queue of jobs that was alone stays in the heaps when it becomes empty, because a task that posts itself again fills
+ * it at once; the masks say that it is not ready.  The next queue of its effective priority, a pause and the end of its
+ * scheduler evict it.
  *
  * Everything here belongs to the owner thread of the loop.
  *
@@ -60,14 +58,14 @@ void prio_ready_rekey_expired (PrioReady *ready, PrioReadyGroup *group);
 void prio_ready_group_foreach (PrioReadyGroup *group, void (*func) (PrioHeapItem *item, gpointer data), gpointer data);
 PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
 
-/* Whether @queue is in its ready group, and not only left in the heaps. */
+/* Returns whether @queue is in its ready group, and not only left in the heaps. */
 static inline gboolean
 prio_ready_contains (PrioQueue *queue)
 {
   return queue->ready.index != PRIO_HEAP_NONE && (queue->head != NULL || queue->kind != PRIO_QUEUE_JOBS);
 }
 
-/* @queue, of the scheduler of @group, was empty and has got a head, or has another effective priority. */
+/* Adds @queue, which was empty and has a head now, or has another effective priority.  @group is its scheduler's. */
 static inline void
 prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -82,7 +80,7 @@ prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* @queue, which is in @group, has become empty. */
+/* Call this when @queue, which is in @group, has become empty. */
 static inline void
 prio_ready_emptied (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -97,7 +95,7 @@ prio_ready_emptied (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* The head of @queue, which is in @group, has been removed. */
+/* Call this when the head of @queue, which is in @group, has been removed. */
 static inline void
 prio_ready_head_gone (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -107,14 +105,14 @@ prio_ready_head_gone (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     prio_ready_rekey (ready, group, queue);
 }
 
-/* The highest effective priority that has a task, or -1. */
+/* Returns the highest effective priority that has a task, or -1. */
 static inline int
 prio_ready_top (PrioReady *ready)
 {
   return ready->mask != 0 ? 31 - __builtin_clz (ready->mask) : -1;
 }
 
-/* The queue whose head is the next task, or NULL. */
+/* Returns the queue whose head is the next task, or NULL. */
 static inline PrioQueue *
 prio_ready_first (PrioReady *ready)
 {
@@ -127,7 +125,7 @@ prio_ready_first (PrioReady *ready)
   return G_LIKELY (ready->only[effective] != NULL) ? ready->only[effective] : prio_ready_oldest (ready, effective);
 }
 
-/* Whether @queue has the next task, and is the only queue of its effective priority. */
+/* Returns whether @queue has the next task, and is alone in its effective priority. */
 static inline gboolean
 prio_ready_is_alone (PrioReady *ready, PrioQueue *queue, PrioEffective effective)
 {

@@ -1,4 +1,4 @@
-/* prio-ready.c: which task is next
+/* prio-ready.c: the ready set: which task is next
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,7 +13,7 @@ group_at (PrioHeapNode *node, PrioEffective effective)
   return (gpointer) ((gchar *) (node - effective) - G_STRUCT_OFFSET (PrioReadyGroup, places));
 }
 
-/* The queue of @effective in @group with the oldest head; @group must have a queue of @effective. */
+/* Returns the queue of @effective in @group with the oldest head; there must be one. */
 static PrioQueue *
 oldest_of_group (PrioReadyGroup *group, PrioEffective effective)
 {
@@ -28,7 +28,7 @@ prio_ready_group_foreach (PrioReadyGroup *group, void (*func) (PrioHeapItem *ite
     prio_heap_foreach (&group->queues[effective], func, data);
 }
 
-/* The queue of @effective with the oldest head; there must be a queue of @effective. */
+/* Returns the queue of @effective with the oldest head; there must be one. */
 PrioQueue *
 prio_ready_oldest (PrioReady *ready, PrioEffective effective)
 {
@@ -59,7 +59,7 @@ prio_ready_clear (PrioReady *ready)
   *ready = (PrioReady) { 0 };
 }
 
-/* The oldest head of @effective in @group may have changed. */
+/* Updates the place of @group, whose oldest head of @effective may have changed. */
 static inline void
 rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
 {
@@ -68,7 +68,7 @@ rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
                      oldest_of_group (group, effective)->head->order);
 }
 
-/* @queue has another head: its place in the heaps may change. */
+/* Updates the place of @queue, whose head has changed. */
 void
 prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -101,8 +101,8 @@ find_only (PrioReady *ready, PrioEffective effective)
     ready->only[effective] = oldest_of_group (group, effective);
 }
 
-/* By what the head of @queue is ordered among those of other schedulers: by its age or, if its timeout has passed, by when that was
- * and then by age. */
+/* Returns the key of @queue among other schedulers' queues: the age of its head or, if its timeout has passed, the
+ * expiry, with the age as the tie. */
 static inline guint64
 key_of (PrioQueue *queue, guint64 *tie)
 {
@@ -123,7 +123,7 @@ insert_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
   prio_heap_insert (&ready->groups[effective], &group->places[effective], key, tie);
 }
 
-/* The queue of those whose timeout has passed, which is in @group, has another head. */
+/* Updates the place of the queue of expired tasks in @group, whose head has changed. */
 void
 prio_ready_rekey_expired (PrioReady *ready, PrioReadyGroup *group)
 {
@@ -215,7 +215,7 @@ prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queu
     }
 }
 
-/* Removes @queue, which is in @group: it has become empty, or gets another effective priority. */
+/* Removes @queue from @group: it has become empty, or gets another effective priority. */
 void
 prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -241,7 +241,7 @@ prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* While @group is paused, none of its tasks is next. */
+/* Pauses or resumes @group: none of its tasks is next while it is paused. */
 void
 prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
 {
