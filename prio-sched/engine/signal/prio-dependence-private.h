@@ -1,4 +1,4 @@
-/* prio-dependence-private.h: how signals get nodes, depend on others, and go
+/* prio-dependence-private.h: creates and clears nodes of signals, and makes signals depend on others
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

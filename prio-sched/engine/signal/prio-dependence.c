@@ -1,4 +1,4 @@
-/* prio-dependence.c: how signals get nodes, depend on others, and go
+/* prio-dependence.c: creates and clears nodes of signals, and makes signals depend on others
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -12,7 +12,7 @@
 #include "signal/prio-pin-private.h"
 #include "signal/prio-signal-travel-private.h"
 
-/* Under the lock: adds @node to those that are to be re-evaluated. */
+/* Adds @node to the nodes that are to be re-evaluated.  Under the lock. */
 static void
 add_pinned (GSList **pinned, PrioSignalNode *node)
 {
@@ -20,8 +20,8 @@ add_pinned (GSList **pinned, PrioSignalNode *node)
     *pinned = g_slist_prepend (*pinned, prio_handle_ref (node->handle));
 }
 
-/* Called when the signal is finalized.  Dependents that were pinned because of this signal alone
- * are unpinned, and so are timeouts. */
+/* Clears @node when its signal is finalized.  Unpins dependents and timeouts that were pinned because of this signal
+ * alone. */
 void
 prio_signal_node_clear (PrioSignalNode *node)
 {
@@ -89,8 +89,8 @@ make_plain_node (GCancellable *signal)
   if (node == NULL)
     {
       node = g_steal_pointer (&made);
-      /* One handler, however many tasks share the cancellable.  It is there before others find the node, and so hears of every
-       * abort that they do not see. */
+      /* One handler, however many tasks share the cancellable.  It is connected before others find the node, and so
+       * it is called for every abort that they do not see. */
       g_signal_connect (signal, "cancelled", G_CALLBACK (plain_cancelled), node);
       g_object_set_qdata_full (G_OBJECT (signal), prio_signal_node_quark (), node, plain_node_free);
     }

@@ -1,4 +1,4 @@
-/* prio-edge-private.h: which signal depends on which
+/* prio-edge-private.h: edges, by which signals depend on others
  *
  * Promises: sources and dependents have edges to each other, and no references.  A signal that
  * depends on a dependent has edges to the roots of that dependent, and also to the dependent

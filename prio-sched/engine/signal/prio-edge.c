@@ -1,4 +1,4 @@
-/* prio-edge.c: which signal depends on which
+/* prio-edge.c: edges, by which signals depend on others
  *
  * Everything here is under prio_signal_lock.
  *
@@ -39,7 +39,7 @@ edge_new (PrioSignalNode *source, PrioSignalNode *dependent)
   return edge;
 }
 
-/* The edge from @source to @dependent, or NULL. */
+/* Returns the edge from @source to @dependent, or NULL. */
 static PrioEdge *
 find_edge (PrioSignalNode *source, PrioSignalNode *dependent)
 {
@@ -51,8 +51,8 @@ find_edge (PrioSignalNode *source, PrioSignalNode *dependent)
   return NULL;
 }
 
-/* Makes @dependent depend on @source, once per generation.  A dependent follows the priority of
- * one signal at most; if that can also abort it, both kinds share one edge. */
+/* Makes @dependent depend on @source, once per generation.  A dependent follows the priority of one signal at most;
+ * if that signal can also abort it, both kinds share one edge. */
 static void
 add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
 {
@@ -70,9 +70,8 @@ add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
   dependent->follows |= kind == PRIO_EDGE_PRIORITY;
 }
 
-/* Before @node goes: makes its dependents depend on those sources of @node that are dependents
- * themselves, since g_cancellable_cancel () can abort these alone.  The dependents have edges to
- * the roots already. */
+/* Makes the dependents of @node, which is being finalized, depend on those sources of @node that are dependents too,
+ * because g_cancellable_cancel () can abort these alone.  The dependents have edges to the roots already. */
 void
 prio_edges_bridge (PrioSignalNode *node)
 {
@@ -91,9 +90,8 @@ prio_edges_bridge (PrioSignalNode *node)
     }
 }
 
-/* Makes @dependent depend on @sources and, for each source that is a dependent itself, on the
- * roots of that.  For an abort it also depends on such a source itself, which
- * g_cancellable_cancel () can abort alone; for the priority the roots suffice. */
+/* Makes @dependent depend on @sources and, for each source that is a dependent, on its roots.  For an abort it also
+ * depends on such a source itself, which g_cancellable_cancel () can abort alone; for the priority the roots suffice. */
 void
 prio_edges_add (PrioSignalNode *dependent, PrioSignalNode **sources, gsize n_sources, PrioEdgeKind kind)
 {

@@ -1,4 +1,4 @@
-/* prio-pin.c: what keeps a signal alive that nobody else holds
+/* prio-pin.c: pins signals that can still emit
  *
  * prio-pin-private.h explains the rules.
  *
@@ -12,10 +12,10 @@
 #include "base/prio-glib-private.h"
 #include "loop/prio-run-queue-private.h"
 
-/* The handles of all pinned signals; those that have not been re-evaluated for longest come first. */
+/* The handles of all pinned signals; the least recently re-evaluated come first. */
 static GQueue pinned_signals = G_QUEUE_INIT;
 
-/* The caller has looked at its node. */
+/* Drops a reference to @signal. */
 static void
 unref (GCancellable *signal)
 {
@@ -43,7 +43,7 @@ call_carry_out (gpointer data)
 
 static void attach (Call *call, GMainContext *context);
 
-/* Destroy notify.  The default context stands in for one that has gone. */
+/* Destroy notify: if the context is destroyed first, the default context replaces it. */
 static void
 call_end (gpointer data)
 {
@@ -78,7 +78,7 @@ call_new (GSourceFunc func, gpointer data)
   return call;
 }
 
-/* Calls @func soon from @context, or from the default one if that is NULL or goes before. */
+/* Calls @func soon from @context, or from the default context if @context is NULL or is destroyed first. */
 void
 prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data)
 {
@@ -95,7 +95,7 @@ op_call (PrioLoop *loop, const PrioOp *op)
                                call_carry_out, op->target, call_end);
 }
 
-/* The same from the context of @loop, even if that is on another thread. */
+/* Calls @func soon from the context of @loop, even if another thread runs it. */
 void
 prio_call_later (PrioLoop *loop, GSourceFunc func, gpointer data)
 {
@@ -138,7 +138,7 @@ typedef struct
   gboolean abort, change;
 } PrioListeners;
 
-/* Not under the lock: GLib takes its own lock to look up handlers. */
+/* Returns which handlers @node has.  Not under the lock: GLib takes its own lock to look up handlers. */
 static PrioListeners
 get_listeners (PrioSignalNode *node)
 {
@@ -150,8 +150,8 @@ get_listeners (PrioSignalNode *node)
   };
 }
 
-/* Under the lock: whether the signal may still emit something that a handler is connected to, or is a timeout that may still
- * abort others. */
+/* Returns whether the signal may still emit a signal that has a handler, or is a timeout that may still abort
+ * others.  Under the lock. */
 static gboolean
 should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
 {
@@ -162,7 +162,7 @@ should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
          (listeners.change && prio_signal_node_has_sources (node, PRIO_EDGE_PRIORITY));
 }
 
-/* Under the lock: unpins the signal.
+/* Unpins the signal.  Under the lock.
  *
  * Returns: (transfer full) (nullable): the reference that the graph owned, if any */
 static GCancellable *
@@ -196,10 +196,9 @@ prio_signal_node_reevaluate (PrioSignalNode *node)
     drop_reference (node->handle, released);
 }
 
-/* Called when the weak reference of @handle was found cleared.
- *
- * Returns: whether the signal is pinned, and its weak reference set again.  Otherwise the signal
- *   is finalized, or is being disposed, and its dispose () does what @visit is for */
+/* Called when the weak reference of @handle was found cleared.  Returns whether the signal is pinned, and its weak
+ * reference set again.  Otherwise the signal is finalized, or is being disposed, and its dispose () does the work of
+ * @visit. */
 static gboolean
 is_pinned (PrioHandle *handle, PrioVisit visit)
 {
@@ -218,12 +217,11 @@ is_pinned (PrioHandle *handle, PrioVisit visit)
   return pinned;
 }
 
-/* Gets the signal of @handle for @visit.  A pinned signal whose weak reference stays cleared has
- * been through g_object_run_dispose (): then the caller gets the reference of the graph.  One that
- * was not pinned may be by now, in a g_object_unref () that goes on: that reference is left there,
- * since who drops it has to wait for that call.
+/* Gets the signal of @handle for @visit.  If a pinned signal's weak reference stays cleared, g_object_run_dispose ()
+ * was called: then the caller gets the reference of the graph.  A signal that was not pinned may be by now, in a
+ * g_object_unref () that goes on: then the graph keeps its reference, because dropping it has to wait for that call.
  *
- * Returns: (transfer full) (nullable): the signal, or NULL if nobody holds it */
+ * Returns: (transfer full) (nullable): the signal, or NULL if it has no references */
 GCancellable *
 prio_handle_get (PrioHandle *handle, PrioVisit visit)
 {
@@ -242,8 +240,7 @@ prio_handle_get (PrioHandle *handle, PrioVisit visit)
   return signal;
 }
 
-/* Unpins the signal if no reason to pin it is left.  If it is being disposed now, its dispose ()
- * decides. */
+/* Unpins the signal if no reason to pin it is left.  If it is being disposed now, its dispose () decides. */
 void
 prio_handle_reevaluate (PrioHandle *handle)
 {
@@ -259,9 +256,9 @@ prio_handle_reevaluate (PrioHandle *handle)
 /* How many pinned signals are re-evaluated whenever a dependent or a timeout is made. */
 #define REEVALUATED_AT_ONCE 2
 
-/* Re-evaluates a few pinned signals.  GObject does not report that a handler is disconnected, so
- * whenever a dependent or a timeout is made, two pinned signals are re-evaluated.  So pinned signals
- * that nobody listens to any more never outnumber the others by more than a few. */
+/* Re-evaluates a few pinned signals.  GObject does not report that a handler is disconnected, so this is called
+ * whenever a dependent or a timeout is made.  So pinned signals without handlers never outnumber the others by more
+ * than a few. */
 void
 prio_signal_node_reevaluate_some (void)
 {
@@ -294,8 +291,8 @@ typedef enum
   PRIO_VERDICT_EMIT /* the caller makes the signal emit `cancelled`, and asks again */
 } PrioVerdict;
 
-/* Decides whether to pin the signal.  If @has_reference, the graph takes over the caller's
- * reference when it does; otherwise nothing is pinned, and the caller asks again with one. */
+/* Decides whether to pin the signal.  If @has_reference, the graph takes over the caller's reference when it does;
+ * otherwise nothing is pinned, and the caller asks again with a reference. */
 static PrioVerdict
 decide (PrioSignalNode *node, PrioListeners listeners, gboolean has_reference)
 {

@@ -1,20 +1,18 @@
 /* prio-registration-private.h: the registration of a signal at a scheduler
  *
- * Promises: the tasks of a signal at a scheduler that follow its priority are one group, which
- * moves as a whole and is aborted as a whole.  The users of a registration are entries and
- * captured states.  While it has users, it holds a reference to the signal, and is on the list
- * of the signal's node.
+ * Promises: the tasks of a signal at a scheduler that follow its priority are one group, which moves as a whole and is
+ * aborted as a whole.  The users of a registration are entries and captured states.  While it has users, it holds a
+ * reference to the signal, and is on the list of the signal's node.
  *
- * An aborted registration takes no new tasks.  A plain cancellable that is reset gets a new
- * registration: what a task under a plain cancellable starts inherits the cancellable, not the
- * registration, and looks the registration up again.
+ * An aborted registration takes no new tasks.  A plain cancellable that is reset gets a new registration: tasks that a
+ * task under a plain cancellable starts inherit the cancellable, not the registration, and look the registration up
+ * again.
  *
- * The record comes from the loop's slab, and is freed on the owner thread.  A registration that
- * has users keeps no reference to its loop, which outlives them; every other reference to a
- * registration holds a reference to the loop too, so that the record can be freed whenever that
- * reference is dropped.
+ * The record comes from the loop's slab, and is freed on the owner thread.  A registration that has users keeps no
+ * reference to its loop, which outlives them; every other reference to a registration holds a reference to the loop
+ * too, so that the record can be freed whenever that reference is dropped.
  *
- * Everything but the references belongs to the owner thread.
+ * All fields except the references belong to the owner thread.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -26,11 +24,11 @@
 
 struct _PrioRegistration
 {
-  PrioGroup group; /* the entries at the scheduler; the users of the registration are those of the group */
+  PrioGroup group; /* the entries at the scheduler; its users are the registration's */
   PrioLoop *loop;
   PrioSignalNode *node;
   GCancellable *signal; /* owned while there are users */
-  gint refs; /* atomic: one for all users together, one for each operation on its way */
+  gint refs; /* atomic: one for all users together, and one for each operation on its way */
   PrioRegistration *node_next, *node_prev; /* in the list of the node; under prio_signal_lock */
 };
 
@@ -57,7 +55,7 @@ prio_registration_release (PrioRegistration *registration)
   prio_group_release (&registration->group);
 }
 
-/* The registration that embeds @group: every group is embedded in one. */
+/* Returns the registration that embeds @group; every group is embedded in one. */
 static inline PrioRegistration *
 prio_registration_of (PrioGroup *group)
 {
@@ -65,7 +63,7 @@ prio_registration_of (PrioGroup *group)
   return (PrioRegistration *) group;
 }
 
-/* The group of @registration, which may be NULL. */
+/* Returns the group of @registration, which may be NULL. */
 static inline PrioGroup *
 prio_registration_group (PrioRegistration *registration)
 {

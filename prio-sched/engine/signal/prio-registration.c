@@ -7,7 +7,7 @@
 
 #include "signal/prio-registration-private.h"
 
-/* Any thread.  Takes a reference to the registration, and one to its loop. */
+/* Takes a reference to the registration, and to its loop.  Any thread. */
 PrioRegistration *
 prio_registration_ref (PrioRegistration *registration)
 {
@@ -16,7 +16,7 @@ prio_registration_ref (PrioRegistration *registration)
   return registration;
 }
 
-/* The records of a loop's registrations are those of its slot. */
+/* The slab in a slot of the loop contains the records of its registrations. */
 static const PrioSlotFuncs slot_funcs = {
   .size = sizeof (PrioSlab), .is_large = prio_slab_is_large, .trim = prio_slab_trim, .clear = prio_slab_clear
 };
@@ -37,8 +37,8 @@ record_free (PrioLoop *loop, PrioRegistration *registration)
   prio_slab_free (prio_loop_get_slot (loop, PRIO_SLOT_SIGNAL), registration);
 }
 
-/* Owner thread: drops the reference of the users, or one of prio_registration_ref (); in the
- * second case the caller drops the reference to the loop. */
+/* Drops the users' reference, or a reference of prio_registration_ref (), when the caller drops the reference to the
+ * loop.  Owner thread. */
 static void
 drop_reference (PrioRegistration *registration)
 {
@@ -52,7 +52,7 @@ op_free (PrioLoop *loop, const PrioOp *op)
   record_free (loop, op->target);
 }
 
-/* Any thread. */
+/* Drops a reference that prio_registration_ref () has taken.  Any thread. */
 void
 prio_registration_unref (PrioRegistration *registration)
 {
@@ -64,7 +64,7 @@ prio_registration_unref (PrioRegistration *registration)
   prio_loop_unref (loop);
 }
 
-/* Under prio_signal_lock: returns (transfer full) (nullable) the registrations of @node, each referenced */
+/* Returns (transfer full) (nullable) the registrations of @node, each referenced.  Under prio_signal_lock. */
 GPtrArray *
 prio_registrations_list (PrioSignalNode *node)
 {
@@ -79,7 +79,7 @@ prio_registrations_list (PrioSignalNode *node)
   return registrations;
 }
 
-/* Under prio_signal_lock. */
+/* Removes @registration from the list of @node.  Under prio_signal_lock. */
 static void
 remove_from_node (PrioSignalNode *node, PrioRegistration *registration)
 {
@@ -94,7 +94,7 @@ remove_from_node (PrioSignalNode *node, PrioRegistration *registration)
     node->last_registration = registration->node_prev;
 }
 
-/* The group has lost its last user. */
+/* Ends the registration, whose group has lost its last user. */
 static void
 registration_ended (PrioGroup *group)
 {
@@ -110,7 +110,7 @@ registration_ended (PrioGroup *group)
   drop_reference (registration);
 }
 
-/* Under prio_signal_lock: makes a registration with one user, the last of @node.  Takes the reference to @signal. */
+/* Makes a registration with one user, the last of @node.  Takes the reference to @signal.  Under prio_signal_lock. */
 static PrioRegistration *
 registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *signal)
 {
@@ -135,8 +135,8 @@ registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *s
   return registration;
 }
 
-/* Under prio_signal_lock.  A registration is on the list of its signal and on that of its run
- * queue.  Either may be long, so both are walked in step: the shorter one bounds the cost. */
+/* Returns the registration of @node at @run_queue, or NULL.  It is on a list of each.  Either may be long, so both
+ * are walked in step: the shorter one bounds the cost.  Under prio_signal_lock. */
 static PrioRegistration *
 find_registration (PrioSignalNode *node, PrioRunQueue *run_queue)
 {
@@ -199,8 +199,8 @@ op_apply (PrioLoop *loop, const PrioOp *op)
   prio_loop_unref (loop);
 }
 
-/* Calls @apply for @registration on the owner thread of its loop, unless it has ended by then.
- * If @quietly, this call releases no user data: the next dispatch does. */
+/* Calls @apply for @registration on the owner thread of its loop, unless it has ended by then.  If @quietly, this
+ * call releases no user data: the next dispatch does. */
 void
 prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboolean quietly)
 {

@@ -1,13 +1,11 @@
-/* prio-signal-node-private.h: what the library knows about a cancellable
+/* prio-signal-node-private.h: the library's record of a cancellable
  *
- * Promises: every GCancellable that is used as a signal has one node.  It is embedded in a
- * PrioTaskSignal, and attached to any other cancellable.  An abort or a change of priority,
- * from any thread, reaches the loops where the signal has tasks, and the signals that depend
- * on it, in the draft's order.  Sources and dependents refer to each other weakly.
+ * Promises: every GCancellable that is used as a signal has one node.  It is embedded in a PrioTaskSignal, and attached
+ * to any other cancellable.  An abort or a change of priority, from any thread, reaches the loops where the signal has
+ * tasks, and the signals that depend on it, in the draft's order.  Sources and dependents refer to each other weakly.
  *
- * Threads: one lock, prio_signal_lock, guards all nodes and the graph between them.  It is a
- * leaf lock: while it is held, no user code runs, no object is referenced or unreferenced,
- * and no other lock is taken or dropped.
+ * Threads: one lock, prio_signal_lock, guards all nodes and the graph between them.  It is a leaf lock: while it is
+ * held, no user code runs, no object is referenced or unreferenced, and no other lock is taken or dropped.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -24,7 +22,7 @@
 typedef enum
 {
   PRIO_EDGE_ABORT,   /* the abort of the source aborts the dependent */
-  PRIO_EDGE_PRIORITY /* the priority of the dependent follows that of the source */
+  PRIO_EDGE_PRIORITY /* the priority of the dependent follows the source's */
 } PrioEdgeKind;
 
 /* Why signals were aborted: shared by all signals and tasks of one abort, reference counted (GAtomicRcBox). */
@@ -45,14 +43,14 @@ typedef enum
 typedef struct
 {
   GThread *changer;      /* compared only */
-  PrioTaskPriority next; /* what is asked for, which another thread may replace meanwhile */
+  PrioTaskPriority next; /* the new priority, which another thread may replace meanwhile */
 } PrioChange;
 
 typedef struct _PrioRegistration PrioRegistration;
 typedef struct _PrioEdge PrioEdge;
 
-/* Every signal has one, so it is small: the fields of the fast paths come first, and what only
- * dependents and timeouts need is in their PrioHandle. */
+/* Every signal has a node, so it is small: the fields of the fast paths come first, and fields that only dependents
+ * and timeouts need are in their PrioHandle. */
 struct _PrioSignalNode
 {
   GCancellable *signal;           /* the signal that this node describes; not owned */
@@ -67,12 +65,12 @@ struct _PrioSignalNode
   guint8 aborted : 1;
   guint8 is_dependent : 1;
   guint8 may_time_out : 1;        /* a timer may still abort the signal */
-  guint8 missed_change : 1;       /* the priority it follows changed while the signal was being disposed */
+  guint8 missed_change : 1;       /* the followed priority changed while the signal was being disposed */
   guint8 pinned : 1;              /* the graph owns a reference to the signal */
   guint8 pending_cancelled : 2;   /* PrioPendingCancelled */
   guint8 notified : 1;            /* the notification of `reason` has begun */
   guint8 reached : 1;             /* by the abort that walks the graph, while it does */
-  guint8 emitted;                 /* a PrioTaskSignal has emitted `cancelled`: GIO knows of the abort; atomic */
+  guint8 emitted;                 /* a PrioTaskSignal has emitted `cancelled`, so GIO has the abort; atomic */
   PrioReason *reason;             /* of the abort, if @aborted */
   PrioChange *change;             /* the change that is being announced, or NULL */
   GQueue dependents, sources;     /* PrioEdge, oldest first */
@@ -80,16 +78,16 @@ struct _PrioSignalNode
   PrioHandle *handle;             /* of a dependent or a timeout, set when it is made; otherwise NULL */
 };
 
-/* Whether the signal has tasks at any scheduler.  This is a hint: it is read without the lock,
- * and may change at any moment.  Writers of `registrations` hold the lock and write atomically. */
+/* Returns whether the signal has tasks at any scheduler.  This is a hint: it is read without the lock, and may
+ * change at any moment.  Writers of `registrations` hold the lock and write atomically. */
 static inline gboolean
 prio_signal_node_has_registrations (PrioSignalNode *node)
 {
   return __atomic_load_n (&node->registrations, __ATOMIC_RELAXED) != NULL;
 }
 
-/* States that @dependent depends on @source, in one way or both.  It is on a list of each, and
- * is freed with the one that is finalized first. */
+/* States that @dependent depends on @source, in one way or both.  The edge is on a list of each, and is freed when
+ * the first of the two is finalized. */
 struct _PrioEdge
 {
   guint64 generation : 62; /* counts the calls that add edges to a dependent; edges of one call share it */
@@ -104,7 +102,8 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
   return edge->kinds >> kind & 1;
 }
 
-/* Under the lock: whether anything can still abort @node, or change its priority.  All sources but one at most can abort it. */
+/* Returns whether any source can still abort @node, or change its priority.  All sources but one at most can abort
+ * it.  Under the lock. */
 static inline gboolean
 prio_signal_node_has_sources (PrioSignalNode *node, PrioEdgeKind kind)
 {
@@ -121,12 +120,12 @@ typedef enum
   PRIO_NOTICE_LATER       /* GLib may hold the lock of the cancellable */
 } PrioNotice;
 
-/* What the class that embeds a node does for it. */
+/* The functions of the class that embeds a node. */
 typedef struct
 {
   GType type;   /* the class */
   gsize offset; /* of the node in an instance */
-  gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* for what a source of @kind makes it emit */
+  gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* for emissions by @kind */
   void (*emit_change) (PrioSignalNode *node, PrioTaskPriority previous, PrioNotice when);
   void (*notify_abort) (PrioSignalNode *node, PrioNotice when); /* once */
 } PrioSignalNodeFuncs;
@@ -134,14 +133,14 @@ typedef struct
 extern PrioLock prio_signal_lock G_GNUC_INTERNAL;
 extern const PrioSignalNodeFuncs *prio_signal_node_funcs G_GNUC_INTERNAL; /* atomic */
 
-/* The functions of PrioTaskSignal, or NULL if no such signal exists yet. */
+/* Returns the functions of PrioTaskSignal, or NULL if no such signal exists yet. */
 static inline const PrioSignalNodeFuncs *
 prio_signal_node_get_funcs (void)
 {
   return __atomic_load_n (&prio_signal_node_funcs, __ATOMIC_ACQUIRE);
 }
 
-/* Whether @signal is a PrioTaskSignal. */
+/* Returns whether @signal is a PrioTaskSignal. */
 static inline gboolean
 prio_signal_node_is_embedded (GCancellable *signal)
 {
@@ -150,8 +149,8 @@ prio_signal_node_is_embedded (GCancellable *signal)
   return G_LIKELY (funcs != NULL) && G_TYPE_CHECK_INSTANCE_TYPE (signal, funcs->type);
 }
 
-/* Under the lock.  For a plain cancellable the answer is GIO's, since g_cancellable_reset ()
- * makes it usable again. */
+/* Returns whether @node is aborted.  For a plain cancellable the answer is GIO's, because g_cancellable_reset ()
+ * makes it usable again.  Under the lock. */
 static inline gboolean
 prio_signal_node_is_aborted_locked (PrioSignalNode *node)
 {
@@ -169,8 +168,8 @@ prio_signal_node_is_aborted_locked (PrioSignalNode *node)
 
 void prio_signal_node_undo_reset_slow (PrioSignalNode *node);
 
-/* Called wherever a signal is used: cancels an aborted PrioTaskSignal again if it has been reset
- * with g_cancellable_reset ().  The caller holds a reference to the signal, and is not inside a loop. */
+/* Cancels an aborted PrioTaskSignal again if it has been reset with g_cancellable_reset ().  Called wherever a
+ * signal is used.  The caller holds a reference to the signal, and is not inside a loop. */
 static inline void
 prio_signal_node_undo_reset (PrioSignalNode *node)
 {
@@ -183,7 +182,7 @@ void prio_reason_unref (gpointer reason);
 
 GQuark prio_signal_node_quark (void);
 
-/* The node of @signal, or NULL: a plain cancellable may have none yet. */
+/* Returns the node of @signal, or NULL: a plain cancellable may have none yet. */
 static inline PrioSignalNode *
 prio_signal_node_find (GCancellable *signal)
 {

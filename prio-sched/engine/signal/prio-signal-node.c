@@ -1,4 +1,4 @@
-/* prio-signal-node.c: what the library knows about a cancellable
+/* prio-signal-node.c: the library's record of a cancellable
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -45,7 +45,7 @@ prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_t
 {
   static gboolean added = FALSE;
 
-  /* Not g_once_init_enter (): if the process forks meanwhile, nobody leaves it in the child. */
+  /* Not g_once_init_enter (): if the process forks meanwhile, the child would wait forever. */
   if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
     {
       prio_loop_add_leaf_lock (&prio_signal_lock);
@@ -93,7 +93,7 @@ prio_signal_node_get_priority (PrioSignalNode *node)
   return (PrioTaskPriority) __atomic_load_n (&node->priority, __ATOMIC_RELAXED);
 }
 
-/* Whether @node is a dependent whose priority nothing can change. */
+/* Returns whether @node is a dependent whose priority nothing can change. */
 gboolean
 prio_signal_node_has_fixed_priority (PrioSignalNode *node)
 {
@@ -106,7 +106,7 @@ prio_signal_node_has_fixed_priority (PrioSignalNode *node)
   return fixed;
 }
 
-/* Whether the caller has to notify the reason of @node: TRUE once per abort. */
+/* Returns whether the caller has to notify the reason of @node: TRUE once per abort. */
 gboolean
 prio_signal_node_begin_notice (PrioSignalNode *node)
 {
@@ -120,10 +120,9 @@ prio_signal_node_begin_notice (PrioSignalNode *node)
   return first;
 }
 
-/* Cancels an aborted PrioTaskSignal again after g_cancellable_reset ().  The library cannot
- * prevent a reset, and does not hear of one; but in the draft an aborted signal stays aborted, so
- * GIO has to see it cancelled too.  The caller holds a reference to the signal, and is not
- * inside a loop. */
+/* Cancels an aborted PrioTaskSignal again after g_cancellable_reset ().  The library can neither prevent nor observe
+ * a reset; but in the draft an aborted signal stays aborted, so GIO has to see it cancelled too.  The caller holds a
+ * reference to the signal, and is not inside a loop. */
 void
 prio_signal_node_undo_reset_slow (PrioSignalNode *node)
 {

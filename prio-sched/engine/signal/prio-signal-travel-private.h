@@ -1,4 +1,4 @@
-/* prio-signal-travel-private.h: how an abort, or a change of priority, travels
+/* prio-signal-travel-private.h: carries an abort or a change of priority to all that depends on a signal
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

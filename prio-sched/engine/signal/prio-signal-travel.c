@@ -1,4 +1,4 @@
-/* prio-signal-travel.c: how an abort, or a change of priority, travels
+/* prio-signal-travel.c: carries an abort or a change of priority to all that depends on a signal
  *
  * It starts at the signal on which it is made.  It goes first to the loops where that signal has
  * tasks, then to its handlers, then to the signals that depend on it.
@@ -19,7 +19,7 @@
 /* A signal that an abort or a change has reached; used outside the lock. */
 typedef struct
 {
-  GCancellable *signal;     /* owned, or NULL if nobody holds it any more */
+  GCancellable *signal;     /* owned, or NULL if it is gone */
   PrioHandle *handle;       /* owned, or NULL if it has none */
   GPtrArray *registrations; /* each referenced, or NULL */
   PrioReason *past_reason;  /* of an earlier abort, from which a plain cancellable was reset */
@@ -86,7 +86,7 @@ reach (PrioSignalNode *node, PrioReason *reason, GArray *targets)
   g_array_append_val (targets, target);
 }
 
-/* Under the lock. */
+/* Marks all dependents, of any depth, aborted.  Under the lock. */
 static void
 reach_dependents (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
@@ -149,9 +149,7 @@ send_abort (GArray *targets)
   __atomic_sub_fetch (&n_on_the_way, 1, __ATOMIC_RELEASE);
 }
 
-/* The signal is emitting, or has emitted, `cancelled`: nothing is pending any more.
- *
- * Returns: whether the signal is pinned */
+/* Notes that the signal emits, or has emitted, `cancelled`, so nothing is pending.  Returns whether it is pinned. */
 static gboolean
 clear_pending_cancelled (PrioSignalNode *node)
 {
@@ -165,8 +163,8 @@ clear_pending_cancelled (PrioSignalNode *node)
   return pinned;
 }
 
-/* Notifies `aborted` and `reason`, if the signal of @node is a task signal.  The signal is emitting, or has
- * emitted, `cancelled`. */
+/* Notifies `aborted` and `reason`, if the signal of @node is a task signal.  The signal emits, or has emitted,
+ * `cancelled`. */
 static void
 notify_abort (PrioSignalNode *node, PrioNotice when)
 {
@@ -174,7 +172,7 @@ notify_abort (PrioSignalNode *node, PrioNotice when)
     prio_signal_node_get_funcs ()->notify_abort (node, when);
 }
 
-/* The caller holds a reference to the signal. */
+/* Cancels @signal.  The caller holds a reference to it. */
 static void
 cancel (GCancellable *signal)
 {
@@ -182,8 +180,8 @@ cancel (GCancellable *signal)
   notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
 }
 
-/* Makes the signal of @handle, which is aborted, emit `cancelled`: here or, if it is being
- * disposed, in its dispose (). */
+/* Makes the signal of @handle, which is aborted, emit `cancelled`: here or, if it is being disposed, in its dispose
+ * (). */
 static void
 emit (PrioHandle *handle)
 {
@@ -205,10 +203,9 @@ emit_now (gpointer handle)
   return G_SOURCE_REMOVE;
 }
 
-/* Carries out the abort of all targets.  First the tasks of all of them leave their queues, so
- * that no user code that runs from here on finds one in a queue.  Then each target in turn
- * releases what its tasks held, and emits `cancelled`: this is the order of the draft.  The
- * references taken at the start keep the signals alive until their turn. */
+/* Carries out the abort of all targets.  First the tasks of all of them leave their queues, so that no user code
+ * finds one in a queue.  Then each target in turn releases its tasks' data, and emits `cancelled`: this is the order
+ * of the draft.  The references taken at the start keep the signals alive until their turn. */
 static void
 carry_out_abort (GArray *targets)
 {
@@ -250,8 +247,7 @@ prio_signal_node_abort (PrioSignalNode *node, const GError *reason)
   carry_out_abort (targets);
 }
 
-/* Aborts the signal of @handle and its dependents, if it still exists.  The caller needs no
- * reference to the signal. */
+/* Aborts the signal of @handle and its dependents, if it still exists.  The caller needs no reference to the signal. */
 void
 prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason)
 {
@@ -261,10 +257,10 @@ prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason)
     carry_out_abort (targets);
 }
 
-/* Called when the signal of @node emits `cancelled`.  If no abort of the library causes it,
- * somebody has called g_cancellable_cancel ().  GLib may then hold the lock of the cancellable,
- * so that no user code may run here.  The tasks leave their queues now, and the next dispatch
- * releases them.  The dependents are aborted now, and emit `cancelled` later. */
+/* Carries on the abort when the signal of @node emits `cancelled`.  If the library has not caused it,
+ * g_cancellable_cancel () has been called, and GLib may hold the lock of the cancellable, so no user code may run
+ * here.  The tasks leave their queues now, and the next dispatch releases them.  The dependents are aborted now, and
+ * emit `cancelled` later. */
 void
 prio_signal_node_cancelled (PrioSignalNode *node)
 {
@@ -294,8 +290,8 @@ prio_signal_node_cancelled (PrioSignalNode *node)
   g_array_unref (targets);
 }
 
-/* The dependents whose priority follows that of @node, and whose edges are newer than
- * @generation, or NULL if there are none.  Sets @generation to that of the newest edge. */
+/* Returns the dependents whose priority follows @node's, and whose edges are newer than @generation, or NULL if
+ * there are none.  Sets @generation to the newest edge's. */
 static GArray *
 followers (PrioSignalNode *node, guint64 *generation)
 {
@@ -328,9 +324,9 @@ followers (PrioSignalNode *node, guint64 *generation)
   return targets;
 }
 
-/* Changes the priority of all that follow @node.  A handler that runs meanwhile may make new
- * followers.  Such a follower may have copied its priority from a signal that has not changed
- * yet, so the loop ends only when no newer ones are left. */
+/* Changes the priority of all followers of @node.  A handler that runs meanwhile may make new followers.  Such a
+ * follower may have copied its priority from a signal that has not changed yet, so the loop ends only when no newer
+ * followers are left. */
 static void
 change_followers (PrioSignalNode *node, PrioTaskPriority priority)
 {
@@ -354,7 +350,7 @@ change_followers (PrioSignalNode *node, PrioTaskPriority priority)
     }
 }
 
-/* Under the lock, which is released while the change is announced. */
+/* Makes the change.  Under the lock, which is released while the change is announced. */
 static void
 carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when)
 {
@@ -372,10 +368,8 @@ carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice wh
   prio_lock_lock (&prio_signal_lock);
 }
 
-/* Under the lock, which is released while the change is announced.
- *
- * If a change is being announced, sets @is_recursive where that is on this thread; otherwise the thread that announces
- * it makes this change too. */
+/* Makes the change.  If another change is being announced, sets @is_recursive if that is on this thread; otherwise the
+ * thread that announces it makes this change too.  Under the lock, which is released while the change is announced. */
 static void
 change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when, gboolean *is_recursive)
 {
@@ -395,14 +389,12 @@ change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when,
   node->change = NULL;
 }
 
-/* The draft's "signal priority change" (§3.3), from any thread.  The caller holds a reference to
- * the signal.
+/* Changes the priority: the draft's "signal priority change" (§3.3).  Any thread.  The caller holds a reference to the
+ * signal.
  *
- * One thread at a time changes a signal: the changer.  While it announces the change, another
- * change on the same thread is recursive, and an error.  A change that another thread asks for
- * is left to the changer, which makes it after the announcement.  So no thread waits for
- * handlers, and the queues, the followers and the property agree in the end.  Of several such
- * changes only the last is made. */
+ * One thread at a time changes a signal: the changer.  While it announces the change, another change on this thread is
+ * recursive, and an error.  Changes of other threads are left to the changer, which makes the last of them after the
+ * announcement.  So no thread waits for handlers, and the queues, the followers and the property agree in the end. */
 gboolean
 prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, GError **error)
 {
@@ -418,7 +410,7 @@ prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, 
   return !is_recursive;
 }
 
-/* Called when the signal has been pinned in dispose (): makes up for a change that it missed. */
+/* Makes a change that the signal missed in dispose (), in which it has been pinned. */
 static void
 catch_up (PrioSignalNode *node)
 {
@@ -439,7 +431,8 @@ catch_up (PrioSignalNode *node)
   prio_lock_unlock (&prio_signal_lock);
 }
 
-/* Outside: pins the signal if it needs that, and emits what is due then.  Returns: whether this call has pinned it */
+/* Pins the signal if it needs that, and emits pending signals then.  Returns whether this call has pinned it.
+ * Outside. */
 gboolean
 prio_signal_node_keep (PrioSignalNode *node)
 {

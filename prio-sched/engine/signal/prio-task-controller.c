@@ -17,8 +17,7 @@
  *
  * Aborts tasks, and changes how urgent they are, as a group.
  *
- * A controller has a [class@PrioSched.TaskSignal].  Hand it to everything that the
- * controller is to control: tasks, and any asynchronous call that takes a
+ * A controller has a [class@PrioSched.TaskSignal].  Pass it to tasks, and to any asynchronous call that takes a
  * [class@Gio.Cancellable].  A controller is the draft's `TaskController`
  * ([§3.2](https://wicg.github.io/scheduling-apis/#taskcontroller)).
  *
@@ -31,10 +30,10 @@
  * prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
  * ```
  *
- * A signal is *aborted*, and with it all tasks that were posted with it.  One task alone is *cancelled*, with
+ * A signal is *aborted*, and with it all tasks that were posted with it.  A single task is *cancelled*, with
  * [method@PrioSched.Task.cancel].
  *
- * Every method may be called from any thread.
+ * Any thread may call all methods.
  *
  * Since: 1.0
  */
@@ -86,7 +85,6 @@ prio_task_controller_set_property (GObject *object, guint id, const GValue *valu
   switch (id)
     {
     case PROP_PRIORITY:
-      /* Once, when the controller is made. */
       PRIO_TASK_CONTROLLER (object)->signal =
           g_object_new (PRIO_TYPE_TASK_SIGNAL, "priority", g_value_get_enum (value), NULL);
       break;
@@ -158,7 +156,7 @@ prio_task_controller_new (PrioTaskPriority priority)
  * prio_task_controller_get_signal: (get-property signal)
  * @self: a controller
  *
- * Gets the signal, to post tasks with.  Any thread may call it.
+ * Gets the signal to post tasks with.  Any thread may call it.
  *
  * Returns: (transfer none): the signal
  *
@@ -178,23 +176,19 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * @priority: the new priority
  * @error: return location for a `GError`
  *
- * Changes the priority of the signal: the draft's "signal priority change"
- * (§3.3).
+ * Changes the priority of the signal: the draft's "signal priority change" (§3.3).
  *
- * Every task that was posted with the signal, and without a priority of its own,
- * takes its place by age among the tasks of the new priority.  This costs the same
- * for one task as for a million.  Then
- * [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the
- * change.  Then the signals that follow this one change, in the order in which they
- * were made.  If the signal has @priority already, nothing happens.
+ * Every task that was posted with the signal, and without its own priority, takes its place by age among the tasks of
+ * the new priority.  Then [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the
+ * change.  Then the signals that follow this one change, in the order in which they were made.  If the signal has
+ * @priority already, nothing happens.
  *
  * Any thread may call it.  If another thread runs the main context of a task, that thread
  * moves the task before it chooses the next task to run.
  *
- * While a change of this signal's priority is being announced, a call on the thread that
- * announces it fails with %PRIO_ERROR_NOT_ALLOWED.  A call on any other thread returns %TRUE
- * at once: the announcing thread makes this change, and announces it, right after the
- * current one.  If several such calls are made meanwhile, only the last takes effect.
+ * While a change of this signal's priority is being announced, a call on the thread that announces it fails with
+ * %PRIO_ERROR_NOT_ALLOWED.  A call on any other thread returns %TRUE at once: the announcing thread makes this change,
+ * and announces it, right after the current one.  If several such calls are made meanwhile, only the last takes effect.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *

@@ -23,11 +23,10 @@
  *
  * Aborts tasks, and determines how urgent they are.
  *
- * It is the draft's `TaskSignal`
- * ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a [class@Gio.Cancellable]: an abort
- * of a group of tasks also cancels the asynchronous calls of GIO that belong to them.
- * A [class@PrioSched.TaskController] controls it; a signal that was made from others
- * with [ctor@PrioSched.TaskSignal.new_any] is aborted with the first of them.
+ * It is the draft's `TaskSignal` ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a
+ * [class@Gio.Cancellable]: an abort of a group of tasks also cancels the asynchronous calls of GIO that belong to them.
+ * A [class@PrioSched.TaskController] controls it; a signal that was made from others with
+ * [ctor@PrioSched.TaskSignal.new_any] is aborted with the first of them.
  *
  * ```c
  * static void
@@ -44,32 +43,27 @@
  * g_file_load_contents_async (file, G_CANCELLABLE (signal), loaded, NULL);
  * ```
  *
- * A signal and the signals that depend on it hold no references to each other.
- * But a dependent signal that has handlers or queued tasks lives as long as the signals
- * it depends on, even if nobody else holds it (§3.3.1 of the draft), and a timeout signal lives
- * until its time is up or the last signal that depends on it has gone.  After its last
- * handler is disconnected, it is released a little later, since GObject does not report
- * that: when the signal next emits something, or after some other signals have been made
- * (each new dependent or timeout signal checks two).
+ * A signal and the signals that depend on it hold no references to each other.  But a dependent signal that has
+ * handlers or queued tasks lives as long as the signals it depends on, even without other references (§3.3.1 of the
+ * draft), and a timeout signal lives until its time is up or the last signal that depends on it is finalized.  After
+ * its last handler is disconnected, it is released a little later: when it next emits a signal, or after some other
+ * signals have been made.
  *
- * [method@Gio.Cancellable.cancel] on a signal aborts it too, as it does on any
- * cancellable that tasks were posted with.  GLib may emit `cancelled` with a lock
- * held, so the next iteration of the tasks' main context releases what they hold.
- * Dependent signals emit their own `cancelled` from the main context that was the
- * thread-default one when they were made, or from the default one if that has gone.
- * A signal does not hold a main context.
+ * [method@Gio.Cancellable.cancel] on a signal aborts it too, as it does on any cancellable that tasks were posted with.
+ * GLib may emit `cancelled` with a lock held, so the next iteration of the tasks' main context releases their data.
+ * Dependent signals emit `cancelled` from the main context that was the thread's default when they were made, or from
+ * the global default if that context is destroyed.  A signal does not hold a main context.
  *
- * A signal is aborted once, and stays aborted: [method@Gio.Cancellable.reset] does not undo
- * that, and must not be called.  If it is, the library warns when the signal is next used (in
- * a function of this class, as a source of another signal, or to post a task), and cancels it
- * again, so that it emits `cancelled` once more.
+ * A signal is aborted once, and stays aborted: [method@Gio.Cancellable.reset] does not undo that, and must not be
+ * called.  If it is, the library warns when the signal is next used (in a function of this class, as a source of
+ * another signal, or to post a task), and cancels it again, so that it emits `cancelled` once more.
  *
- * A plain cancellable may be reset.  What was posted with it before stays aborted.  What is
- * posted after the reset, or continues after a yield, runs until the cancellable is cancelled
- * again.  Signals that depend on it stay aborted.
+ * A plain cancellable may be reset.  Tasks that were posted with it before stay aborted.  Tasks that are posted after
+ * the reset, or continue after a yield, run until the cancellable is cancelled again.  Signals that depend on it stay
+ * aborted.
  *
- * The functions here may be called from any thread.  The signals are emitted on the
- * thread that aborts, or changes the priority.
+ * Any thread may call the functions of this class.  The signals are emitted on the thread that aborts, or changes the
+ * priority.
  *
  * Since: 1.0
  */
@@ -101,7 +95,7 @@ static GParamSpec *properties[N_PROPS];
 static guint signal_ids[N_SIGNALS];
 static guint cancelled_signal, notify_signal;
 
-/* Notifies at once, in one of two ways. */
+/* Notifies @property at once.  In dispose () GObject would drop a notification, so the class's function is called. */
 static void
 notify (PrioSignalNode *node, guint property, PrioNotice when)
 {
@@ -141,7 +135,7 @@ has_handlers (PrioSignalNode *node, PrioEdgeKind kind)
   return is_notified (node->signal, PROP_PRIORITY);
 }
 
-/* Notifies of an abort, once. */
+/* Notifies the abort, once. */
 static void
 notify_abort (PrioSignalNode *node, PrioNotice when)
 {
@@ -152,7 +146,7 @@ notify_abort (PrioSignalNode *node, PrioNotice when)
   notify (node, PROP_REASON, when);
 }
 
-/* @data is a weak reference, which keeps neither the signal nor a context alive. */
+/* Notifies the abort.  @data is a weak reference, which keeps neither the signal nor a context alive. */
 static gboolean
 notify_now (gpointer data)
 {
@@ -187,7 +181,7 @@ notify_abort_when (PrioSignalNode *node, PrioNotice when)
     notify_abort (node, when);
 }
 
-/* Its type is set with the class. */
+/* The type is set with the class. */
 static PrioSignalNodeFuncs node_funcs = { G_TYPE_INVALID, G_STRUCT_OFFSET (PrioTaskSignal, node), has_handlers,
                                           emit_change, notify_abort_when };
 
@@ -202,7 +196,7 @@ prio_task_signal_dispose (GObject *object)
 {
   PrioTaskSignal *self = PRIO_TASK_SIGNAL (object);
 
-  /* GObject's dispose () disconnects the handlers, so a pinned signal must not get there. */
+  /* GObject's dispose () would disconnect the handlers, which a pinned signal keeps. */
   if (prio_signal_node_keep (&self->node))
     return;
 
@@ -267,8 +261,7 @@ install_properties (GObjectClass *object_class)
    *
    * The priority of the tasks posted with the signal.
    *
-   * It is notified on the thread that changes it, after
-   * [signal@PrioSched.TaskSignal::priority-change].
+   * It is notified on the thread that changes it, after [signal@PrioSched.TaskSignal::priority-change].
    *
    * Since: 1.0
    */
@@ -283,8 +276,7 @@ install_properties (GObjectClass *object_class)
    *
    * Whether the signal has been aborted: the draft's `aborted`.
    *
-   * It is notified once, right before [property@PrioSched.TaskSignal:reason] and on the same
-   * thread.
+   * It is notified once, right before [property@PrioSched.TaskSignal:reason], on the thread that notifies that too.
    *
    * Since: 1.0
    */
@@ -295,12 +287,12 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskSignal:reason: (getter dup_reason)
    *
-   * Why the signal was aborted, or %NULL if it was not.
+   * The reason of the abort, or %NULL if the signal was not aborted.
    *
    * It is notified once, right after `cancelled`, on the thread that aborts.  After a direct
    * [method@Gio.Cancellable.cancel], in which GLib may hold a lock, it is notified a little
-   * later, by the thread-default main context of the thread that cancelled.  The signals
-   * that depend on it notify theirs where they emit `cancelled`.
+   * later, by the thread-default main context of the thread that cancelled.  Signals that depend on it notify their
+   * reason where they emit `cancelled`.
    *
    * Since: 1.0
    */
@@ -329,8 +321,7 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
    * @self: the signal
    * @previous: the priority before
    *
-   * Emitted when the priority has changed and the tasks have moved: the draft's
-   * `prioritychange` event.
+   * Emitted when the priority has changed and the tasks have moved: the draft's `prioritychange` event.
    *
    * It is emitted on the thread that changed the priority.
    *
@@ -362,7 +353,7 @@ task_signal_new (PrioTaskPriority priority)
 
 /**
  * prio_task_signal_new_aborted: (constructor)
- * @reason: (nullable): why, or %NULL for %G_IO_ERROR_CANCELLED
+ * @reason: (nullable): the reason, or %NULL for %G_IO_ERROR_CANCELLED
  *
  * Makes a signal that is aborted already: `AbortSignal.abort()`.  Any thread may call it.
  *
@@ -383,12 +374,11 @@ prio_task_signal_new_aborted (const GError *reason)
  * prio_task_signal_new_timeout: (constructor)
  * @delay: milliseconds
  *
- * Makes a signal that is aborted after @delay, with %G_IO_ERROR_TIMED_OUT as the
- * reason: `AbortSignal.timeout()`.
+ * Makes a signal that is aborted after @delay, with %G_IO_ERROR_TIMED_OUT as the reason: `AbortSignal.timeout()`.
  *
- * The timer runs in the thread-default main context of the calling thread, whether its
- * schedulers are paused or not.  It stops when nobody holds the signal or listens to it and
- * no other signal depends on it, and when the main context goes, which the signal does not hold.
+ * The timer runs in the thread-default main context of the calling thread, even if its schedulers are paused.  It stops
+ * when the signal has no references, no handlers and no dependent signals, and when the main context is destroyed,
+ * which the signal does not hold.
  *
  * Returns: (transfer full): a new signal
  *
@@ -422,16 +412,14 @@ are_cancellables (GCancellable **sources, gsize n_sources)
 /**
  * prio_task_signal_new_any: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
- * @n_signals: how many
+ * @n_signals: the number of signals
  * @priority: the priority of the new signal, which never changes
  *
- * Makes a signal that is aborted as soon as one of @signals is: `TaskSignal.any()`
- * with a fixed priority.
+ * Makes a signal that is aborted as soon as one of @signals is: `TaskSignal.any()` with a fixed priority.
  *
- * If one of them is aborted already, the new signal is aborted from the start, for the same
- * reason.  The new signal does not hold @signals, but a timeout signal lives until its time is up or
- * the new signal has gone.  Where one of them was itself made from
- * others, the new signal depends on those too.
+ * If any is aborted already, the new signal is aborted from the start, for the same reason.  The new signal does not
+ * hold @signals, but a timeout signal lives until its time is up or the new signal is finalized.  If any was itself
+ * made from others, the new signal depends on these too.
  *
  * Any thread may call it.
  *
@@ -456,16 +444,14 @@ prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPrior
 /**
  * prio_task_signal_new_any_following: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
- * @n_signals: how many
+ * @n_signals: the number of signals
  * @priority_source: the signal whose priority the new signal follows
  *
- * Makes a signal that is aborted as soon as one of @signals is, and whose priority
- * is that of another: `TaskSignal.any()` with a signal as the priority.
+ * Makes a signal that is aborted as soon as one of @signals is, and follows the priority of another: `TaskSignal.any()`
+ * with a signal as the priority.
  *
- * If @priority_source itself follows another signal, the new signal follows that one.  If
- * the priority of @priority_source is fixed, the priority of the new signal is fixed too.
- *
- * Any thread may call it.
+ * If @priority_source itself follows another signal, the new signal follows that one.  If the priority of
+ * @priority_source is fixed, the priority of the new signal is fixed too.  Any thread may call it.
  *
  * Returns: (transfer full): a new signal
  *
@@ -507,10 +493,10 @@ prio_task_signal_get_priority (PrioTaskSignal *self)
  * prio_task_signal_is_aborted: (get-property aborted)
  * @self: a signal
  *
- * Tells whether the signal has been aborted.
+ * Returns whether the signal has been aborted.
  *
- * It returns %TRUE from the moment of the abort.  For a signal that depends on others, that is
- * a little before [method@Gio.Cancellable.is_cancelled] does.  Any thread may call it.
+ * It returns %TRUE from the moment of the abort.  For a signal that depends on others, this is a little before
+ * [method@Gio.Cancellable.is_cancelled] does.  Any thread may call it.
  *
  * Returns: whether the signal has been aborted
  *
@@ -529,7 +515,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
  * prio_task_signal_dup_reason: (get-property reason)
  * @self: a signal
  *
- * Gets why the signal was aborted.  Any thread may call it.
+ * Gets the reason of the abort.  Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the reason, or %NULL if it was not aborted
  *
@@ -558,19 +544,19 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  * @self: a signal
  *
  * Counts the tasks that have been posted with the signal, at any scheduler whose main context the calling
- * thread runs, and are queued or delayed.  The running task is not counted, nor is one that has
- * deferred its result, nor what waits for a thread of the pool, nor are the tasks of dependent signals.
+ * thread runs, and are queued or delayed.  It counts neither the running task, nor tasks that have deferred their
+ * result or wait for a thread of the pool, nor tasks of dependent signals.
  *
  * ```c
  * gtk_widget_set_sensitive (stop_button, prio_task_signal_get_n_pending (signal) > 0);
  * ```
  *
- * After an abort there are none.  It counts when it is called, which takes as long as there are tasks, and nothing is
- * counted before.  So this is not a property, and is not notified.
+ * After an abort there are none.  The call takes time in proportion to the number of tasks.  So this is not a property,
+ * and is not notified.
  *
- * Any thread may call it; it counts what is in the main contexts of that thread.
+ * Any thread may call it; it counts the tasks in the main contexts of that thread.
  *
- * Returns: how many
+ * Returns: the number of tasks
  *
  * Since: 1.0
  */

@@ -24,7 +24,7 @@ timer_fired (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Destroy notify of the timer: it has fired, or its signal or its context has gone. */
+/* Destroy notify of the timer: it has fired, or its signal or its context is gone. */
 static void
 timer_gone (gpointer data)
 {
@@ -52,13 +52,13 @@ op_start_timer (PrioLoop *loop, const PrioOp *op)
 
   handle->timer = prio_run_queue_new_entry (prio_run_queue_own (loop), timer_fired, handle, timer_gone);
   handle->timer->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
-  /* A loop of yields of that priority does not go before it. */
+  /* Makes the timer precede yields in a loop at this priority. */
   handle->timer->turn = PRIO_ENTRY_GOES_ON;
   prio_run_queue_add (handle->timer, ((const PrioTimedOp *) op)->due);
 }
 
-/* Aborts the signal @delay ms from now.  The timer is a task of the library's own, at the highest
- * priority, since tasks of any priority may wait for the abort. */
+/* Aborts the signal @delay ms from now.  The timer is a task of the library, at the highest priority, because tasks
+ * of any priority may wait for the abort. */
 void
 prio_handle_start_timer (PrioHandle *handle, guint64 delay)
 {
@@ -67,7 +67,7 @@ prio_handle_start_timer (PrioHandle *handle, guint64 delay)
   prio_loop_submit (handle->loop, &self.op);
 }
 
-/* When a context goes, its timers go with it: then @timer is stale. */
+/* Stops the timer.  If the context is destroyed, so is the timer, and @timer is stale. */
 static void
 op_stop_timer (PrioLoop *loop, const PrioOp *op)
 {
@@ -79,7 +79,7 @@ op_stop_timer (PrioLoop *loop, const PrioOp *op)
   prio_loop_defer_release (loop, (GDestroyNotify) prio_handle_unref, handle);
 }
 
-/* Called when the signal is finalized. */
+/* Stops the timer when the signal is finalized. */
 void
 prio_handle_stop_timer (PrioHandle *handle)
 {

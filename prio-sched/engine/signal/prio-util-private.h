@@ -8,6 +8,6 @@
 #include "base/prio-check-private.h"
 #include "signal/prio-signal-node-private.h"
 
-/* The likely type is checked first, which needs no call. */
+/* Checks the likely type first, which needs no call. */
 #define PRIO_IS_SIGNAL_OR_NULL(signal) \
   ((signal) == NULL || prio_signal_node_is_embedded (signal) || G_IS_CANCELLABLE (signal))
