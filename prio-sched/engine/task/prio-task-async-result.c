@@ -15,7 +15,7 @@ prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_ta
   self->source_tag = source_tag;
 }
 
-/* The user data of the first callback: GAsyncResult knows one callback only. */
+/* Returns the user data of the first callback, because GAsyncResult knows only one. */
 static gpointer
 prio_task_get_user_data (GAsyncResult *result)
 {
@@ -42,12 +42,12 @@ prio_task_is_tagged (GAsyncResult *result, gpointer tag)
 
 /**
  * prio_task_is_valid: (skip)
- * @result: (type GObject.Object) (nullable): what a `_finish` function was given
- * @source_object: (type GObject.Object) (nullable): the object it was called for
+ * @result: (type GObject.Object) (nullable): the argument of a `_finish` function
+ * @source_object: (type GObject.Object) (nullable): the object that the `_async` function was called for
  * @source_tag: (nullable): the tag that the task should have, or %NULL for any
  *
- * Tells whether @result is a task that was posted for @source_object, as
- * [func@Gio.Task.is_valid] does.  A `_finish` function checks this first.
+ * Returns whether @result is a task that was posted for @source_object, as [func@Gio.Task.is_valid] does.  A `_finish`
+ * function checks this first.
  *
  * ```c
  * gboolean
@@ -59,7 +59,7 @@ prio_task_is_tagged (GAsyncResult *result, gpointer tag)
  * }
  * ```
  *
- * A task that was posted with no source object is its own.  Any thread may call it.
+ * A task that was posted without a source object is its own source object.  Any thread may call it.
  *
  * Returns: whether @result is such a task
  *

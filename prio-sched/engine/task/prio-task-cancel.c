@@ -1,4 +1,4 @@
-/* prio-task-cancel.c: aborting one task alone
+/* prio-task-cancel.c: cancels one task
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,12 +9,12 @@
 
 #include "signal/prio-dependence-private.h"
 
-/* Of a task that runs in a thread: takes it back if it has not begun.  Atomic; set before there is one. */
+/* Takes back the work of a task in a thread if it has not begun.  Atomic; set before such a task exists. */
 gboolean (*prio_task_take_back) (PrioTask *self);
 
 static G_DEFINE_QUARK (prio-sched-abort-listener, listener)
 
-/* Connects a task with return-on-abort to its signal, until the task is finalized.  The handler has it, and frees it. */
+/* Connects a task with return-on-abort to its signal, until the task is finalized, which owns it. */
 typedef struct
 {
   GWeakRef task;
@@ -22,7 +22,7 @@ typedef struct
   gulong id;
 } Listener;
 
-/* Owner thread: whether @self has begun, has no result, and is ended by nothing else when it is aborted. */
+/* Returns whether @self has begun, has no result, and is not ended otherwise when it is aborted.  Owner thread. */
 static gboolean
 returns_now (PrioTask *self)
 {
@@ -33,7 +33,6 @@ returns_now (PrioTask *self)
   return prio_entry_get_state (&self->entry) == PRIO_ENTRY_DONE;
 }
 
-/* Takes the reference to the task. */
 static void
 op_return_aborted (PrioLoop *loop, const PrioOp *op)
 {
@@ -43,14 +42,14 @@ op_return_aborted (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Any thread: ends @self if it has been aborted.  Takes the reference to it. */
+/* Ends @self if it has been aborted.  Takes the reference to it.  Any thread. */
 static void
 return_aborted (PrioTask *self)
 {
   prio_loop_submit_post (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
 }
 
-/* Any thread: ends @self if it has been aborted before this could be heard of. */
+/* Ends @self if it was aborted before its handler was connected.  Any thread. */
 void
 prio_task_process_abort (PrioTask *self)
 {
@@ -60,7 +59,7 @@ prio_task_process_abort (PrioTask *self)
     return_aborted (g_object_ref (self));
 }
 
-/* GLib may hold the lock of the cancellable. */
+/* Ends the task later, because GLib may hold the lock of the cancellable. */
 static void
 signal_cancelled (GCancellable *signal G_GNUC_UNUSED, Listener *self)
 {
@@ -116,7 +115,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
   PrioTask *self = op->target;
   PrioEntryState state = prio_entry_get_state (&self->entry);
 
-  /* The signal of one that is DROPPED was aborted before, and gives the reason. */
+  /* The abort of a DROPPED task's signal came before, and gives the reason. */
   if (state != PRIO_ENTRY_DROPPED && !prio_task_is_completed (self))
     __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
 
@@ -133,11 +132,11 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
       break;
 
     case PRIO_ENTRY_ABORTED:
-      /* It has its result when the abort comes to it, or its function returns. */
+      /* It has its result when the abort is carried out, or its function returns. */
       break;
 
     default:
-      /* One that has deferred its result goes on: prio_task_return_error_if_aborted () finds that it has been cancelled. */
+      /* A task that has deferred its result goes on: prio_task_return_error_if_aborted () finds that it is cancelled. */
       if (!prio_task_is_completed (self) &&
           (self->next != NULL || returns_now (self) || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
            (self->entry.use == PRIO_ENTRY_IN_THREAD && __atomic_load_n (&prio_task_take_back, __ATOMIC_ACQUIRE) (self))))
@@ -153,16 +152,17 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * prio_task_cancel:
  * @self: a task
  *
- * Cancels this task alone: its result is %G_IO_ERROR_CANCELLED.
+ * Cancels this task only: its result is %G_IO_ERROR_CANCELLED.
  *
- * A task that is delayed or queued, or waits for a thread, leaves its queue.  If its function is running, it goes on,
- * but the task has the error as its result at once.  A task that has deferred its result, and
- * whose function has returned, and one whose function runs in another thread are not ended by the call: they hear of it when they call
- * [method@PrioSched.Task.return_error_if_aborted].  With [property@PrioSched.Task:return-on-abort] the call ends them, too.  One that is taken in steps,
- * [method@PrioSched.Scheduler.post_steps], is as one that is queued or runs.  For a completed task the call does nothing.
+ * A task that is delayed or queued, or waits for a thread, leaves its queue.  If its function is running, the function
+ * goes on, but the task has the error as its result at once.  The call does not end a task whose function runs in
+ * another thread, or has returned and deferred its result; [method@PrioSched.Task.return_error_if_aborted] ends these.
+ * With [property@PrioSched.Task:return-on-abort] the call ends them, too.  A task of
+ * [method@PrioSched.Scheduler.post_steps] behaves like a queued task between steps, and like a running task in a step.
+ * For a completed task the call does nothing.
  *
- * Any thread may call it.  A call from a thread other than the one that runs the scheduler's main
- * context takes effect when that thread comes to it: at the end of the running task at the latest.
+ * Any thread may call it.  A call from another thread than the scheduler's takes effect at the end of the running task
+ * at the latest.
  *
  * Since: 1.0
  */
@@ -174,7 +174,7 @@ prio_task_cancel (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_cancel, .target = g_object_ref (self) });
 }
 
-/* The same, but the caller, or the next dispatch, releases what that leaves. */
+/* Cancels the task, but leaves releases to the caller or to the next dispatch. */
 void
 prio_task_cancel_quietly (PrioTask *self)
 {

@@ -1,4 +1,4 @@
-/* prio-task-defer.c: a result that comes after the function has returned, or never
+/* prio-task-defer.c: defers the result of a task until after its function has returned
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,8 +16,7 @@
  * prio_task_defer:
  * @self: a task, in its function
  *
- * Defers the result of the task to after the end of its function: like a callback of the
- * draft that returns a promise.
+ * Defers the result of the task to after the end of its function: like a callback of the draft that returns a promise.
  *
  * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…`
  * functions is called, once, on any thread.  The code that will call it holds a reference to
@@ -47,12 +46,11 @@
  *
  * The library holds the task until its function has returned, and no longer.  If the last
  * reference is dropped, on any thread, before there is a result, then a warning names the
- * task, and it fails with %PRIO_ERROR_DROPPED, so that nobody waits for it for ever.
+ * task, and it fails with %PRIO_ERROR_DROPPED, so that no wait for it lasts for ever.
  *
  * Once its function has returned, an abort of its signal no longer ends the task, unless
- * [property@PrioSched.Task:return-on-abort] is %TRUE.  If
- * the task is aborted before that, its result is the abort, and a result that is returned
- * later is released.  The same goes for a task whose function runs in a thread.
+ * [property@PrioSched.Task:return-on-abort] is %TRUE.  If the task is aborted before that, its result is the abort, and
+ * a result that is returned later is released.  This also holds for a task whose function runs in a thread.
  *
  * Call it in the task's function, on the thread that runs it.
  *
@@ -66,7 +64,6 @@ prio_task_defer (PrioTask *self)
 
   prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
-  /* It may have been aborted since its function began. */
   state = prio_task_get_state (self);
   if (state != PRIO_TASK_STATE_RUNNING && state != PRIO_TASK_STATE_ABORTED)
     {
@@ -89,14 +86,15 @@ prio_task_defer (PrioTask *self)
     prio_task_complain (self, G_STRFUNC, "has deferred its result already");
 }
 
-/* A task whose last reference was dropped, and which is held again until it has failed. */
+/* A task whose last reference was dropped, and that is held again until it has failed. */
 typedef struct
 {
   PrioTask *task;
   GThread *dropper; /* compared only */
 } PrioDropped;
 
-/* Called outside the loop, on the thread that runs the context or, when the context has gone, on any. */
+/* Fails the task.  Called outside the loop, on the thread that runs the context or, once the context is destroyed,
+ * on any. */
 static void
 fail_dropped (gpointer data)
 {
@@ -114,10 +112,8 @@ fail_dropped (gpointer data)
   g_free (dropped);
 }
 
-/* Called when the task is disposed.  If its result was deferred and has not come, nobody can give
- * it any more: the task takes a new reference, and fails.
- *
- * Returns: whether the task lives on until it has failed */
+/* Called when the task is disposed.  If its result was deferred and is missing, it can never come: the task takes a
+ * new reference, and fails.  Returns whether the task lives on until it has failed. */
 gboolean
 prio_task_fail_if_dropped (PrioTask *self)
 {

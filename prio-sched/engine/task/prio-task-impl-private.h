@@ -66,20 +66,20 @@ typedef enum
 {
   PRIO_TASK_DEFERRED = 1 << 0,
   PRIO_TASK_RETURNED = 1 << 1,
-  PRIO_TASK_CONTINUING = 1 << 2, /* deferred, and a step is made that may defer again: prio-scheduler-steps.c */
+  PRIO_TASK_CONTINUING = 1 << 2, /* deferred, and a step that may defer again runs: prio-scheduler-steps.c */
   PRIO_TASK_GIVEN_UP = 1 << 3 /* the result is the reason of an abort: prio_task_return_error_if_aborted () */
 } PrioTaskClaim;
 
-/* The next slice of a task that is taken in steps: part of a record of prio-scheduler-steps.c.  Owner thread. */
+/* The next slice of a task of post_steps (), part of a record of prio-scheduler-steps.c.  Owner thread. */
 typedef struct _PrioTaskNext PrioTaskNext;
 
 struct _PrioTaskNext
 {
-  void (*begin) (PrioTaskNext *next, PrioTask *task); /* outside: the function of @task has returned; queues a continuation */
-  GDestroyNotify release;                             /* outside: @task has its result, and this has not begun */
-  PrioState state;                                    /* in which it goes on; held until it begins */
-  gboolean has_begun;                                 /* @begin has been called, and looks after @state and @waits */
-  PrioTask *waits;                                    /* the continuation, from when @begin has made it until its turn, or NULL */
+  void (*begin) (PrioTaskNext *next, PrioTask *task); /* outside, after the function of @task: queues a continuation */
+  GDestroyNotify release;                             /* outside: @task has its result, and @begin was not called */
+  PrioState state;                                    /* of the continuation; held until it begins */
+  gboolean has_begun;                                 /* @begin was called, and owns @state and @waits */
+  PrioTask *waits;                                    /* the continuation, from @begin until its turn, or NULL */
 };
 
 #define PRIO_WHOLE_PROGRESS 50000
@@ -93,35 +93,35 @@ struct _PrioTask
 
   /* Owner thread; @last_reaction is undefined while @reactions is NULL. */
   PrioReaction *last_reaction;
-  PrioReaction first_reaction; /* most tasks have one only; its callback is not NULL once it has been used */
+  PrioReaction first_reaction; /* most tasks have only one; its callback stays set once it was used */
 
   /* From here on, every field of a task in the pool is zero: prio_task_clear (). */
   PrioReaction *reactions; /* owner thread */
 
   /* Set before the task is posted. */
-  GCancellable *signal; /* what the task was posted with */
+  GCancellable *signal; /* the options' signal */
   char *name;           /* under prio_signal_lock once the task is posted */
   GObject *source_object; /* owned, or NULL: the task or, for a continuation, the scheduler */
   gpointer source_tag;    /* the _async function whose result the task is, or NULL */
 
-  gpointer program_func; /* atomic: what the program has posted, if the task's function is the library's; for messages, or NULL */
+  gpointer program_func; /* atomic: the program's function, if another one is the task's; for messages; or NULL */
 
-  PrioTaskNext *next; /* owner thread; NULL unless it goes on: the continuation has it, or this one until it begins */
+  PrioTaskNext *next; /* owner thread; owned by this task until the continuation begins, then by that; or NULL */
 
   /* Atomic. */
   guint8 state; /* PrioTaskState */
   guint8 claim; /* PrioTaskClaim */
-  guint8 return_on_abort; /* an abort ends it also once its function has returned, or while that runs in a thread */
+  guint8 return_on_abort; /* an abort also ends it after its function has returned, or while it runs in a thread */
 
   /* Owner thread. */
   guint8 cancelled; /* atomic, written by the owner thread: prio_task_cancel () has been called in time, and the
                      * signal had not been aborted before */
   guint8 has_result;
   guint8 notified : 1;       /* the notification of the completion has begun */
-  guint8 tells_progress : 1; /* a microtask will notify it */
-  gint8 priority;  /* what the task was posted with, or PRIO_PRIORITY_UNSET */
+  guint8 tells_progress : 1; /* a microtask will notify the progress */
+  gint8 priority;  /* as posted, or PRIO_PRIORITY_UNSET */
 
-  guint16 progress; /* atomic: how far it is, in parts of PRIO_WHOLE_PROGRESS */
+  guint16 progress; /* atomic: in parts of PRIO_WHOLE_PROGRESS */
 
   PrioResult result; /* written on the owner thread; any thread that sees the task completed may read it */
 };
@@ -143,7 +143,8 @@ void prio_task_notify_state (PrioTask *self);
 
 gboolean prio_complain_of_task (const char *function, PrioTask *task);
 
-/* Whether @task is one that a scheduler has made, and not a g_object_new () of a binding; if not, says so for @function. */
+/* Returns whether @task was made by a scheduler, and not by a binding's g_object_new (); if not, logs a critical
+ * message for @function. */
 static inline gboolean
 prio_check_task (const char *function, PrioTask *task)
 {
@@ -156,14 +157,14 @@ prio_task_set_func (PrioTask *task, PrioTaskFunc func)
   task->entry.job.func = (GSourceFunc) (gpointer) func;
 }
 
-/* What the task does, or NULL. */
+/* Returns the task's function, or NULL. */
 static inline PrioTaskFunc
 prio_task_get_func (PrioTask *task)
 {
   return (PrioTaskFunc) (gpointer) task->entry.job.func;
 }
 
-/* The function of the program that the task calls, or NULL: for messages. */
+/* Returns the program's function that the task calls, or NULL: for messages. */
 static inline gpointer
 prio_task_get_program_func (PrioTask *task)
 {
@@ -178,7 +179,7 @@ prio_task_set_program_func (PrioTask *task, gpointer func)
   __atomic_store_n (&task->program_func, func, __ATOMIC_RELAXED);
 }
 
-/* The task that embeds @entry. */
+/* Returns the task that embeds @entry. */
 static inline PrioTask *
 prio_task_from_entry (PrioEntry *entry)
 {
@@ -191,7 +192,7 @@ prio_task_is_completed (PrioTask *self)
   return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) >= PRIO_TASK_STATE_FULFILLED;
 }
 
-/* The error of a completed task, or NULL. */
+/* Returns the error of a completed task, or NULL. */
 static inline const GError *
 prio_task_peek_error (PrioTask *self)
 {

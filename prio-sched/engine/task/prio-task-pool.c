@@ -1,8 +1,7 @@
-/* prio-task-pool.c: completed tasks that are used again
+/* prio-task-pool.c: reuses completed tasks
  *
- * To make and finalize a GObject costs several times as much as to post and run a task.  So a
- * completed task goes to a pool, if nobody holds it when its callbacks have run, and nothing
- * (weak references, data, handlers) is attached to it.
+ * Making and finalizing a GObject costs several times as much as posting and running a task.  So a completed task goes
+ * to a pool if, when its callbacks have run, it has no other references, and no weak references, data or handlers.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,12 +10,11 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* How many tasks the pool retains for the next burst.  When the loop has nothing else to do, it
- * frees the rest, a few at a time. */
+/* How many tasks the pool retains for the next burst.  When the loop is idle, it frees the rest, a few at a time. */
 #define POOL_RETAINED 1024
 #define POOL_TRIM_STEP 64
 
-/* What a loop keeps. */
+/* The pool of a loop, in a slot. */
 typedef struct
 {
   PrioEntry *first; /* the entries of the tasks, linked */
@@ -29,7 +27,7 @@ pool_is_large (gpointer pool)
   return ((Pool *) pool)->n > POOL_RETAINED;
 }
 
-/* Returns: (transfer full) (nullable): a task that looks new */
+/* Returns (transfer full) (nullable) a task that looks new. */
 static inline PrioTask *
 take (Pool *pool)
 {
@@ -44,9 +42,7 @@ take (Pool *pool)
   return prio_task_from_entry (entry);
 }
 
-/* Owner thread.
- *
- * Returns: (transfer full) (nullable): a task that looks new */
+/* Returns (transfer full) (nullable) a task that looks new.  Owner thread. */
 PrioTask *
 prio_task_pool_take (PrioLoop *loop)
 {
@@ -55,8 +51,8 @@ prio_task_pool_take (PrioLoop *loop)
   return G_LIKELY (pool != NULL) ? take (pool) : NULL;
 }
 
-/* Whether nobody but the caller holds @task, and nothing is attached to it.  Except for signal
- * handlers, everything that is attached to an object is in its qdata. */
+/* Returns whether only the caller holds @task, and nothing is attached to it.  Except for signal handlers,
+ * everything that is attached to an object is in its qdata. */
 static gboolean
 is_reusable (PrioTask *task)
 {
@@ -66,7 +62,7 @@ is_reusable (PrioTask *task)
          !prio_task_is_listened_to (task);
 }
 
-/* Called in a dispatch, when there is nothing else to do. */
+/* Frees some tasks, in a dispatch of an idle loop. */
 static void
 pool_trim (gpointer pool)
 {
@@ -90,9 +86,8 @@ static const PrioSlotFuncs pool_funcs = {
   .trim = pool_trim,
 };
 
-/* Takes the loop's reference to @data, a task that has settled and whose callbacks have been
- * called, and puts the task into the pool if it can be used again.  Called in a dispatch or,
- * after the context has gone, on any thread. */
+/* Takes the loop's reference to @data, a task that has settled and whose callbacks have been called, and puts the
+ * task into the pool if it is reusable.  Called in a dispatch or, after the end of the context, on any thread. */
 void
 prio_task_pool_give (gpointer data)
 {

@@ -1,4 +1,4 @@
-/* prio-task-progress.c: how far a task is
+/* prio-task-progress.c: the progress of a task
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,7 +7,7 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* In a microtask.  What is set from now on is notified again. */
+/* Notifies the progress in a microtask.  A later change is notified again. */
 static void
 tell (gpointer data)
 {
@@ -17,7 +17,7 @@ tell (gpointer data)
   g_object_notify (G_OBJECT (self), "progress");
 }
 
-/* Takes the reference to the task. */
+/* Queues the microtask.  Takes the reference to the task. */
 static void
 op_tell (PrioLoop *loop, const PrioOp *op)
 {
@@ -37,9 +37,9 @@ op_tell (PrioLoop *loop, const PrioOp *op)
  * prio_task_get_progress: (get-property progress)
  * @self: a task
  *
- * Gets how far the task is, as [method@PrioSched.Task.set_progress] has said.  Any thread may call it.
+ * Gets the task's progress, as set with [method@PrioSched.Task.set_progress].  Any thread may call it.
  *
- * Returns: from 0, nothing is done yet, to 1
+ * Returns: the progress, from 0 to 1
  *
  * Since: 1.0
  */
@@ -54,12 +54,12 @@ prio_task_get_progress (PrioTask *self)
 /**
  * prio_task_set_progress: (set-property progress)
  * @self: a task
- * @progress: from 0, nothing is done yet, to 1; it is kept to a 50,000th
+ * @progress: the progress, from 0 to 1, with a precision of a 50,000th
  *
- * Says how far the task is.
+ * Sets the task's progress.
  *
- * [property@PrioSched.Task:progress] is notified on the thread that runs the scheduler's main context, in a microtask: a task
- * that is taken in steps may call this in each of them, and who listens hears of it once for each slice.
+ * [property@PrioSched.Task:progress] is notified on the thread that runs the scheduler's main context, in a microtask:
+ * a task of steps may call this in each step, and handlers run once for each slice.
  *
  * ```c
  * static gboolean
@@ -76,9 +76,9 @@ prio_task_get_progress (PrioTask *self)
  * g_object_bind_property (task, "progress", progress_bar, "fraction", G_BINDING_DEFAULT);
  * ```
  *
- * A value that is out of range is refused with a critical.  When the task has completed, the call does nothing.
+ * A value that is out of range is refused with a critical message.  When the task has completed, the call does nothing.
  *
- * Any thread may call it, such as that of [method@PrioSched.Scheduler.run_in_thread].
+ * Any thread may call it, such as a thread of [method@PrioSched.Scheduler.run_in_thread].
  *
  * Since: 1.0
  */
@@ -91,7 +91,7 @@ prio_task_set_progress (PrioTask *self, double progress)
 
   prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
-  /* What is not a number is none either. */
+  /* Also refuses NaN. */
   if (!(progress >= 0 && progress <= 1))
     {
       g_critical ("%s: the progress is %g, and has to be from 0 to 1", G_STRFUNC, progress);
@@ -103,7 +103,7 @@ prio_task_set_progress (PrioTask *self, double progress)
       !prio_task_is_listened_to (self))
     return;
 
-  /* Most steps find that it will be reported. */
+  /* In most steps, the microtask is queued already. */
   loop = self->entry.run_queue->loop;
   if (prio_loop_is_owner_thread (loop) && self->tells_progress)
     return;

@@ -1,4 +1,4 @@
-/* prio-task-propagate.c: getting the result of a task
+/* prio-task-propagate.c: gets the result of a task
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,7 +7,7 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* For messages: the result that a task has, and the function that gets it. */
+/* For messages: the kind of a task's result, and the function that gets it. */
 static const char *const results[PRIO_N_RESULT_KINDS] = {
   [PRIO_RESULT_NONE] = "no value",
   [PRIO_RESULT_POINTER] = "a pointer, which prio_task_propagate_pointer() gets",
@@ -23,7 +23,7 @@ static const char *const wanted[PRIO_N_RESULT_KINDS] = {
   [PRIO_RESULT_VALUE] = "a GValue",
 };
 
-/* The result is not of @kind: sets @error if it is an error, otherwise logs a critical. */
+/* Sets @error if the result is an error; otherwise logs a critical message, because it is not of @kind. */
 static G_GNUC_NO_INLINE void
 miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
 {
@@ -37,7 +37,7 @@ miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
     *error = g_error_copy (prio_task_peek_error (self));
 }
 
-/* Whether @self, which has completed, was fulfilled; for the public function @function. */
+/* Returns whether @self, which has completed, was fulfilled; for the public function @function. */
 gboolean
 prio_task_succeeds (PrioTask *self, GError **error, const char *function)
 {
@@ -59,13 +59,11 @@ has_result_of (PrioTask *self, PrioResultKind kind)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets the pointer that [method@PrioSched.Task.return_pointer] was given, and transfers it to
- * the caller.
+ * Gets a result of [method@PrioSched.Task.return_pointer], and transfers it to the caller.
  *
- * A second call returns %NULL and logs a critical, unless the result is %NULL.  A task that was
- * fulfilled with no value has %NULL as its pointer.  If the result is of another type, the
- * function logs a critical that names both types, and the result stays available to the right
- * function.
+ * A second call returns %NULL and logs a critical, unless the result is %NULL.  A task that was fulfilled with no value
+ * has %NULL as its pointer.  If the result is of another type, the function logs a critical that names both types, and
+ * the result stays available to the right function.
  *
  * Any thread that sees the task completed may call it, but not two threads at a time.
  *
@@ -100,11 +98,9 @@ prio_task_propagate_pointer (PrioTask *self, GError **error)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets the boolean that [method@PrioSched.Task.return_boolean] was given.  It may be called
- * more than once.
+ * Gets a result of [method@PrioSched.Task.return_boolean].  It may be called more than once.
  *
- * If the result is of another type, or the task was fulfilled with no value, it logs a critical
- * and returns %FALSE.
+ * If the result is of another type, or the task was fulfilled with no value, it logs a critical and returns %FALSE.
  *
  * Any thread that sees the task completed may call it.
  *
@@ -130,11 +126,9 @@ prio_task_propagate_boolean (PrioTask *self, GError **error)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets the number that [method@PrioSched.Task.return_int] was given.  It may be called more
- * than once.
+ * Gets a result of [method@PrioSched.Task.return_int].  It may be called more than once.
  *
- * If the result is of another type, or the task was fulfilled with no value, it logs a critical
- * and returns -1.
+ * If the result is of another type, or the task was fulfilled with no value, it logs a critical and returns -1.
  *
  * Any thread that sees the task completed may call it.
  *
@@ -188,7 +182,7 @@ put_result (PrioTask *self, GValue *value)
     }
 }
 
-/* As prio_task_propagate_value (), for the public function @function. */
+/* Implements prio_task_propagate_value () for the public function @function. */
 gboolean
 prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, const char *function)
 {
@@ -215,13 +209,11 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
  *   unset if the task was fulfilled with no value
  * @error: return location for a `GError`
  *
- * Gets the result of a task of any type.  If @value is set already, this logs a critical, and the
- * result stays.
+ * Gets the result of a task of any type.  If @value is set already, this logs a critical, and the result stays.
  *
- * A value that was given to [method@PrioSched.Task.return_value] is copied, as often as it is
- * asked for.  A boolean is returned as %G_TYPE_BOOLEAN, an int as %G_TYPE_INT64.  A pointer is
- * returned as %G_TYPE_POINTER, and transferred to the caller, who frees it: unsetting @value does
- * not free it.  A second call then logs a critical, and returns %FALSE.
+ * A result of [method@PrioSched.Task.return_value] is copied in each call.  A boolean is returned as %G_TYPE_BOOLEAN,
+ * an int as %G_TYPE_INT64.  A pointer is returned as %G_TYPE_POINTER, and transferred to the caller, who frees it:
+ * unsetting @value does not free it.  A second call then logs a critical, and returns %FALSE.
  *
  * ```c
  * static void
@@ -236,8 +228,7 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
  * }
  * ```
  *
- * Any thread that sees the task completed may call it; but if the result is a pointer, not two
- * threads at a time.
+ * Any thread that sees the task completed may call it; but if the result is a pointer, not two threads at a time.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
@@ -257,9 +248,7 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
  * prio_task_get_error:
  * @self: a task
  *
- * Gets the error with which the task failed or was aborted.  It belongs to the task.
- *
- * Any thread may call it.
+ * Gets the error with which the task failed or was aborted.  It belongs to the task.  Any thread may call it.
  *
  * Returns: (transfer none) (nullable): the error, or %NULL if there is none, or not yet
  *

@@ -1,4 +1,4 @@
-/* prio-task-result.c: giving a task its result
+/* prio-task-result.c: gives a task its result
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -7,8 +7,8 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* Claims the result of @self for the caller, if the task has begun and nobody else has claimed
- * it.  An aborted task can be claimed too: the caller may not know of the abort yet. */
+/* Claims the result of @self for the caller, if the task has begun and its result is unclaimed.  An aborted task can
+ * be claimed too: the caller may not know about the abort yet. */
 static gboolean
 claim_return (PrioTask *self, const char *function)
 {
@@ -41,7 +41,7 @@ claim_return (PrioTask *self, const char *function)
   return TRUE;
 }
 
-/* A result that the task cannot be given is destroyed. */
+/* Gives @result, or destroys it if the task cannot take it. */
 static void
 return_result (PrioTask *self, PrioResult *result, const char *function)
 {
@@ -55,15 +55,14 @@ return_result (PrioTask *self, PrioResult *result, const char *function)
  * prio_task_return_pointer: (skip)
  * @self: a task whose function has begun
  * @result: (nullable) (transfer full): the result
- * @destroy: (nullable): what frees @result if nobody takes it
+ * @destroy: (nullable): a function that frees @result if no caller takes it
  *
  * Fulfils the task with a pointer.
  *
- * Only one of the `prio_task_return_…` functions may be called, once: in the task's function
- * or, after [method@PrioSched.Task.defer], later, on any thread that holds a reference to the
- * task.  @destroy is called without a lock held, on the thread that runs the scheduler's main
- * context or, if the last reference to the task is dropped on another thread, on that thread.
- * A result that is refused, since the task has one, is destroyed at once.  Bindings use
+ * Only one of the `prio_task_return_…` functions may be called, once: in the task's function or, after
+ * [method@PrioSched.Task.defer], later, on any thread that holds a reference to the task.  @destroy is called without a
+ * lock held, on the thread that runs the scheduler's main context or, if the last reference to the task is dropped on
+ * another thread, on that thread.  A second result is refused and destroyed at once.  Bindings use
  * [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
@@ -138,9 +137,8 @@ value_free (gpointer data)
  * }
  * ```
  *
- * Only one of the `prio_task_return_…` functions may be called, once: in the task's function
- * or, after [method@PrioSched.Task.defer], later, on any thread that holds a reference to the
- * task.
+ * Only one of the `prio_task_return_…` functions may be called, once: in the task's function or, after
+ * [method@PrioSched.Task.defer], later, on any thread that holds a reference to the task.
  *
  * Since: 1.0
  */
@@ -168,8 +166,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
  * @self: a task whose function has begun
  * @error: (transfer full): the error
  *
- * Fails the task, once: in its function, or later on any thread, as described for
- * [method@PrioSched.Task.return_value].
+ * Fails the task, once: in its function, or later on any thread, as described for [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -187,12 +184,10 @@ prio_task_return_error (PrioTask *self, GError *error)
  * @self: a task whose function has begun
  * @domain: the domain of the error
  * @code: its code
- * @format: its message, a format for printf()
- * @...: the arguments for @format
+ * @format: its message, a format for printf() @...: the arguments for @format
  *
- * Fails the task with a new error, once: in its function, or later on any thread, as described
- * for [method@PrioSched.Task.return_value].  Bindings use
- * [method@PrioSched.Task.return_error].
+ * Fails the task with a new error, once: in its function, or later on any thread, as described for
+ * [method@PrioSched.Task.return_value].  Bindings use [method@PrioSched.Task.return_error].
  *
  * Since: 1.0
  */
@@ -212,7 +207,7 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
   return_result (self, &PRIO_RESULT_OF_ERROR (error), G_STRFUNC);
 }
 
-/* Whether an abort is the result of @self, which has been given one. */
+/* Returns whether the task has ended with an abort. */
 static gboolean
 is_ended_by_abort (PrioTask *self)
 {
@@ -226,10 +221,9 @@ is_ended_by_abort (PrioTask *self)
  * prio_task_return_error_if_aborted:
  * @self: a task whose function has begun
  *
- * If the task has been cancelled, or its signal aborted, ends the task with the reason for
- * that.
+ * Ends the task with the reason of its abort, if it has been cancelled or its signal aborted.
  *
- * A function that takes long calls it now and then, to stop when nobody waits for it any more:
+ * A long function calls it now and then, to stop when its result is no longer wanted:
  *
  * ```c
  * static void
@@ -245,14 +239,13 @@ is_ended_by_abort (PrioTask *self)
  * }
  * ```
  *
- * If it returns %TRUE, the task has its result, and must not be given another.  This also holds
- * for a task that has deferred its result, which an abort does not end otherwise.  The task ends
- * in the state %PRIO_TASK_STATE_ABORTED, with the reason as its error.
+ * If it returns %TRUE, the task has its result, and must not be given another.  This also ends a task that has deferred
+ * its result, which an abort alone does not end.  The task ends in the state %PRIO_TASK_STATE_ABORTED, with the reason
+ * as its error.
  *
- * It may be called again: once an abort has ended the task, it returns %TRUE each time, also if the task has been given a
- * result, which is released.  A task that has its result otherwise is not ended: that is a mistake, and logs a critical.
- *
- * Any thread may call it.
+ * It may be called again: once an abort has ended the task, it returns %TRUE each time, also if the task has been given
+ * a result, which is released.  It is a mistake to call it for a task that has another result: then it logs a critical
+ * message.  Any thread may call it.
  *
  * Returns: whether the task has been ended
  *
@@ -266,7 +259,7 @@ prio_task_return_error_if_aborted (PrioTask *self)
 
   prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), FALSE);
 
-  /* Entering carries out what other threads have sent, since they may have cancelled the task. */
+  /* Entering carries out operations of other threads, which may have cancelled the task. */
   if (prio_loop_enter (self->entry.run_queue->loop))
     {
       prio_loop_leave (self->entry.run_queue->loop);

@@ -1,4 +1,4 @@
-/* prio-task-settle.c: how a task gets its result, and calls its callbacks
+/* prio-task-settle.c: settles tasks, and calls their callbacks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -16,7 +16,7 @@
 
 #include <glib/gi18n-lib.h>
 
-/* Owner thread: takes the first of the callbacks, to be freed with reaction_free (). */
+/* Takes the first of the callbacks, to be freed with reaction_free ().  Owner thread. */
 static PrioReaction *
 pop_reaction (PrioTask *self)
 {
@@ -36,7 +36,7 @@ reaction_free (PrioTask *self, PrioReaction *reaction)
     g_free (reaction);
 }
 
-/* The source object that the callbacks are given. */
+/* Returns the source object for the callbacks. */
 static inline gpointer
 source_of (PrioTask *self, PrioLoop *loop)
 {
@@ -49,7 +49,7 @@ source_of (PrioTask *self, PrioLoop *loop)
   return prio_loop_get_source (loop, run_queue);
 }
 
-/* In a dispatch: calls the callbacks that have been registered so far. */
+/* Calls the callbacks that have been registered so far.  In a dispatch. */
 static void
 deliver (gpointer data)
 {
@@ -62,7 +62,7 @@ deliver (gpointer data)
     {
       if (reaction->state.run_queue != NULL)
         reaction->state.depth = g_main_depth ();
-      /* What follows a yield is asked anew whether its timeout has passed. */
+      /* Each continuation finds out anew whether its timeout has passed. */
       if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && prio_entry_is_continuation (&self->entry))
         reaction->state.timed = self->entry.timed;
       prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
@@ -77,7 +77,7 @@ deliver (gpointer data)
   prio_task_notify (self);
 }
 
-/* Owner thread: releases callbacks that are not called, because the context has gone. */
+/* Releases callbacks that are not called, because the context is destroyed.  Owner thread. */
 static void
 drop_reactions (PrioTask *self)
 {
@@ -90,7 +90,7 @@ drop_reactions (PrioTask *self)
     }
 }
 
-/* Owner thread: queues a microtask that calls the callbacks.  Takes a reference to the task. */
+/* Queues a microtask that calls the callbacks.  Takes a reference to the task.  Owner thread. */
 static void
 deliver_soon (PrioTask *self)
 {
@@ -115,7 +115,7 @@ op_drop (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   deliver_soon (op->target);
 }
 
-/* Called when the context has gone before the callbacks were called.  Takes a reference to the task. */
+/* Releases the callbacks when the context is destroyed before they were called.  Takes a reference to the task. */
 void
 prio_task_drop (PrioTask *self)
 {
@@ -124,8 +124,8 @@ prio_task_drop (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-/* Owner thread: the task has its result, and does not go on.  While `begin` queues the continuation, which may enter the loop and so
- * get here, there is nothing to abort yet: it finds afterwards that the task goes on no more. */
+/* Drops the next slice of a task that has its result.  While `begin` queues the continuation, it may enter the loop
+ * and so get here, but there is nothing to abort yet: it finds afterwards that the task has ended.  Owner thread. */
 static G_GNUC_NO_INLINE void
 drop_next (PrioTask *self)
 {
@@ -143,7 +143,7 @@ drop_next (PrioTask *self)
     }
 }
 
-/* Owner thread: the task has its result, and releases its user data and its entry. */
+/* Releases the user data and the entry of a task that has its result.  Owner thread. */
 static inline void
 finish (PrioTask *self)
 {
@@ -158,7 +158,7 @@ finish (PrioTask *self)
 
   if (state == PRIO_ENTRY_RUNNING && entry->abort == NULL && entry->follows == NULL)
     {
-      /* What prio_run_queue_release_entry () does in the common case.  The count cannot reach 0, since the task
+      /* Inlines prio_run_queue_release_entry () for the common case.  The count cannot reach 0, because the task
        * itself is another user of the run queue. */
       prio_entry_move (entry, PRIO_ENTRY_DONE);
       entry->run_queue->users--;
@@ -171,7 +171,7 @@ finish (PrioTask *self)
     }
 }
 
-/* Returns: (transfer full) (nullable): why the task need not go on, or NULL if it has to */
+/* Returns (transfer full) (nullable) the reason why the task need not go on. */
 PrioReason *
 prio_task_get_reason (PrioTask *self)
 {
@@ -192,7 +192,7 @@ abort_reason (PrioTask *self)
   return reason != NULL ? reason : prio_reason_new (NULL);
 }
 
-/* Owner thread: makes the abort the result, in place of one that has been returned. */
+/* Makes the abort the result, in place of a result that has been returned.  Owner thread. */
 static void
 set_aborted (PrioTask *self)
 {
@@ -205,7 +205,7 @@ set_aborted (PrioTask *self)
   __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
 }
 
-/* Owner thread. */
+/* Ends an aborted task.  Owner thread. */
 static void
 settle_aborted (PrioTask *self)
 {
@@ -213,7 +213,7 @@ settle_aborted (PrioTask *self)
   finish (self);
 }
 
-/* The state of a task that has been given its result. */
+/* Returns the state of a task that has been given its result. */
 static inline PrioTaskState
 state_of_result (PrioTask *self)
 {
@@ -222,7 +222,7 @@ state_of_result (PrioTask *self)
   return self->result.kind == PRIO_RESULT_ERROR ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
 }
 
-/* Owner thread. */
+/* Ends a task that has been given its result.  Owner thread. */
 static G_ALWAYS_INLINE inline void
 settle_returned (PrioTask *self)
 {
@@ -248,9 +248,8 @@ task_aborted (PrioEntry *entry)
   prio_task_abort (prio_task_from_entry (entry));
 }
 
-/* The draft rejects the result at the abort (task handle's abort steps, step 1).  The loop keeps
- * its reference until task_ran (): the callbacks are called before that, at the latest in the
- * checkpoint of the function. */
+/* Makes the abort the result at once, as the draft does (task handle's abort steps, step 1).  The loop keeps its
+ * reference until task_ran (): the callbacks are called before that, at the latest in the checkpoint of the function. */
 static void
 task_rejected (PrioEntry *entry)
 {
@@ -269,12 +268,12 @@ task_run (PrioEntry *entry)
   __atomic_store_n (&self->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (G_UNLIKELY (prio_task_is_listened_to (self)))
     prio_task_notify_state (self);
-  /* A handler may have aborted it. */
   if (prio_task_get_func (self) != NULL && G_LIKELY (!prio_entry_is_aborted (entry)))
     prio_task_get_func (self) (self, self->entry.job.data);
 }
 
-/* The function has returned, and its checkpoint is over (the task complete steps, §2.4 and §2.4.2). */
+/* Completes the task: its function has returned, and its checkpoint is over (the task complete steps, §2.4 and
+ * §2.4.2). */
 static void
 task_ran (PrioEntry *entry)
 {
@@ -297,8 +296,9 @@ task_ran (PrioEntry *entry)
     }
   else
     {
-      /* The result is deferred.  From here on an abort of the signal does not end the task.  Who will give the result holds a
-       * reference; otherwise this is the last one, and the task fails.  A runner has ended its inner task before. */
+      /* The result is deferred.  From here on an abort of the signal does not end the task.  The code that will give
+       * the result holds a reference; without one, this is the last reference, and the task fails.  A runner has
+       * ended its inner task before. */
       if (state != PRIO_ENTRY_DONE)
         prio_run_queue_release_entry (entry);
       if (self->next != NULL)
@@ -308,7 +308,7 @@ task_ran (PrioEntry *entry)
       return;
     }
 
-  /* The checkpoint is here, so no microtask is needed. */
+  /* The checkpoint is now, so no microtask is needed. */
   deliver (self);
   prio_task_pool_give (self);
 }
@@ -349,9 +349,7 @@ const PrioEntryFuncs prio_task_entry_funcs = {
   .rejected = task_rejected,
 };
 
-/* Owner thread.
- *
- * Returns: whether the caller's reference has been taken: it is now that of the loop */
+/* Takes @result for the task.  Returns whether the loop has taken the caller's reference.  Owner thread. */
 static inline gboolean
 accept_result (PrioTask *self, PrioResult *result)
 {
@@ -369,7 +367,7 @@ accept_result (PrioTask *self, PrioResult *result)
   if (prio_entry_is_running (&self->entry))
     return FALSE;
 
-  /* prio_task_hold (): the loop has a reference already. */
+  /* The loop has a reference already: prio_task_hold (). */
   if (state == PRIO_ENTRY_DELAYED)
     prio_run_queue_dequeue (&self->entry);
   settle_returned (self);
@@ -379,7 +377,7 @@ accept_result (PrioTask *self, PrioResult *result)
   return state != PRIO_ENTRY_DELAYED;
 }
 
-/* Takes the reference to the task, which may be aborted, and may have no other reference. */
+/* Gives the task its result.  Takes the reference to the task, which may be aborted, and may have no other reference. */
 static void
 op_return (PrioLoop *loop, const PrioOp *op)
 {
@@ -390,9 +388,8 @@ op_return (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Gives the task its result, from any thread.  The caller has claimed the result, and holds a reference to the task.
- *
- * Returns: whether there are releases, which the caller flushes */
+/* Gives the task its result, which the caller has claimed, while it holds a reference to the task.  Returns whether
+ * there are releases, which the caller flushes.  Any thread. */
 gboolean
 prio_task_return_quietly (PrioTask *self, PrioResult *result)
 {
@@ -401,8 +398,8 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
 
   if (G_UNLIKELY (prio_task_is_completed (self)))
     prio_task_tell_late_result (self);
-  /* Not later: when this thread has left, another one may run the context, and the callbacks.  What runs is settled when it has run, and
-   * the reference is not taken. */
+  /* Not later: when this thread has left, another may run the context, and the callbacks.  A running task is settled
+   * when it has run, and the reference is not taken. */
   if (!runs)
     g_object_ref (self);
   if (!prio_loop_enter (loop))
@@ -423,7 +420,7 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
   return releases;
 }
 
-/* Owner thread: appends a callback, whose `next` is NULL. */
+/* Appends a callback, whose `next` is NULL.  Owner thread. */
 static inline void
 append_reaction (PrioTask *self, const PrioReaction *template)
 {
@@ -437,7 +434,7 @@ append_reaction (PrioTask *self, const PrioReaction *template)
   self->last_reaction = reaction;
 }
 
-/* Takes the reference to the task. */
+/* Registers a callback.  Takes the reference to the task. */
 static void
 op_register (PrioLoop *loop, const PrioOp *op)
 {
@@ -451,15 +448,16 @@ op_register (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Registers a callback of a task that nobody else knows yet.  It is called with the state @held, which the task takes over, or
- * with none if @held has no run queue. */
+/* Registers a callback of a new task.  It is called with the state @held, which the task takes over, or with none if
+ * @held has no run queue. */
 void
 prio_task_add_reaction_under (PrioTask *self, const PrioState *held, GAsyncReadyCallback callback, gpointer data)
 {
   append_reaction (self, &(PrioReaction) { .callback = callback, .data = data, .state = *held });
 }
 
-/* Owner thread: a task that waits for this one by prio_task_add_reaction_under () lends it its priority, if its scheduler says so. */
+/* Makes a task that waits for this one by prio_task_add_reaction_under () lend its priority, if its scheduler lends.
+ * Owner thread. */
 void
 prio_task_lend (PrioTask *self)
 {
@@ -469,8 +467,8 @@ prio_task_lend (PrioTask *self)
     prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
-/* Any thread: has @callback called when the task has completed, in the scheduling state that is current now: see
- * prio_task_then (). */
+/* Registers a callback for the completion of the task, with the current scheduling state: see prio_task_then ().
+ * Any thread. */
 void
 prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
@@ -485,7 +483,7 @@ prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer d
       return;
     }
 
-  /* Outside: a finder may be asked.  Outside of tasks there is no state. */
+  /* Outside, because a finder may be called.  Outside of tasks there is no state. */
   current = prio_state_may_be_current () ? prio_state_capture (loop) : NULL;
   if (!prio_loop_enter (loop))
     {

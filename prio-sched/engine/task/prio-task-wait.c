@@ -1,4 +1,4 @@
-/* prio-task-wait.c: waits for a task, in the manner of GIO
+/* prio-task-wait.c: waits for a task as in GIO
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -31,20 +31,20 @@
  * prio_task_wait_async (task, counted, label);
  * ```
  *
- * The result that @callback is given is the task itself. So an `_async` function of your own ends with a call of this, and its
- * `_finish` function is [func@PrioSched.Task.is_valid] and one of the `prio_task_propagate_…` functions: see
- * [method@PrioSched.Scheduler.post_task]. The source object of the result is that of the task's options or, if they have
- * none, the task.
+ * The callback's result is the task.  So your `_async` function ends with a call of this, and its `_finish` function
+ * calls [func@PrioSched.Task.is_valid] and one of the `prio_task_propagate_…` functions: see
+ * [method@PrioSched.Scheduler.post_task].  The source object of the result is the source object of the task's options
+ * or, if they have none, the task.
  *
- * Any number of callers may wait for one task, and each callback is called once, in the order of the calls.  A task
- * that has completed may be waited for, too: @callback is called soon, but never within this call.  There is no cancellable: the
- * task has a signal, and [method@PrioSched.Task.cancel].
+ * Any number of callers may wait for one task, and each callback is called once, in the order of the calls.  If the
+ * task has completed already, @callback is called soon, but never within this call.  There is no cancellable: the task
+ * has a signal, and [method@PrioSched.Task.cancel].
  *
- * @callback runs in a microtask: after the function that completes the task, and before the next task.  What it
- * starts inherits the signal and the priority of the task that has made this call.  The scheduler may lend the
- * awaited task the priority of the one that waits ([property@PrioSched.Scheduler:lends-priority]).
+ * @callback runs in a microtask: after the function that completes the task, and before the next task.  Its posts and
+ * yields inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
+ * priority to the awaited task ([property@PrioSched.Scheduler:lends-priority]).
  *
- * If the main context goes first, @callback is not called.
+ * If the main context is destroyed first, @callback is not called.
  *
  * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.
  *
@@ -61,12 +61,13 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
 /**
  * prio_task_wait_finish:
  * @self: the task that was waited for
- * @result: what the callback was given
+ * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *
- * Ends a wait, and tells how the task has ended.
+ * Finishes a wait, and returns whether the task was fulfilled.
  *
- * It leaves the result with the task: the `prio_task_propagate_…` functions get that, before or after this call or without it.
+ * It leaves the result with the task: the `prio_task_propagate_…` functions get it, before or after this call or
+ * without it.
  *
  * ```c
  * static void
@@ -81,7 +82,7 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
  * }
  * ```
  *
- * Fails with the error of the task, or the reason of its abort.
+ * It fails with the error of the task, or the reason of its abort.
  *
  * Any thread may call it; it is meant for the callback.
  *

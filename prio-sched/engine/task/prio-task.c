@@ -1,4 +1,4 @@
-/* prio-task.c: a task that has a result: the object
+/* prio-task.c: the object of a task that has a result
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -18,12 +18,11 @@
  * A task that has a result: the counterpart of the promise that the draft's
  * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) returns.
  *
- * [method@PrioSched.Scheduler.post_task] makes one.  Its function gives it a value or an error,
- * or defers the result and gives it later, from any thread.  [ctor@PrioSched.Task.new] makes one that has no function, for an
- * asynchronous function of your own.  To get the result, wait for the task with
- * [method@PrioSched.Task.wait_async], and call one of the `prio_task_propagate_…` functions.
- * A task is a [iface@Gio.AsyncResult], so that a function of the usual `_async`/`_finish`
- * shape can hand it out.
+ * [method@PrioSched.Scheduler.post_task] makes a task whose function gives it a value or an error, or defers the result
+ * and gives it later, from any thread.  [ctor@PrioSched.Task.new] makes a task without a function, for your own
+ * asynchronous functions.  To get the result, wait for the task with [method@PrioSched.Task.wait_async], and call one
+ * of the `prio_task_propagate_…` functions.  A task is a [iface@Gio.AsyncResult], so functions of the usual
+ * `_async`/`_finish` shape can return it.
  *
  * ```c
  * static void
@@ -52,9 +51,8 @@
  * A function that gets results of another type logs a critical, and leaves the result;
  * [method@PrioSched.Task.propagate_value] gets a result of any type.
  *
- * Callbacks run on the thread that runs the scheduler's main context, in a
- * microtask: after the task's function, and before the next task.  What they start
- * inherits the signal and the priority of the task that registered them.
+ * Callbacks run on the thread that runs the scheduler's main context, in a microtask: after the task's function, and
+ * before the next task.  Their posts and yields inherit the signal and the priority of the task that registered them.
  *
  * If the main context is destroyed before the task has run, the task is aborted with
  * %PRIO_ERROR_CLOSED; its callbacks are released, and not called.
@@ -91,8 +89,8 @@ op_release_run_queue (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_release (op->target);
 }
 
-/* Releases everything that the task owns.  It has settled, or was never posted.  Afterwards it
- * looks new.  The caller releases the run queue; fields that every post sets are left as they are. */
+/* Releases everything that the task owns.  It has settled, or was never posted.  Afterwards it looks new.  The
+ * caller releases the run queue; fields that every post sets stay as they are. */
 void
 prio_task_clear (PrioTask *self)
 {
@@ -120,7 +118,7 @@ prio_task_clear (PrioTask *self)
 static void
 prio_task_dispose (GObject *object)
 {
-  /* GObject's dispose () disconnects the handlers, which a task that is to fail still needs. */
+  /* GObject's dispose () would disconnect the handlers, which a task that is to fail still needs. */
   if (!prio_task_fail_if_dropped (PRIO_TASK (object)))
     G_OBJECT_CLASS (prio_task_parent_class)->dispose (object);
 }
@@ -140,7 +138,7 @@ prio_task_finalize (GObject *object)
   G_OBJECT_CLASS (prio_task_parent_class)->finalize (object);
 }
 
-/* Returns: (transfer full) (nullable): the name, from any thread */
+/* Returns (transfer full) (nullable) the name.  Any thread. */
 char *
 prio_task_dup_name (PrioTask *self)
 {
@@ -153,7 +151,7 @@ prio_task_dup_name (PrioTask *self)
   return name;
 }
 
-/* Returns: (transfer full): how messages refer to the task */
+/* Returns (transfer full) the task's description for messages. */
 static char *
 describe (PrioTask *self)
 {
@@ -169,7 +167,7 @@ describe (PrioTask *self)
   return g_strdup_printf ("an unnamed task (of function %p)", prio_task_get_program_func (self));
 }
 
-/* Logs a critical about a wrong call of @function. */
+/* Logs a critical message about a wrong call of @function. */
 void
 prio_task_complain (PrioTask *self, const char *function, const char *format, ...)
 {
@@ -183,7 +181,7 @@ prio_task_complain (PrioTask *self, const char *function, const char *format, ..
   g_critical ("%s: %s %s", function, task, what);
 }
 
-/* Says for @function what is wrong with @task, which it was given as one. */
+/* Logs a critical message for @function about @task, which is not a valid task. */
 gboolean
 prio_complain_of_task (const char *function, PrioTask *task)
 {
@@ -201,7 +199,7 @@ prio_task_warn (PrioTask *self, const char *what)
   g_warning ("%c%s %s", g_ascii_toupper (task[0]), task + 1, what);
 }
 
-/* A result has been returned to a task that has completed, or is about to. */
+/* Logs that a result comes too late: the task has completed, or is about to. */
 void
 prio_task_tell_late_result (PrioTask *self)
 {
@@ -266,14 +264,14 @@ prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSp
     }
 }
 
-/* What the task's function sets. */
+/* Makes the properties that the task's function sets. */
 static void
 make_properties_of_function (void)
 {
   /**
    * PrioTask:progress: (getter get_progress) (setter set_progress)
    *
-   * How far the task is, from 0 to 1, as it says itself.
+   * The progress of the task, from 0 to 1, as its function reports it.
    *
    * It is notified on the thread that runs the scheduler's main context, once for each slice.
    *
@@ -286,13 +284,14 @@ make_properties_of_function (void)
   /**
    * PrioTask:return-on-abort:
    *
-   * Whether an abort ends the task at once, whatever it waits for: the counterpart of [method@Gio.Task.set_return_on_cancel].
+   * Whether an abort ends the task at once: the counterpart of [method@Gio.Task.set_return_on_cancel].
    *
-   * By default the result of a task whose function has returned follows what it waits for, as in the draft: an abort of its
-   * signal, or [method@PrioSched.Task.cancel], does not end it, nor does it end one whose function runs in a thread.  That is right where an operation
-   * is cancelled with the task, and ends soon.  Set this to %TRUE where the answer may never come: a volume that is gone, a
-   * server that hangs.  The task then ends in the state %PRIO_TASK_STATE_ABORTED with the reason, frees its place in a group,
-   * and a result that is returned later is released.  What the function, or the operation, uses has to be there until it ends.
+   * By default an abort of its signal, or [method@PrioSched.Task.cancel], ends neither a task whose function has
+   * returned and deferred its result, as in the draft, nor a task whose function runs in a thread.  This is right where
+   * an operation is cancelled with the task, and ends soon.  Set this to %TRUE where the answer may never come: a
+   * volume that is gone, a server that hangs.  The task then ends in the state %PRIO_TASK_STATE_ABORTED with the
+   * reason, frees its place in a group, and a result that is returned later is released.  The data of the function, or
+   * of the operation, must stay valid until it ends.
    *
    * ```c
    * static void
@@ -305,7 +304,8 @@ make_properties_of_function (void)
    * ```
    *
    * Set it before the task begins, or in its function.  [property@PrioSched.TaskGroup:return-on-abort] sets it for the tasks of a group.
-   * Any thread may set it; but GObject then emits on that thread what is notified meanwhile, such as `notify::state`.
+   * Any thread may set it; but GObject then emits notifications that are made meanwhile, such as `notify::state`, on
+   * that thread.
    *
    * Since: 1.0
    */
@@ -334,11 +334,9 @@ install_properties (GObjectClass *object_class)
    *
    * How urgent the task is: its own priority or, if it has none, the current priority of its signal.
    *
-   * A change is not notified here: one change of a signal's priority moves any number of tasks at
-   * once, and does not look at each of them.  Listen to
-   * [signal@PrioSched.TaskSignal::priority-change] or
-   * [property@PrioSched.TaskSignal:priority] of [method@PrioSched.Task.get_signal] instead, if
-   * that is a [class@PrioSched.TaskSignal].  A task with a priority of its own keeps it.
+   * A change is not notified here, because one change of a signal's priority moves any number of tasks at once.
+   * Connect to [signal@PrioSched.TaskSignal::priority-change] of [method@PrioSched.Task.get_signal] instead, if it is a
+   * [class@PrioSched.TaskSignal].  A task with its own priority keeps it.
    *
    * Since: 1.0
    */
@@ -351,10 +349,9 @@ install_properties (GObjectClass *object_class)
    *
    * The state of the task.
    *
-   * It is notified on the thread that runs the scheduler's main context: when the task
-   * begins to run, right before its function is called, and when it has completed, after
-   * the callbacks of [method@PrioSched.Task.wait_async].  A function that runs in another thread does not wait for the first
-   * of these: if it has returned before, that is left out.
+   * It is notified on the thread that runs the scheduler's main context: when the task begins to run, right before its
+   * function is called, and when it has completed, after the callbacks of [method@PrioSched.Task.wait_async].  If a
+   * function in another thread returns very soon, the first notification is left out.
    *
    * A task has completed from %PRIO_TASK_STATE_FULFILLED on:
    *
@@ -406,9 +403,9 @@ op_add_user (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 
 /* Makes a task of @run_queue, which is not posted yet.
  *
- * @turn is a PrioEntryTurn: of a continuation, it is the result of a yield, has no function, and completes when its turn comes.
- * The task becomes a user of the run queue; if that takes an operation, the scheduler that the
- * caller holds keeps the run queue until it is carried out. */
+ * @turn is a PrioEntryTurn.  A continuation is the result of a yield, has no function, and completes when its turn
+ * comes.  The task becomes a user of the run queue; if that takes an operation, the scheduler that the caller holds
+ * keeps the run queue until it is carried out. */
 PrioTask *
 prio_task_make (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority)
 {
@@ -444,7 +441,7 @@ prio_task_set_work (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNo
   self->entry.job.notify = notify;
 }
 
-/* Returns whether signal handlers are connected, blocked ones and those for one property too. */
+/* Returns whether signal handlers are connected, even if they are blocked or for one property. */
 gboolean
 prio_task_is_listened_to (PrioTask *self)
 {
@@ -458,13 +455,13 @@ prio_task_notify_state (PrioTask *self)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
 }
 
-/* Notifies the `state` at the end, once, after the callbacks have been called. */
+/* Notifies `state` at the end, once, after the callbacks have been called. */
 void
 prio_task_notify (PrioTask *self)
 {
   gboolean notified = self->notified;
 
-  /* A handler may run a nested main loop, which gets here again. */
+  /* A handler may run a nested main loop, which calls this again. */
   self->notified = TRUE;
   if (!notified && prio_task_is_listened_to (self))
     prio_task_notify_state (self);
@@ -548,7 +545,7 @@ prio_task_get_name (PrioTask *self)
  * @name: (nullable): the name, or %NULL for none
  *
  * Changes the name of the task, for human readers of debuggers and of this library's messages.
- * The task's function may do so too, to show what the task is doing.
+ * The task's function may do so too, to show its progress.
  *
  * ```c
  * static void
@@ -590,8 +587,8 @@ prio_task_set_name (PrioTask *self, const char *name)
  * prio_task_get_signal:
  * @self: a task
  *
- * Gets the signal that may abort the task: the one that it was posted with or, for the result
- * of a yield, the one that was inherited.  Any thread may call it.
+ * Gets the signal that may abort the task: the task was posted with it or, as the result of a yield, has inherited it.
+ * Any thread may call it.
  *
  * Returns: (transfer none) (nullable): the signal
  *
