@@ -1,4 +1,4 @@
-/* prio-idle-deadline.c: how much idle time is left
+/* prio-idle-deadline.c: the deadline of an idle callback
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,10 +13,9 @@
 /**
  * PrioIdleDeadline:
  *
- * Tells an idle callback how much time it has: the web's `IdleDeadline`.
+ * The time that an idle callback has: the web's `IdleDeadline`.
  *
- * An idle callback works as long as there is time, and requests another one if there is
- * work left:
+ * An idle callback works as long as there is time, and requests another one if there is work left:
  *
  * ```c
  * static void
@@ -30,8 +29,8 @@
  * }
  * ```
  *
- * The callback of [method@PrioSched.Scheduler.request_idle_callback] is given a deadline.  It is
- * valid only while the callback runs, on that thread; a copy may be used on any thread.
+ * It is passed to the callback of [method@PrioSched.Scheduler.request_idle_callback], and is valid only while the
+ * callback runs, on its thread.  A copy may be used on any thread.
  *
  * Since: 1.0
  */
@@ -42,9 +41,9 @@ G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_co
  * prio_idle_deadline_copy:
  * @deadline: a deadline
  *
- * Copies a deadline: the one that an idle callback is given is valid only while the callback runs.
+ * Copies a deadline, because an idle callback's argument is valid only while the callback runs.
  *
- * Call it on the thread of the callback; a copy may be copied on any thread.
+ * Call it on the thread of the callback; any thread may copy a copy.
  *
  * ```c
  * static gboolean
@@ -91,14 +90,15 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
  * prio_idle_deadline_time_remaining:
  * @deadline: a deadline
  *
- * Tells how long the idle period still lasts.
+ * Returns how long the idle period still lasts.
  *
- * While the callback runs, what comes meanwhile shortens the period: a frame or a delayed task that is due earlier.  It is over
- * as soon as a task is ready, and within a millisecond if there is input, or if a source, such as a timer, has been added to the main
- * context: then the callback returns, and the next period lasts until that is due.  So it is over whenever
- * [method@PrioSched.Scheduler.should_yield] returns %TRUE, and a callback need not ask both.
+ * While the callback runs, a frame or a delayed task that is due earlier shortens the period.  It is over as soon as a
+ * task is ready, and within a millisecond if there is input, or if a source, such as a timer, has been added to the
+ * main context: then the callback returns, and the next period lasts until the source is due.  It is also over whenever
+ * [method@PrioSched.Scheduler.should_yield] returns %TRUE, so a callback need not call both.
  *
- * Any thread that has the deadline, or a copy, may call it; on other threads, and after the callback, it only counts the time.
+ * Any thread that has the deadline, or a copy, may call it; on other threads, and after the callback, only time ends
+ * the period.
  *
  * Returns: milliseconds; 0 if the period is over, or if the callback's timeout has expired
  *
@@ -123,8 +123,8 @@ prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
  * prio_idle_deadline_did_timeout:
  * @deadline: a deadline
  *
- * Tells whether the callback was called because its timeout expired, and not because there
- * was idle time.  Any thread that has the deadline, or a copy, may call it.
+ * Returns whether the callback was called because its timeout expired, and not because there was idle time.  Any thread
+ * that has the deadline, or a copy, may call it.
  *
  * ```c
  * static void

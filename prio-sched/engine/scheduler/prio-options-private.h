@@ -13,7 +13,7 @@
 
 #define PRIO_YIELD_FLAGS_ALL (PRIO_YIELD_DROP_SIGNAL | PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY)
 
-/* What NULL stands for. */
+/* The defaults, which NULL selects. */
 extern const PrioTaskOptions prio_no_task_options G_GNUC_INTERNAL;
 extern const PrioYieldOptions prio_no_yield_options G_GNUC_INTERNAL;
 
@@ -22,13 +22,13 @@ gboolean prio_check_limit (const char *function, guint limit);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options);
 gboolean prio_complain_of_callback (const char *function, const PrioYieldOptions *options);
 
-/* The slow path of the function below. */
+/* The slow path of prio_check_task_options (). */
 gboolean prio_check_each_task_option (const char *function, const PrioTaskOptions *options, gboolean has_func);
 
-/* Whether @options have a size that needs a closer look: another one than that which this version knows. */
+/* Returns whether @options have another size than this version's, and need a closer look. */
 #define PRIO_HAS_OTHER_SIZE(options) ((options)->size != 0 && (options)->size != sizeof *(options))
 
-/* @options may be NULL; @has_func says whether the function that there has to be is there. */
+/* Checks @options, which may be NULL; @has_func says whether the required function is given. */
 G_ALWAYS_INLINE static inline gboolean
 prio_check_task_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
 {

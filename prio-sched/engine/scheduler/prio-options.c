@@ -9,13 +9,13 @@
 
 #include "base/prio-debug-private.h"
 
-/* In bytes: no options will be that large, so a larger size is none. */
+/* In bytes: no version will have larger options. */
 #define MAX_SIZE 512
 
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
 
-/* Logs a critical for @function, and for the task @name unless that is NULL. */
+/* Logs a critical message for @function, and for the task @name unless it is NULL. */
 static void G_GNUC_PRINTF (3, 4)
 complain (const char *function, const char *name, const char *format, ...)
 {
@@ -57,7 +57,7 @@ prio_check_limit (const char *function, guint limit)
   return FALSE;
 }
 
-/* Whether nothing is set that only later versions of the library know: what follows the @known_size bytes of @options is zero. */
+/* Returns whether no field is set that only later versions know: the bytes of @options after @known_size are zero. */
 static gboolean
 check_size (const char *function, gconstpointer options, gsize size, gsize known_size)
 {

@@ -1,4 +1,4 @@
-/* prio-scheduler-frame-share.c: which part of the time tasks have beside frames
+/* prio-scheduler-frame-share.c: the share of time that tasks have beside frames
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,8 +15,7 @@ prio_scheduler_make_frame_share (void)
   /**
    * PrioScheduler:frame-share: (getter get_frame_share) (setter set_frame_share)
    *
-   * Which part of the time tasks have beside a window that is slow to draw, from 0 to 0.9; 0 leaves
-   * it to the library.
+   * The share of time that tasks have beside a window that is slow to draw, from 0 to 0.9; 0 leaves it to the library.
    *
    * It is notified on the thread that sets it.
    *
@@ -32,11 +31,9 @@ op_share_changed (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
   prio_run_queues_update_frame_share (loop);
 }
 
-/* Like the functions of prio-options-private.h. */
 G_GNUC_UNUSED static gboolean
 prio_check_share (const char *function, double share)
 {
-  /* What is not a number fails, too. */
   if (share >= 0 && share <= MAX_FRAME_SHARE)
     return TRUE;
 
@@ -47,14 +44,14 @@ prio_check_share (const char *function, double share)
 /**
  * prio_scheduler_set_frame_share: (set-property frame-share)
  * @self: a scheduler
- * @share: which part of the time tasks have beside frames, from 0 to 0.9; 0 leaves it to the library
+ * @share: the share of time that tasks have beside frames, from 0 to 0.9; 0 leaves it to the library
  *
- * Sets how much of the time tasks have beside a window that is slow to draw.
+ * Sets the share of time that tasks have beside a window that is slow to draw.
  *
- * Where drawing leaves little time, or none, it is a matter of the program what is more important.  Without a share
- * tasks have what drawing leaves them: beside frames of 20 ms each that follow one another, a tenth of the time, or a
- * time slice that has been set ([property@PrioSched.Scheduler:time-slice]) between two frames.  With a share @share,
- * a frame that took D ms to draw makes D × @share ∕ (1 − @share) ms due to the tasks before the next frame begins:
+ * Where drawing leaves little time, or none, the program decides between them.  Without a share, tasks have the time
+ * that drawing leaves: beside frames of 20 ms each that follow one another, a tenth of the time, or a time slice that
+ * has been set ([property@PrioSched.Scheduler:time-slice]) between two frames.  With @share, tasks have D ×
+ * @share ∕ (1 − @share) ms after a frame that took D ms to draw, before the next frame begins:
  *
  * | beside frames of 20 ms each | tasks have | frames per second, of 50 |
  * | --- | --- | --- |
@@ -63,13 +60,12 @@ prio_check_share (const char *function, double share)
  * | 0.25 | 6.7 ms | 37 |
  * | 0.5 | 20 ms | 25 |
  *
- * Frames that are drawn quickly are none the fewer, since what tasks run in the time that drawing leaves is taken from
- * what is due to them: at 60 Hz and 0.5, frames are delayed if they take longer than 8 ms.  A share is reached by slices,
- * between which input is handled: while keys or other input keep coming, what they take is missing from the tasks' share.
+ * Quickly drawn frames are not delayed, because tasks use the time that drawing leaves first: at 60 Hz and 0.5, frames
+ * are delayed if they take longer than 8 ms.  Tasks run in slices, between which input is handled: the time that input
+ * takes is missing from the tasks' share.
  *
- * It counts for `user-visible` and `user-blocking` tasks and continuations, not for those of `background`, which
- * run when a frame is not being drawn.  If several schedulers of a main
- * context say a share, the largest counts.
+ * It counts for `user-visible` and `user-blocking` tasks and continuations; `background` tasks run when no frame is
+ * drawn.  If several schedulers of a main context set a share, the largest counts.
  *
  * ```c
  * // A search is worth half of the frames while its results are drawn.
@@ -83,7 +79,7 @@ prio_check_share (const char *function, double share)
 void
 prio_scheduler_set_frame_share (PrioScheduler *self, double share)
 {
-  /* In millionths.  What is not nothing stays so. */
+  /* In millionths.  A share that is set does not become 0. */
   guint parts = share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
 
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
@@ -97,8 +93,7 @@ prio_scheduler_set_frame_share (PrioScheduler *self, double share)
  * prio_scheduler_get_frame_share: (get-property frame-share)
  * @self: a scheduler
  *
- * Gets which part of the time tasks have beside a window that is slow to draw, as far as
- * [method@PrioSched.Scheduler.set_frame_share] has said so.  Any thread may call it.
+ * Gets the share of time that [method@PrioSched.Scheduler.set_frame_share] has set.  Any thread may call it.
  *
  * ```c
  * gtk_range_set_value (GTK_RANGE (frame_share_scale), prio_scheduler_get_frame_share (scheduler));

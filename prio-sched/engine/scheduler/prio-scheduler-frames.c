@@ -26,9 +26,9 @@ prio_scheduler_tell_next_frame (PrioScheduler *self)
  * prio_scheduler_get_next_frame: (get-property next-frame)
  * @self: a scheduler
  *
- * Gets when the next frame is due: what a followed clock, or
- * [method@PrioSched.Scheduler.set_next_frame], reported last.  A clock that is followed without a call is not among
- * them: call [method@PrioSched.Scheduler.follow_frame_clock] for it to tell.  Any thread may call it.
+ * Gets when the next frame is due, as a followed clock, or [method@PrioSched.Scheduler.set_next_frame], reported last.
+ * Clocks that are followed without a call are not included: call [method@PrioSched.Scheduler.follow_frame_clock] for
+ * them.  Any thread may call it.
  *
  * ```c
  * gint64 next_frame = prio_scheduler_get_next_frame (scheduler);
@@ -54,8 +54,7 @@ prio_scheduler_get_next_frame (PrioScheduler *self)
  * @self: a scheduler
  * @next_frame: microseconds of [func@GLib.get_monotonic_time], or 0 if there is none
  *
- * Sets when the next frame is due, for programs that draw frames by something else than
- * a `GdkFrameClock`.
+ * Sets when the next frame is due, for programs that draw frames without a `GdkFrameClock`.
  *
  * At that time slices of tasks end, other sources have their turn, and idle periods end.
  * A time that has passed has no effect, so set it for each frame.  Clocks that are

@@ -1,4 +1,4 @@
-/* prio-scheduler-lending.c: whether tasks that wait lend their priority
+/* prio-scheduler-lending.c: the property lends-priority of schedulers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,7 +15,7 @@ prio_scheduler_make_lends_priority (void)
   /**
    * PrioScheduler:lends-priority: (getter get_lends_priority) (setter set_lends_priority)
    *
-   * Whether a task that waits for another lends it its priority.
+   * Whether a waiting task lends its priority to the task that it waits for.
    *
    * Since: 1.0
    */
@@ -23,7 +23,7 @@ prio_scheduler_make_lends_priority (void)
                                G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 }
 
-/* Does what was asked for last: the operations of several threads come here in any order. */
+/* Follows the last call, because operations of several threads are applied in any order. */
 static void
 op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
@@ -37,27 +37,28 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * @self: a scheduler
  * @lends_priority: whether tasks lend
  *
- * Sets whether a task of the scheduler, or of a group of it, that waits for another lends it its priority.
+ * Sets whether a waiting task of the scheduler, or of its groups, lends its priority to the task that it waits for.
  *
- * If an urgent task waits for a less urgent one, it waits for everything in between, too: a
- * priority inversion, on which the draft is silent (WICG/scheduling-apis #98).  With this, what it waits
- * for runs with the highest priority of all who wait for it, until it has its result.  It keeps its age, so
- * that it is found in order among the tasks of the lent priority.
+ * If an urgent task waits for a less urgent task, it also waits for all tasks in between: a priority inversion, on
+ * which the draft is silent (WICG/scheduling-apis #98).  With this property, the awaited task runs with the highest
+ * priority of all tasks that wait for it, until it has its result.  It keeps its age among the tasks of the lent
+ * priority.
  *
- * A task waits for another if it calls [method@PrioSched.Task.wait_async], in its own function, in a callback of what it has waited for, or in a
- * continuation; it waits for its own continuations as well.  What it is lent it lends on to what it waits for.  Code
- * that runs in a task that has no result lends the priority of that task.
+ * A task waits for another if it calls [method@PrioSched.Task.wait_async], in its function, in a callback of a wait, or
+ * in a continuation; it also waits for its own continuations.  It lends a borrowed priority on.  A function without a
+ * result lends its priority too.
  *
- * In Python, `await task` is such a wait, and so are `asyncio.gather ()` and others that are called in a task, if the schedulers
- * of both tasks lend; it ends with the `await`, at the latest with the coroutine.  Of promises in JavaScript nobody can tell who
- * awaits them: there only tasks of C lend.
+ * In Python, `await task` is such a wait, and so are `asyncio.gather ()` and others that are called in a task, if the
+ * schedulers of both tasks lend; it ends with the `await`, at the latest with the coroutine.  In JavaScript the library
+ * cannot find out which task awaits a promise: there only tasks of C lend.
  *
- * The wait ends when the other has its result, or when the task that waits is aborted.  A change of the priority
- * of either counts at once.  A wait for a [class@PrioSched.TaskGroup] lends nothing, nor does one for a place in it.  [method@PrioSched.Task.get_priority] and the scheduling state are those of
- * the task itself, and what it posts is not lent anything before it waits for that.
+ * The wait ends when the awaited task has its result, or when the waiting task is aborted.  A change of the priority of
+ * either counts at once.  Waits for a [class@PrioSched.TaskGroup], or for a place in it, lend nothing.
+ * [method@PrioSched.Task.get_priority] and the scheduling state do not change, and a task lends nothing to the tasks
+ * that it posts before it waits for them.
  *
- * Off, which is the default, order is as in the draft.  What tasks of other main contexts wait for is not lent
- * anything, nor is what a thread runs.
+ * If it is off, which is the default, order is as in the draft.  Nothing is lent by tasks of other main contexts, nor
+ * to functions in threads.
  *
  * ```c
  * prio_scheduler_set_lends_priority (scheduler, TRUE);
@@ -82,12 +83,12 @@ prio_scheduler_set_lends_priority (PrioScheduler *self, gboolean lends_priority)
  * prio_scheduler_get_lends_priority: (get-property lends-priority)
  * @self: a scheduler
  *
- * Tells whether a task of the scheduler that waits for another lends it its priority.  Any
- * thread may call it.
+ * Returns whether a waiting task of the scheduler lends its priority to the task that it waits for.  Any thread may
+ * call it.
  *
  * ```c
- * // Without lending, the program makes what the user waits for more urgent by itself.
- * if (!prio_scheduler_get_lends_priority (scheduler))
+ * // Without lending, the program makes the awaited work more urgent by itself. if (!prio_scheduler_get_lends_priority
+ * (scheduler))
  *   prio_task_controller_set_priority (index_controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
  * ```
  *

@@ -1,4 +1,4 @@
-/* prio-scheduler-pause.c: holding the tasks of a scheduler back
+/* prio-scheduler-pause.c: pauses and resumes schedulers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,14 +9,14 @@
 
 #include "base/prio-debug-private.h"
 
-/* Does what was asked for last: the operations of several threads come here in any order. */
+/* Follows the last call, because operations of several threads are applied in any order. */
 static void
 op_set_paused (PrioLoop *loop, const PrioOp *op)
 {
   PrioRunQueue *run_queue = op->target;
   gboolean paused = __atomic_load_n (&run_queue->wants_pause, __ATOMIC_SEQ_CST);
 
-  /* In a dead loop, what is posted is released, and must be found. */
+  /* In a dead loop, tasks are not held back, so that they are found and released. */
   if (prio_loop_is_dead (loop) || run_queue->paused == paused)
     return;
   prio_run_queue_tell_paused (run_queue, paused);
@@ -37,14 +37,11 @@ set_paused (PrioScheduler *self, gboolean paused)
  * prio_scheduler_pause:
  * @self: a scheduler
  *
- * Holds the scheduler's tasks back.  What is posted meanwhile is queued, and delays
- * continue.  Microtasks, other schedulers of the main context, and what
- * [method@PrioSched.Scheduler.run_in_thread] runs in threads, are not affected.
+ * Holds the scheduler's tasks back.  Tasks that are posted meanwhile are queued, and delays continue.  Microtasks,
+ * other schedulers of the main context, and functions in threads ([method@PrioSched.Scheduler.run_in_thread]) are not
+ * affected.
  *
- * It takes the same time however many tasks are queued; a pause, and the end of one, visits each of the scheduler's
- * groups, those without tasks included.
- *
- * Any thread may call it.
+ * The time it takes grows with the number of the scheduler's groups, not of its tasks.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -60,8 +57,8 @@ prio_scheduler_pause (PrioScheduler *self)
  * prio_scheduler_resume:
  * @self: a scheduler
  *
- * Lets the scheduler's tasks run again.  Tasks that were queued meanwhile keep their age, and
- * so their place among those of other schedulers.  Any thread may call it.
+ * Lets the scheduler's tasks run again.  Tasks that were queued meanwhile keep their age, and so their place among
+ * tasks of other schedulers.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -77,7 +74,7 @@ prio_scheduler_resume (PrioScheduler *self)
  * prio_scheduler_get_paused: (get-property paused)
  * @self: a scheduler
  *
- * Tells whether the scheduler's tasks are held back.  Any thread may call it.
+ * Returns whether the scheduler's tasks are held back.  Any thread may call it.
  *
  * ```c
  * static void

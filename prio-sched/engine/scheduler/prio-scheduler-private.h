@@ -16,7 +16,7 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioRunQueue *run_queue;
-  gint64 next_frame; /* atomic: what was reported last */
+  gint64 next_frame; /* atomic: the last reported frame */
 };
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
@@ -29,7 +29,6 @@ prio_scheduler_check (PrioScheduler *self)
          self->parent_instance.g_type_instance.g_class->g_type == prio_scheduler_type;
 }
 
-/* Like the functions of prio-options-private.h. */
 static inline gboolean
 prio_check_scheduler (const char *function, PrioScheduler *self)
 {

@@ -19,9 +19,9 @@
  * Runs prioritized tasks in a [struct@GLib.MainContext]: the draft's `Scheduler`
  * ([§2.2](https://wicg.github.io/scheduling-apis/#scheduler)).
  *
- * Work is posted with one of three priorities.  The most urgent task runs next, and the oldest of those, over all
- * schedulers of a main context.  Tasks run in slices.  Between two slices every other source of the main context has
- * its turn, so that input is handled and frames are drawn whatever is queued.
+ * Work is posted with one of three priorities.  The oldest of the most urgent tasks runs next, over all schedulers of a
+ * main context.  Tasks run in slices.  Between two slices every other source of the main context has its turn, so input
+ * is handled and frames are drawn however many tasks are queued.
  *
  * ```c
  * static gboolean
@@ -34,15 +34,13 @@
  *                      thumbnail_next, g_object_ref (folder), g_object_unref);
  * ```
  *
- * Any thread may use a scheduler; tasks run only on the thread that runs its main
- * context.  Queued tasks run even if nobody holds the scheduler any longer.  A scheduler
- * holds its main context.  A main context that is destroyed after its schedulers releases
- * what is still queued in it, on the thread that destroys it.
+ * Any thread may use a scheduler; tasks run only on the thread that runs its main context.  Queued tasks run even after
+ * the last reference to the scheduler is dropped.  A scheduler holds its main context.  A main context that is
+ * destroyed after its schedulers releases its queued tasks, on the thread that destroys it.
  *
- * A destroy notify is called once, after its function if that is called at all.  It runs on
- * the thread that runs the main context, even if another thread has aborted the task; or on
- * the thread that destroys the context; or, if a task is rejected because its signal is
- * aborted already, on the thread that posts it.
+ * A destroy notify is called once, after its function if that is called at all.  It runs on the thread that runs the
+ * main context, even if another thread has aborted the task; or on the thread that destroys the context; or, if a task
+ * is rejected because its signal is aborted already, on the posting thread.
  *
  * # Order of work
  *
@@ -53,18 +51,17 @@
  * | `background` tasks and continuations | less than %G_PRIORITY_LOW | everything else that is ready, except that some tasks run every half second; more urgent tasks, without limit |
  * | idle callbacks | nothing | `background` tasks too; a timeout limits it |
  *
- * Tasks run in batches.  The next one is chosen after each task, so that an urgent task
- * that is posted meanwhile waits for one task at most.  After at most a millisecond, or when
- * a frame is due ([method@PrioSched.Scheduler.follow_frame_clock]), the other sources have a
- * turn: input, timers, and everything that GTK needs to draw (priorities up to 125) are
- * dispatched until none of them is ready, however long that takes.  A window therefore draws
- * what it would draw beside a single idle source.  Once in a time slice
+ * Tasks run in batches.  The next one is chosen after each task, so that an urgent task that is posted meanwhile waits
+ * for one task at most.  After at most a millisecond, or when a frame is due
+ * ([method@PrioSched.Scheduler.follow_frame_clock]), the other sources have a turn: input, timers, and everything that
+ * GTK needs to draw (priorities up to 125) are dispatched until none of them is ready, however long that takes.  So a
+ * window draws as much as it would beside a single idle source.  Once in a time slice
  * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of lower priority have a turn too.
  *
  * A turn also ends if some sources are always ready: beside them, tasks have half of the time, and less beside handlers
  * that take longer than a millisecond, with a millisecond or two of tasks for each.
- * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time slice that
- * has been set, or what [method@PrioSched.Scheduler.set_frame_share] says.
+ * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time slice that has been set,
+ * or the share of [method@PrioSched.Scheduler.set_frame_share].
  *
  * The main context is not woken while no task can run.
  *
@@ -91,7 +88,7 @@ GType prio_scheduler_type;
 
 static const PrioSchedulerWatchFuncs *watch;
 
-/* Before the class is there. */
+/* Sets the functions, before the class is initialized. */
 void
 prio_scheduler_set_watch (const PrioSchedulerWatchFuncs *funcs)
 {
@@ -124,13 +121,12 @@ op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   PrioRunQueue *run_queue = op->target;
 
   prio_frames_remove (run_queue->loop, &run_queue->next_frame);
-  /* Nobody can resume it any more. */
+  /* Otherwise the queue would stay paused for good. */
   prio_run_queue_set_paused (run_queue, FALSE);
   prio_run_queue_release (run_queue);
 }
 
-/* Nobody can resume it any more.  Those who follow `paused` hear of that at once: GObject has frozen notifications, and
- * would drop it. */
+/* Ends a pause, and notifies `paused` at once: GObject has frozen notifications, and would drop it. */
 static void
 prio_scheduler_dispose (GObject *object)
 {
@@ -229,7 +225,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioScheduler:context: (getter get_context)
    *
-   * The main context that the tasks run in; %NULL selects the default one.
+   * The main context that the tasks run in; %NULL selects the global default.
    *
    * Since: 1.0
    */
@@ -240,16 +236,15 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioScheduler:time-slice: (getter get_time_slice) (setter set_time_slice)
    *
-   * How long tasks run before every other source of the main context has its
-   * turn, in microseconds, and how long a task may run until
-   * [method@PrioSched.Scheduler.should_yield] returns %TRUE.
+   * How long tasks run before every other source of the main context has its turn, in microseconds, and how long a task
+   * may run until [method@PrioSched.Scheduler.should_yield] returns %TRUE.
    *
    * Drawing, and sources that go before it, have a turn more often.  The default of 5,000
    * is shortened to half a frame if a frame clock is followed, and further where drawing
    * takes all the time; a time slice that has been set is never shortened.
    *
    * 0 means that one task runs per iteration of the main context.  If several schedulers
-   * share a main context, the shortest time slice of those that run counts.
+   * share a main context, the shortest time slice of running schedulers counts.
    *
    * Since: 1.0
    */
@@ -270,8 +265,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioScheduler:next-frame: (getter get_next_frame) (setter set_next_frame)
    *
-   * When the next frame is due, in microseconds of [func@GLib.get_monotonic_time], or
-   * 0 if that is not known.
+   * When the next frame is due, in microseconds of [func@GLib.get_monotonic_time], or 0 if that is not known.
    *
    * Since: 1.0
    */
@@ -301,11 +295,11 @@ prio_scheduler_class_init (PrioSchedulerClass *class)
   install_properties (object_class);
 }
 
-/* Has @apply carried out with the run queue as its target, and notifies @property. */
+/* Submits @apply with the run queue as its target, and notifies @property. */
 void
 prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char *property)
 {
-  /* Submitting may run deferred releases, which may drop the last reference but this one. */
+  /* Submitting may run deferred releases, which may drop all other references. */
   g_object_ref (self);
   prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = apply, .target = self->run_queue });
   g_object_notify (G_OBJECT (self), property);
@@ -350,14 +344,12 @@ static const PrioSlotFuncs slot_funcs = { .size = sizeof (GWeakRef), .clear = cl
  * prio_scheduler_ref_thread_default:
  *
  * Gets the scheduler of the calling thread's thread-default main context
- * ([method@GLib.MainContext.push_thread_default]), or the default scheduler if
- * there is none.  As long as somebody holds the scheduler, every call returns the same
- * one.  Any thread may call it.
+ * ([method@GLib.MainContext.push_thread_default]), or the default scheduler if there is none.  As long as the scheduler
+ * has references, every call returns the same object.  Any thread may call it.
  *
  * ```c
  * void
- * thing_refresh (Thing *self) // in any thread, with a main context of its own or without
- * {
+ * thing_refresh (Thing *self) // in any thread, with or without its own main context {
  *   g_autoptr (PrioScheduler) scheduler = prio_scheduler_ref_thread_default ();
  *
  *   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_BACKGROUND, refresh, g_object_ref (self), g_object_unref);
@@ -394,13 +386,13 @@ prio_scheduler_ref_thread_default (void)
 
 /**
  * prio_scheduler_new:
- * @context: (nullable): a main context, or %NULL for the default one
+ * @context: (nullable): a main context, or %NULL for the global default
  *
  * Makes a scheduler.
  *
- * A main context may have several, so that a program can pause a part of its tasks or give
- * them another time slice.  Order and priorities hold across all of them, but a task only
- * inherits from a task of the same scheduler.  Any thread may call it.
+ * A main context may have several schedulers, so that a program can pause a part of its tasks or give them another time
+ * slice.  Order and priorities hold across all of them, but a task only inherits from a task of the same scheduler.
+ * Any thread may call it.
  *
  * Returns: (transfer full): a new scheduler
  *
@@ -430,7 +422,8 @@ prio_scheduler_get_context (PrioScheduler *self)
   return self->context;
 }
 
-/* Whether this thread, which is in no dispatch, has iterated the context last.  It may not own the context, so there is no state. */
+/* Returns whether this thread, which is in no dispatch, has iterated the context last.  It may not own the context,
+ * so there is no state. */
 static gboolean
 is_between_iterations (PrioLoop *loop)
 {
@@ -447,21 +440,18 @@ is_between_iterations (PrioLoop *loop)
  * prio_scheduler_should_yield:
  * @self: a scheduler
  *
- * Tells long work when to let other work run: its time slice is over, a frame is due, there
- * is input, or more urgent work waits.
+ * Returns whether long work should let other work run: its time slice is over, a frame is due, there is input, or more
+ * urgent work waits.
  *
- * For a task, the slice begins with the batch of tasks in which it runs.  Where a window draws frames it ends after a millisecond
- * at the most, as the batch does, so that a frame that is due waits no longer, unless [property@PrioSched.Scheduler:time-slice]
- * is set.  For anything else,
- * such as a signal handler, a callback of GIO or a microtask, the slice begins when the main loop
- * last checked its sources, and work is more urgent if it runs before `user-visible`.  So it is between two iterations of a program
- * that calls [method@GLib.MainContext.iteration] itself.  In an idle callback its deadline counts
- * in place of a slice: see [method@PrioSched.IdleDeadline.time_remaining].
+ * For a task, the slice begins with its batch of tasks.  Where a window draws frames, it ends after a millisecond at
+ * most, as the batch does, unless [property@PrioSched.Scheduler:time-slice] is set.  For other code, such as a signal
+ * handler, a callback of GIO or a microtask, or between two iterations of a program that calls
+ * [method@GLib.MainContext.iteration] itself, the slice begins when the main loop last checked its sources, and work is
+ * more urgent if it runs before `user-visible`.  In an idle callback the deadline counts instead: see
+ * [method@PrioSched.IdleDeadline.time_remaining].
  *
- * It is cheap enough for an inner loop: it reads the clock about every 20 µs, and polls for
- * input, which is any descriptor at %G_PRIORITY_DEFAULT or above, every millisecond.  It polls no
- * other sources, and calls none of their functions.  On other threads, and where no main loop
- * has run yet, it returns %FALSE.
+ * It is cheap enough for an inner loop.  Input is any file descriptor at %G_PRIORITY_DEFAULT or above; it is polled
+ * every millisecond.  On other threads, and before a main loop has run, it returns %FALSE.
  *
  * Returns: whether to yield, or to return %G_SOURCE_CONTINUE
  *
@@ -485,7 +475,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
         state = NULL;
     }
 
-  /* Entering takes in what other threads have sent, which counts too. */
+  /* Entering also takes in tasks that other threads have sent. */
   if (!prio_loop_enter (loop))
     return FALSE;
   prio_loop_leave (loop);
@@ -496,13 +486,13 @@ prio_scheduler_should_yield (PrioScheduler *self)
  * prio_scheduler_did_timeout:
  * @self: a scheduler
  *
- * Tells whether the timeout of the running task had passed when its turn came: what React's
- * Scheduler gives a callback as `didTimeout`.  A task can then do what is left in one go.
+ * Returns whether the timeout of the running task had passed when its turn came, as `didTimeout` in React's Scheduler.
+ * The task can then do the rest of its work at once.
  *
- * It is decided when the main loop begins the task, and again when it begins what follows a yield, and
- * never changes in between: a callback that the task awaits, and whatever else runs under its
- * state, gets the same answer.  Sources that a nested main loop dispatches are not part of the task.
- * The task may be one of any scheduler or group of the same main context.
+ * The answer is decided when the main loop begins the task, and again for each continuation, and never changes in
+ * between: callbacks that the task awaits, and all other code under its state, get the same answer.  Sources that a
+ * nested main loop dispatches are not part of the task.  The task may belong to any scheduler or group of the main
+ * context.
  *
  * ```c
  * static gboolean
@@ -534,8 +524,9 @@ prio_scheduler_did_timeout (PrioScheduler *self)
   return state != NULL && state->timed == PRIO_TIMED_EXPIRED;
 }
 
-/* Enters for @function, if this is the thread that runs the context or, while none does, the one that did last; if not, says so:
- * @what is what the message says.  Nobody becomes the owner by asking, but a thread that has acquired the context is. */
+/* Enters for @function, on the thread that runs the context, or that ran it last while none does.  On another thread
+ * it logs a critical message, in which @what is the subject, and returns FALSE.  Asking does not change the owner,
+ * but acquiring the context does. */
 gboolean
 prio_scheduler_enter (PrioScheduler *self, const char *function, const char *what)
 {
@@ -551,8 +542,7 @@ prio_scheduler_enter (PrioScheduler *self, const char *function, const char *wha
  * prio_scheduler_get_time_slice: (get-property time-slice)
  * @self: a scheduler
  *
- * Gets how long tasks run before every other source has its turn.  Any thread may
- * call it.
+ * Gets how long tasks run before every other source has its turn.  Any thread may call it.
  *
  * ```c
  * guint time_slice = prio_scheduler_get_time_slice (scheduler);
@@ -606,22 +596,21 @@ prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
  * prio_scheduler_get_n_pending:
  * @self: a scheduler
  *
- * Counts the tasks, of any kind, that are queued or delayed, those of the scheduler's groups included.  The running task
- * is not counted, nor is one that has deferred its result, nor what waits for a thread of the pool;
+ * Counts the tasks, of any kind, that are queued or delayed, including tasks of the scheduler's groups.  It counts
+ * neither the running task, nor tasks that have deferred their result or wait for a thread of the pool;
  * [property@PrioSched.TaskGroup:pending] counts such tasks too.
  *
  * ```c
  * gtk_widget_set_visible (spinner, prio_scheduler_get_n_pending (scheduler) > 0);
  * ```
  *
- * It counts when it is called, and nothing is counted before.  So this is not a property, and is not notified.  The time
- * it takes grows with the number of tasks, of all delayed tasks of the main context, and of the scheduler's groups,
- * those without tasks included.
+ * The time it takes grows with the number of tasks, of all delayed tasks of the main context, and of the scheduler's
+ * groups.  So this is not a property, and is not notified.
  *
- * Call it on the thread that runs the scheduler's main context.  On another one it logs a critical
- * message, and returns 0.
+ * Call it on the thread that runs the scheduler's main context.  On another thread it logs a critical message, and
+ * returns 0.
  *
- * Returns: how many
+ * Returns: the number of tasks
  *
  * Since: 1.0
  */

@@ -1,4 +1,4 @@
-/* prio-scheduling-state.c: what a running task was posted with
+/* prio-scheduling-state.c: the state that a task runs in
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,20 +15,18 @@
 /**
  * PrioSchedulingState:
  *
- * What a running task was posted with: its signal and its priority.
+ * The state that a task runs in: its signal and its priority.
  *
- * It is the draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  What a task starts inherits
- * it: continuations ([method@PrioSched.Scheduler.yield_async]), microtasks, and the callbacks of
- * the tasks it waits for.  Other callbacks, such as those of GIO, have no state unless the
- * program carries it:
+ * It is the draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  Continuations
+ * ([method@PrioSched.Scheduler.yield_async]), microtasks, and callbacks of tasks that a task waits for inherit its
+ * state.  Other callbacks, such as GIO's, have no state unless the program carries it:
  *
  * - In C, pass `prio_scheduling_state_ready()` as the callback, and the result of
  *   `prio_scheduling_state_wrap()` as its data.
  * - For callbacks of other kinds, such as coroutines of a language binding, capture the state with
  *   [func@PrioSched.SchedulingState.get_current] where the callback is registered, and call
  *   the callback through prio_scheduling_state_run(), of `<prio-sched-bindings.h>`.
- * - In Vala, capture the state in the task, and continue after the call with
- *   `yield state.resume_async ()`.
+ * - In Vala, capture the state in the task, and continue after the call with `yield state.resume_async ()`.
  *
  * ```c
  * static gboolean
@@ -45,8 +43,7 @@
  * loaded (GObject *file, GAsyncResult *result, gpointer data)
  * {
  *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
- *   …   // what is posted here with the signal of that state is part of the task, as load () was
- * }
+ *   … // tasks posted here with the state's signal are part of the task, as load () was }
  * ```
  *
  * Since: 1.0
@@ -60,7 +57,6 @@ struct _PrioSchedulingState
 
 G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling_state_ref, prio_scheduling_state_unref)
 
-/* Drops the operation's reference to the state. */
 static void
 op_hold_state (PrioLoop *loop, const PrioOp *op)
 {
@@ -96,12 +92,10 @@ prio_scheduling_state_make (const PrioState *current)
 /**
  * prio_scheduling_state_get_current:
  *
- * Captures the state of what is running on the calling thread: a task, a microtask,
- * a callback of a task, or a function inside
- * prio_scheduling_state_run().
+ * Captures the state of the running code on the calling thread: a task, a microtask, a callback of a task, or a
+ * function inside prio_scheduling_state_run().
  *
- * Sources that a nested main loop dispatches while a task runs are not part of
- * that task, and have no state.
+ * Sources that a nested main loop dispatches while a task runs are not part of that task, and have no state.
  *
  * A captured state keeps its scheduler's queues and its signal alive, but not the scheduler.
  *
@@ -162,7 +156,7 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
  * }
  * ```
  *
- * Returns: (transfer full) (nullable): the scheduler, or %NULL if it has gone
+ * Returns: (transfer full) (nullable): the scheduler, or %NULL if it is finalized
  *
  * Since: 1.0
  */
@@ -178,7 +172,7 @@ prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
  * prio_scheduling_state_get_signal:
  * @state: a state
  *
- * Gets the signal that may abort what inherits the state.  Any thread may call it.
+ * Gets the signal that may abort tasks which inherit the state.  Any thread may call it.
  *
  * Returns: (transfer none) (nullable): the signal
  *
@@ -196,10 +190,9 @@ prio_scheduling_state_get_signal (PrioSchedulingState *state)
  * prio_scheduling_state_get_priority:
  * @state: a state
  *
- * Gets the priority of what inherits the state.  Any thread may call it.
+ * Gets the priority of tasks that inherit the state.  Any thread may call it.
  *
- * Returns: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for that of the
- *   signal
+ * Returns: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for the signal's
  *
  * Since: 1.0
  */
@@ -240,7 +233,7 @@ prio_scheduling_state_unref (PrioSchedulingState *state)
     prio_loop_submit (state->loop, &op);
 }
 
-/* What @state has captured, where this is the owner thread; NULL on others. */
+/* Returns the captured state on the owner thread; NULL on others. */
 const PrioState *
 prio_scheduling_state_peek_here (PrioSchedulingState *state)
 {
@@ -253,7 +246,7 @@ prio_scheduling_state_peek (PrioSchedulingState *state)
   return &state->state;
 }
 
-/* Operations that this thread submits later are applied later, and so find the state held. */
+/* Holds the state: operations that this thread submits later are applied later, and so find it held. */
 void
 prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held)
 {
