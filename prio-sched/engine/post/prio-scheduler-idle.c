@@ -13,22 +13,19 @@
  * prio_scheduler_request_idle_callback:
  * @self: a scheduler
  * @timeout: milliseconds after which @func is called in any case, or 0 for never
- * @func: (scope notified) (closure user_data) (destroy notify): what to call
+ * @func: (scope notified) (closure user_data) (destroy notify): the function to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Calls @func once, when the main context has nothing else to do: the web's
- * `requestIdleCallback()`.
+ * Requests one call of @func, when the main context is idle: the web's `requestIdleCallback()`.
  *
- * @func gets a deadline, which estimates how long the idle period lasts: until the next frame
- * (see [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the
- * main context, or 50 ms, whichever comes first; it falls when something else comes meanwhile.  A callback that is requested during an idle
- * period waits for the next one.  Where a callback yields, and in its microtasks, it is `background`
- * (§4.2.1 of the draft).
+ * @func gets a deadline, the end of the idle period: the next frame (see
+ * [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the main context, or 50 ms,
+ * whichever is first.  Other work ends it early.  A callback that is requested during an idle period waits for the next
+ * period.  Its yields and microtasks have the priority `background` (§4.2.1 of the draft).
  *
- * Any thread may call it; @func is called on the thread that runs the scheduler's
- * main context.  [method@PrioSched.Scheduler.pause] does not hold back the callback, only
- * its timeout.
+ * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * [method@PrioSched.Scheduler.pause] does not hold back the callback, only its timeout.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *
@@ -55,11 +52,10 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
 /**
  * prio_scheduler_cancel_idle_callback:
  * @self: a scheduler
- * @id: what [method@PrioSched.Scheduler.request_idle_callback] returned
+ * @id: the number that [method@PrioSched.Scheduler.request_idle_callback] returned
  *
- * Cancels an idle callback: the web's `cancelIdleCallback()`.  If the callback has
- * already been called, or there is none with this number, this does nothing.  Any thread
- * may call it.
+ * Cancels an idle callback: the web's `cancelIdleCallback()`.  If the callback has already been called, or does not
+ * exist, this does nothing.  Any thread may call it.
  *
  * ```c
  * static void
@@ -92,7 +88,7 @@ run_number (PrioIdleDeadline *deadline, gpointer data)
   runner->func (deadline->id, runner->data);
 }
 
-/* The idle callback is a user of the numbers, and takes over the reference to the runner. */
+/* Requests an idle callback, which is a user of the numbers, and takes over the reference to the runner. */
 static void
 op_request_number (PrioLoop *loop, const PrioOp *op)
 {
@@ -111,7 +107,8 @@ op_request_number (PrioLoop *loop, const PrioOp *op)
   prio_idle_op_request (loop, op);
 }
 
-/* Any thread: @self runs the number that this returns when nothing else is to be done, or at the latest in @timeout ms. */
+/* Requests an idle callback: @self runs the number that this returns when the context is idle, or in @timeout ms at
+ * the latest.  Any thread. */
 guint
 prio_numbers_request_idle (PrioRunner *self, guint timeout)
 {

@@ -1,4 +1,4 @@
-/* prio-scheduler-post-private.h: what posts of all kinds have in common
+/* prio-scheduler-post-private.h: sets the signal and the priority of posts of all kinds
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

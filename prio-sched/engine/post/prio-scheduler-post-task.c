@@ -14,8 +14,8 @@
 typedef struct
 {
   PrioOp op;            /* its target is the task */
-  PrioSignalNode *node;     /* of the signal, of which it has a reference; or NULL */
-  PrioSignalNode *followed; /* the same, of a signal whose priority the task follows, and not its abort; or NULL */
+  PrioSignalNode *node;     /* of the signal, which it holds; or NULL */
+  PrioSignalNode *followed; /* of a signal, held, whose priority the task follows, but not its abort; or NULL */
   gint64 due;
   PrioTaskPriority priority;
 } PostTaskOp;
@@ -38,7 +38,7 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
     {
       gboolean is_aborted;
 
-      /* The priority of an aborted signal no longer changes, so that no registration is needed. */
+      /* The priority of an aborted signal no longer changes, so no registration is needed. */
       priority = prio_signal_node_get_priority (self->followed);
       follows = prio_registration_acquire (entry->run_queue, self->followed, &followed, &is_aborted);
     }
@@ -58,7 +58,7 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
   prio_run_queue_add (entry, self->due);
 }
 
-/* Posts @task, which has the priority of @followed if that is not NULL, and takes over the reference to it. */
+/* Posts @task, which has the priority of @followed if it is not NULL, and takes over the reference to it. */
 void
 prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *followed, PrioTaskPriority priority, gint64 due)
 {
@@ -78,9 +78,8 @@ prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *
   prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &post.op);
 }
 
-/* Posts a task from the loop's pool.
- *
- * Returns: (transfer full) (nullable): the task, or %NULL if the pool is empty or this is not the owner thread */
+/* Posts a task from the loop's pool.  Returns (transfer full) (nullable) the task; NULL if the pool is empty or this
+ * is not the owner thread. */
 static PrioTask *
 post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDestroyNotify notify,
                   PrioTaskPriority priority, gint64 due)
@@ -102,7 +101,7 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
       prio_run_queue_hold (run_queue);
       prio_entry_bind (&task->entry, NULL, priority);
       prio_run_queue_add (&task->entry, due);
-      /* Nobody else has the task, so this reference runs no user code under the lock. */
+      /* No other code has the task, so this reference runs no user code under the lock. */
       g_object_ref (task);
     }
   prio_loop_leave (loop);
@@ -110,7 +109,7 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
   return task;
 }
 
-/* A new task with all options, not posted yet. */
+/* Returns a new task with all options, not posted yet. */
 PrioTask *
 prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options)
 {
@@ -141,10 +140,10 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
 /**
  * prio_scheduler_post_task:
  * @self: a scheduler
- * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @options: (nullable): the options, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed: before or after the callbacks of those who wait for the task
+ * @notify: (nullable): called when @user_data is no longer needed: before or after the callbacks of waits for the task
  *
  * Posts a task that has a result: the draft's `postTask()` (§2.2, §2.4.2).
  *
@@ -178,8 +177,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
- * Any thread may call it; @func is called on the thread that runs the scheduler's
- * main context.
+ * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *

@@ -18,7 +18,7 @@
 
 typedef struct
 {
-  PrioOp op; /* its target is the run queue, and its data that of the function */
+  PrioOp op; /* its target is the run queue, its data the function's */
   GSourceFunc func;
   GDestroyNotify notify;
   PrioTaskPriority priority;
@@ -32,7 +32,7 @@ op_post_job (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_append_job (op->target, prio_effective (self->priority, FALSE), self->func, op->data, self->notify);
 }
 
-/* Appends in the common case: owner thread, spare record, queue not empty.  In a batch it calls no function. */
+/* Appends a job in the common case: owner thread, spare record, queue not empty.  In a batch it calls no function. */
 static inline gboolean
 append_quickly (PrioRunQueue *run_queue, PrioTaskPriority priority, GSourceFunc func, gpointer data,
                 GDestroyNotify notify)
@@ -75,16 +75,16 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
 /**
  * prio_scheduler_post:
  * @self: a scheduler
- * @priority: how urgent it is; neither %PRIO_PRIORITY_UNSET nor a priority of GLib's, such
- *   as %G_PRIORITY_DEFAULT, is valid
- * @func: (scope notified) (closure user_data) (destroy notify): what to call
+ * @priority: the task's priority; neither %PRIO_PRIORITY_UNSET nor a priority of GLib, such as %G_PRIORITY_DEFAULT, is
+ *   valid
+ * @func: (scope notified) (closure user_data) (destroy notify): the function to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Posts a task without a result, like [func@GLib.idle_add_full].
  *
  * @func is called on the thread that runs the scheduler's main context.  If it returns %G_SOURCE_CONTINUE it is called
- * again, as a continuation: before other tasks of its priority, after those of the next.
+ * again, as a continuation: before other tasks of its priority, and after tasks of the next higher priority.
  *
  * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call it.
  *
@@ -101,21 +101,21 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
     post_job (self, priority, func, user_data, notify);
 }
 
-/* A task without a result that is to be posted: the options are read once, into this, and it goes down whole, to the thread that owns the
- * loop too. */
+/* A task without a result that is to be posted.  The options are read once, into this record, which is passed on
+ * whole, also to the thread that owns the loop. */
 typedef struct
 {
   PrioOp op;            /* its target is the run queue, or nothing for a number */
   PrioSignalNode *node; /* of the signal, or NULL */
   gint64 due;           /* µs, or 0 */
-  gint64 expiry;        /* when its timeout passes, µs, or PRIO_NO_EXPIRY */
-  const char *name;     /* for those who observe the loop, or NULL; it is not sent to another thread */
-  PrioJob job;          /* its function, or that of numbers (prio-number) */
+  gint64 expiry;        /* of its timeout, µs, or PRIO_NO_EXPIRY */
+  const char *name;     /* for observers, or NULL; not sent to another thread */
+  PrioJob job;          /* its function, or prio_number_func () */
   gint8 priority;       /* PrioTaskPriority */
   guint8 turn;          /* PrioEntryTurn */
 } PrioPost;
 
-/* Adds what @self describes, whose signal is registered. */
+/* Adds the task of @self, whose signal is registered. */
 static void
 add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration)
 {
@@ -123,7 +123,7 @@ add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *regis
   PrioEntry *entry;
 
   prio_thread.posting_name = self->name;
-  /* What may be lent a priority has an entry. */
+  /* Only an entry can be lent a priority. */
   if (numbers != NULL && registration == NULL && self->due == 0 && self->expiry == PRIO_NO_EXPIRY &&
       self->turn <= PRIO_ENTRY_GOES_ON && !prio_lending_is_used (run_queue->loop))
     {
@@ -147,11 +147,11 @@ add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *regis
 typedef enum
 {
   POSTED,
-  REJECTED,          /* the signal is aborted, the queue is closed, or the context has gone */
-  NEEDS_REGISTRATION /* there is none yet; making one takes a reference to the signal */
+  REJECTED,          /* the signal is aborted, the queue is closed, or the context is gone */
+  NEEDS_REGISTRATION /* there is none yet, and making it takes a reference to the signal */
 } PostResult;
 
-/* Inside.  Takes the reference to the signal if it makes a registration. */
+/* Posts @self.  Takes the reference to the signal if it makes a registration.  Inside. */
 static inline PostResult
 post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
 {
@@ -173,7 +173,7 @@ post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
   return POSTED;
 }
 
-/* Drops the references that the operation has. */
+/* Posts, and drops the references of the operation. */
 static void
 op_post (PrioLoop *loop, const PrioOp *op)
 {
@@ -196,7 +196,7 @@ op_post (PrioLoop *loop, const PrioOp *op)
     }
 }
 
-/* Sends @self to the owner thread.  Returns FALSE if it is known already that it will not run. */
+/* Sends @self to the owner thread.  Returns FALSE if it is known already that the task will not run. */
 static gboolean
 send (PrioPost *self, PrioLoop *loop)
 {
@@ -210,14 +210,14 @@ send (PrioPost *self, PrioLoop *loop)
   self->name = NULL;
   if (self->node != NULL)
     g_object_ref (self->node->signal);
-  /* A pending operation holds who runs it.  This thread may have been the owner before, but need not be now. */
+  /* A pending operation holds the runner.  This thread may have been the owner before, but need not be now. */
   if (numbers != NULL)
     g_atomic_int_inc (&numbers->refs);
   prio_loop_submit_post (loop, &self->op);
   return TRUE;
 }
 
-/* Any thread: posts what @self describes.  Returns FALSE if its signal is aborted, or its queue is closed. */
+/* Posts @self.  Returns FALSE if its signal is aborted, or its queue is closed.  Any thread. */
 static gboolean
 submit_post (PrioPost *self, PrioLoop *loop)
 {
@@ -266,8 +266,8 @@ read_options (const PrioTaskOptions *options)
 /**
  * prio_scheduler_post_full:
  * @self: a scheduler
- * @options: (nullable): what to post it with, or %NULL for the defaults
- * @func: (scope notified) (closure user_data) (destroy notify): what to call
+ * @options: (nullable): the options, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): the function to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
@@ -278,9 +278,8 @@ read_options (const PrioTaskOptions *options)
  *                           index_files, index, NULL);
  * ```
  *
- * If the signal is aborted before the task runs, @notify is called, and @func is not.
- * A source object and a tag are ignored, as they belong to a result; the name is what traces, the monitor and what
- * tells of long tasks call the task.
+ * If the signal is aborted before the task runs, @notify is called, and @func is not.  A source object and a tag are
+ * ignored, because the task has no result; its name is for traces, the monitor and reports of long tasks.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
@@ -309,7 +308,7 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   return FALSE;
 }
 
-/* Outside. */
+/* Returns the outcome of a post.  Outside. */
 static PrioPosted
 posted (PrioRunner *self, gboolean accepted)
 {
@@ -333,10 +332,9 @@ prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority)
   return posted (self, accepted);
 }
 
-/* Outside, on any thread: what the task @id, which is about to be posted, is called; or NULL.  While somebody observes the loop, a trace
- * names tasks from the post on.  A continuation without a name has that of the task that runs.
- *
- * Returns: (transfer full) (nullable): the name */
+/* Returns (transfer full) (nullable) the name of the task @id, which is about to be posted.  While the loop is
+ * observed, a trace names tasks from the post on.  A continuation without a name has the running task's.  Outside,
+ * on any thread. */
 static char *
 ask_name (PrioRunner *self, guint id, gboolean continuation)
 {
@@ -369,7 +367,8 @@ prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *optio
   return posted (self, submit_post (&post, self->loop));
 }
 
-/* It has the signal, the priority, the turns and the timeout of the task that runs, if that is one of the scheduler. */
+/* Posts a continuation with the signal, the priority, the turns and the timeout of the running task, if that is a
+ * task of the scheduler. */
 PrioPosted
 prio_numbers_yield (PrioRunner *self, guint id)
 {

@@ -1,7 +1,7 @@
-/* prio-scheduler-steps-private.h: a function that is called again and again as a task
+/* prio-scheduler-steps-private.h: tasks of steps: a function that is called again and again
  *
- * Promises: the function of the task makes steps as long as it need not yield, and then goes on as a continuation.  What the steps
- * need is there until the last of them has returned.
+ * Promises: the task makes steps as long as it need not yield, and then goes on as a continuation.  The data of the
+ * steps is valid until the last step has returned.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

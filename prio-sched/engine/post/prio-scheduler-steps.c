@@ -1,4 +1,4 @@
-/* prio-scheduler-steps.c: a function that is called again and again as a task
+/* prio-scheduler-steps.c: tasks of steps: a function that is called again and again
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,7 +13,7 @@
 #include "signal/prio-dependence-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* The task has it, and each continuation of it, whose step may end the task. */
+/* Held by the task, and by each continuation, whose step may end the task. */
 struct _PrioSteps
 {
   PrioStepFunc func;
@@ -21,25 +21,25 @@ struct _PrioSteps
   GDestroyNotify notify;
 };
 
-/* What comes after the first slice.  Counted: one reference is that of the task or, once it has begun, of the continuation;
+/* The next slice.  Counted: one reference belongs to the task or, once it has begun, to the continuation;
  * slice_begin () has another. */
 typedef struct
 {
   PrioTaskNext base;
   PrioTask *task; /* held once it has begun */
   PrioSteps *steps;
-  gint64 due; /* when its turn comes, µs, or 0 */
+  gint64 due; /* when its turn is, µs, or 0 */
   gboolean is_called;
 } Slice;
 
-/* The step that is being made on this thread.  Several are where a step runs a main loop. */
+/* The step that runs on this thread.  There are several if a step runs a main loop. */
 typedef struct _Making Making;
 
 struct _Making
 {
   Making *outer;
   PrioTask *task;
-  gint64 due; /* of the next step, if that is delayed: µs, or 0 */
+  gint64 due; /* of the next step, if it is delayed: µs, or 0 */
   gboolean is_delayed;
 };
 
@@ -71,7 +71,7 @@ prio_steps_unref (gpointer self)
   g_atomic_rc_box_release_full (self, clear);
 }
 
-/* Whether its signal is. */
+/* Returns whether the signal of @self is aborted. */
 static gboolean
 is_aborted (PrioTask *self)
 {
@@ -80,7 +80,7 @@ is_aborted (PrioTask *self)
   return node != NULL && prio_signal_node_is_aborted (node);
 }
 
-/* Whether another step is to be made: the last one has not ended the task, nor has an abort. */
+/* Returns whether another step is to run: neither the last step nor an abort has ended the task. */
 static gboolean
 goes_on (PrioTask *task)
 {
@@ -103,7 +103,7 @@ should_yield (PrioTask *task)
 {
   PrioRunQueue *run_queue = task->entry.run_queue;
 
-  /* Entering takes in what other threads have sent, which counts too. */
+  /* Entering also takes in operations of other threads. */
   if (!prio_loop_enter (run_queue->loop))
     return FALSE;
   prio_loop_leave (run_queue->loop);
@@ -122,7 +122,7 @@ run_slice (PrioTask *task, PrioSteps *steps, gint64 *due)
       making = &self;
       more = steps->func (task, steps->data);
       making = self.outer;
-      /* It may hear that another thread has ended the task. */
+      /* This may notice that another thread has ended the task. */
       yields = more && should_yield (task);
       more = more && goes_on (task);
     }
@@ -133,7 +133,7 @@ run_slice (PrioTask *task, PrioSteps *steps, gint64 *due)
   return more;
 }
 
-/* Takes the reference to the task, which goes on no more: it is aborted, unless it has a result. */
+/* Ends a task that cannot go on: it is aborted, unless it has a result.  Takes the reference to the task. */
 static void
 op_end (PrioLoop *loop, const PrioOp *op)
 {
@@ -154,7 +154,7 @@ end (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-/* The last step has been made: unless that gives the result later, the task is fulfilled, or aborted. */
+/* Completes the task after the last step: unless its result is deferred, the task is fulfilled, or aborted. */
 static void
 complete (PrioTask *self)
 {
@@ -169,7 +169,7 @@ complete (PrioTask *self)
     prio_task_return (self, &none);
 }
 
-/* The turn of a slice has come, or it has been aborted. */
+/* Runs a slice when its turn has come, or when it has been aborted. */
 static void
 slice_turn (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -211,7 +211,7 @@ slice_unref (gpointer slice)
   g_atomic_rc_box_release_full (slice, slice_clear);
 }
 
-/* The same for one that has begun. */
+/* Releases a slice that has begun. */
 static void
 slice_end (gpointer data)
 {
@@ -226,7 +226,8 @@ slice_end (gpointer data)
   g_object_unref (task);
 }
 
-/* The function has returned.  A task of a group goes on outside of that, whose tasks wait for its place. */
+/* Queues the next slice when the function has returned.  A task of a group goes on outside of the group, whose tasks
+ * wait for its place. */
 static void
 slice_begin (PrioTaskNext *base, PrioTask *task)
 {
@@ -247,13 +248,13 @@ slice_begin (PrioTaskNext *base, PrioTask *task)
   prio_thread.state = outer;
   prio_state_release (&state);
 
-  /* Another thread's call, or what has been released on the way, may have given the task its result meanwhile. */
+  /* Another thread's call, or releases in between, may have given the task its result meanwhile. */
   if (base->waits != NULL && task->next != base)
     prio_task_cancel (base->waits);
   slice_unref (slice);
 }
 
-/* In the function of @task, whose state is current: it goes on when that has returned. */
+/* Makes @task, whose state is current, go on when its function has returned. */
 static void
 prepare_slice (PrioTask *task, PrioSteps *steps, gint64 due)
 {
@@ -267,7 +268,7 @@ prepare_slice (PrioTask *task, PrioSteps *steps, gint64 due)
   __atomic_fetch_and (&task->claim, (guint8) ~PRIO_TASK_CONTINUING, __ATOMIC_ACQ_REL);
 }
 
-/* The function of the task: its first slice. */
+/* The function of the task: runs the first slice. */
 void
 prio_steps_run (PrioTask *task, gpointer steps)
 {
@@ -282,11 +283,10 @@ prio_steps_run (PrioTask *task, gpointer steps)
  * @self: a task, in a step of its function
  * @delay: how long to wait before the next step, in milliseconds
  *
- * Has the next step of a task made after so many milliseconds: for a step that cannot go on yet, since a lock is taken or a device
- * is busy.
+ * Delays the next step of a task, such as when a lock is taken or a device is busy.
  *
- * The step then returns %G_SOURCE_CONTINUE.  If it returns %G_SOURCE_REMOVE, the task ends.  The task waits as
- * [method@PrioSched.Scheduler.sleep_async] does: an abort ends it at once.  The last call in a step counts.
+ * The step then returns %G_SOURCE_CONTINUE.  If it returns %G_SOURCE_REMOVE, the task ends.  Meanwhile an abort ends
+ * the task at once, as in [method@PrioSched.Scheduler.sleep_async].  The last call in a step counts.
  *
  * ```c
  * static gboolean
@@ -327,17 +327,16 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
 /**
  * prio_scheduler_post_steps: (skip)
  * @self: a scheduler
- * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @options: (nullable): the options, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): makes a step
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task that is taken in steps: @func is called again and again until it returns %G_SOURCE_REMOVE.
+ * Posts a task of steps: @func is called again and again until it returns %G_SOURCE_REMOVE.
  *
- * It is called as long as the time slice lasts and nothing more urgent waits, as
- * [method@PrioSched.Scheduler.should_yield] tells.  Then the task yields, and goes on as a continuation: with its priority,
- * its signal and its timeout, before new tasks of that priority.  A step should be short; it does not have to count or
- * to look at the clock.
+ * It is called until [method@PrioSched.Scheduler.should_yield] returns %TRUE: the time slice is over, or a more urgent
+ * task waits.  Then the task yields, and goes on as a continuation: with its priority, its signal and its timeout,
+ * before new tasks of that priority.  A step should be short; it does not have to count or to look at the clock.
  *
  * ```c
  * static gboolean
@@ -357,12 +356,12 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
  * task = prio_scheduler_post_steps (scheduler, &PRIO_TASK_OPTIONS (.signal = signal), index_row, index, index_free);
  * ```
  *
- * A step that gives the task its result or an error, or defers the result, is the last one, whatever it returns.  If the last one does
- * nothing of this, the task is fulfilled without a value.  Between two steps an abort or [method@PrioSched.Task.cancel] ends the task, and so does
- * a result from somewhere else: @func is called no more.  The task is in the state %PRIO_TASK_STATE_RUNNING from its first step
- * to its end; each slice is one run of it, for statistics and in a trace.
+ * A step that gives the task its result or an error, or defers the result, is the last step, whatever it returns.
+ * Otherwise the task is fulfilled without a value after the last step.  Between two steps an abort,
+ * [method@PrioSched.Task.cancel] or a result from other code ends the task: @func is not called any more.  The task is
+ * in the state %PRIO_TASK_STATE_RUNNING from its first step to its end; each slice is a run in statistics and traces.
  *
- * In language bindings generators are taken in steps.
+ * Language bindings make steps of generators.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *

@@ -1,9 +1,9 @@
-/* prio-scheduler-thread-private.h: functions in threads of the pool, of which only so many run at a time
+/* prio-scheduler-thread-private.h: places, which limit how many functions run in threads of the pool
  *
- * Promises: a work that waits for a place is let in by the one whose places they are, on the owner thread, or by a function that
- * ends in a thread and gives its place to the most urgent one: that thread goes on with what is the most urgent of all.  Places
- * that are given in this way do not change their number, and nobody hears of it.  What waits can be aborted, cancelled and given
- * another priority by any thread.
+ * Promises: a work that waits for a place is let in by the owner of the places, on the owner thread, or by a function
+ * that ends in a thread and passes its place to the most urgent work; its thread goes on with the most urgent work of
+ * all.  Passing a place changes no count, and is not reported.  Any thread can abort, cancel and re-prioritize a
+ * waiting work.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -14,12 +14,12 @@
 
 typedef struct _PrioPlaces PrioPlaces;
 
-/* What the one whose places they are hears of a work, by its data.  They are called outside, on the owner thread or, if the context has
- * gone, on any. */
+/* Functions of the owner of the places, called with the data of a work.  Outside, on the owner thread or, after the
+ * end of the context, on any. */
 typedef struct
 {
   void (*begun) (gpointer data);       /* a thread has taken it */
-  void (*place_free) (gpointer data);  /* it has ended, or will not run, and has not given its place to another one */
+  void (*place_free) (gpointer data);  /* it has ended, or will not run, and has not passed its place on */
   void (*place_kept) (gpointer data);  /* its function has returned, and its result is deferred */
 } PrioPlacesFuncs;
 

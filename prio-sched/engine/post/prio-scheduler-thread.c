@@ -1,7 +1,8 @@
-/* prio-scheduler-thread.c: tasks whose functions run in another thread: one of a pool, or that of a worker
+/* prio-scheduler-thread.c: tasks whose functions run in a thread of a pool, or of a worker
  *
- * The threads are GLib's.  What waits for one of them waits here, in a heap by priority and age: each item in the pool's own
- * queue only stands for "the most urgent one".  What has no place yet waits in the heap of those places: prio-scheduler-thread-private.h.
+ * The threads are GLib's.  Works wait for a thread here, in a heap by priority and age: each item in the pool's own
+ * queue only stands for "the most urgent work".  A work without a place waits in the heap of its places:
+ * prio-scheduler-thread-private.h.
  *
  * A function for a worker waits as a task in the queue of the worker's scheduler, and here in a list.
  *
@@ -21,9 +22,10 @@
 #include "signal/prio-signal-node-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* The threads may wait for disks and networks, so there are more than processors: as many as GTask's. */
+/* Threads may wait for disks and networks, so there are more than processors: as many as GTask's. */
 #define MIN_THREADS 10
-/* Those that functions in the threads have run in threads have more of them, up to as many as GTask's: the functions may wait. */
+/* A function in a thread may wait for functions that it runs in threads, so these have more threads, up to as many
+ * as GTask's. */
 #define MAX_THREADS 330
 
 typedef struct
@@ -34,16 +36,16 @@ typedef struct
   gpointer data;
   GDestroyNotify notify;
   gulong cancelled, priority_changed; /* handlers of the task's signal */
-  gboolean is_nested; /* a function in a thread of the pool has asked for it; has a thread more */
+  gboolean is_nested; /* a function in a thread of the pool has started it, so the pool has a thread more */
   PrioPlaces *places; /* held, or NULL */
-  guint64 order;      /* its age for the one whose places they are */
+  guint64 order;      /* its age for the owner of the places */
 
-  /* Under the lock. */
+  /* Removes @work from its heap or list.  Under the lock. */
   PrioHeapNode node;
   guint64 age;
-  gboolean waits; /* for a thread, a place, or its turn in a worker.  Then its task knows it. */
-  PrioHeap *heap; /* where it waits, or NULL: in @posted */
-  GList link;     /* there */
+  gboolean waits; /* for a thread, a place, or its turn in a worker.  Then it is in its task. */
+  PrioHeap *heap; /* in which it waits; NULL while it is in @posted */
+  GList link;     /* in @posted */
   gboolean has_place;
 } PrioWork;
 
@@ -53,9 +55,9 @@ struct _PrioPlaces
   PrioLoop *loop; /* held */
   const PrioPlacesFuncs *funcs;
 
-  /* Under the lock. */
+  /* Removes @work from its heap or list.  Under the lock. */
   PrioHeap waiting; /* by priority and age */
-  gboolean passes;  /* what ends gives its place to the next one */
+  gboolean passes;  /* a work that ends passes its place on */
   GList link;       /* in @all_places */
 };
 
@@ -64,7 +66,7 @@ static PrioHeap waiting; /* under the lock: by priority and age */
 static GQueue all_places = G_QUEUE_INIT; /* under the lock */
 static GQueue posted = G_QUEUE_INIT; /* under the lock: works that wait in workers */
 static guint64 next_age; /* under the lock */
-static guint n_nested; /* under the lock: works that have a thread more */
+static guint n_nested; /* under the lock: works for which the pool has a thread more */
 static PRIO_TLS gboolean is_in_pool;
 
 static PrioWork *
@@ -93,7 +95,8 @@ closure_unref (gpointer data, GClosure *closure G_GNUC_UNUSED)
   work_unref (data);
 }
 
-/* A microtask: the function may have returned by now.  Then the callbacks come first, and tell of the end. */
+/* Notifies RUNNING, in a microtask.  If the function has returned by now, the callbacks come first, and the end is
+ * notified. */
 static void
 tell_running (gpointer task)
 {
@@ -117,7 +120,7 @@ drop_task (gpointer task)
   g_object_unref (task);
 }
 
-/* Nothing runs the work any more: disconnects from the signal, and releases the user's data and the task. */
+/* Ends a work: disconnects from the signal, and releases the user's data and the task. */
 static void
 work_end (PrioWork *work)
 {
@@ -148,7 +151,7 @@ work_of_item (PrioHeapItem *item)
   return (gpointer) ((gchar *) item->node - G_STRUCT_OFFSET (PrioWork, node));
 }
 
-/* Under the lock.  @heap is NULL for what waits in a worker. */
+/* Adds @work to @heap, or to @posted if @heap is NULL.  Under the lock. */
 static void
 put_in (PrioHeap *heap, PrioWork *work)
 {
@@ -161,7 +164,7 @@ put_in (PrioHeap *heap, PrioWork *work)
     g_queue_push_tail_link (&posted, &work->link);
 }
 
-/* Under the lock. */
+/* Removes @work from its heap or list.  Under the lock. */
 static void
 take_out (PrioWork *work)
 {
@@ -174,9 +177,8 @@ take_out (PrioWork *work)
   work->task->entry.job.data = NULL;
 }
 
-/* Under the lock: the most urgent one that waits for a place has one, and waits for a thread.
- *
- * Returns: whether there is one */
+/* Gives a place to the most urgent work that waits for it, which now waits for a thread.  Returns FALSE if there is
+ * none.  Under the lock. */
 static gboolean
 let_in (PrioPlaces *places)
 {
@@ -198,9 +200,8 @@ is_deferred (PrioTask *task)
   return (__atomic_load_n (&task->claim, __ATOMIC_ACQUIRE) & (PRIO_TASK_DEFERRED | PRIO_TASK_RETURNED)) == PRIO_TASK_DEFERRED;
 }
 
-/* The function of @work has returned, and its place is free, unless the task keeps it.
- *
- * Returns: whether it has given it to another one, which waits for a thread */
+/* Frees the place of @work, whose function has returned, unless the task keeps it.  Returns whether the place was
+ * passed on to a work that waits for a thread. */
 static gboolean
 leave_place (PrioWork *work)
 {
@@ -220,7 +221,7 @@ leave_place (PrioWork *work)
 static GThreadPool *get_pool (void);
 static void set_nested (gboolean more);
 
-/* In the thread: calls the function, as the task. */
+/* Calls the function, in the thread. */
 static void
 call (PrioWork *work)
 {
@@ -234,13 +235,13 @@ call (PrioWork *work)
   prio_task_process_abort (task);
   work->func (task, work->data);
 
-  /* It has neither been given a result, nor will it be later. */
+  /* It neither has a result nor has deferred it. */
   if (__atomic_load_n (&task->claim, __ATOMIC_ACQUIRE) == 0 &&
       __atomic_fetch_or (&task->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) == 0)
     prio_task_return (task, &none);
 }
 
-/* Returns: whether a work that nobody else stands for waits for a thread: the caller does */
+/* Runs @work.  Returns whether another work now waits for a thread, and the caller has to run it. */
 static gboolean
 run (PrioWork *work)
 {
@@ -263,7 +264,7 @@ run (PrioWork *work)
   return FALSE;
 }
 
-/* Returns: (nullable): what is the most urgent now */
+/* Removes and returns the most urgent work, or NULL. */
 static PrioWork *
 take_next (void)
 {
@@ -279,7 +280,8 @@ take_next (void)
   return work;
 }
 
-/* In a thread of the pool: runs what is the most urgent now, if it has not been aborted, and what is let in when that ends. */
+/* Runs the most urgent work, if it has not been aborted, and then works to which it passes its place.  In a thread
+ * of the pool. */
 static void
 run_next (gpointer item G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
@@ -305,7 +307,7 @@ get_pool (void)
   return (GThreadPool *) pool;
 }
 
-/* One more, or one less, of the works that have a thread more. */
+/* Counts one work more, or less, for which the pool has a thread more. */
 static void
 set_nested (gboolean more)
 {
@@ -317,7 +319,7 @@ set_nested (gboolean more)
   prio_lock_unlock (&work_lock);
 }
 
-/* Returns: whether the work was waiting: then the caller ends it */
+/* Takes @work back.  Returns whether it was waiting: then the caller ends it. */
 static gboolean
 take_back (PrioWork *work)
 {
@@ -332,7 +334,7 @@ take_back (PrioWork *work)
   return was_waiting;
 }
 
-/* Outside, on the owner thread: nobody runs the work, which has been taken back. */
+/* Ends a work that was taken back.  Outside, on the owner thread. */
 static void
 end_taken (gpointer data)
 {
@@ -345,9 +347,8 @@ end_taken (gpointer data)
   work_end (work);
 }
 
-/* Inside: @task, which runs in a thread, has been cancelled.
- *
- * Returns: whether it has not begun: then the caller aborts it */
+/* Takes back the work of @task, which has been cancelled.  Returns whether it has not begun: then the caller aborts
+ * the task.  Inside. */
 static gboolean
 take_back_cancelled (PrioTask *task)
 {
@@ -370,7 +371,7 @@ op_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_task_abort (op->target);
 }
 
-/* The abort rejects the task before its function begins.  GLib may hold the lock of the cancellable, so the handlers are
+/* Aborts a task whose work was taken back.  GLib may hold the lock of the cancellable, so the handlers are
  * disconnected later. */
 static void
 abort_taken (PrioWork *work)
@@ -394,14 +395,13 @@ abort_work (PrioWork *work)
     abort_taken (work);
 }
 
-/* What list_work () needs. */
 typedef struct
 {
   PrioLoop *loop;
   GPtrArray *works;
 } Listing;
 
-/* Under the lock: adds the work of @item if its task is of the loop. */
+/* Adds the work of @item if its task is of the loop.  Under the lock. */
 static void
 list_work (PrioHeapItem *item, gpointer data)
 {
@@ -412,7 +412,7 @@ list_work (PrioHeapItem *item, gpointer data)
     g_ptr_array_add (listing->works, work);
 }
 
-/* The context has gone: what still waits for a thread or a place is aborted. */
+/* Aborts works that still wait at the end of the context. */
 static void
 end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
 {
@@ -435,7 +435,7 @@ end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
     abort_taken (works->pdata[i]);
 }
 
-/* The record is there so that the loop knows of its end. */
+/* The record only makes the loop call this at its end. */
 static const PrioSlotFuncs slot_funcs = { .size = 1, .ends = end_waiting };
 
 static void
@@ -466,7 +466,7 @@ follow (PrioWork *work)
                                                     work_ref (work), closure_unref, 0);
 }
 
-/* Its turn has come in the worker. */
+/* Runs a work whose turn has come in the worker. */
 static void
 run_posted (PrioTask *posted_task G_GNUC_UNUSED, gpointer data)
 {
@@ -479,7 +479,8 @@ run_posted (PrioTask *posted_task G_GNUC_UNUSED, gpointer data)
     }
 }
 
-/* That has run, or will not: then the worker has stopped, or the abort of the signal has come here first. */
+/* Releases a task in a worker that has run, or will not: the worker has stopped, or the abort of the signal was
+ * noticed here first. */
 static void
 posted_gone (gpointer data)
 {
@@ -510,11 +511,11 @@ post_to (PrioScheduler *scheduler, PrioWork *work)
   g_autofree char *name = prio_task_dup_name (task);
   PrioTaskOptions options = { .priority = (PrioTaskPriority) task->priority, .signal = task->signal, .name = name };
 
-  /* Not a closure: between two tasks the worker takes in what other threads have sent, such as that it stops. */
+  /* Not a closure: between two tasks the worker takes in operations of other threads, such as its stop. */
   g_object_unref (prio_scheduler_post_task (scheduler, &options, run_posted, work_ref (work), posted_gone));
 }
 
-/* The work waits for a thread or, if it has places, for one of them, or for its turn in @worker. */
+/* Makes the work wait for a thread or, if it has places, for a place, or for its turn in @worker. */
 static void
 begin_to_wait (PrioWork *work, PrioScheduler *worker)
 {
@@ -532,7 +533,7 @@ begin_to_wait (PrioWork *work, PrioScheduler *worker)
   put_in (for_thread ? &waiting : worker == NULL ? &work->places->waiting : NULL, work);
   prio_lock_unlock (&work_lock);
 
-  /* What has come before the work was in the heap has not been noticed. */
+  /* Changes from before the work was in the heap have not been noticed. */
   if (work->task->signal != NULL)
     priority_changed (NULL, PRIO_PRIORITY_UNSET, work);
   if (prio_loop_has_gone (loop) || (work->task->signal != NULL && g_cancellable_is_cancelled (work->task->signal)))
@@ -564,10 +565,8 @@ begin (PrioWork *template, PrioScheduler *worker)
   return task;
 }
 
-/* Runs @func in a thread as @task, which is new, when it has one of the @places.  @order is its age for
- * the one whose places they are, and @data what that hears of.
- *
- * Returns: @task */
+/* Runs @func in a thread as @task, which is new: at once or, if there are @places, when it has a place.  @order is
+ * its age for the owner of the places, and @data the argument of its functions.  Returns @task. */
 PrioTask *
 prio_task_run_in_thread (PrioTask *task, PrioPlaces *places, guint64 order, PrioTaskFunc func, gpointer data,
                          GDestroyNotify notify)
@@ -605,9 +604,7 @@ prio_places_unref (PrioPlaces *places)
   g_free (places);
 }
 
-/* Tells of the most urgent work that waits for a place.
- *
- * Returns: whether there is one */
+/* Gets the priority and the age of the most urgent work that waits for a place.  Returns FALSE if there is none. */
 gboolean
 prio_places_peek (PrioPlaces *places, PrioTaskPriority *priority, guint64 *order)
 {
@@ -626,9 +623,7 @@ prio_places_peek (PrioPlaces *places, PrioTaskPriority *priority, guint64 *order
   return any;
 }
 
-/* The most urgent work that waits for a place has one.
- *
- * Returns: whether there is one */
+/* Gives a place to the most urgent work that waits for it.  Returns FALSE if there is none. */
 gboolean
 prio_places_let_in (PrioPlaces *places)
 {
@@ -643,7 +638,7 @@ prio_places_let_in (PrioPlaces *places)
   return any;
 }
 
-/* Whether a function that ends gives its place to the next one, without asking. */
+/* Sets whether a function that ends passes its place on without asking. */
 void
 prio_places_set_passes (PrioPlaces *places, gboolean passes)
 {
@@ -669,16 +664,16 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
 /**
  * prio_scheduler_run_in_thread:
  * @self: a scheduler
- * @options: (nullable): what to run it with, or %NULL for the defaults; a delay or a timeout is refused
+ * @options: (nullable): the options, or %NULL for the defaults; a delay or a timeout is refused
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Runs a function in a thread of a pool: like [method@Gio.Task.run_in_thread], under a priority and a signal.
+ * Runs a function in a thread of a pool: like [method@Gio.Task.run_in_thread], with a priority and a signal.
  *
- * All threads that are waited for are shared out by priority, and then by age.  A priority that
- * changes counts until a thread has taken the task.  An abort until then ends it at once, and later
- * what [method@PrioSched.Task.return_error_if_aborted] makes of it.
+ * Tasks get threads by priority, and then by age, and follow a change of priority until they begin.  An abort before a
+ * task begins ends it at once; an abort later is up to @func, which may call
+ * [method@PrioSched.Task.return_error_if_aborted].
  *
  * ```c
  * static void
@@ -701,13 +696,13 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
  * @func runs in another thread, with no scheduling state, and gives the result there.  If it returns
  * without one, the task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
  *
- * There are as many threads as processors, at least 10.  A function that waits for something keeps its
- * thread.  What it runs in a thread itself has one more, up to 330 in all, so that it may wait for that;
- * do not let all of them wait for what other threads run there.
+ * There are as many threads as processors, at least 10.  A function that waits keeps its thread.  For functions that it
+ * runs in threads itself, there are more threads, up to 330 in all, so that it may wait for these; do not let all of
+ * them wait for functions that other threads run there.
  *
- * If the main context goes, what still waits for a thread is aborted with %PRIO_ERROR_CLOSED, and
- * released on the thread that destroys the context.  A function that runs then goes on; @notify is
- * called in its thread when it has ended.
+ * If the main context is destroyed, tasks that still wait for a thread are aborted with %PRIO_ERROR_CLOSED, and
+ * released on the thread that destroys the context.  A running function goes on; @notify is called in its thread when
+ * it has ended.
  *
  * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
  *

@@ -15,15 +15,15 @@
 #include "signal/prio-registration-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* The signal and the priority of a continuation.  They come from the options, or are inherited from a state: the one in
- * the options, or that of the running task. */
+/* The signal and the priority of a continuation.  They come from the options, or are inherited from a state: from
+ * the options' state, or the running task's. */
 typedef struct
 {
-  GCancellable *signal;   /* given, or inherited; the state holds the latter */
+  GCancellable *signal;   /* given, or inherited; then the state holds it */
   GCancellable *followed; /* inherited: a signal whose priority is followed, but not its abort */
   PrioTaskPriority priority;
-  PrioTimed timed;           /* whether the continuation has the timeout of what yields: */
-  gint64 expiry;             /* when that passes, µs */
+  PrioTimed timed;           /* whether the continuation has the timeout of the code that yields: */
+  gint64 expiry;             /* its expiry, µs */
   gboolean takes_turns;
 } PrioInheritance;
 
@@ -69,8 +69,8 @@ inherit (const PrioState *state, const PrioYieldOptions *options)
   return from;
 }
 
-/* Inherits from the state in @options, which may be of any context; without one, from what runs on this thread if that
- * is a task of @run_queue. */
+/* Inherits from the state in @options, which may be of any context; without one, from the running task if it is a
+ * task of @run_queue. */
 static PrioInheritance
 inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
 {
@@ -82,9 +82,9 @@ inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
   return inherit (given, options);
 }
 
-/* Queues a continuation with what @options inherit, at once or, if @due is not 0, then.  @notify is called when @data is no longer
- * needed, and NULL if there is a state in @options.  @waits, if it is not NULL, is set to the continuation, which is there until one of
- * the two is called. */
+/* Queues a continuation as @options say, at @due, or at once if @due is 0.  @notify is called when @data is no
+ * longer needed, and is NULL if there is a state in @options.  Sets @waits, if it is not NULL, to the continuation,
+ * which is valid until @callback or @notify is called. */
 void
 prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, gpointer source_tag, gint64 due,
                          GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits)
@@ -134,22 +134,18 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
 /**
  * prio_scheduler_yield_async:
  * @self: a scheduler
- * @options: (nullable): how to continue, or %NULL for the signal and the priority of what is
- *   running
+ * @options: (nullable): the options, or %NULL to inherit from the running task
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Lets more urgent work, and other sources of the main context, run first: the
- * draft's `yield()` (§2.2, §2.4.2).
+ * Lets more urgent work, and other sources of the main context, run first: the draft's `yield()` (§2.2, §2.4.2).
  *
- * The continuation, which is @callback, runs before other tasks of the same priority.  It
- * inherits the signal and the priority of the running task, if that is a task of this
- * scheduler; outside any task its priority is
- * %PRIO_TASK_PRIORITY_USER_VISIBLE.  If its signal is aborted,
- * [method@PrioSched.Scheduler.yield_finish] fails with its reason.
+ * The continuation, which is @callback, runs before other tasks of the same priority.  It inherits the signal and the
+ * priority of the running task, if that is a task of this scheduler; outside any task its priority is
+ * %PRIO_TASK_PRIORITY_USER_VISIBLE.  If its signal is aborted, [method@PrioSched.Scheduler.yield_finish] fails with its
+ * reason.
  *
- * The options choose another signal and another priority, as those of `yield()` did in an older
- * draft:
+ * The options choose another signal and another priority, as in an older draft of `yield()`:
  *
  * ```c
  * static void
@@ -162,15 +158,13 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
  * prio_scheduler_yield_async (scheduler, &PRIO_YIELD_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND), go_on, self);
  * ```
  *
- * With a state, the continuation inherits that state instead of what is running.  The state may
- * have been captured in a task of any scheduler; @callback is called under it if it belongs to
- * the same main context.  This lets a task continue where its own state is lost, such as after a
- * call of GIO: see [method@PrioSched.SchedulingState.resume_async].
+ * With a state in the options, the continuation inherits this state.  It may have been captured in a task of any
+ * scheduler; @callback is called under it if it belongs to the same main context.  This lets a task continue where its
+ * own state is lost, such as after a call of GIO: see [method@PrioSched.SchedulingState.resume_async].
  *
  * With a wrong argument it logs a critical message, and does not call @callback.
  *
- * Any thread may call it; @callback is called on the thread that runs the
- * scheduler's main context.
+ * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -188,13 +182,13 @@ prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options
 
 /**
  * prio_scheduler_yield_finish:
- * @self: what the callback was given: the scheduler, or %NULL if it is gone
- * @result: what the callback was given
+ * @self: the scheduler, or %NULL if it is finalized, as in the callback
+ * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *
- * Ends a yield.
+ * Finishes a yield.
  *
- * Fails with the reason of the abort if the continuation's signal is aborted.
+ * It fails with the reason of the abort if the continuation's signal is aborted.
  *
  * Call it in the callback, on its thread.
  *
@@ -233,19 +227,17 @@ op_queue_microtask (PrioLoop *loop, const PrioOp *op)
 /**
  * prio_scheduler_queue_microtask:
  * @self: a scheduler
- * @func: (scope notified) (closure user_data) (destroy notify): what to call
+ * @func: (scope notified) (closure user_data) (destroy notify): the function to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Calls @func before the next task of the main context: in the checkpoint that follows
- * the function of the running task, before that task's result is settled (§4.1.4 of the
- * draft).
+ * Queues a call of @func before the next task of the main context: in the checkpoint that follows the function of the
+ * running task, before that task's result is settled (§4.1.4 of the draft).
  *
- * It inherits the signal and the priority of what is running.  Outside any task it
- * is called in the next iteration of the main context.
+ * It inherits the signal and the priority of the running task.  Outside any task it is called in the next iteration of
+ * the main context.
  *
- * Any thread may call it; @func is called on the thread that runs the scheduler's
- * main context.
+ * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -281,19 +273,17 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
 /**
  * prio_scheduler_sleep_async:
  * @self: a scheduler
- * @delay: how long to wait, in milliseconds; 0 is a yield
- * @options: (nullable): how to continue, or %NULL for the signal and the priority of what is
- *   running
+ * @delay: the time to wait, in milliseconds; 0 is a yield
+ * @options: (nullable): the options, or %NULL to inherit from the running task
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
  * Waits, and then goes on as a continuation: a [method@PrioSched.Scheduler.yield_async] that is
  * queued when @delay is over.
  *
- * The continuation inherits the signal and the priority of the running task, as that of a yield
- * does, or has what @options say.  An abort of its signal ends the wait at once:
- * [method@PrioSched.Scheduler.sleep_finish] fails with its reason.  A change of the signal's
- * priority counts until the continuation runs.
+ * The continuation inherits the signal and the priority of the running task, as after a yield, unless @options has
+ * others.  An abort of its signal ends the wait at once: [method@PrioSched.Scheduler.sleep_finish] fails with its
+ * reason.  A change of the signal's priority counts until the continuation runs.
  *
  * ```c
  * static void
@@ -308,14 +298,12 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
  * prio_scheduler_sleep_async (scheduler, 500, &PRIO_YIELD_OPTIONS (.signal = signal), try_again, connection);
  * ```
  *
- * The largest delays never end, but by an abort.  If the main context goes before the delay is over,
- * @callback is not called, as with a yield.  While the scheduler is paused the delay
- * passes, and the continuation waits.
+ * The largest delays end only by an abort.  If the main context is destroyed before the delay is over, @callback is not
+ * called, as with a yield.  While the scheduler is paused the delay passes, and the continuation waits.
  *
  * With a wrong argument it logs a critical message, and does not call @callback.
  *
- * Any thread may call it; @callback is called on the thread that runs the
- * scheduler's main context.
+ * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -333,13 +321,13 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
 
 /**
  * prio_scheduler_sleep_finish:
- * @self: what the callback was given: the scheduler, or %NULL if it is gone
- * @result: what the callback was given
+ * @self: the scheduler, or %NULL if it is finalized, as in the callback
+ * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *
- * Ends a [method@PrioSched.Scheduler.sleep_async].
+ * Finishes a [method@PrioSched.Scheduler.sleep_async].
  *
- * Fails with the reason of the abort if the continuation's signal is aborted.
+ * It fails with the reason of the abort if the continuation's signal is aborted.
  *
  * Call it in the callback, on its thread.
  *

@@ -10,8 +10,8 @@
 #include "signal/prio-dependence-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* Keeps @task, which is new, in no queue until it is given its result, or aborted, or the context goes.  Then @notify is called with
- * @data.  The loop holds the task meanwhile. */
+/* Keeps @task, which is new, in no queue until it has its result, is aborted, or its context is destroyed.  Then
+ * @notify is called with @data.  The loop holds the task meanwhile. */
 void
 prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
 {
@@ -25,11 +25,11 @@ prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
  * @scheduler: the scheduler in whose main context callbacks are called
  * @options: (nullable): the signal, the name and the source of the task, or %NULL for none; a delay or a timeout is refused
  *
- * Makes a task that is posted nowhere, for an asynchronous function of your own: the counterpart of [ctor@Gio.Task.new].
+ * Makes a task that is not posted, for your own asynchronous functions: the counterpart of [ctor@Gio.Task.new].
  *
- * The task has no function, and stands in no queue.  It is %PRIO_TASK_STATE_RUNNING until the code that does the work gives it a
- * result with one of the `prio_task_return_…` functions, once, on any thread.  Whoever waits for it then goes on, as
- * [method@PrioSched.Task.wait_async] describes.
+ * The task has no function, and is in no queue.  It is %PRIO_TASK_STATE_RUNNING until the code that does the work gives
+ * it a result with one of the `prio_task_return_…` functions, once, on any thread.  Then its callbacks are called: see
+ * [method@PrioSched.Task.wait_async].
  *
  * ```c
  * static void
@@ -66,18 +66,16 @@ prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
  * ```
  *
  * An abort of the signal, or [method@PrioSched.Task.cancel], ends the task at once: it is %PRIO_TASK_STATE_ABORTED, and fails with the
- * reason.  A result that is returned later is released.  Set [property@PrioSched.Task:return-on-abort] to %FALSE if the task shall wait for
- * its operation even then.
+ * reason.  A result that is returned later is released.  Set [property@PrioSched.Task:return-on-abort] to %FALSE if the
+ * task is to wait for its operation even then.
  *
- * The library holds no reference to the task before it has its result: the code that will give the result does.  If the last reference is
- * dropped first, on any thread, a warning names the task, and it fails with %PRIO_ERROR_DROPPED.
+ * The library holds no reference to the task before it has its result: the code that will give the result holds it.  If
+ * the last reference is dropped first, on any thread, a warning names the task, and it fails with %PRIO_ERROR_DROPPED.
  *
- * If the main context goes first, callbacks are released and not called.  A result, or an abort, still ends the task.  A task of a worker that
- * has stopped fails at once with %PRIO_ERROR_CLOSED.
+ * If the main context is destroyed first, callbacks are released and not called.  A result, or an abort, still ends the
+ * task.  A task of a worker that has stopped fails at once with %PRIO_ERROR_CLOSED.
  *
- * With a wrong argument it logs a critical message, and returns %NULL.
- *
- * Any thread may call it.
+ * With a wrong argument it logs a critical message, and returns %NULL.  Any thread may call it.
  *
  * Returns: (transfer full): the task
  *
@@ -93,7 +91,7 @@ prio_task_new (PrioScheduler *scheduler, const PrioTaskOptions *options)
   prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
 
   task = prio_run_queue_make_task (scheduler->run_queue, options != NULL ? options : &prio_no_task_options);
-  /* Its function has returned, so to speak, and has deferred the result. */
+  /* Like a task whose function has returned and deferred the result. */
   task->entry.stored_state = PRIO_ENTRY_DONE;
   task->claim = PRIO_TASK_DEFERRED;
   task->state = PRIO_TASK_STATE_RUNNING;
