@@ -1,4 +1,4 @@
-/* prio-combined-private.h: signals that depend on that of a group and on that of a task
+/* prio-combined-private.h: signals that depend on a group's and on a task's signal
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-combined.c: signals that depend on that of a group and on that of a task
+/* prio-combined.c: signals that depend on a group's and on a task's signal
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -9,11 +9,11 @@
 
 #include "signal/prio-signal-node-private.h"
 
-/* Below this the table is not looked through for what has gone. */
+/* A smaller table is not searched for dead entries. */
 #define MIN_LIMIT 16
 
-/* Tasks with the same signal share one, so that an abort or a change of priority costs the same however many they are.  It is not
- * held: it lives as long as they do.  Another signal may get the place of one that has gone. */
+/* Tasks with the same signal share one combined signal, so an abort or a change of priority costs the same however many
+ * they are.  It is not held: it lives as long as they do.  A new signal may have the address of a finalized one. */
 typedef struct
 {
   GWeakRef own, both;
@@ -29,14 +29,14 @@ shared_free (gpointer data)
   g_free (self);
 }
 
-/* Returns: (transfer full) (nullable): the signal, if it is there and can still abort tasks of @own */
+/* Returns (transfer full) (nullable) the signal, if it exists and can still abort tasks of @own. */
 static PrioTaskSignal *
 shared_get (Shared *self, GCancellable *own)
 {
   g_autoptr (GCancellable) is = g_weak_ref_get (&self->own);
   g_autoptr (PrioTaskSignal) both = g_weak_ref_get (&self->both);
 
-  /* An abort by hand is heard later, when @own may have been reset. */
+  /* g_cancellable_cancel () is noticed later; @own may have been reset by then. */
   if (is != own || both == NULL || prio_signal_node_is_aborted (prio_signal_node_find (G_CANCELLABLE (both))))
     return NULL;
   return g_steal_pointer (&both);
@@ -50,7 +50,7 @@ has_gone (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UNUSE
   return both == NULL;
 }
 
-/* Looks for those that have gone when there are twice as many as were left the last time. */
+/* Shares @both.  Removes dead entries when the table has doubled since the last time. */
 static void
 share (PrioCombined *self, GCancellable *own, PrioTaskSignal *both)
 {
@@ -68,9 +68,8 @@ share (PrioCombined *self, GCancellable *own, PrioTaskSignal *both)
   g_hash_table_insert (self->by_own, own, shared);
 }
 
-/* What aborts a task with the signal @own in a group with the signal @signal: either.  Its priority is the first that there is.
- *
- * Returns: (transfer full) */
+/* Returns (transfer full) a signal for a task with the signal @own in a group with the signal @signal: either aborts
+ * it.  It follows the priority of @own if that has one, or else of @signal. */
 PrioTaskSignal *
 prio_combined_get (PrioCombined *self, PrioTaskSignal *signal, GCancellable *own)
 {
@@ -87,7 +86,7 @@ prio_combined_get (PrioCombined *self, PrioTaskSignal *signal, GCancellable *own
   return both;
 }
 
-/* The group has another signal, or ends. */
+/* Forgets the signals: the group has a new signal, or ends. */
 void
 prio_combined_clear (PrioCombined *self)
 {

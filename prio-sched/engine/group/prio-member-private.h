@@ -1,4 +1,4 @@
-/* prio-member-private.h: the tasks of a group: which are queued, which have a place, and how many are pending
+/* prio-member-private.h: members: the tasks of a group
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -10,23 +10,23 @@
 /* A task of a group, from its post to its completion. */
 struct _PrioMember
 {
-  gint refs;            /* atomic: its user data, its reaction, its waits, and who drops it */
-  gint left;            /* atomic: it is not pending any more */
+  gint refs;            /* atomic: held by its user data, its reaction, its waits, and by code that drops it */
+  gint left;            /* atomic: it is no longer pending */
   PrioTaskGroup *group; /* held */
   PrioTask *task;       /* not held: the library holds it while it is queued, and while its function runs */
   PrioTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
-  GList link;           /* in @queued of the group until the function begins; its data is the member, or NULL */
-  PrioMember *outer;    /* whose function was on the stack when its own was called, or NULL */
-  guint number;         /* in the states of its function and of all that goes on from there, and for who asks; or 0 */
-  guint n_waits;        /* for its own group: nobody waits for it, and its place is free */
-  gboolean has_place;   /* not while its function runs in a thread: those places are counted, and change hands */
-  gboolean in_thread;   /* its function runs in one */
-  gboolean completed;   /* the waits have heard of its result */
+  GList link;           /* in the group's @queued until the function begins; its data is the member, or NULL */
+  PrioMember *outer;    /* the member whose function called this one's, or NULL */
+  guint number;         /* in states of its function and continuations, and for prio_task_group_number (); or 0 */
+  guint n_waits;        /* for its own group: then it is not waited for, and its place is free */
+  gboolean has_place;   /* FALSE while its function runs in a thread: those places are counted, and passed on */
+  gboolean in_thread;   /* its function runs in a thread */
+  gboolean completed;   /* its result has been reported to the waits */
 };
 
-extern GParamSpec *prio_task_group_pending G_GNUC_INTERNAL; /* the property, set with the class */
+extern GParamSpec *prio_task_group_pending G_GNUC_INTERNAL; /* the property; set with the class */
 
 PrioMember *prio_member_ref (PrioMember *member);
 void prio_member_unref (PrioMember *member);

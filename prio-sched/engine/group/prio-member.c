@@ -1,4 +1,4 @@
-/* prio-member.c: the tasks of a group: which are queued, which have a place, and how many are pending
+/* prio-member.c: members: the tasks of a group
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -11,8 +11,8 @@
 #include "loop/prio-first-private.h"
 #include "loop/prio-traits-private.h"
 
-/* Numbers are given in turn: a state that outlives its task is taken for that of another one only if that is as many tasks
- * younger, and runs. */
+/* Numbers are given in order: a state that outlives its task could be mistaken for another task's only if the latter
+ * is this many tasks younger, and runs. */
 #define MAX_NUMBER (G_MAXUINT - 1)
 
 PrioLoop *
@@ -38,7 +38,7 @@ prio_member_unref (PrioMember *member)
   g_free (member);
 }
 
-/* Whether the next place is that of a function in a thread. */
+/* Returns whether a function in a thread has the next place. */
 static gboolean
 thread_is_next (PrioTaskGroup *self)
 {
@@ -63,7 +63,7 @@ thread_is_next (PrioTaskGroup *self)
   return is_next;
 }
 
-/* A place may be free, or other tasks may be queued, or none any more. */
+/* Lets functions in threads begin.  Called when a place may be free, or when other tasks have been queued or removed. */
 static void
 let_threads_in (PrioTaskGroup *self)
 {
@@ -73,8 +73,8 @@ let_threads_in (PrioTaskGroup *self)
                                              self->queued.length == self->n_queued_in_threads);
 }
 
-/* The tasks are in a part of the scheduler's run queue, which is held back while no place is free.  So they wait in queues in which they
- * keep their age and follow their priorities, and the next one is found without a search. */
+/* Holds back the part of the scheduler's run queue with the group's tasks while there is no free place.  So they wait
+ * in queues in which they keep their age and follow their priorities, and the next task is found without a search. */
 void
 prio_task_group_update_places (PrioTaskGroup *self)
 {
@@ -103,7 +103,7 @@ prio_member_enqueue (PrioMember *member)
     prio_task_group_update_places (self);
 }
 
-/* @data is a member, whose function begins, or has its result. */
+/* Removes the member @data from the queue, because its function begins, or it has its result. */
 void
 prio_member_take_out_of_queue (gpointer data)
 {
@@ -111,7 +111,7 @@ prio_member_take_out_of_queue (gpointer data)
   PrioTaskGroup *self = member->group;
   PrioLoop *loop = prio_task_group_get_loop (self);
 
-  /* Once the context has gone nobody looks at the queue. */
+  /* After the end of the context the queue is not used. */
   if (!prio_loop_enter (loop))
     return;
 
@@ -126,11 +126,11 @@ prio_member_take_out_of_queue (gpointer data)
     prio_task_group_update_places (self);
 }
 
-/* The tasks of a loop's groups that have a number. */
+/* The members of a loop's groups that have a number. */
 typedef struct
 {
   GHashTable *by_number; /* number → PrioMember, not owned; NULL until needed */
-  guint last;            /* the number that was given last */
+  guint last;            /* the last number that was given */
 } Members;
 
 static void
@@ -147,7 +147,7 @@ members_of (PrioLoop *loop)
   return prio_loop_ensure_slot (loop, PRIO_SLOT_GROUP, &funcs);
 }
 
-/* Owner thread: gives @member a number, if it has none.  Returns it. */
+/* Returns the number of @member, and gives it one first if it has none.  Owner thread. */
 static guint
 number (PrioMember *member)
 {
@@ -165,7 +165,7 @@ number (PrioMember *member)
   return member->number;
 }
 
-/* A GDestroyNotify: the function has returned, or will not be called. */
+/* Releases a member whose function has returned, or will not be called. */
 void
 prio_member_release (gpointer data)
 {
@@ -183,7 +183,7 @@ prio_member_release (gpointer data)
   prio_member_unref (member);
 }
 
-/* Owner thread. */
+/* Returns the member with @number, or NULL.  Owner thread. */
 static PrioMember *
 find (PrioLoop *loop, guint number)
 {
@@ -192,7 +192,7 @@ find (PrioLoop *loop, guint number)
   return number != 0 && by_number != NULL ? g_hash_table_lookup (by_number, GUINT_TO_POINTER (number)) : NULL;
 }
 
-/* The task of a group whose function, or what goes on from there, calls this, or NULL.  Owner thread. */
+/* Returns the task of a group whose function or continuation calls this, or NULL.  Owner thread. */
 PrioMember *
 prio_member_current (PrioLoop *loop)
 {
@@ -206,7 +206,7 @@ prio_member_current (PrioLoop *loop)
   return member != NULL && !member->left && member->group->places == state->run_queue ? member : NULL;
 }
 
-/* The task of @self that has @number, and no result yet; or NULL. */
+/* Returns the task of @self that has @number, and no result yet; or NULL. */
 PrioMember *
 prio_member_find (PrioTaskGroup *self, guint number)
 {
@@ -241,8 +241,8 @@ prio_task_group_number (PrioTask *task)
   return number (member_of (task));
 }
 
-/* Here and below, nothing is released while places are counted, so nothing of the user's runs.  Once the context has gone nobody
- * enters, and nobody counts. */
+/* Gives @member a place.  Here and below, nothing is released while places are counted, so no user code runs.  After
+ * the end of the context no thread enters, and places are not counted. */
 void
 prio_member_take_place (PrioMember *member)
 {
@@ -266,7 +266,7 @@ prio_member_leave_place (PrioMember *member)
   prio_task_group_update_places (self);
 }
 
-/* The function of @member begins. */
+/* Begins the function of @member. */
 void
 prio_member_begin (PrioMember *member)
 {
@@ -276,7 +276,7 @@ prio_member_begin (PrioMember *member)
       number (member);
       prio_member_take_place (member);
     }
-  /* It has its place: no other one gets it. */
+  /* It has its place, so no other task takes it. */
   prio_member_take_out_of_queue (member);
 }
 
@@ -291,7 +291,7 @@ notify_pending (gpointer group)
   g_object_notify_by_pspec (G_OBJECT (self), prio_task_group_pending);
 }
 
-/* `pending` is notified once in a checkpoint, however often it changes. */
+/* Notifies `pending`, once in a checkpoint, however often it changes. */
 void
 prio_task_group_pending_changed (PrioTaskGroup *self)
 {
@@ -307,7 +307,7 @@ prio_task_group_pending_changed (PrioTaskGroup *self)
   g_object_ref (self);
 }
 
-/* The task is not pending any more.  After the context has gone that may be on any thread. */
+/* Makes the task no longer pending.  After the end of the context this may be on any thread. */
 void
 prio_member_leave (PrioMember *member)
 {

@@ -1,4 +1,4 @@
-/* prio-task-group-post-private.h: how a task becomes one of a group, and ends
+/* prio-task-group-post-private.h: posts and ends tasks of a group
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

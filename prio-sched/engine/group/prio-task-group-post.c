@@ -1,4 +1,4 @@
-/* prio-task-group-post.c: the tasks of a group, from post to completion
+/* prio-task-group-post.c: posts and ends tasks of a group
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,7 +13,7 @@
 #include "post/prio-scheduler-steps-private.h"
 #include "scheduler/prio-options-private.h"
 
-/* The task releases its user data: it has its result, which may not have been reported yet. */
+/* Releases the user data of a task that has its result, which may not have been reported yet. */
 static void
 member_release_data (gpointer data)
 {
@@ -47,7 +47,7 @@ member_run (PrioTask *task, gpointer data)
   prio_member_unref (member);
 }
 
-/* A reaction, which is the first of the task: the waits hear of its result. */
+/* Reports the result to the waits.  The first reaction of the task. */
 static void
 member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -62,7 +62,7 @@ member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer 
   prio_task_group_settle_waits (self, PRIO_TASK (result));
 }
 
-/* Destroy notify of the reaction, which is not called if the context has gone. */
+/* Destroy notify of the reaction, which is not called if the context is gone. */
 static void
 member_reported (gpointer data)
 {
@@ -72,7 +72,7 @@ member_reported (gpointer data)
   prio_member_unref (member);
 }
 
-/* The task has been made, or posted.  Whatever posts it does not wait for it. */
+/* Watches a task that has been made or posted.  The code that posts it does not wait for it. */
 void
 prio_member_hear_of (PrioMember *member)
 {
@@ -117,7 +117,7 @@ take (PrioMember *member)
   return TRUE;
 }
 
-/* A new member, whose task is posted with @own: @options, and what aborts the group. */
+/* Returns a new member, whose task is posted with @own: @options, and the group's signal. */
 PrioMember *
 prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskOptions *own, PrioTaskFunc func,
                      gpointer user_data, GDestroyNotify notify)
@@ -137,20 +137,17 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
 /**
  * prio_task_group_post_task:
  * @self: a group
- * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @options: (nullable): the options, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task that begins when a place is free: like [method@PrioSched.Scheduler.post_task] apart
- * from that.
+ * Posts a task, as [method@PrioSched.Scheduler.post_task] does, that begins when the group has a free place.
  *
- * The task is aborted with the group.  If @options has a signal, it is aborted with that too, and
- * has its priority: then [method@PrioSched.Task.get_signal] is a signal that depends on both.  Tasks of the
- * group with the same signal share that.
+ * The task is aborted with the group.  If @options has a signal, the task is also aborted with it, and has its
+ * priority: then [method@PrioSched.Task.get_signal] is a signal that depends on both.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
- *
  * Call it on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
@@ -179,13 +176,13 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
 /**
  * prio_task_group_post_steps: (skip)
  * @self: a group
- * @options: (nullable): what to post it with, or %NULL for the defaults
+ * @options: (nullable): the options, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): makes a step
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task that is taken in steps, and begins when a place is free: like
- * [method@PrioSched.Scheduler.post_steps] apart from that.  It keeps its place to its end.
+ * Posts a task of steps, as [method@PrioSched.Scheduler.post_steps] does, that begins when the group has a free place.
+ * It keeps the place until it ends.
  *
  * ```c
  * for (guint i = 0; i < n_folders; i++)
@@ -193,7 +190,6 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
  * ```
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
- *
  * Call it on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
@@ -218,8 +214,8 @@ prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options,
  * prio_task_group_cancel_queued:
  * @self: a group
  *
- * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Those that are
- * running go on, and so does the group, with what a destroy notify posts meanwhile.
+ * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Running tasks go on.  The group can
+ * still be used: tasks that a destroy notify posts meanwhile are not cancelled.
  *
  * ```c
  * static void
@@ -242,7 +238,7 @@ prio_task_group_cancel_queued (PrioTaskGroup *self)
 
   g_object_ref (self);
   begin_taking (self);
-  /* All of them before the first destroy notify. */
+  /* Cancels all of them before the first destroy notify. */
   while (self->queued.length > 0)
     {
       PrioMember *member = self->queued.head->data;
@@ -258,15 +254,14 @@ prio_task_group_cancel_queued (PrioTaskGroup *self)
 /**
  * prio_task_group_abort:
  * @self: a group
- * @reason: (nullable): why, or %NULL for a default reason
+ * @reason: (nullable): the reason, or %NULL for a default reason
  *
- * Aborts all tasks, queued and running, with @reason.  The group goes on: what is posted from now
- * on, even in a handler of this abort, has another signal.
+ * Aborts all tasks, queued and running, with @reason.  The group can still be used: tasks that are posted later, even
+ * in a handler of this abort, have another signal.
  *
- * A task whose result is deferred, or whose function runs in a thread, ends when its operation does, and keeps its place until
- * then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.
- *
- * Call it on the thread that runs the scheduler's main context.
+ * A task that has deferred its result, or whose function runs in a thread, ends when its operation does, and keeps its
+ * place until then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.  Call it on the thread that
+ * runs the scheduler's main context.
  *
  * Since: 1.0
  */

@@ -1,4 +1,4 @@
-/* prio-task-group-private.h: what the functions of a group check first
+/* prio-task-group-private.h: checks the arguments of functions of a group
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

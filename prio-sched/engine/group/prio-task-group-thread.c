@@ -1,8 +1,9 @@
-/* prio-task-group-thread.c: the tasks of a group whose functions run in threads
+/* prio-task-group-thread.c: runs functions of a group in threads
  *
- * They share the places of the group with its other tasks.  While no other ones are queued, a function that ends gives its place to
- * the next one in its thread (prio-scheduler-thread-private.h), and the number of places does not change.  Where others are queued
- * the place comes back, and goes to the most urgent, or oldest, of both.
+ * They share the places of the group with its other tasks.  While no other tasks are queued, a function that ends
+ * passes its place to the next function in its thread (prio-scheduler-thread-private.h), and the number of places does
+ * not change.  While others are queued the place returns to the group, and goes to the most urgent and oldest task of
+ * both.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -13,7 +14,7 @@
 #include "group/prio-task-group-private.h"
 #include "scheduler/prio-options-private.h"
 
-/* In a thread. */
+/* Function of the work, in a thread. */
 static void
 run (PrioTask *task, gpointer data)
 {
@@ -35,7 +36,7 @@ place_free (gpointer data)
   prio_task_group_update_places (self);
 }
 
-/* Until the task has its result, as that of any other task. */
+/* Keeps the place until the task has its result, as for any other task. */
 static void
 place_kept (gpointer data)
 {
@@ -51,7 +52,7 @@ place_kept (gpointer data)
 
 static const PrioPlacesFuncs funcs = { prio_member_take_out_of_queue, place_free, place_kept };
 
-/* The age of a task that is posted now. */
+/* Returns the age of a task that is posted now. */
 static guint64
 next_order (PrioLoop *loop)
 {
@@ -68,17 +69,17 @@ next_order (PrioLoop *loop)
 /**
  * prio_task_group_run_in_thread: (skip)
  * @self: a group
- * @options: (nullable): what to run it with, or %NULL for the defaults; a delay or a timeout is refused
+ * @options: (nullable): the options, or %NULL for the defaults; a delay or a timeout is refused
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Runs a function in a thread of a pool when a place is free: like [method@PrioSched.Scheduler.run_in_thread] apart from that.
+ * Runs a function in a thread of a pool, as [method@PrioSched.Scheduler.run_in_thread] does, when the group has a free
+ * place.
  *
- * The place is free again when @func has returned. The next function then begins at once, in the same thread, however busy the main
- * loop is: which one it is, priority and age decide.  If tasks that run on the main loop's thread are queued in the group as
- * well, the main loop decides between all of them.  A task whose result is deferred keeps its place until it has the result; then,
- * too, the main loop gives the place to the next one.
+ * The place is free again when @func has returned.  The next function, by priority and age, then begins at once in the
+ * same thread, however busy the main loop is.  If the group also has queued tasks for the main loop's thread, the main
+ * loop chooses the next of all of them.  A task that has deferred its result keeps its place until it has the result.
  *
  * ```c
  * static void
@@ -102,8 +103,9 @@ next_order (PrioLoop *loop)
  *   }
  * ```
  *
- * The task is aborted with the group, and has its priority, as that of [method@PrioSched.TaskGroup.post_task].  An abort ends one
- * whose function has not begun; one that runs hears of it by [method@PrioSched.Task.return_error_if_aborted].
+ * The task is aborted with the group, and has its priority, as with [method@PrioSched.TaskGroup.post_task].  An abort
+ * ends a task whose function has not begun; a running function finds out with
+ * [method@PrioSched.Task.return_error_if_aborted].
  *
  * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
  *

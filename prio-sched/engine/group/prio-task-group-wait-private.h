@@ -1,4 +1,4 @@
-/* prio-task-group-wait-private.h: waits for the tasks of a group hear of what has ended
+/* prio-task-group-wait-private.h: settles waits for the tasks of a group
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

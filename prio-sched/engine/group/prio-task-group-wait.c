@@ -13,20 +13,20 @@
 
 #include <glib/gi18n-lib.h>
 
-/* A wait is the data of a task that is in no queue: its signal aborts it like any other. */
+/* A wait is the data of a task that is in no queue, so its signal can abort it. */
 typedef struct
 {
   PrioTaskGroup *group;  /* held */
   PrioTask *task;        /* held */
   PrioTaskGroupWait until;
-  PrioMember *member;    /* of the same group, in whose function it was called; held until the wait is over, or NULL */
-  GList link;            /* in @waits of the group; its data is the wait, or NULL before it joins them and once it is over */
-  guint64 order;         /* the age */
+  PrioMember *member;    /* of this group, in whose function it was called; held until the wait is over; or NULL */
+  GList link;            /* in the group's @waits; its data is the wait, or NULL before it joins and once it is over */
+  guint64 order;         /* its age */
   guint64 n_failed;      /* how many tasks had failed when it joined */
-  PrioResult result;     /* once it is over */
+  PrioResult result;     /* set once it is over */
 } PrioWait;
 
-/* A task that waits for its own group: nobody waits for it, and it gives its place to another one. */
+/* Begins the wait of a task for its own group: it is not waited for, and gives its place to another task. */
 static void
 begin_to_wait (PrioTaskGroup *self, PrioWait *wait, PrioMember *member)
 {
@@ -49,7 +49,7 @@ end_to_wait (PrioTaskGroup *self, PrioMember *member)
     prio_member_take_place (member);
 }
 
-/* Takes @wait out of the waits of its group, if it has joined them. */
+/* Removes @wait from the waits of its group, if it has joined them. */
 static void
 end_wait (PrioWait *wait)
 {
@@ -69,7 +69,7 @@ end_wait (PrioWait *wait)
     }
 }
 
-/* The task of @data is over: it has its result, has been aborted, or the context has gone. */
+/* Releases a wait that has its result, was aborted, or whose context is gone. */
 static void
 wait_release (gpointer data)
 {
@@ -81,7 +81,7 @@ wait_release (gpointer data)
   g_free (wait);
 }
 
-/* What @wait is given, because @completed has ended or, if that is NULL, because no task is left. */
+/* Returns the result of @wait, because @completed has ended or, if it is NULL, because no task is left. */
 static PrioResult
 result_of (const PrioWait *wait, PrioTask *completed, gboolean failed)
 {
@@ -117,8 +117,8 @@ note_failure (PrioTaskGroup *self, PrioTask *completed)
     }
 }
 
-/* Lists the waits that are over, now that @completed, or nothing if that is NULL, has completed, the oldest first.  Each wait is visited
- * once in all: in the list of those that @completed ends, or when no task is left.  Returns NULL if there are none. */
+/* Lists the waits that are over after the end of @completed, which may be NULL, the oldest first.  Each wait is visited
+ * once in all: in the list that ends with @completed, or when no task is left.  Returns NULL if there are none. */
 static GPtrArray *
 list_ended (PrioTaskGroup *self, PrioTask *completed)
 {
@@ -152,8 +152,8 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
   return ended;
 }
 
-/* Ends the waits that are over, now that @completed, or nothing if that is NULL, has completed.  One that is over may let
- * a task go on, or be the last that others wait for. */
+/* Ends the waits that are over after the end of @completed, which may be NULL.  Such a wait may let a task go on, or
+ * be the last that others wait for. */
 void
 prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 {
@@ -163,18 +163,18 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
     return;
 
   g_object_ref (self);
-  /* First all of them are found: one that ends changes what the others wait for.  A destroy notify may abort them, so it is
-   * called after the last has ended. */
+  /* First all of them are removed, because the end of a wait changes which others are over.  A destroy notify may
+   * abort them, so it is called after the last has ended. */
   for (guint i = 0; i < ended->len; i++)
     end_wait (ended->pdata[i]);
-  /* None of them is released before all have their results. */
+  /* None is released before all have their results. */
   for (guint i = 0; i < ended->len; i++)
     prio_task_return_quietly (((PrioWait *) ended->pdata[i])->task, &((PrioWait *) ended->pdata[i])->result);
   prio_loop_flush_releases (prio_task_group_get_loop (self));
   g_object_unref (self);
 }
 
-/* @data is the task of a wait, which hears of what ends from now on. */
+/* Adds the wait of the task @data to its group. */
 static void
 join (gpointer data)
 {
@@ -194,7 +194,7 @@ join (gpointer data)
   prio_task_group_settle_waits (self, NULL);
 }
 
-/* Writes which group waits for which: a circle of them waits for ever. */
+/* Logs which group waits for which, because groups that wait in a circle wait for ever. */
 static void
 debug_wait (PrioTaskGroup *self, PrioMember *member)
 {
@@ -204,7 +204,8 @@ debug_wait (PrioTaskGroup *self, PrioMember *member)
            name != NULL ? name : "it has no name");
 }
 
-/* Begins a wait of @member, whose function calls this or what goes on from there; or of nobody, if that is NULL. */
+/* Begins a wait of @member, whose function or continuation calls this, or of code outside the groups if @member is
+ * NULL. */
 static void
 wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCancellable *cancellable, GAsyncReadyCallback callback,
           gpointer user_data)
@@ -227,7 +228,7 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
     debug_wait (self, member);
   prio_task_hold (task, wait, wait_release);
 
-  /* What has ended before tells the group in a microtask.  The wait joins after that, unless it is over at once. */
+  /* Tasks that ended before are reported in a microtask.  The wait joins after that, unless it is over at once. */
   if (self->n_open == (is_own ? self->n_waiting : 0))
     {
       join (task);
@@ -242,13 +243,12 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
 /**
  * prio_task_group_wait_async:
  * @self: a group
- * @until: what to wait for
- * @cancellable: (nullable): what ends the wait, or %NULL; the tasks are not aborted by it
- * @callback: (nullable) (scope async) (closure user_data): called when that has come
+ * @until: which results to wait for
+ * @cancellable: (nullable): a cancellable that ends the wait, but does not abort the tasks, or %NULL
+ * @callback: (nullable) (scope async) (closure user_data): called when the wait is over
  * @user_data: data for @callback
  *
- * Waits for tasks of the group: those that are queued or running now, and those that are posted
- * until the wait is over.
+ * Waits for the tasks of the group that are queued or running, and for tasks that are posted until the wait is over.
  *
  * ```c
  * static void
@@ -264,13 +264,11 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
  * prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, all_loaded, spinner);
  * ```
  *
- * A task of the group that calls it, in its function or in what goes on from there, such as after a
- * yield or another wait, gives its place to another one until the wait is over, and neither it nor any
- * other task of the group waits for it: so a group that waits for itself comes to an end.  Tasks of two
- * groups that wait for each other's group wait until one of the waits is aborted.
+ * A task may wait for its own group.  Until the wait is over, it gives its place to another task, and no wait for the
+ * group waits for it.  Tasks of two groups that wait for each other's group wait until one of the waits is aborted.
  *
- * An abort of @cancellable ends the wait, and it fails with its reason.  If the main context goes before
- * the wait is over, @callback is not called.  A wait keeps the group alive, and not the main context.
+ * An abort of @cancellable ends the wait, which fails with its reason.  If the main context is destroyed before the
+ * wait is over, @callback is not called.  A wait keeps the group alive, but not the main context.
  *
  * Each wait costs the same, however many tasks and other waits there are.
  *
@@ -288,7 +286,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   wait_for (self, until, prio_member_current (prio_task_group_get_loop (self)), cancellable, callback, user_data);
 }
 
-/* The same, in no state, for the task of @own that has begun and has @number, if there is one. */
+/* Waits in no state, as the task of @own that has begun and has @number, if there is one. */
 void
 prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, PrioTaskGroupWait until, GCancellable *cancellable,
                          GAsyncReadyCallback callback, gpointer user_data)
@@ -306,20 +304,20 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
 /**
  * prio_task_group_wait_finish:
  * @self: a group
- * @result: what the callback was given
+ * @result: the result that the callback was called with
  * @task: (out) (optional) (nullable) (transfer full): return location for the task that has ended the
  *   wait for any or the first; %NULL for another wait
  * @error: return location for a `GError`
  *
- * Ends a wait.
+ * Finishes a wait.
  *
- * Fails with the error of the task that was not fulfilled, in a wait for all of them; with that of
- * the last, in a wait for any; with %G_IO_ERROR_NOT_FOUND if there was no task in a wait for any or
- * the first; or with the reason of @cancellable.
+ * A wait for all fails with the error of the task that was not fulfilled, and a wait for any with the error of the last
+ * task.  A wait for any or the first fails with %G_IO_ERROR_NOT_FOUND if there was no task.  Every wait may fail with
+ * the reason of @cancellable.
  *
  * Any thread may call it; it is meant for the callback.
  *
- * Returns: %TRUE if what was waited for has come, or %FALSE with @error set
+ * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *
  * Since: 1.0
  */

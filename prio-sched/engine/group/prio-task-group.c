@@ -1,4 +1,4 @@
-/* prio-task-group.c: tasks of which only so many run at a time
+/* prio-task-group.c: limits how many of its tasks run at a time
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -15,12 +15,11 @@
 /**
  * PrioTaskGroup:
  *
- * Tasks that belong together, of which only so many run at a time.
+ * Tasks that belong together, with a limit of how many run at a time.
  *
- * A task counts from the beginning of its function until its result is there, also if it has
- * deferred the result, as one that has begun an operation of GIO does.  When a place becomes free,
- * the next task is chosen by priority and age: so a priority that changes while tasks wait, such
- * as that of the rows in view, counts up to the last moment.
+ * A task counts from the beginning of its function until it has its result, even if the result is deferred, such as
+ * during an operation of GIO.  When a place becomes free, the next task is chosen by priority and age, so a priority
+ * may change up to this moment.
  *
  * ```c
  * static void
@@ -48,17 +47,16 @@
  *   g_object_unref (prio_task_group_post_task (group, NULL, load, g_object_ref (files[i]), g_object_unref));
  * ```
  *
- * The whole group has a priority, which can be changed, and can be aborted; it goes on after that.
- * [property@PrioSched.TaskGroup:pending] tells whether anything is left to do, as a spinner or a
- * Stop button wants to know, and [method@PrioSched.TaskGroup.wait_async] waits for that.
+ * The whole group has a priority, which can be changed.  It can be aborted, and used again after that.
+ * [property@PrioSched.TaskGroup:pending] is the number of tasks that are left, such as for a spinner or a Stop button,
+ * and [method@PrioSched.TaskGroup.wait_async] waits for their end.
  *
- * The tasks keep the group alive until they have completed, and neither keeps the scheduler or its
- * main context alive.  While the scheduler is paused, no task begins; only functions in threads do, unless a task that
- * is more urgent, or older, waits for the same place.
+ * The tasks keep the group alive until they have completed.  Tasks and groups do not keep the scheduler or its main
+ * context alive.  While the scheduler is paused, only functions in threads begin, unless a more urgent or older task
+ * waits for the same place.
  *
- * Groups are for the thread that runs the scheduler's main context: a method that says nothing else is called there.
- * When the main context has gone, what was queued has ended with %PRIO_ERROR_CLOSED; methods then log a critical
- * message and do nothing.
+ * Call all methods on the thread that runs the scheduler's main context, unless they say otherwise.  When the main
+ * context is destroyed, queued tasks end with %PRIO_ERROR_CLOSED; methods then log a critical message and do nothing.
  *
  * Since: 1.0
  */
@@ -79,7 +77,8 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
-/* Whether @self is a group that has its context still, and this the thread that may use it; if not, says so for @function. */
+/* Returns whether @self is a group whose context exists, and this thread may use it; if not, logs a critical message
+ * for @function. */
 gboolean
 prio_check_task_group (const char *function, PrioTaskGroup *self)
 {
@@ -196,11 +195,11 @@ make_return_on_abort (void)
   /**
    * PrioTaskGroup:return-on-abort:
    *
-   * Whether an abort ends a task of the group at once, whatever it waits for: the [property@PrioSched.Task:return-on-abort] of those
-   * that are posted from now on.
+   * Whether an abort ends a task of the group at once: the [property@PrioSched.Task:return-on-abort] of tasks that are
+   * posted from now on.
    *
-   * Its place is then free for what is posted next, and waits for the group hear of it.  A function that runs in a thread keeps its
-   * place until it returns.
+   * The abort also frees the task's place, and counts for waits.  A function in a thread keeps its place until it
+   * returns.
    *
    * Since: 1.0
    */
@@ -213,7 +212,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:scheduler: (getter dup_scheduler)
    *
-   * The scheduler whose main context the tasks run in; %NULL selects the default one.
+   * The scheduler whose main context the tasks run in; %NULL selects the default scheduler.
    *
    * Since: 1.0
    */
@@ -235,7 +234,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:pending: (getter get_n_pending)
    *
-   * How many tasks are queued or running.  It is notified once for all that changes it in one task.
+   * How many tasks are queued or running.  It is notified once for all changes in a task.
    *
    * Since: 1.0
    */
@@ -245,8 +244,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:priority: (getter get_priority)
    *
-   * The priority of the tasks that have none of their own; set at first, and changed by
-   * [method@PrioSched.TaskGroup.set_priority].
+   * The priority of tasks without their own priority.  [method@PrioSched.TaskGroup.set_priority] changes it.
    *
    * Since: 1.0
    */
@@ -257,9 +255,10 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:signal: (getter get_signal)
    *
-   * What aborts the tasks; another one after [method@PrioSched.TaskGroup.abort].
+   * The signal that aborts the tasks; a new signal after [method@PrioSched.TaskGroup.abort].
    *
-   * If somebody cancels it by [method@Gio.Cancellable.cancel], tasks that are posted later are aborted too, until that is called.
+   * After [method@Gio.Cancellable.cancel] on the signal, tasks that are posted later are aborted too, until
+   * [method@PrioSched.TaskGroup.abort] is called.
    *
    * Since: 1.0
    */
@@ -287,12 +286,11 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
  * prio_task_group_new:
  * @scheduler: the scheduler whose main context the tasks run in
  * @limit: how many tasks run at a time, at least 1
- * @priority: the priority of tasks that have none of their own
+ * @priority: the priority of tasks without their own priority
  *
  * Makes a group.
  *
- * Call it on the thread that runs the scheduler's main context.  With a wrong argument it logs a
- * critical message.
+ * Call it on the thread that runs the scheduler's main context.  With a wrong argument it logs a critical message.
  *
  * Returns: (transfer full): a new group
  *
@@ -312,8 +310,7 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
  * prio_task_group_dup_scheduler: (get-property scheduler)
  * @self: a group
  *
- * Gets the scheduler that the group was made for, which it does not keep alive.  Any thread may call
- * it.
+ * Gets the scheduler that the group was made for, which it does not keep alive.  Any thread may call it.
  *
  * ```c
  * g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (group);
@@ -357,8 +354,7 @@ prio_task_group_get_limit (PrioTaskGroup *self)
  * @self: a group
  * @limit: how many tasks may run at a time, at least 1
  *
- * Sets how many tasks run at a time.  If more are running, they go on, and the next one begins when
- * there are fewer.
+ * Sets how many tasks run at a time.  If more are running, they go on, and the next task begins when there are fewer.
  *
  * ```c
  * static void
@@ -394,8 +390,8 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
  *
  * Gets how many tasks are queued or running.
  *
- * Any thread may call it.  On another one than that of the scheduler's main context the number may have changed by the time
- * it is returned.
+ * Any thread may call it.  On another thread than the scheduler's, the number may have changed by the time it is
+ * returned.
  *
  * ```c
  * // In a worker: there is enough to do for now.
@@ -403,7 +399,7 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
  *   g_usleep (1000);
  * ```
  *
- * Returns: how many
+ * Returns: the number of tasks
  *
  * Since: 1.0
  */
@@ -419,7 +415,7 @@ prio_task_group_get_n_pending (PrioTaskGroup *self)
  * prio_task_group_get_signal: (get-property signal)
  * @self: a group
  *
- * Gets the signal that the next abort of the group will abort, for whatever else belongs to it.
+ * Gets the signal that the next abort of the group will abort, for operations that belong to the group.
  *
  * ```c
  * g_file_enumerate_children_async (folder, "standard::name", G_FILE_QUERY_INFO_NONE, G_PRIORITY_DEFAULT,
@@ -444,8 +440,7 @@ prio_task_group_get_signal (PrioTaskGroup *self)
  * prio_task_group_get_priority: (get-property priority)
  * @self: a group
  *
- * Gets the priority of the tasks that have none of their own.  Call it on the thread that runs the
- * scheduler's main context.
+ * Gets the priority of tasks without their own priority.  Call it on the thread that runs the scheduler's main context.
  *
  * Returns: the priority
  *
@@ -465,7 +460,7 @@ prio_task_group_get_priority (PrioTaskGroup *self)
  * @priority: the new priority
  * @error: return location for a `GError`
  *
- * Changes the priority of all tasks, queued or running, that have none of their own.
+ * Changes the priority of all tasks, queued or running, without their own priority.
  *
  * ```c
  * static void
@@ -478,10 +473,8 @@ prio_task_group_get_priority (PrioTaskGroup *self)
  * g_signal_connect (page, "map", G_CALLBACK (mapped), previews);
  * ```
  *
- * Fails with %PRIO_ERROR_NOT_ALLOWED while a change is being announced, as
- * [method@PrioSched.TaskController.set_priority] does.
- *
- * Call it on the thread that runs the scheduler's main context.
+ * It fails with %PRIO_ERROR_NOT_ALLOWED while a change is being announced, as
+ * [method@PrioSched.TaskController.set_priority] does.  Call it on the thread that runs the scheduler's main context.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
