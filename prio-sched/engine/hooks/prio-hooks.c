@@ -1,4 +1,4 @@
-/* prio-hooks.c: what bindings for languages ask of schedulers, tasks, signals, states and idle callbacks
+/* prio-hooks.c: functions of schedulers, tasks, signals, states and idle callbacks for language bindings
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -22,22 +22,19 @@
  * prio_task_then:
  * @self: a task
  * @callback: (nullable) (scope notified) (closure user_data) (destroy notify): called when the
- *   task has completed; its source object is that of the task's options or, if they have none, the task
+ *   task has completed; its source object is the source object of the task's options or, if they have none, the task
  * @user_data: data for @callback
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Registers @callback for the completion of the task.
  *
- * Callbacks are called in the order in which they were registered, in a microtask
- * on the thread that runs the scheduler's main context, with the scheduling state
- * that is current at the time of this call (§4.1.5 and §4.1.6 of the draft).  If the task has
- * completed already, the callback is called soon, but never within this call.  Once the main
- * context has gone no callback is called any more, and @notify is called at once.
+ * Callbacks are called in the order in which they were registered, in a microtask on the thread that runs the
+ * scheduler's main context, with the scheduling state that is current at the time of this call (§4.1.5 and §4.1.6 of
+ * the draft).  If the task has completed already, the callback is called soon, but never within this call.  Once the
+ * main context is destroyed no callback is called, and @notify is called at once.
  *
- * %NULL is accepted, as an `_async` function may be given it by its caller: then @notify is
- * called at once.
- *
- * Any thread may call it.
+ * %NULL is accepted, because the callback of an `_async` function may be %NULL: then @notify is called at once.  Any
+ * thread may call it.
  *
  * Since: 1.0
  */
@@ -53,14 +50,11 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
  * prio_task_signal_pin:
  * @self: a signal
  *
- * Keeps a signal that depends on others alive, for as long as they can make it emit
- * something that a handler is connected to (§3.3.1 of the draft).
+ * Keeps a signal that depends on others alive, as long as they can make it emit a signal that has a handler (§3.3.1 of
+ * the draft).
  *
- * This happens automatically when the last reference is dropped.  The function is for
- * bindings that have disconnected their handlers by then: they call it when a handler is
- * connected.
- *
- * Any thread may call it.
+ * This happens automatically when the last reference is dropped.  The function is for bindings that have disconnected
+ * their handlers by then: they call it when a handler is connected.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -76,9 +70,8 @@ prio_task_signal_pin (PrioTaskSignal *self)
  * prio_task_signal_has_fixed_priority:
  * @self: a signal
  *
- * Tells whether the priority of the signal can never change: the signal was made from others
- * with a fixed priority, or the signal whose priority it followed has been finalized.  Any
- * thread may call it.
+ * Returns whether the priority of the signal can never change: the signal was made from others with a fixed priority,
+ * or the signal whose priority it followed has been finalized.  Any thread may call it.
  *
  * Returns: whether the priority is fixed
  *
@@ -95,10 +88,10 @@ prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
 /**
  * prio_scheduling_state_run:
  * @state: (nullable): a state, or %NULL for none
- * @func: (scope call) (closure user_data): what to run
+ * @func: (scope call) (closure user_data): the function to call
  * @user_data: data for @func
  *
- * Calls @func with @state as the current one, and then restores the former one.
+ * Calls @func with @state as the current state, and then restores the former state.
  *
  * If the thread does not own the main context of @state, that is, neither runs nor has acquired
  * it (see [method@GLib.MainContext.is_owner]), @func runs without a state.
@@ -126,7 +119,7 @@ prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpo
     prio_scheduling_state_unref (state);
 }
 
-/* What the program or another library has given to find the states of its fibers; atomic. */
+/* Finds the states of fibers for the program or another library; atomic. */
 static PrioSchedulingStateFinder public_finder;
 
 static const PrioState *
@@ -139,14 +132,13 @@ find_state (void)
 
 /**
  * prio_scheduling_state_set_finder: (skip)
- * @find: what knows the state of the code that calls it
+ * @find: a function that returns the state of its caller
  *
- * Lets code that runs on stacks of its own, such as fibers, have a state while it runs.
+ * Sets a function that finds the states of code with its own stacks, such as fibers.
  *
- * A fiber begins in one dispatch of the main loop and goes on in another, so that
- * prio_scheduling_state_run() cannot be around it. Code that runs fibers captures a state
- * for each, and tells here which fiber is running. The library `prio-sched-dex-1` does that
- * for those of libdex.
+ * A fiber begins in one dispatch of the main loop and goes on in another, so prio_scheduling_state_run() cannot be
+ * around it.  Code that runs fibers captures a state for each, and @find returns the running fiber's.  The library
+ * `prio-sched-dex-1` does this for libdex.
  *
  * ```c
  * static PrioSchedulingState *
@@ -159,9 +151,9 @@ find_state (void)
  * ```
  *
  * @find is called where no task runs at the same depth of main loops, often and anywhere, on any thread and under locks
- * of this library. It calls nothing of this library, and takes no lock.
+ * of this library.  It must not call this library, nor take a lock.
  *
- * There is one for the whole process: a second one is refused with a critical message. Any thread may call this.
+ * There is one finder for the whole process: a second is refused with a critical message.  Any thread may call this.
  *
  * Since: 1.0
  */
@@ -181,9 +173,8 @@ prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
 /**
  * prio_idle_deadline_get_current:
  *
- * Gets the deadline of the idle callback that runs on the calling thread.  A runner's function
- * needs this, as it is not given the deadline (prio_runner_request_idle_callback()).
- * Any thread may call it.
+ * Gets the deadline of the idle callback that runs on the calling thread.  It is for a runner's function, which has no
+ * such argument (prio_runner_request_idle_callback()).  Any thread may call it.
  *
  * Returns: (transfer full) (nullable): the deadline, or %NULL if none runs
  *
@@ -199,10 +190,10 @@ prio_idle_deadline_get_current (void)
  * prio_scheduler_end_slice:
  * @self: a scheduler
  *
- * Ends the time slice of what is running, so that the main loop has its turn.
+ * Ends the time slice of the running code, so that the main loop has its turn.
  *
- * [method@PrioSched.Scheduler.should_yield] returns %TRUE from now on, until every other source of the main
- * context has had its turn; the same goes for the other schedulers of the context.
+ * [method@PrioSched.Scheduler.should_yield], also of the other schedulers of the context, returns %TRUE from now on,
+ * until every other source of the main context has had its turn.
  *
  * Call it on the thread that runs the scheduler's main context; on others, and where no main loop runs, it does
  * nothing.
@@ -223,7 +214,8 @@ prio_scheduler_end_slice (PrioScheduler *self)
   prio_loop_leave (loop);
 }
 
-/* The task of the program at the head of @queue, which may be NULL, if that is one with a function; or NULL. */
+/* Returns the task at the head of @queue, which may be NULL, if it is a task of the program with a function; else
+ * NULL. */
 static PrioTask *
 task_at_head (PrioQueue *queue)
 {
@@ -237,21 +229,19 @@ task_at_head (PrioQueue *queue)
  * prio_scheduler_dup_first_task:
  * @self: a scheduler
  *
- * Gets the task that comes next: the oldest of the highest priority, of this scheduler and of its groups
- * that have a place, or the first of those whose timeout has passed.
+ * Gets the next task: the oldest of the highest priority, of this scheduler and of its groups that have a place, or the
+ * first task whose timeout has passed.
  *
- * It stays where it is, and runs when its turn comes; [method@PrioSched.Task.cancel] takes it out.  A delayed task is one of them
- * when its delay is over.  It does not matter whether the scheduler is paused.
+ * It stays in its queue, and runs when its turn comes.  Delayed tasks do not count.  The scheduler may be paused.
  *
- * Only a task that a function has returned when it was posted can be given, as that of [method@PrioSched.Scheduler.post_task].  If the
- * first is a closure, a continuation or a task of a language binding, the result is %NULL, as it is if there is none.
- * [method@PrioSched.Scheduler.get_n_pending] tells whether there is one; [method@PrioSched.Runner.get_first] gives the number of a task of a binding.
+ * If the first is not a [class@PrioSched.Task] with a function, but a function without a result, a continuation or a
+ * task of a language binding, the result is %NULL.  [method@PrioSched.Scheduler.get_n_pending] returns whether there is
+ * any task; [method@PrioSched.Runner.get_first] returns the number of a binding's task.
  *
- * The time it takes grows with the number of the scheduler's groups, those without tasks included, and not with
- * that of tasks.
+ * The time it takes grows with the number of the scheduler's groups, and not of tasks.
  *
- * Call it on the thread that runs the scheduler's main context.  On another one it logs a critical
- * message, and returns %NULL.
+ * Call it on the thread that runs the scheduler's main context.  On another thread it logs a critical message, and
+ * returns %NULL.
  *
  * Returns: (transfer full) (nullable): the first task, or %NULL
  *
@@ -268,7 +258,7 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
     return NULL;
 
   task = task_at_head (prio_run_queue_first (self->run_queue));
-  /* The loop holds what is queued, so this reference is not the second, of which a binding would hear. */
+  /* The loop holds queued tasks, so this is not the second reference, which would call a binding's toggle notify. */
   if (task != NULL)
     g_object_ref (task);
   prio_loop_leave (self->run_queue->loop);
@@ -279,12 +269,12 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
  * prio_scheduling_state_new: (constructor)
  * @parent: (nullable): the state to take the signal and the timeout from, or %NULL for none
  * @scheduler: a scheduler
- * @priority: the priority of what inherits the state
+ * @priority: the priority of tasks that inherit the state
  *
  * Makes a state with another priority, for prio_scheduling_state_run().
  *
- * It is that of a task of the scheduler of @parent, with the signal and the timeout of @parent.  Without a parent, or if that belongs to
- * another main context than @scheduler, it is that of a task of @scheduler that has neither.
+ * The state belongs to the scheduler of @parent, and has its signal and its timeout.  Without a parent, or if @parent
+ * belongs to another main context than @scheduler, it belongs to @scheduler, and has neither.
  *
  * Any thread may call it.  With a wrong argument it logs a critical message, and returns %NULL.
  *
@@ -308,8 +298,8 @@ prio_scheduling_state_new (PrioSchedulingState *parent, PrioScheduler *scheduler
   return prio_scheduling_state_make (&state);
 }
 
-/* Inside: the number that comes next of all tasks of the scheduler of @self, if it is one of @self, and no continuation; or 0, and sets
- * @task to the task, if it is one. */
+/* Returns the number of the next task of all of the scheduler, if it is a task of @self, and not a continuation;
+ * else 0, and sets @task if it is a PrioTask.  Inside. */
 guint
 prio_numbers_first (PrioRunner *self, PrioTask **task)
 {

@@ -1,4 +1,4 @@
-/* prio-observing.c: what prio-observe.h opens, of several rooms
+/* prio-observing.c: implements prio-observe.h for several rooms
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -33,7 +33,7 @@ prio_observed_is_here (PrioLoop *loop)
   return prio_loop_is_owner_thread (loop);
 }
 
-/* It does not carry out what other threads have sent: the task goes on if it has not been aborted so far. */
+/* Does not carry out operations of other threads, so that a task that is not aborted yet goes on. */
 void
 prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {

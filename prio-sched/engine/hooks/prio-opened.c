@@ -1,4 +1,4 @@
-/* prio-opened.c: what prio-engine.h and prio-numbers.h open, of several rooms
+/* prio-opened.c: implements prio-engine.h and prio-numbers.h for several rooms
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -25,7 +25,7 @@ prio_scheduler_close (PrioScheduler *self)
   prio_loop_close (self->run_queue->loop);
 }
 
-/* Keeps the task of @runner that has begun.  Its priority is that of @signal if it has none of its own. */
+/* Keeps the task of @runner that has begun.  Without its own priority, it has the priority of @signal. */
 static guint
 keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
 {
