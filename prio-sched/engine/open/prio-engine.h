@@ -1,4 +1,4 @@
-/* prio-engine.h: what the rooms above see of the engine, beside the public headers and prio-observe.h
+/* prio-engine.h: functions of the engine for the rooms above, beside the public headers and prio-observe.h
  *
  * Any thread may call these, unless they say otherwise.
  *
@@ -14,14 +14,16 @@
 void prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data);
 /* A followed clock has announced a frame, or is followed no more: notifies `next-frame` if that is another one. */
 void prio_scheduler_tell_next_frame (PrioScheduler *self);
-/* The thread that runs the context: whether a task of the program is queued or delayed, or a microtask, and is not paused. */
+/* Returns whether a task of the program is queued or delayed, or a microtask, and is not paused.  On the thread that
+ * runs the context. */
 gboolean prio_scheduler_is_busy (PrioScheduler *self);
-/* The thread that runs the context, outside: the scheduler ends before its context does.  What is queued is aborted, and so is what
- * comes later, of every scheduler of the context. */
+/* Closes all schedulers of the context before its end: tasks that are queued, or posted later, are aborted.
+ * Outside, on the thread that runs the context. */
 void prio_scheduler_close (PrioScheduler *self);
 /* Runs @func as a task of @self, for the public @function, where @other runs its tasks, and when it would run one; or in a thread of the
  * pool if that is NULL.  With the checks that @function promises. */
 PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
                                  PrioTaskFunc func, gpointer data, GDestroyNotify notify);
-/* Posts the number @id with @options, which are valid; if @expiry is not NULL, as a continuation whose timeout passes then. */
+/* Posts the number @id with @options, which are valid; if @expiry is not NULL, as a continuation whose timeout
+ * passes then. */
 PrioPosted prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options, const gint64 *expiry);

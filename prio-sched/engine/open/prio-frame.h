@@ -1,4 +1,4 @@
-/* prio-frame.h: what draws frames tells a loop when the next one is due
+/* prio-frame.h: announces to a loop when the next frame is due
  *
  * Any thread may call these.
  *
@@ -9,18 +9,19 @@
 
 #include "prio-observe.h"
 
-/* What one clock has announced. */
+/* The announcement of one clock. */
 typedef struct _PrioFrame PrioFrame;
 
 PrioFrame *prio_frame_new (void);
-/* The next frame is due at @due, or none is if that is 0; and @interval is the time between two, or 0 if that is not known, µs. */
+/* Announces the next frame at @due, or none if @due is 0; @interval is the time between two frames, or 0 if unknown,
+ * µs. */
 void prio_frame_announce (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);
-/* Releases nothing of the user's. */
+/* Runs no user code. */
 void prio_frame_free (PrioLoop *loop, PrioFrame *frame);
 
-/* Returns: (transfer full) (nullable): the loop of @context, if there is one */
+/* Returns (transfer full) (nullable) the loop of @context. */
 PrioLoop *prio_loop_find (GMainContext *context);
 
-/* Called with the time, µs, when a scheduler is made, and after long batches, to look for what draws frames; or NULL.  It is set when the
- * library is loaded. */
+/* Looks for toolkits that draw frames.  Called with the time, µs, when a scheduler is made, and after long batches;
+ * or NULL.  Set when the library is loaded. */
 extern void (*prio_frames_look) (gint64 now) G_GNUC_INTERNAL;

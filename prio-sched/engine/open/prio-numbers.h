@@ -1,15 +1,15 @@
-/* prio-numbers.h: what bindings for languages see of the engine, beside the public headers and prio-observe.h: tasks that are only numbers
+/* prio-numbers.h: tasks that are only numbers, for language bindings
  *
- * Promises: a number is a job like any other or, with a signal, a delay or a timeout, an entry.  The dispatch calls the function of its
- * runner once for several numbers, which asks for the next one: that ends one number and begins another exactly as the batch does for
- * other tasks.
+ * Promises: a number is a job like any other or, with a signal, a delay or a timeout, an entry.  The dispatch calls the
+ * function of its runner once for several numbers.  The function asks for the next number, which ends one number and
+ * begins another exactly as the batch does for other tasks.
  *
- * A runner is closed when its numbers have no users any more: the scheduler, idle callbacks, numbers, and a pending report of rejected ones.
- * The last of them goes with the context at the latest.  Then its functions are released.  The record stays until its last reference is
- * dropped.
+ * The users of a runner's numbers are the scheduler, idle callbacks, numbers, and a pending report of rejected numbers.
+ * After the last of them, at the latest at the end of the context, the runner is closed, and its functions are
+ * released.  The record stays until its last reference is dropped.
  *
- * Threads: all but the reference count belongs to the owner thread, and so do the functions below, unless they say that any thread may
- * call them.  Those that are called inside stand between prio_numbers_enter () and prio_numbers_leave ().
+ * Threads: all fields except the reference count belong to the owner thread, and so do the functions below, unless they
+ * say that any thread may call them.  Inside means between prio_numbers_enter () and prio_numbers_leave ().
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -28,17 +28,17 @@ typedef struct _PrioTaskGroup PrioTaskGroup;
 
 struct _PrioRunner
 {
-  gint refs; /* atomic: one for all users of the numbers, and those of bindings and of pending operations */
+  gint refs; /* atomic: one for all users of the numbers, and one for each binding and pending operation */
   PrioLoop *loop;          /* held */
   PrioRunQueue *run_queue; /* held; NULL once the runner is closed */
-  void (*func) (guint id, gpointer data); /* in a dispatch: begins with the task @id; or, if that is 0, tasks have been rejected */
+  void (*func) (guint id, gpointer data); /* in a dispatch: begins with @id, or reports rejected tasks if it is 0 */
   gpointer data;
   GDestroyNotify notify;
-  char *(*name_func) (guint id, gpointer data); /* on the owner thread, while somebody observes; or NULL */
+  char *(*name_func) (guint id, gpointer data); /* on the owner thread, while the loop is observed; or NULL */
   gpointer name_data;
   GDestroyNotify name_notify;
-  GHashTable *waiting; /* number → PrioEntry, of those that have one, until it begins or is aborted; NULL until needed */
-  GArray *rejected;    /* of guint: what nobody has taken yet */
+  GHashTable *waiting; /* number → PrioEntry, until it begins or is aborted; NULL until needed */
+  GArray *rejected;    /* of guint: not taken yet */
   gsize users;
 };
 
@@ -46,12 +46,13 @@ struct _PrioRunner
 PrioRunner *prio_numbers_new (PrioRunQueue *run_queue, GObject *scheduler, void (*func) (guint id, gpointer data), gpointer data,
                               GDestroyNotify notify);
 void prio_numbers_unref (gpointer runner);
-/* Drop what prio_numbers_use () has added; the task @rejected, if that is not 0, will not run. */
+/* Drops a user that prio_numbers_use () has added, and rejects the task @rejected if it is not 0. */
 void prio_numbers_drop (gpointer runner);
 void prio_numbers_drop_rejected (PrioRunner *self, guint rejected);
 guint prio_numbers_request_idle (PrioRunner *self, guint timeout);
 
-/* The same: posts a task with a priority alone, or as a continuation of the task that runs.  For others see prio-engine.h. */
+/* Posts a task with only a priority, or as a continuation of the running task.  Any thread, outside.  For other
+ * posts see prio-engine.h. */
 PrioPosted prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority);
 PrioPosted prio_numbers_yield (PrioRunner *self, guint id);
 
@@ -64,7 +65,7 @@ gboolean prio_numbers_end (void);
 guint prio_numbers_next (void);
 void prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry);
 
-/* Any thread, outside: enters if it is the owner thread, and the context has not gone. */
+/* Enters if this is the owner thread, and the context exists.  Any thread, outside. */
 gboolean prio_numbers_enter (PrioLoop *loop);
 void prio_numbers_leave (PrioLoop *loop);
 
@@ -73,7 +74,8 @@ void prio_numbers_use (PrioRunner *self);
 gboolean prio_numbers_cancel (PrioRunner *self, guint id);
 guint prio_numbers_first (PrioRunner *self, PrioTask **task);
 
-/* Inside: tasks that may wait for others, and be waited for, have numbers of another kind: 0 if no scheduler lends (prio-lending). */
+/* Inside: lenders, the tasks that may wait for others or be waited for, have other numbers: 0 if no scheduler lends
+ * (prio-lending). */
 guint prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 guint prio_numbers_keep_task (PrioTask *task);
 void prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id);
@@ -87,7 +89,7 @@ void prio_loop_release (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked);
 void prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked);
-/* The state that is current on this thread for @loop, whichever of its schedulers it belongs to, or NULL. */
+/* Returns the state that is current on this thread for @loop, of any of its schedulers, or NULL. */
 const PrioState *prio_state_capture (PrioLoop *loop);
 void prio_release_now (GDestroyNotify notify, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
@@ -96,11 +98,11 @@ void prio_loop_flush_releases (PrioLoop *loop);
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
 PrioEntry *prio_task_get_entry (PrioTask *task);
 
-/* Outside: a task of a group that has no result yet, what its function is given, and a number that tells it from all others until then. */
+/* Outside: a task of a group that has no result yet, its function's data, and a number that identifies it until then. */
 PrioLoop *prio_task_group_get_loop (PrioTaskGroup *self);
 guint prio_task_group_number (PrioTask *task);
 PrioTask *prio_task_group_find (PrioTaskGroup *self, guint number);
 gpointer prio_task_group_get_data (PrioTask *task);
-/* Waits for @self as the task of @own that has begun and has @number would, if there is one. */
+/* Waits for @self as the task of @own that has begun and has @number, if there is one. */
 void prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, PrioTaskGroupWait until, GCancellable *cancellable,
                               GAsyncReadyCallback callback, gpointer user_data);

@@ -1,20 +1,20 @@
-/* prio-observe.h: all that who watches sees of the engine: observers hear what the loops do
+/* prio-observe.h: observers, and functions of the engine for watch/
  *
- * Promises: while there is an observer, it hears of each task of every loop from its post, or from the beginning of the
+ * Promises: while there is an observer, each task of every loop is reported from its post, or from the beginning of the
  * observation if the task waited already, to its end: queued, then begins, then yielded (and queued again), ended or
- * aborted.  A task that runs when the observation begins is not reported, unless it is queued again.  The task's record
- * (PrioObserved) stays the same meanwhile, so an observer may tell tasks by its `id`.
+ * aborted.  A task that runs when the observation begins is not reported, unless it is queued again.  The `id` in the
+ * task's record (PrioObserved) identifies it.
  *
- * While nobody observes, this costs nothing where tasks of 40 bytes are posted and run, and a test or two elsewhere: an
- * observed task is always an entry, whose table of functions is that of this module, which calls the entry's own.  Jobs
- * become such entries when they would be the first of their queue, and those queues are
- * empty while the loop is observed: those that wait when the observation begins are moved.
+ * Without observers, this costs nothing where jobs are posted and run, and a test or two elsewhere: an observed task is
+ * always an entry, whose table of functions belongs to prio-observer, which calls the entry's own.  Jobs become such
+ * entries when they would be the first of their queue, and queues of jobs are empty while the loop is observed: waiting
+ * jobs are moved when the observation begins.
  *
  * Threads: an observer is called on the owner thread of the loop, from several at once if there are several loops.
- * `queued`, `aborted`, `priority_changed` and `paused` may come inside (prio-loop-private.h): nothing of the user's may
- * be called, the library not be entered again, and only a leaf lock be taken.  `begins` and `yielded` come outside, but in the midst of
- * a step: what other threads have sent is not carried out there, since it may abort the task.  Observers are static, since a thread may
- * still be telling one that has just been removed.  Any function of an observer may be NULL.
+ * `queued`, `aborted`, `priority_changed` and `paused` may be called inside (prio-loop-private.h): they must call no
+ * user code, not enter the library, and take only leaf locks.  `begins` and `yielded` are called outside, but in a
+ * step: operations of other threads are not carried out there, because they may abort the task.  Observers are static,
+ * because a thread may still call an observer that has just been removed.  Any function of an observer may be NULL.
  *
  * Times are µs of g_get_monotonic_time ().
  *
@@ -44,7 +44,7 @@ typedef enum
 
 typedef enum
 {
-  PRIO_OBSERVED_CLOSURE, /* a function that prio_scheduler_post () or prio_scheduler_post_full () was given */
+  PRIO_OBSERVED_CLOSURE, /* a function of prio_scheduler_post () or prio_scheduler_post_full () */
   PRIO_OBSERVED_TASK,    /* a PrioTask, or a yield of the C interface */
   PRIO_OBSERVED_ID,      /* a task of a PrioRunner, which may be the continuation of a yield */
   PRIO_OBSERVED_IDLE     /* an idle callback */
@@ -53,23 +53,23 @@ typedef enum
 /* A task, as observers see it. */
 typedef struct
 {
-  guint64 id;            /* unique in the process, and the same until the end; from 1 */
+  guint64 id;            /* unique in the process; from 1 */
   guint64 poster;        /* the id of the task that ran on this thread when this one was posted, or 0 */
-  char *name;            /* or NULL; it may be known only when the task begins */
-  gconstpointer func;    /* the function of the program that runs, for who names one without a name; or NULL */
+  char *name;            /* or NULL; may be known only when the task begins */
+  gconstpointer func;    /* the program's function, to name a task without a name; or NULL */
   gconstpointer group;   /* identifies the signal, at this scheduler, that may abort it, or NULL */
   PrioRunQueue *scheduler; /* identifies the scheduler */
   gint64 due;            /* when it is to be queued, for a delayed task; otherwise 0 */
-  gint64 queued;         /* when it entered its queue last; 0 if that was before the observation, or has not been yet */
-  gint64 begun;          /* when it began to run last, or 0; */
-  guint64 run;           /* and the number of that run in its loop, from 1: it is more than that of every run that began before */
+  gint64 queued;         /* when it last entered its queue; 0 if before the observation, or not yet */
+  gint64 begun;          /* when it last began to run, or 0; */
+  guint64 run;           /* and the number of this run in its loop, from 1; earlier runs have smaller numbers */
   guint8 kind;           /* PrioObservedKind */
-  gint8 priority;        /* its own, PrioTaskPriority; it may change while the task waits */
-  guint8 state;          /* PrioTaskState in `ended`: FULFILLED, FAILED or ABORTED; RUNNING if its result comes later */
+  gint8 priority;        /* PrioTaskPriority, without lent ones; may change while the task waits */
+  guint8 state;          /* PrioTaskState in `ended`: FULFILLED, FAILED or ABORTED; RUNNING if its result is deferred */
   guint8 continuation;   /* whether it continues a task after a yield */
 } PrioObserved;
 
-/* Returns from when on @task waits: a delayed one from when it is due, also if the main loop is held then. */
+/* Returns since when @task waits: a delayed task since it is due, even if the main loop was held then. */
 static inline gint64
 prio_observed_waits_since (const PrioObserved *task)
 {
@@ -88,19 +88,20 @@ struct _PrioObserver
   void (*begins) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
   /* Its function has returned G_SOURCE_CONTINUE: `queued` follows. */
   void (*yielded) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
-  /* The microtasks that the task had queued when it yielded have run; it may have begun again, or ended, meanwhile.  @task is the same
-   * record that `yielded` was called with, and goes now. */
+  /* The microtasks that the task had queued when it yielded have run; it may have begun again, or ended, meanwhile.
+   * @task is the record that `yielded` was called with, and is freed after this. */
   void (*microtasks_ran) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
-  /* Its function, its checkpoint and its callbacks are over.  It comes after `aborted` too if the task ran then. */
+  /* Its function, its checkpoint and its callbacks are over.  Follows `aborted` if the task ran then. */
   void (*ended) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
-  /* It has been aborted, or its context has gone: if it did not run (`begun` is 0, or before `queued`), this is its end. */
+  /* It has been aborted, or its context is gone: if it did not run (`begun` is 0, or before `queued`), this is its
+   * end. */
   void (*aborted) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gboolean runs, gint64 now);
-  /* The tasks of @group that follow it have another priority. */
+  /* Tasks that follow the priority of @group have another priority. */
   void (*priority_changed) (PrioObserver *self, PrioLoop *loop, gconstpointer group, PrioTaskPriority from,
                             PrioTaskPriority to, gint64 now);
-  /* The tasks of @scheduler are held back, or no longer. */
+  /* The tasks of @scheduler are held back, or are not any more. */
   void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
-  /* Tasks have run one after another since @began: @cut if their time is over (the others' turn begins). */
+  /* Tasks have run one after another since @began: @cut if their time is over (the turn of the other sources begins). */
   void (*batch_begins) (PrioObserver *self, PrioLoop *loop, gint64 now);
   void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut, gint64 now);
   /* The other sources have had their turn, from @began to @now; @whole if it went to the bottom. */
@@ -113,8 +114,8 @@ struct _PrioObserver
 
   /* For prio-observer: */
   PrioObserver *next;
-  gint users;     /* how many want it to hear */
-  guint64 number; /* greater than those of all that were added before: a loop tells it nothing before that has begun; atomic */
+  gint users;     /* how often it has been added */
+  guint64 number; /* above all older observers': loops that have not begun with it do not call it; atomic */
 };
 
 /* Any thread, outside. */
@@ -132,27 +133,27 @@ void prio_groups_finish_aborted (PrioLoop *loop);
 gboolean prio_loop_has_source (PrioLoop *loop, const GSource *source);
 guint prio_idle_next_source (PrioLoop *loop);
 
-/* Has @func called on the owner thread, inside: now if that is this one, soon otherwise. */
+/* Calls @func on the owner thread, inside: now if this is it, otherwise soon. */
 void prio_observed_call (PrioLoop *loop, void (*func) (PrioLoop *loop, gpointer data), gpointer data);
 /* The main context: valid as long as it runs. */
 GMainContext *prio_observed_context (PrioLoop *loop);
-/* Whether microtasks wait.  Owner thread. */
+/* Returns whether microtasks wait.  Owner thread. */
 gboolean prio_observed_has_microtasks (PrioLoop *loop);
-/* On the owner thread, not inside: has @func called where nothing is locked, at the end of the batch. */
+/* Calls @func at the end of the batch, outside of all locks.  On the owner thread, not inside. */
 void prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
-/* Whether this thread is the owner. */
+/* Returns whether this thread is the owner. */
 gboolean prio_observed_is_here (PrioLoop *loop);
-/* The rooms above that keep a record with a loop.  It is made and freed by any thread; `is_large` and `trim` of its functions are called
- * on the owner thread, and `ends` outside, when the context has gone. */
+/* The rooms above that keep a record with a loop.  Any thread makes and frees it; `is_large` and `trim` of its
+ * functions are called on the owner thread, and `ends` outside, at the end of the context. */
 typedef enum
 {
   PRIO_SLOT_SIGNAL,    /* the records of registrations */
   PRIO_SLOT_TASK,      /* the pool of tasks */
   PRIO_SLOT_SCHEDULER, /* the scheduler that the context's threads share */
-  PRIO_SLOT_POST,      /* nothing: work that waits for a thread ends with the loop */
+  PRIO_SLOT_POST,      /* no record: work that waits for a thread ends with the loop */
   PRIO_SLOT_GROUP,     /* the tasks of groups, by number */
   PRIO_SLOT_WATCH,     /* who holds the loop */
-  PRIO_SLOT_BINDINGS,  /* what is called before each task */
+  PRIO_SLOT_BINDINGS,  /* the function to call before each task */
   PRIO_N_SLOTS
 } PrioSlotNumber;
 
@@ -165,7 +166,7 @@ gpointer prio_loop_ensure_record (PrioLoop *loop, PrioSlotNumber number, const P
 typedef struct
 {
   guint64 queued[PRIO_N_PRIORITIES], delayed[PRIO_N_PRIORITIES];
-  guint64 dropped[PRIO_N_PRIORITIES]; /* an abort has dropped them, and has not come to each yet */
+  guint64 dropped[PRIO_N_PRIORITIES]; /* dropped by an abort that is not carried out for each yet */
 } PrioWaiting;
 
 static inline guint
@@ -177,16 +178,16 @@ prio_count_index (PrioTaskPriority priority)
   return index;
 }
 
-/* Of a run queue, with its parts.  Owner thread, inside. */
+/* Counts the tasks of a run queue, with its parts.  Owner thread, inside. */
 void prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting);
-/* Any thread: the record that who watches keeps with it, a GAtomicRcBox, or NULL.  Its parts share it. */
+/* Returns the record of watch/ for a run queue, a GAtomicRcBox, or NULL.  Its parts share it.  Any thread. */
 gpointer prio_run_queue_get_record (PrioRunQueue *run_queue);
 /* Takes over @record, unless there is one.  Returns the record. */
 gpointer prio_run_queue_set_record (PrioRunQueue *run_queue, gpointer record);
-/* What is a part already shares the record, too. */
+/* Shares the record with the parts that exist already. */
 void prio_run_queue_share_record (PrioRunQueue *run_queue);
 
-/* Called when a scheduler is made, and when it ends, by the layer that watches (prio-watch.c). */
+/* Called when a scheduler is made, and when it ends; for prio-watch.c. */
 typedef struct
 {
   void (*made) (PrioScheduler *self);
