@@ -17,20 +17,18 @@ G_BEGIN_DECLS
 
 /**
  * PrioTaskPriority:
- * @PRIO_TASK_PRIORITY_BACKGROUND: work that nobody waits for: logs, caches, indexes
- * @PRIO_TASK_PRIORITY_USER_VISIBLE: work that the user can see, but does not wait for; the
- *   default
+ * @PRIO_TASK_PRIORITY_BACKGROUND: work that the user does not notice: logs, caches, indexes
+ * @PRIO_TASK_PRIORITY_USER_VISIBLE: work that the user can see, but does not wait for; the default
  * @PRIO_TASK_PRIORITY_USER_BLOCKING: work that the user waits for
  *
  * How urgent a task is (§2.1 of the draft).
  *
- * Tasks run in strict order of priority: as long as a task of a higher priority
- * can run, none of a lower one does.  A continuation, which is what follows a
- * yield, runs before the tasks of its own priority and after those of the next higher one.
+ * Tasks run in strict order of priority: as long as a task of a higher priority can run, no task of a lower priority
+ * does.  A continuation, the part of a task after a yield, runs before new tasks of its priority and after tasks of the
+ * next higher priority.
  *
- * A greater number is more urgent, which is the reverse of GLib's source priorities.  None
- * of GLib's constants is a valid value: %G_PRIORITY_DEFAULT, which is 0, %G_PRIORITY_HIGH
- * and the others are rejected with a critical message.
+ * A greater number is more urgent, which is the reverse of GLib's source priorities.  None of GLib's constants is a
+ * valid value: %G_PRIORITY_DEFAULT, which is 0, %G_PRIORITY_HIGH and the others are rejected with a critical message.
  *
  * Since: 1.0
  */
@@ -44,9 +42,8 @@ typedef enum
 /**
  * PRIO_PRIORITY_UNSET:
  *
- * Stands for no [enum@PrioSched.TaskPriority], where one is optional: the priority is
- * that of the signal if that is a [class@PrioSched.TaskSignal], and
- * %PRIO_TASK_PRIORITY_USER_VISIBLE otherwise.
+ * Stands for no [enum@PrioSched.TaskPriority], where a priority is optional.  Then the signal's priority counts, or
+ * %PRIO_TASK_PRIORITY_USER_VISIBLE if the signal is not a [class@PrioSched.TaskSignal].
  *
  * Since: 1.0
  */
@@ -61,12 +58,11 @@ typedef enum
  * @PRIO_TASK_STATE_PENDING: delayed or queued
  * @PRIO_TASK_STATE_RUNNING: its function has been called, and it has no result yet
  * @PRIO_TASK_STATE_FULFILLED: completed, with or without a value
- * @PRIO_TASK_STATE_FAILED: completed with an error of its own
- * @PRIO_TASK_STATE_ABORTED: completed by its signal's abort, by
- *   [method@PrioSched.Task.cancel] or [method@PrioSched.Task.return_error_if_aborted], or because
- *   its context was destroyed
+ * @PRIO_TASK_STATE_FAILED: completed with an error
+ * @PRIO_TASK_STATE_ABORTED: completed by its signal's abort, by [method@PrioSched.Task.cancel] or
+ *   [method@PrioSched.Task.return_error_if_aborted], or because its context was destroyed
  *
- * Where a [class@PrioSched.Task] is in its life.
+ * The state of a [class@PrioSched.Task].
  *
  * Since: 1.0
  */
@@ -81,17 +77,14 @@ typedef enum
 
 /**
  * PrioYieldFlags:
- * @PRIO_YIELD_DEFAULT: what is not given is inherited; a given signal brings its own
- *   priority
- * @PRIO_YIELD_DROP_SIGNAL: no signal is inherited: only a given one can abort the
- *   continuation
- * @PRIO_YIELD_DROP_PRIORITY: no priority is inherited: unless one is given, it is that of the
- *   signal or, if that has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @PRIO_YIELD_KEEP_PRIORITY: the priority is inherited, even if a signal or a priority is
- *   given
+ * @PRIO_YIELD_DEFAULT: options that are not given are inherited; a given signal brings its priority
+ * @PRIO_YIELD_DROP_SIGNAL: no signal is inherited: only a given signal can abort the continuation
+ * @PRIO_YIELD_DROP_PRIORITY: no priority is inherited: unless it is given, the signal's priority counts, or else
+ *   %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @PRIO_YIELD_KEEP_PRIORITY: the priority is inherited, even if a signal or a priority is given
  *
- * What a continuation inherits from the task that yields.  The flags cover all that the
- * options of `yield()` could express in an older draft.
+ * Flags that change the inheritance of a continuation from the task that yields.  They cover the options that `yield()`
+ * had in an older draft.
  *
  * Since: 1.0
  */
@@ -111,7 +104,7 @@ typedef enum /*< flags >*/
  * @PRIO_TASK_GROUP_ANY: until the first task is fulfilled: like `Promise.any()`
  * @PRIO_TASK_GROUP_FIRST: until the first task completes, however it ends: like `Promise.race()`
  *
- * What [method@PrioSched.TaskGroup.wait_async] waits for.
+ * The end of a wait with [method@PrioSched.TaskGroup.wait_async].
  *
  * Since: 1.0
  */
@@ -125,12 +118,12 @@ typedef enum
 
 /**
  * PrioPosted:
- * @PRIO_POSTED_REJECTED: the task will not run: its signal is aborted already, or the
- *   main context or the scheduler has gone
+ * @PRIO_POSTED_REJECTED: the task will not run: its signal is aborted already, or the main context or the scheduler is
+ *   gone
  * @PRIO_POSTED_OUTSIDE: the task was posted from outside any task of the main context
  * @PRIO_POSTED_INSIDE: the task was posted from inside a task, whose state is current
  *
- * What became of a task that was posted to a [struct@PrioSched.Runner].
+ * The outcome of a post to a [struct@PrioSched.Runner].
  *
  * Since: 1.0
  */
@@ -143,10 +136,10 @@ typedef enum
 
 /**
  * PrioWorkerStop:
- * @PRIO_WORKER_ABORT: it is aborted with %PRIO_ERROR_CLOSED
- * @PRIO_WORKER_FINISH: it runs first
+ * @PRIO_WORKER_ABORT: they are aborted with %PRIO_ERROR_CLOSED
+ * @PRIO_WORKER_FINISH: they run first
  *
- * What becomes of the tasks that a worker has queued when it stops.
+ * How a worker that stops ends its queued tasks.
  *
  * Since: 1.0
  */

@@ -32,8 +32,8 @@ G_BEGIN_DECLS
  * @PRIO_ERROR_DROPPED: the result of the task was deferred, and the last reference to the
  *   task was dropped before a result was given
  *
- * Errors of the scheduler.  An abort is not among them: its reason is the error that it was
- * given, by default %G_IO_ERROR_CANCELLED.
+ * Errors of the scheduler.  An abort is not among them: its error is the reason that was given, by default
+ * %G_IO_ERROR_CANCELLED.
  *
  * ```c
  * if (!prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_BACKGROUND, &error) &&

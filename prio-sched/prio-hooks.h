@@ -1,4 +1,4 @@
-/* prio-hooks.h: what bindings for languages ask of schedulers, tasks, signals, states and idle callbacks
+/* prio-hooks.h: functions of schedulers, tasks, signals, states and idle callbacks for language bindings
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -19,16 +19,14 @@ G_BEGIN_DECLS
 
 /**
  * PrioTaskReadyCallback:
- * @source_object: (nullable): the source object that the task was posted with, or else the
- *   task
+ * @source_object: (nullable): the source object that the task was posted with, or else the task
  * @result: the task
  * @user_data: the data that was registered with the callback
  *
  * Called when a task has completed.
  *
- * It is called on the thread that runs the scheduler's main context.  Its arguments
- * are those of a [callback@Gio.AsyncReadyCallback], so that such a callback can be used
- * without a cast.
+ * It is called on the thread that runs the scheduler's main context.  It has the arguments of a
+ * [callback@Gio.AsyncReadyCallback], so that such a callback can be used without a cast.
  *
  * Since: 1.0
  */
@@ -39,9 +37,9 @@ typedef void (*PrioTaskReadyCallback) (GObject      *source_object,
 /**
  * PrioSchedulingStateFinder: (skip)
  *
- * Tells the state of the code that calls it, if that is a fiber: see prio_scheduling_state_set_finder().
+ * Returns the state of the calling code, if it is a fiber: see prio_scheduling_state_set_finder().
  *
- * It is called on any thread, and under locks of the library: it calls nothing of the library, and takes no lock.
+ * It is called on any thread, and under locks of the library, so it must not call the library, nor take a lock.
  *
  * Returns: (transfer none) (nullable): the state, which lives on at least until the fiber is suspended, or %NULL
  *

@@ -22,7 +22,7 @@ typedef struct _PrioIdleDeadline PrioIdleDeadline;
 /**
  * PrioIdleFunc:
  * @deadline: how much time is left
- * @user_data: what the callback was requested with
+ * @user_data: the data that the callback was requested with
  *
  * Works in idle time.
  *

@@ -1,4 +1,4 @@
-/* prio-long-task.h: what holds a main loop for long
+/* prio-long-task.h: reports of tasks and sources that hold a main loop for long
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -18,8 +18,8 @@ G_BEGIN_DECLS
 /**
  * PRIO_LONG_TASK_THRESHOLD:
  *
- * What the web calls long, in milliseconds, for [method@PrioSched.Scheduler.add_long_task_func]: a user notices when
- * an answer comes 100 ms late.
+ * The web's threshold for long tasks, in milliseconds, for [method@PrioSched.Scheduler.add_long_task_func].  A user
+ * notices a delay of 100 ms.
  *
  * Since: 1.0
  */
@@ -28,14 +28,14 @@ G_BEGIN_DECLS
 /**
  * PrioLongTaskFunc:
  * @name: (nullable): the task's name; the function of an idle callback, in C; the name of another source
- *   ([method@GLib.Source.set_name]) or, if it has none of its own, of its callback's function; %NULL if nothing of that is
- *   known.  A function may be `FILE+0xADDRESS`, as `addr2line -f` takes it
+ *   ([method@GLib.Source.set_name]) or, without one, of its callback's function; %NULL if none of these is known.  A
+ *   function may be `FILE+0xADDRESS`, for `addr2line -f`
  * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is not a task, such as an
  *   idle callback
  * @duration: how long it took, in milliseconds
  * @user_data: the data that was added with the function
  *
- * Called on the thread that runs a main context, when something has held that for long: see
+ * Called on the thread that runs a main context, when something has held the main context for long: see
  * [method@PrioSched.Scheduler.add_long_task_func].
  *
  * Since: 1.0

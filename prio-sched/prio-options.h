@@ -21,21 +21,20 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
 /**
  * PrioTaskOptions:
  * @size: the size of the structure, which `PRIO_TASK_OPTIONS()` sets, or 0
- * @priority: how urgent the task is; 0, which is %PRIO_PRIORITY_UNSET, for the priority of
- *   @signal or, if that has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which it
- *   goes before every task whose timeout has not passed; 0 for none.  A negative one has passed
- *   from the beginning
- * @signal: (nullable): what may abort the task: a [class@PrioSched.TaskSignal], or any
- *   other cancellable
- * @delay: milliseconds to wait before the task is queued.  What runs in a thread has neither delay nor timeout
+ * @priority: how urgent the task is; %PRIO_PRIORITY_UNSET, which is 0, for the priority of @signal or, if it has none,
+ *   %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which the task precedes all
+ *   whose timeout has not passed; 0 for none.  A negative timeout has passed from the beginning
+ * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the task
+ * @delay: milliseconds to wait before the task is queued.  A function that runs in a thread has neither delay nor
+ *   timeout
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @source_object: (nullable): the object whose `_async` function returns the task as its
  *   result; %NULL for the task itself.  Only for tasks that have a result
  * @source_tag: (nullable): identifies that `_async` function, as for
  *   [method@Gio.AsyncResult.is_tagged].  Only for tasks that have a result
- * @takes_turns: whether what follows its yields, and its next steps, wait behind tasks of the same priority that are
- *   queued already
+ * @takes_turns: whether its continuations and its next steps wait behind tasks of the same priority that are queued
+ *   already
  *
  * The options of a task: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
  *
@@ -51,26 +50,24 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * They last as long as the block around them, and in C++, from C++20 on, as long as the call; there the fields
  * are named in the order of the structure.
  *
- * The library does not use the structure after the call.  A program fills it and the library reads it, so it can
- * grow: later versions add fields at its end, whose zero is the default, and @size tells how much
- * of it the program knows.  With 0, that is what version 1.0 has.  A program that was built for a later
- * version may set fields that this one does not know: this version then refuses the options, with a
- * critical message, instead of ignoring them.  As long as those fields are zero, it accepts
+ * The library does not use the structure after the call.  A program fills it and the library reads it, so it can grow:
+ * later versions add fields at its end, whose zero is the default, and @size says how many of them the program knows; 0
+ * stands for the fields of version 1.0.  A program that was built for a later version may set fields that this version
+ * does not know: then it refuses the options, with a critical message.  As long as those fields are zero, it accepts
  * them.
  *
  * A given priority takes precedence over the signal's, and never changes.
  *
- * Without a timeout, order is strict: a task waits as long as there is a more urgent one.  A
- * timeout limits that.  After it the task is above all others of the main context but those
- * whose timeout has passed before; these go by that time, and then by age.  It stays where it is
- * meanwhile: a scheduler that is paused runs it after that, and a group when it has a place.  The
- * task, and what follows its yields, finds out by [method@PrioSched.Scheduler.did_timeout].
- * What follows its yields keeps the timeout that has passed, and so goes first until the task ends: everything urgent
- * stands still meanwhile.  A future of the crate for Rust has the timeout anew after each await.
+ * Without a timeout, order is strict: a task waits as long as there is a more urgent task.  A timeout limits the wait.
+ * When it has passed, the task precedes all other tasks of the main context, except tasks whose timeout passed earlier.
+ * A paused scheduler still runs it only when it is resumed, and a group when it has a place.  The task and its
+ * continuations find out with [method@PrioSched.Scheduler.did_timeout].  Continuations keep the timeout that has
+ * passed, and so come first until the task ends, before everything urgent.  A future of the crate for Rust has a new
+ * timeout after each await.
  *
- * By the draft, a continuation runs before all new tasks of its priority: what has begun ends first.  So a long task makes
- * short ones of the same priority wait until it ends.  With @takes_turns it gives way to them, as an idle source
- * does: its next step or slice is queued as a new task would be.  It then takes longer, the more tasks come.
+ * By the draft, a continuation runs before all new tasks of its priority.  So a long task makes short tasks of the same
+ * priority wait until it ends.  With @takes_turns it gives way to them, as an idle source does: its next step or slice
+ * is queued like a new task.  It then takes longer, the more tasks are posted.
  *
  * Since: 1.0
  */
@@ -89,8 +86,7 @@ typedef struct
 
 /**
  * PRIO_TASK_OPTIONS:
- * @...: initializers of the fields of a [struct@PrioSched.TaskOptions], such as `.delay = 500`, or
- *   nothing
+ * @...: initializers of the fields of a [struct@PrioSched.TaskOptions], such as `.delay = 500`, or nothing
  *
  * Makes the options of a task where they are needed, with their size.
  *
@@ -102,7 +98,7 @@ typedef struct
  */
 #define PRIO_TASK_OPTIONS(...) PRIO_OPTIONS_LITERAL (PrioTaskOptions, .size = sizeof (PrioTaskOptions), __VA_ARGS__)
 
-/* In C++ a literal is a value, which has no address, and a reference to it has. */
+/* In C++ a literal is a value without an address, so a reference to it is passed. */
 #ifdef __GI_SCANNER__
 #elif defined (__cplusplus)
 #define PRIO_OPTIONS_LITERAL(type, ...) (static_cast<const type &> (type { __VA_ARGS__ }))
@@ -113,22 +109,19 @@ typedef struct
 /**
  * PrioYieldOptions:
  * @size: the size of the structure, which `PRIO_YIELD_OPTIONS()` sets, or 0
- * @priority: how urgent the continuation is; 0, which is %PRIO_PRIORITY_UNSET, for the
- *   priority that is inherited or, if @signal is given, that of @signal, or
- *   %PRIO_TASK_PRIORITY_USER_VISIBLE if that has none
- * @flags: what is inherited and what is not
- * @signal: (nullable): what may abort the continuation, instead of the inherited signal
- * @state: (nullable): the state to inherit from, and to continue under, instead of that of
- *   the running task
+ * @priority: how urgent the continuation is; %PRIO_PRIORITY_UNSET, which is 0, for the inherited priority or, if
+ *   @signal is given, its priority, or %PRIO_TASK_PRIORITY_USER_VISIBLE if it has none
+ * @flags: flags that change what is inherited
+ * @signal: (nullable): a signal that may abort the continuation, instead of the inherited signal
+ * @state: (nullable): the state to inherit from, and to continue under, instead of the running task's
  * @name: (nullable): the continuation's name in messages and tools for developers; it is copied
- * @takes_turns: whether the continuation waits behind tasks of the same priority that are queued already.  That of a
- *   task that takes turns does so in any case: see [struct@PrioSched.TaskOptions]
+ * @takes_turns: whether the continuation waits behind tasks of the same priority that are queued already.  The
+ *   continuation of a task that takes turns always does: see [struct@PrioSched.TaskOptions]
  *
- * The options of a yield.  What is not given is inherited from the running task.
+ * The options of a yield.  Options that are not given are inherited from the running task.
  *
- * All fields zero are the defaults, and so is %NULL instead of a pointer: that is the
- * draft's `yield()`, which has no options.  The structure grows as
- * [struct@PrioSched.TaskOptions] does.
+ * All fields zero are the defaults, and so is %NULL instead of a pointer: that is the draft's `yield()`, which has no
+ * options.  The structure grows as [struct@PrioSched.TaskOptions] does.
  *
  * ```c
  * prio_scheduler_yield_async (scheduler,

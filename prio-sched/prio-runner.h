@@ -23,10 +23,9 @@ G_BEGIN_DECLS
  *
  * Runs tasks that are identified by numbers.  In C, include `<prio-sched-bindings.h>`.
  *
- * It is for language bindings, and for programs that have a table of tasks of their own.
- * A task of a runner is a number that the caller chooses; it needs no object, no closure,
- * and no separate call from C.  One function runs all tasks: it is called with the number of
- * the first, and gets the next from [func@PrioSched.Runner.next], until that returns 0.
+ * It is for language bindings, and for programs that have their own table of tasks.  A task of a runner is a number
+ * that the caller chooses; it needs no object, no closure, and no separate call from C.  One function runs all tasks:
+ * it is called with the number of the first, and gets the next from [func@PrioSched.Runner.next], until that returns 0.
  *
  * ```c
  * static void
@@ -40,9 +39,8 @@ G_BEGIN_DECLS
  * }
  * ```
  *
- * Between two numbers everything happens that happens between any two tasks: microtasks
- * are called, the next task is chosen over all schedulers of the main context, and the end of
- * the time slice ends the batch.
+ * Between two numbers, the library does the same as between any two tasks: it calls microtasks, chooses the next task
+ * of all schedulers of the main context, and ends the batch at the end of the time slice.
  *
  * Since: 1.0
  */
@@ -52,10 +50,9 @@ typedef struct _PrioRunner PrioRunner;
  * PrioRunnerFunc:
  * @id: the number of the task to run first, or 0 if tasks have been rejected: then
  *   [method@PrioSched.Runner.take_rejected] returns their numbers
- * @user_data: what was given to [ctor@PrioSched.Runner.new]
+ * @user_data: the data given to [ctor@PrioSched.Runner.new]
  *
- * Runs the tasks of a [struct@PrioSched.Runner], on the thread that runs the
- * scheduler's main context.
+ * Runs the tasks of a [struct@PrioSched.Runner], on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -66,7 +63,7 @@ typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
  * @id: the number of a task that is about to begin
  * @user_data: the data given to [method@PrioSched.Runner.set_name_func]
  *
- * Tells what a task is called.  It is called on the thread that runs the scheduler's main context.
+ * Returns the name of a task.  It is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full) (nullable): its name, or %NULL if it has none
  *

@@ -1,4 +1,4 @@
-/* prio-sched-bindings.h: what bindings for languages need, and programs do not
+/* prio-sched-bindings.h: functions that language bindings need, and programs do not
  *
  * It is in the introspection data, and not in the manual.
  *

@@ -1,6 +1,6 @@
-/* prio-sched-watch.h: what schedulers have done, and how long it took
+/* prio-sched-watch.h: statistics, long tasks, and the trace
  *
- * Statistics, long tasks, and the trace: none of them changes what tasks do.
+ * They do not change the behaviour of tasks.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

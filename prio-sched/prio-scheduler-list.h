@@ -1,4 +1,4 @@
-/* prio-scheduler-list.h: the schedulers that there are
+/* prio-scheduler-list.h: the list of all schedulers
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-scheduling-state.h: what a running task was posted with
+/* prio-scheduling-state.h: the state that a task runs in
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -1,4 +1,4 @@
-/* prio-statistics.h: what the tasks of a scheduler have done, and how long it took
+/* prio-statistics.h: counts and times of a scheduler's tasks
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -25,8 +25,8 @@ G_BEGIN_DECLS
  *
  * How long tasks have waited, or have run, in milliseconds.  All fields are 0 if there are no times.
  *
- * The sum and the longest time are exact, to the microsecond.  The median and the percentile are found by a histogram
- * with four steps for each doubling, and are rounded down, by a fifth at most.
+ * The sum and the longest time are exact, to the microsecond.  The median and the percentile are rounded down, by a
+ * fifth at most.
  *
  * Since: 1.0
  */
@@ -40,17 +40,17 @@ typedef struct
 
 /**
  * PrioTaskStatistics:
- * @n_queued: how many tasks wait in a queue, those of a scheduler that is paused included
+ * @n_queued: how many tasks wait in a queue, also of a paused scheduler
  * @n_delayed: how many tasks wait for the end of their delay
- * @n_run: how often tasks have run: to their end, or until they have yielded.  A task that was aborted while it ran has run
+ * @n_run: how often tasks have run, to their end or until they yielded.  A task that was aborted while it ran counts
  * @n_continued: how many of @n_run went on after a yield
  * @n_aborted: how many tasks have been aborted while they waited, and did not run.  A task whose signal was aborted before
- *   it was posted is not counted.  What another thread aborts counts under the priority that it has when the scheduler's
- *   thread hears of that
- * @waiting: how long the tasks that have run had waited since they were queued: one time for each of @n_run
- * @running: how long tasks have run, each time: one time for each of @n_run
+ *   it was posted is not counted.  A task that another thread aborts counts under the priority that it has when the
+ *   scheduler's thread processes the abort
+ * @waiting: how long tasks waited in a queue before they ran: one time for each of @n_run
+ * @running: how long tasks ran: one time for each of @n_run
  *
- * What the tasks of one priority have done: a part of [struct@PrioSched.Statistics].
+ * The statistics of one priority: a part of [struct@PrioSched.Statistics].
  *
  * Since: 1.0
  */
@@ -68,12 +68,12 @@ typedef struct
 /**
  * PrioStatistics:
  * @size: the size of the structure, which the caller sets, or 0
- * @collecting: whether the scheduler counts now
- * @background: what tasks of %PRIO_TASK_PRIORITY_BACKGROUND have done
- * @user_visible: what tasks of %PRIO_TASK_PRIORITY_USER_VISIBLE have done
- * @user_blocking: what tasks of %PRIO_TASK_PRIORITY_USER_BLOCKING have done
+ * @collecting: whether the scheduler is counting
+ * @background: statistics of tasks of %PRIO_TASK_PRIORITY_BACKGROUND
+ * @user_visible: statistics of tasks of %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @user_blocking: statistics of tasks of %PRIO_TASK_PRIORITY_USER_BLOCKING
  *
- * What the tasks of a scheduler have done since [method@PrioSched.Scheduler.start_statistics], by priority.
+ * Statistics of a scheduler's tasks since [method@PrioSched.Scheduler.start_statistics], by priority.
  * [method@PrioSched.Scheduler.get_statistics] fills it.  In C, include `<prio-sched-watch.h>`.
  *
  * ```c
@@ -86,31 +86,32 @@ typedef struct
  *   g_print ("one urgent task in a hundred waits for a frame\n");
  * ```
  *
- * Every kind of task is counted, those of the scheduler's groups included, under the priority that it has by itself at
- * that moment: what is lent to it, and a timeout that has passed, do not change it.  Idle callbacks, microtasks and
- * what runs in threads are not tasks of a priority, and are not counted.
+ * Every kind of task is counted, including tasks of the scheduler's groups, under its own priority at that moment: a
+ * lent priority or a timeout that has passed does not change it.  Idle callbacks, microtasks and functions in threads
+ * are not counted.
  *
- * # What is counted
+ * # Counts
  *
- * Each number is exact; a task that another thread posts, and whose signal is aborted before the main loop has heard of
- * it, is in none.  A task that yields is queued again, and counts each time: so what has been posted since, with what
- * waited then and with the yields, is `n_run` + `n_aborted` + `n_queued` + `n_delayed`, and what runs now.  The task that
- * runs now, and in a nested main loop those that run around it, are in none of them.
+ * Each number is exact, but does not include a task from another thread whose signal is aborted before the main loop
+ * has taken the task in.  A task that yields is queued again, and counts each time.  So `n_run` + `n_aborted` +
+ * `n_queued` + `n_delayed` is the number of tasks that waited at the start or were posted since, plus the yields, less
+ * the running tasks: with nested main loops there may be several.
  *
- * # How it is timed
+ * # Times
  *
- * The clock is read when a task is queued, when it begins and when it is over.  A task that follows another at once
- * begins when that is over.
+ * The clock is read when a task is queued, when it begins and when it is over.  If a task starts directly after
+ * another, its start is the end of the other.
  *
  * - A task *waits* from when it is queued until it begins: after a delay, from when it is due; from another thread,
- *   from when the main loop has it.  What waited already when the statistics began has waited from then on.
- * - A task *runs* until its function, its microtasks and its destroy notify are over, and with it whatever a nested
- *   main loop of its runs.
+ *   from when the main loop takes it in.  For a task that waits already, the time counts from the start of the
+ *   statistics.
+ * - A task *runs* until its function, its microtasks and its destroy notify are over.  This includes everything that
+ *   its nested main loops run.
  *
- * # How it grows
+ * # Size
  *
- * Later versions add fields at the end, and @size tells how much of them the program has room for.  With 0, that is what
- * version 1.0 has.  What a version of the library does not know, it sets to 0.
+ * Later versions add fields at the end, and @size says for how many the program has room; 0 stands for the fields of
+ * version 1.0.  Fields that the library does not know are set to 0.
  *
  * Since: 1.0
  */

@@ -1,4 +1,4 @@
-/* prio-task-group.h: tasks of which only so many run at a time
+/* prio-task-group.h: limits how many of its tasks run at a time
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -22,7 +22,7 @@ G_DECLARE_FINAL_TYPE (PrioTaskGroup, prio_task_group, PRIO, TASK_GROUP, GObject)
 /**
  * PrioFeedFunc: (skip)
  * @group: a group that has a place
- * @user_data: what was given to [method@PrioSched.TaskGroup.feed]
+ * @user_data: the data given to [method@PrioSched.TaskGroup.feed]
  *
  * Posts the next task to a group.  It is called on the thread that runs the main context of the group's scheduler.
  *
@@ -37,7 +37,7 @@ typedef PrioTask *(*PrioFeedFunc) (PrioTaskGroup *group, gpointer user_data);
  * @group: a group that has a place
  * @item: (type GObject): the item of the row
  * @position: where the row is now
- * @user_data: what was given to [method@PrioSched.TaskGroup.feed_model]
+ * @user_data: the data given to [method@PrioSched.TaskGroup.feed_model]
  *
  * Posts the task of a row to a group.  It is called on the thread that runs the main context of the group's scheduler.
  *

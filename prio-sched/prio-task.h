@@ -28,9 +28,8 @@ G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
  *
  * The function of a task, which does its work.
  *
- * It gives the task a result with one of the `prio_task_return_…` functions.  If it
- * returns without a result, the task is fulfilled with no value, unless it
- * has called [method@PrioSched.Task.defer].
+ * It gives the task a result with one of the `prio_task_return_…` functions.  If it returns without a result, the task
+ * is fulfilled with no value, unless it has called [method@PrioSched.Task.defer].
  *
  * It is called on the thread that runs the scheduler's main context, and by
  * [method@PrioSched.Scheduler.run_in_thread] in a thread of its pool.

@@ -1,4 +1,4 @@
-/* prio-trace.h: a trace of what the schedulers of this process do
+/* prio-trace.h: a trace of the schedulers of this process
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

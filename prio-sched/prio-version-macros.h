@@ -23,7 +23,7 @@
  * @minor: the required minor version
  * @micro: the required micro version
  *
- * Whether the headers that the program is compiled with are of this version or a later one.
+ * Checks whether the headers that the program is compiled with are of this version or a later one.
  *
  * Since: 1.0
  */
@@ -45,8 +45,8 @@
  * PRIO_SCHED_VERSION_MIN_REQUIRED: (skip)
  *
  * The oldest version that the program is to be built with.  Define it before the header is included, as %PRIO_SCHED_VERSION_1_0 or a
- * later one: the compiler warns of functions that were deprecated in this version or before.  If it is not defined, it is the
- * version of the headers.
+ * later one: the compiler warns about functions that were deprecated in this version or before.  If it is not defined,
+ * it is the version of the headers.
  *
  * Since: 1.0
  */
@@ -57,8 +57,8 @@
 /**
  * PRIO_SCHED_VERSION_MAX_ALLOWED: (skip)
  *
- * The newest version of which the program uses functions.  Define it before the header is included: the compiler warns of functions
- * that came later.  If it is not defined, it is the version of the headers.
+ * The newest version whose functions the program uses.  Define it before the header is included: the compiler warns
+ * about functions that were added later.  If it is not defined, it is the version of the headers.
  *
  * Since: 1.0
  */

@@ -1,4 +1,4 @@
-/* prio-worker.h: a thread that has a main context and a scheduler of its own
+/* prio-worker.h: a thread with its own main context and scheduler
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
