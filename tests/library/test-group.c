@@ -392,6 +392,52 @@ use_elsewhere (gpointer group)
 }
 
 static void
+count_run (PrioTask *task G_GNUC_UNUSED, gpointer n_ran)
+{
+  g_atomic_int_inc ((gint *) n_ran);
+}
+
+typedef struct
+{
+  PrioTaskGroup *group; /* owned */
+  gint *n_ran;          /* atomic */
+} Made;
+
+enum { N_MADE = 200, N_EACH = 3 };
+
+static gboolean
+use_and_drop (gpointer data)
+{
+  Made *made = data;
+
+  for (guint i = 0; i < N_EACH; i++)
+    g_object_unref (prio_task_group_post_task (made->group, NULL, count_run, made->n_ran, NULL));
+  prio_task_group_set_limit (made->group, 1);
+  g_object_unref (made->group);
+  return G_SOURCE_REMOVE;
+}
+
+/* Any thread may make a group, and hand it to the thread that it belongs to. */
+static void
+test_made_on_another_thread (Fixture *f G_GNUC_UNUSED, gconstpointer data)
+{
+  Worker worker;
+  gint n_ran = 0;
+
+  worker_start (&worker);
+  for (guint i = 0; i < N_MADE; i++)
+    {
+      Made made = { prio_task_group_new (worker.scheduler, 2, USER_VISIBLE), &n_ran };
+
+      g_object_unref (prio_task_group_new (worker.scheduler, 1, BACKGROUND));
+      prio_scheduler_post (worker.scheduler, USER_VISIBLE, use_and_drop, g_memdup2 (&made, sizeof made), g_free);
+    }
+  while (g_atomic_int_get (&n_ran) < N_MADE * N_EACH)
+    g_thread_yield ();
+  worker_stop (&worker);
+}
+
+static void
 test_bad_input (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
@@ -531,6 +577,7 @@ main (int argc, char **argv)
   add_test ("/group/wait", test_wait);
   add_test ("/group/wait-for-an-empty-group", test_wait_for_an_empty_group);
   add_test ("/group/group-that-waits-for-itself", test_group_that_waits_for_itself);
+  add_test ("/group/made-on-another-thread", test_made_on_another_thread);
   add_test ("/group/bad-input", test_bad_input);
   add_test ("/group/used-when-the-context-has-gone", test_used_when_the_context_has_gone);
   add_test ("/group/tasks-with-the-same-signal", test_tasks_with_the_same_signal);

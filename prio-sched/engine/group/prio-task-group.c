@@ -288,9 +288,8 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
  * @limit: how many tasks run at a time, at least 1
  * @priority: the priority of tasks without their own priority
  *
- * Makes a group.
- *
- * Call it on the thread that runs the scheduler's main context.  With a wrong argument it logs a critical message.
+ * Makes a group.  Any thread may call it, and hand the group to the thread that runs the scheduler's
+ * main context.  With a wrong argument it logs a critical message.
  *
  * Returns: (transfer full): a new group
  *
