@@ -722,6 +722,29 @@ test_input_first_of_frame (Fixture *f, gconstpointer data)
   g_assert_cmpuint (input.n_before, ==, 0);
 }
 
+/* What has let input go first is aborted, and so waits no more: the next task lets it go first too. */
+static void
+test_input_first_again (Fixture *f, gconstpointer data)
+{
+  Input input = { .f = f, .length = 300000, .from = POSTED_BEFORE, .event = EVENT, .n_more = N_EVENTS };
+
+  attach_input (&input, G_PRIORITY_DEFAULT, has_events, take_event);
+  attach_input (&input, G_PRIORITY_DEFAULT, is_to_run, be_slow);
+  for (guint i = 0; i < 4; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+
+      input.ready = TRUE;
+      prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, note_early, &input, NULL);
+      run_until_length (f, i + 1);
+      g_assert_cmpuint (input.n_events, ==, N_EVENTS);
+      prio_task_controller_abort (controller, NULL);
+      fixture_run (f);
+      g_assert_cmpuint (input.n_events, ==, 0);
+    }
+  g_assert_cmpstr (f->log->str, ==, "SSSS");
+}
+
 static gboolean
 note_key (gpointer data)
 {
@@ -780,6 +803,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/turns/input-first/steps", GINT_TO_POINTER (STEPS), test_input_first);
   g_test_add_data_func ("/turns/input-first/posted-meanwhile", GINT_TO_POINTER (POSTED_MEANWHILE), test_input_first);
   g_test_add ("/turns/input-first/of-a-frame", Fixture, NULL, passing_set_up, test_input_first_of_frame, fixture_tear_down);
+  g_test_add ("/turns/input-first/again", Fixture, NULL, passing_set_up, test_input_first_again, fixture_tear_down);
   g_test_add ("/turns/input-first/of-a-microtask", Fixture, NULL, passing_set_up, test_input_first_of_microtask, fixture_tear_down);
   g_test_add_data_func ("/turns/input-first/posted-before", GINT_TO_POINTER (POSTED_BEFORE), test_input_first);
   g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
