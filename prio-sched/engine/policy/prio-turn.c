@@ -316,7 +316,7 @@ prio_turn_rest (PrioTurn *turn)
   turn->began = 0;
   end (turn, 0);
   turn->rests = TRUE;
-  turn->granted = FALSE;
+  turn->granted = turn->held = FALSE;
   turn->frame = 0;
   turn->spent = turn->since_whole = turn->rest_balance = turn->share = turn->frame_due = turn->background_since = 0;
 }
