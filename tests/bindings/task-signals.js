@@ -115,6 +115,16 @@ for (const [name, {newController, post}] of Object.entries(ways)) {
         assertEqual(nAborted, n);
     });
 
+    test(`${name}: each of many aborts keeps its own reason`, async () => {
+        const controllers = Array.from({length: 300}, newController), found = [];
+        const reject = signal => scheduler.post_task(nothing, {signal}).catch(reason => found.push(reason.message));
+        const signals = controllers.map(({signal}) => PrioSched.TaskSignal.any([signal.cancellable ?? signal], 'background'));
+        const ends = signals.map(reject);
+        controllers.forEach((controller, i) => controller.abort(new RangeError(i)));
+        await Promise.all([...ends, ...signals.map(reject)]);
+        assertEqual(found.sort((a, b) => a - b), Array.from({length: 600}, (_, i) => String(Math.floor(i / 2))));
+    });
+
     test(`${name}: a new signal after another, again and again`, async () => {
         const log = [];
         for (let i = 0; i < 200; i++) {
