@@ -158,6 +158,17 @@ test('dependents of a signal that stays', async () => {
     }, 20);
 });
 
+test('reasons of aborts, of any type', async () => {
+    await assertNoneKept(async payload => {
+        for (let i = 0; i < 100; i++) {
+            const controller = new PrioSched.TaskController(), signal = PrioSched.TaskSignal.any([controller.signal], 'background');
+            PrioSched.Scheduler.get_default().post_task(() => {}, {signal}).catch(() => {});
+            controller.abort(new Array(payload).fill(i));
+        }
+        await scheduler.postTask(() => {}, {priority: 'background'});
+    }, 20);
+});
+
 test('schedulers that nobody knows', async () => {
     await assertNoneKept(async payload => {
         for (let i = 0; i < 100; i++) {

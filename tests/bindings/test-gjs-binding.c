@@ -306,6 +306,25 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_assert_finalize_object (driver);
 }
 
+/* A reason is there as long as an error that has its code, also if that is a copy. */
+static void
+test_reasons (Fixture *f, gconstpointer data)
+{
+  GError *error = prio_sched_gjs_new_reason ("why"), *other = prio_sched_gjs_new_reason ("other"), *copy = NULL;
+  gint code = error->code;
+
+  g_assert_cmpint (code, !=, other->code);
+  g_assert_cmpstr (error->message, ==, "why");
+  copy = g_error_copy (error);
+  g_assert_cmpint (copy->code, ==, code);
+  g_clear_error (&error);
+  g_assert_true (prio_sched_gjs_has_reason (code));
+  g_clear_error (&copy);
+  g_assert_false (prio_sched_gjs_has_reason (code));
+  g_assert_true (prio_sched_gjs_has_reason (other->code));
+  g_clear_error (&other);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -314,6 +333,7 @@ main (int argc, char *argv[])
 #define add(path, func) g_test_add (path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
   add ("/gjs-binding/exit-without-an-interpreter", test_exit_without_an_interpreter);
   add ("/gjs-binding/jobs", test_jobs);
+  add ("/gjs-binding/reasons", test_reasons);
   add ("/gjs-binding/runner", test_runner);
   add ("/gjs-binding/context-goes", test_context_goes);
   return g_test_run ();

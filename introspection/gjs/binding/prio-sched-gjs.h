@@ -25,6 +25,12 @@ gboolean    prio_sched_gjs_guard_jobs (GSource       *source,
                                        GObject       *prober);
 
 PRIO_SCHED_GJS_EXPORT
+gboolean    prio_sched_gjs_has_reason (gint           code);
+
+PRIO_SCHED_GJS_EXPORT
+GError     *prio_sched_gjs_new_reason (const char    *message);
+
+PRIO_SCHED_GJS_EXPORT
 PrioRunner *prio_sched_gjs_new_runner (PrioScheduler *scheduler,
                                        GObject       *driver);
 

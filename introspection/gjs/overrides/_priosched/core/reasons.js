@@ -28,13 +28,20 @@ var toFunction = function toFunction(value) {
     return value;
 };
 
-// Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value;
-// dependent signals have a GError, whose code identifies the value.  Only the last
-// MAX_REASONS codes are kept, because GJS 1.74 cannot tell when an object is collected (its
-// WeakRef keeps the object alive).
-const MAX_REASONS = 100;
+// Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value; dependent signals have a GError, whose code
+// identifies the value here.  A value that refers to such a signal itself is never forgotten.
 const reasons = new Map();
-let lastReason = 0;
+
+// Forgets the oldest values that no error stands for any more.  One that is still needed becomes the youngest.
+function forgetReasons() {
+    for (const [code, reason] of reasons) {
+        reasons.delete(code);
+        if (imports.gi.PrioSchedGjs.has_reason(code)) {
+            reasons.set(code, reason);
+            return;
+        }
+    }
+}
 
 // What reasonOf (signal) returns.
 var setReason = function setReason(signal, value) {
@@ -42,11 +49,11 @@ var setReason = function setReason(signal, value) {
 };
 
 var wrapReason = function wrapReason(signal, value) {
-    const code = ++lastReason;
+    const error = imports.gi.PrioSchedGjs.new_reason(describe(value));
     setReason(signal, value);
-    reasons.set(code, {value});
-    reasons.delete(code - MAX_REASONS);
-    return GLib.Error.new_literal(REASON_DOMAIN, code, describe(value));
+    forgetReasons();
+    reasons.set(error.code, {value});
+    return error;
 };
 
 // Returns abort (controller, reason), which calls the library's method with a reason of any type.
