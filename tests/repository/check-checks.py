@@ -25,7 +25,7 @@ CHECKS = re.compile(r'\b(g_return_if_fail|g_return_val_if_fail|prio_return_if_wr
 # They answer, and do nothing else; prio_check_… () say what is wrong.
 QUESTIONS = {
     'PyGILState_Check', 'are_cancellables', 'check_runner_of_group', 'g_async_result_is_tagged', 'g_signal_lookup', 'g_task_is_valid', 'prio_check_callable',
-    'prio_check_limit', 'prio_check_no_delay', 'prio_check_priority', 'prio_check_scheduler', 'prio_check_share', 'prio_check_shared', 'prio_check_task', 'prio_check_task_group',
+    'prio_check_limit', 'prio_check_no_delay', 'prio_check_options', 'prio_check_priority', 'prio_check_scheduler', 'prio_check_share', 'prio_check_shared', 'prio_check_task', 'prio_check_task_group',
     'prio_check_task_options', 'prio_check_type', 'prio_check_yield_options', 'prio_complain_of_callback', 'prio_entry_get_state', 'prio_runner_is_owner',
     'prio_scheduler_check', 'prio_task_get_state', 'prio_task_is_completed', 'prio_task_is_valid',
 }

@@ -10,7 +10,6 @@
 #include "group/prio-task-group-private.h"
 #include "group/prio-task-group-wait-private.h"
 #include "loop/prio-traits-private.h"
-#include "post/prio-scheduler-steps-private.h"
 #include "scheduler/prio-options-private.h"
 
 /* Releases the user data of a task that has its result, which may not have been reported yet. */
@@ -170,43 +169,6 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
   signal = own.signal;
   member->task = task = prio_run_queue_post_task (self->places, &own, member_run, member, member_release_data);
   prio_member_hear_of (member);
-  return task;
-}
-
-/**
- * prio_task_group_post_steps: (skip)
- * @self: a group
- * @options: (nullable): the options, or %NULL for the defaults
- * @func: (scope notified) (closure user_data) (destroy notify): makes a step
- * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed
- *
- * Posts a task of steps, as [method@PrioSched.Scheduler.post_steps] does, that begins when the group has a free place.
- * It keeps the place until it ends.
- *
- * ```c
- * for (guint i = 0; i < n_folders; i++)
- *   g_object_unref (prio_task_group_post_steps (group, NULL, index_some, index_new (folders[i]), index_free));
- * ```
- *
- * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
- * Call it on the thread that runs the scheduler's main context.
- *
- * Returns: (transfer full): the task
- *
- * Since: 1.0
- */
-PrioTask *
-prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options, PrioStepFunc func, gpointer user_data,
-                            GDestroyNotify notify)
-{
-  PrioTask *task;
-
-  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
-  prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), NULL);
-
-  task = prio_task_group_post_task (self, options, prio_steps_run, prio_steps_new (func, user_data, notify), prio_steps_unref);
-  prio_task_set_program_func (task, (gpointer) func);
   return task;
 }
 

@@ -25,6 +25,12 @@ prio_scheduler_close (PrioScheduler *self)
   prio_loop_close (self->run_queue->loop);
 }
 
+gboolean
+prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
+{
+  return prio_check_task_options (function, options, has_func);
+}
+
 /* Keeps the task of @runner that has begun.  Without its own priority, it has the priority of @signal. */
 static guint
 keep_begun (PrioRunner *self, gint priority, GCancellable *signal)

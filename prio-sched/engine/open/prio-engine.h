@@ -24,6 +24,20 @@ void prio_scheduler_close (PrioScheduler *self);
  * pool if that is NULL.  With the checks that @function promises. */
 PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
                                  PrioTaskFunc func, gpointer data, GDestroyNotify notify);
+/* Returns whether @options are valid, and there is a function; if not, logs a critical message for @function. */
+gboolean prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func);
+
+/* Makes @task, whose function calls this in its state, go on with @func when its function has returned: as a continuation, at @due, µs,
+ * or when its turn comes if that is 0.  @data is released after @func, or when @task has ended. */
+void prio_task_go_on (PrioTask *task, gint64 due, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
+/* Returns the time in @delay ms from now, for prio_task_go_on (). */
+gint64 prio_task_due_after (guint64 delay);
+/* In the function of @task: returns whether it has no result, has not been deferred, and is not aborted; and tells whether it should
+ * yield. */
+gboolean prio_task_may_go_on (PrioTask *task, gboolean *should_yield);
+/* Returns whether the result of @task comes later. */
+gboolean prio_task_is_deferred (PrioTask *task);
+
 /* Posts the number @id with @options, which are valid; if @expiry is not NULL, as a continuation whose timeout
  * passes then. */
 PrioPosted prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options, const gint64 *expiry);

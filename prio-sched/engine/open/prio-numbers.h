@@ -97,6 +97,10 @@ void prio_loop_flush_releases (PrioLoop *loop);
 /* Outside. */
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
 PrioEntry *prio_task_get_entry (PrioTask *task);
+/* Logs a critical message about a wrong call of @function. */
+void prio_task_complain (PrioTask *task, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
+/* Sets the program's function that the task calls, if its own is the library's: for messages. */
+void prio_task_set_program_func (PrioTask *task, gpointer func);
 
 /* Outside: a task of a group that has no result yet, its function's data, and a number that identifies it until then. */
 PrioLoop *prio_task_group_get_loop (PrioTaskGroup *self);

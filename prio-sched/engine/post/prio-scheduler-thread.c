@@ -194,19 +194,13 @@ let_in (PrioPlaces *places)
   return TRUE;
 }
 
-static gboolean
-is_deferred (PrioTask *task)
-{
-  return (__atomic_load_n (&task->claim, __ATOMIC_ACQUIRE) & (PRIO_TASK_DEFERRED | PRIO_TASK_RETURNED)) == PRIO_TASK_DEFERRED;
-}
-
 /* Frees the place of @work, whose function has returned, unless the task keeps it.  Returns whether the place was
  * passed on to a work that waits for a thread. */
 static gboolean
 leave_place (PrioWork *work)
 {
   PrioPlaces *places = work->places;
-  gboolean keeps = is_deferred (work->task), passed;
+  gboolean keeps = prio_task_is_deferred (work->task), passed;
 
   prio_lock_lock (&work_lock);
   work->has_place = FALSE;

@@ -66,11 +66,11 @@ typedef enum
 {
   PRIO_TASK_DEFERRED = 1 << 0,
   PRIO_TASK_RETURNED = 1 << 1,
-  PRIO_TASK_CONTINUING = 1 << 2, /* deferred, and a step that may defer again runs: prio-scheduler-steps.c */
+  PRIO_TASK_CONTINUING = 1 << 2, /* deferred, and the next function, which may defer again, runs: prio-task-go-on.c */
   PRIO_TASK_GIVEN_UP = 1 << 3 /* the result is the reason of an abort: prio_task_return_error_if_aborted () */
 } PrioTaskClaim;
 
-/* The next slice of a task of post_steps (), part of a record of prio-scheduler-steps.c.  Owner thread. */
+/* The next function of a task that goes on, part of a record of prio-task-go-on.c.  Owner thread. */
 typedef struct _PrioTaskNext PrioTaskNext;
 
 struct _PrioTaskNext
@@ -136,7 +136,6 @@ gboolean prio_task_succeeds (PrioTask *self, GError **error, const char *functio
 gboolean prio_task_is_listened_to (PrioTask *self);
 gboolean prio_task_return_quietly (PrioTask *self, PrioResult *result);
 gboolean prio_task_fail_if_dropped (PrioTask *self);
-void prio_task_complain (PrioTask *self, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void prio_task_warn (PrioTask *self, const char *what);
 void prio_task_tell_late_result (PrioTask *self);
 void prio_task_notify_state (PrioTask *self);
@@ -171,12 +170,6 @@ prio_task_get_program_func (PrioTask *task)
   gpointer func = __atomic_load_n (&task->program_func, __ATOMIC_RELAXED);
 
   return func != NULL ? func : (gpointer) prio_task_get_func (task);
-}
-
-static inline void
-prio_task_set_program_func (PrioTask *task, gpointer func)
-{
-  __atomic_store_n (&task->program_func, func, __ATOMIC_RELAXED);
 }
 
 /* Returns the task that embeds @entry. */

@@ -83,6 +83,12 @@ prio_task_get_entry (PrioTask *self)
   return &self->entry;
 }
 
+void
+prio_task_set_program_func (PrioTask *self, gpointer func)
+{
+  __atomic_store_n (&self->program_func, func, __ATOMIC_RELAXED);
+}
+
 static void
 op_release_run_queue (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
@@ -167,7 +173,6 @@ describe (PrioTask *self)
   return g_strdup_printf ("an unnamed task (of function %p)", prio_task_get_program_func (self));
 }
 
-/* Logs a critical message about a wrong call of @function. */
 void
 prio_task_complain (PrioTask *self, const char *function, const char *format, ...)
 {

@@ -1,0 +1,224 @@
+/* prio-scheduler-steps.c: tasks of steps: a function that is called again and again
+ *
+ * The task makes steps as long as it need not yield, and then goes on as a continuation.
+ *
+ * SPDX-License-Identifier: LGPL-2.1-or-later
+ */
+
+#include "config.h"
+
+#include "base/prio-check-private.h"
+#include "base/prio-thread-private.h"
+#include "prio-engine.h"
+#include "prio-task-group.h"
+
+/* Held by the task, and by each continuation, whose step may end the task. */
+typedef struct
+{
+  PrioStepFunc func;
+  gpointer data;
+  GDestroyNotify notify;
+} Steps;
+
+/* The step that runs on this thread.  There are several if a step runs a main loop. */
+typedef struct _Making Making;
+
+struct _Making
+{
+  Making *outer;
+  PrioTask *task;
+  gint64 due; /* of the next step, if it is delayed: µs, or 0 */
+  gboolean is_delayed;
+};
+
+static PRIO_TLS Making *making;
+
+static Steps *
+steps_new (PrioStepFunc func, gpointer data, GDestroyNotify notify)
+{
+  Steps *self = g_atomic_rc_box_new (Steps);
+
+  *self = (Steps) { func, data, notify };
+  return self;
+}
+
+static void
+clear (gpointer data)
+{
+  Steps *self = data;
+
+  if (self->notify != NULL)
+    self->notify (self->data);
+}
+
+static void
+steps_unref (gpointer self)
+{
+  g_atomic_rc_box_release_full (self, clear);
+}
+
+/* The function of the task, and of what goes on with it: makes steps as long as the task need not yield. */
+static void
+run (PrioTask *task, gpointer data)
+{
+  Making self = { .outer = making, .task = task };
+  Steps *steps = data;
+  gboolean more, yields = FALSE;
+
+  do
+    {
+      making = &self;
+      more = steps->func (task, steps->data);
+      making = self.outer;
+      more = more && prio_task_may_go_on (task, &yields);
+    }
+  while (more && !yields && !self.is_delayed);
+  if (G_UNLIKELY (self.is_delayed) && prio_task_is_deferred (task))
+    prio_task_complain (task, "prio_task_delay_step", "is deferred, and makes no step after the delay");
+  if (more)
+    prio_task_go_on (task, self.due, run, g_atomic_rc_box_acquire (steps), steps_unref);
+}
+
+/**
+ * prio_task_delay_step: (skip)
+ * @self: a task, in a step of its function
+ * @delay: how long to wait before the next step, in milliseconds
+ *
+ * Delays the next step of a task, such as when a lock is taken or a device is busy.
+ *
+ * The step then returns %G_SOURCE_CONTINUE.  If it returns %G_SOURCE_REMOVE, the task ends.  Meanwhile an abort ends
+ * the task at once, as in [method@PrioSched.Scheduler.sleep_async].  The last call in a step counts.
+ *
+ * ```c
+ * static gboolean
+ * render_page (PrioTask *task, gpointer data)
+ * {
+ *   Document *document = data;
+ *
+ *   if (!g_mutex_trylock (&document->lock))
+ *     {
+ *       prio_task_delay_step (task, 5); // a thread is using it: again in 5 ms
+ *       return G_SOURCE_CONTINUE;
+ *     }
+ *   document_render_next_page (document);
+ *   g_mutex_unlock (&document->lock);
+ *   return document_has_more_pages (document);
+ * }
+ * ```
+ *
+ * Call it in a step of @self, that is in a function that [method@PrioSched.Scheduler.post_steps] or
+ * [method@PrioSched.TaskGroup.post_steps] calls.  Elsewhere it logs a critical message, and does nothing.
+ *
+ * Since: 1.0
+ */
+void
+prio_task_delay_step (PrioTask *self, guint64 delay)
+{
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_TASK));
+  if (making == NULL || making->task != self)
+    {
+      prio_task_complain (self, G_STRFUNC, "makes no step now, which could be delayed");
+      return;
+    }
+
+  making->is_delayed = TRUE;
+  making->due = prio_task_due_after (delay);
+}
+
+/**
+ * prio_scheduler_post_steps: (skip)
+ * @self: a scheduler
+ * @options: (nullable): the options, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): makes a step
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Posts a task of steps: @func is called again and again until it returns %G_SOURCE_REMOVE.
+ *
+ * It is called until [method@PrioSched.Scheduler.should_yield] returns %TRUE: the time slice is over, or a more urgent
+ * task waits.  Then the task yields, and goes on as a continuation: with its priority, its signal and its timeout,
+ * before new tasks of that priority.  A step should be short; it does not have to count or to look at the clock.
+ *
+ * ```c
+ * static gboolean
+ * index_row (PrioTask *task, gpointer user_data)
+ * {
+ *   Index *index = user_data;
+ *
+ *   if (!index_add (index, rows[index->n]))
+ *     prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "Row %u is damaged", index->n);
+ *   else if (++index->n < n_rows)
+ *     return G_SOURCE_CONTINUE;
+ *   else
+ *     prio_task_return_int (task, index->n_words);
+ *   return G_SOURCE_REMOVE;
+ * }
+ *
+ * task = prio_scheduler_post_steps (scheduler, &PRIO_TASK_OPTIONS (.signal = signal), index_row, index, index_free);
+ * ```
+ *
+ * A step that gives the task its result or an error, or defers the result, is the last step, whatever it returns.
+ * Otherwise the task is fulfilled without a value after the last step.  Between two steps an abort,
+ * [method@PrioSched.Task.cancel] or a result from other code ends the task: @func is not called any more.  The task is
+ * in the state %PRIO_TASK_STATE_RUNNING from its first step to its end; each slice is a run in statistics and traces.
+ *
+ * Language bindings make steps of generators.
+ *
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ *
+ * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_scheduler_post_steps (PrioScheduler *self, const PrioTaskOptions *options, PrioStepFunc func, gpointer user_data,
+                           GDestroyNotify notify)
+{
+  PrioTask *task;
+
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER), NULL);
+  prio_return_val_if_wrong (prio_check_options (G_STRFUNC, options, func != NULL), NULL);
+
+  task = prio_scheduler_post_task (self, options, run, steps_new (func, user_data, notify), steps_unref);
+  prio_task_set_program_func (task, (gpointer) func);
+  return task;
+}
+
+/**
+ * prio_task_group_post_steps: (skip)
+ * @self: a group
+ * @options: (nullable): the options, or %NULL for the defaults
+ * @func: (scope notified) (closure user_data) (destroy notify): makes a step
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Posts a task of steps, as [method@PrioSched.Scheduler.post_steps] does, that begins when the group has a free place.
+ * It keeps the place until it ends.
+ *
+ * ```c
+ * for (guint i = 0; i < n_folders; i++)
+ *   g_object_unref (prio_task_group_post_steps (group, NULL, index_some, index_new (folders[i]), index_free));
+ * ```
+ *
+ * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ * Call it on the thread that runs the scheduler's main context.
+ *
+ * Returns: (transfer full): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_task_group_post_steps (PrioTaskGroup *self, const PrioTaskOptions *options, PrioStepFunc func, gpointer user_data,
+                            GDestroyNotify notify)
+{
+  PrioTask *task;
+
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), NULL);
+  prio_return_val_if_wrong (prio_check_options (G_STRFUNC, options, func != NULL), NULL);
+
+  task = prio_task_group_post_task (self, options, run, steps_new (func, user_data, notify), steps_unref);
+  prio_task_set_program_func (task, (gpointer) func);
+  return task;
+}
