@@ -52,7 +52,7 @@ CLOSED = re.compile(r'watch/|bindings/|above/prio-(?!rows|task-group-feed)|base/
 PART = re.compile(rf'\bloop->({"|".join(OWNERS)})\.(\w+)')
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The most lines of code, and whether that is kept.
-LINES = {'engine/ with base/': (14000, False), 'prio-sched/': (18200, True)}
+LINES = {'engine/ with base/': (14000, True), 'prio-sched/': (18200, True)}
 # No more stations than this, in no more modules than that.
 BOUNDS = {'prio_scheduler_post_full': (40, 12)}
 WAYS = ('prio_scheduler_post', 'prio_scheduler_post_full', 'prio_scheduler_post_task', 'prio_task_group_post_task')
