@@ -233,6 +233,47 @@ test('a generator that has heard of an abort goes on within its slice', async ()
     assertEqual(cleaned, 3);
 });
 
+// What ends the steps, by what they wait for then.
+const ends = {
+    'a sleep': () => [() => scheduler.sleep(60000)],
+    'a promise': () => [() => new Promise(() => {})],
+    'its own abort': abort => [abort],
+    'its own abort, which yields a sleep': abort => [() => {
+        abort();
+        return scheduler.sleep(60000);
+    }],
+};
+for (const [name, make] of Object.entries(ends)) {
+    test(`steps that have heard of an abort may sleep: ${name}`, async () => {
+        for (const isLate of [false, true]) {
+            const controller = new PrioSched.TaskController('background'), log = [];
+            const [wait] = make(() => controller.abort('stop'));
+            let begun, closed;
+            const [hasBegun, isClosed] = [new Promise(resolve => (begun = resolve)), new Promise(resolve => (closed = resolve))];
+            scheduler.post_steps(function* () {
+                if (isLate)
+                    yield scheduler.sleep(1);
+                begun();
+                try {
+                    yield wait();
+                } catch (error) {
+                    log.push(error, PrioSched.SchedulingState.get_current()?.get_signal() ?? null);
+                    yield scheduler.sleep(1);
+                    yield 'a step';
+                    yield scheduler.sleep(1);
+                    log.push('slept');
+                } finally {
+                    closed();
+                }
+            }, {signal: controller.signal}).catch(() => {});
+            await hasBegun;
+            controller.abort('stop');
+            await isClosed;
+            assertEqual(log, ['stop', null, 'slept']);
+        }
+    });
+}
+
 test('what it throws is the result', async () => {
     const why = new Error('mine');
     assert(await rejection(scheduler.post_steps(function* () {

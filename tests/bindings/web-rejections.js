@@ -216,6 +216,54 @@ test('what a task without a signal has thrown is named too, in the one report of
     }
 });
 
+test('what a callback of feed () has thrown is told with its line', async () => {
+    for (const name of [undefined, 'rows']) {
+        await expectWarnings([`*rejection of a task*, “${name ?? 'load'}”: Error: row 1\nload@*`], async () => {
+            await new PrioSched.TaskGroup({limit: 2}).feed(async function load(row) {
+                await native.sleep(1);
+                if (row === 1)
+                    throw new Error(`row ${row}`);
+            }, [0, 1, 2], {name});
+        });
+    }
+});
+
+test('the rejection of a sleep that nobody handles is told with its reason and its line', async () => {
+    for (const wait of [options => native.sleep(60000, options), options => native.yield(options), options => scheduler.yield(options)]) {
+        await expectWarnings(['*rejection of a task*: Error: why\nabortHere@*'], async () => {
+            const controller = new PrioSched.TaskController(), {signal} = controller;
+            wait({signal});
+            wait({signal}).catch(() => {});
+            (function abortHere() {
+                controller.abort(new Error('why'));
+            })();
+            await iteration();
+        });
+    }
+});
+
+test('what is not a generator is told with the line that has posted it', async () => {
+    for (const poster of [native, new PrioSched.TaskGroup({limit: 2})]) {
+        await expectWarnings(['*rejection of a task*: TypeError: 5 is not a generator\npostHere@*'], async () => {
+            (function postHere() {
+                poster.post_steps(() => 5);
+            })();
+            await iteration();
+        });
+    }
+});
+
+test('a promise that steps yield beside an abort is not told of', async () => {
+    await expectWarnings([], async () => {
+        const controller = new PrioSched.TaskController('background');
+        await rejection(native.post_steps(function* () {
+            yield native.sleep(1);
+            controller.abort('stop');
+            yield native.sleep(1);
+        }, {signal: controller.signal}));
+    });
+});
+
 test('those that a Gio.Cancellable has cancelled are told once', async () => {
     for (const post of [options => scheduler.postTask(() => {}, options), options => native.post_task(() => {}, options)]) {
         const signal = new Gio.Cancellable();
