@@ -46,10 +46,16 @@ var toUnstepped = function toUnstepped(value, where) {
         'go through it with for await in an asynchronous function');
 };
 
-function toGenerator(value) {
-    if (typeof value?.next !== 'function' || typeof value.throw !== 'function' || typeof value[Symbol.iterator] !== 'function')
-        throw new TypeError(`${named(value)} is not a generator`);
-    return value;
+// posted is the stack of the code that has posted the function that has returned value, or null.
+function toGenerator(value, posted) {
+    if (typeof value?.next === 'function' && typeof value.throw === 'function' && typeof value[Symbol.iterator] === 'function')
+        return value;
+    throw Object.assign(new TypeError(`${named(value)} is not a generator`), posted && {stack: posted});
+}
+
+// Calls one of two functions, which never throw, when promise has settled, whatever its methods are.
+function settled(promise, fulfilled, rejected) {
+    new Promise(resolve => resolve(promise)).then(fulfilled, rejected);
 }
 
 // The steps of a generator in a task, and in continuations of that task, which the library calls without a promise: in a main loop that
@@ -107,17 +113,34 @@ class Steps {
             const refusal = isAborted ? {reason: this.#watch.take()} : waits ? this.#waitFor(step.value) : this.#goOn('next');
             if (refusal === null)
                 return step;
-            step = this.#generator.throw(this.#hear(refusal));
+            if (waits)
+                settled(step.value, () => {}, () => {});
+            return this.#throw(refusal);
         }
         this.#report();
         return step;
     }
 
     // The generator hears of an abort once, and cleans up outside of the aborted task.
-    #hear({reason}) {
+    #hear() {
         this.#watch.end();
         this.#state = this.#tasks.stateAfterAbort(this.#state);
-        return reason;
+    }
+
+    #throw({reason}) {
+        let end;
+        this.#hear();
+        this.#tasks.runIn(this.#state, () => {
+            try {
+                const step = this.#make('throw', reason);
+                end = () => step;
+            } catch (error) {
+                end = () => {
+                    throw error;
+                };
+            }
+        });
+        return end();
     }
 
     #resume(method, value) {
@@ -130,8 +153,9 @@ class Steps {
         }
     }
 
-    #throwSoon(refusal) {
-        this.#tasks.runSoon(this.#state, () => this.#resume('throw', this.#hear(refusal)));
+    #throwSoon({reason}) {
+        this.#hear();
+        this.#tasks.runSoon(this.#state, () => this.#resume('throw', reason));
     }
 
     // Posts a continuation.  Returns null, or, if the task has been aborted, the reason.  If it is aborted later, the steps go on then.
@@ -166,7 +190,7 @@ class Steps {
                 this.#throwSoon(refused);
         };
         if (refusal === null)
-            new Promise(resolve => resolve(promise)).then(on('next'), on('throw')); // which never throws
+            settled(promise, on('next'), on('throw'));
         return refusal;
     }
 }
@@ -177,7 +201,8 @@ class Steps {
 var toSteps = function toSteps(scheduler, make, progress, tasks) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
-    const steps = () => new Steps(scheduler, toGenerator(make()), tell, tasks).begin();
+    const posted = Object.getPrototypeOf(make) === GENERATOR ? null : new Error().stack;
+    const steps = () => new Steps(scheduler, toGenerator(make(), posted), tell, tasks).begin();
     steps.calls = make; // for names of what runs
     return steps;
 };
