@@ -244,9 +244,9 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
         const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
         const itsTable = tableOf(self), promise = new Promise(keepResolvers);
         if (signal !== null || priority !== null)
-            itsTable.yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority, 0, turns);
+            itsTable.yieldWith(promise, inheritsSignal, givenSignal, inheritsPriority, givenPriority, 0, turns);
         else if (turns)
-            itsTable.yieldWith(true, null, true, UNSET, 0, true);
+            itsTable.yieldWith(promise, true, null, true, UNSET, 0, true);
         else
             itsTable.yield();
         return promise;
@@ -260,7 +260,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
         const givenSignal = inheritsSignal ? null : toSignal(signal);
         const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
         const itsTable = tableOf(this), promise = new Promise(keepResolvers);
-        itsTable.yieldWith(inheritsSignal, givenSignal, inheritsPriority, givenPriority, milliseconds);
+        itsTable.yieldWith(promise, inheritsSignal, givenSignal, inheritsPriority, givenPriority, milliseconds);
         return promise;
     };
 

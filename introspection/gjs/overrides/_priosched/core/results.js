@@ -87,11 +87,11 @@ var Results = class Results {
         }
     }
 
-    // A promise that is rejected already.
-    rejected(reason) {
+    // A promise that is rejected already, of a task that has the name, if any.
+    rejected(reason, name = null) {
         let reject = null;
         const promise = this.unhandled.expect(new Promise((_resolve, rejectIt) => (reject = rejectIt)));
-        this.unhandled.add(promise, reason, null);
+        this.unhandled.add(promise, reason, name);
         reject(reason);
         return promise;
     }

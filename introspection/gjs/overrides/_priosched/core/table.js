@@ -328,11 +328,12 @@ var Table = class Table {
         this.#yieldIn(outer, this.#entries.add(entry), entry);
     }
 
-    // Yields with the older draft's options: each is inherited or given.
-    yieldWith(inheritsSignal, signal, inheritsPriority, priority, delay = 0, takesTurns = false) {
+    // Yields with the older draft's options: each is inherited or given.  It settles promise, the last one.
+    yieldWith(promise, inheritsSignal, signal, inheritsPriority, priority, delay = 0, takesTurns = false) {
         const outer = this.#running.currentState();
         const inherited = this.stateToInherit(outer);
         const entry = new Entry(null, Current.stateToYield(this, inherited, inheritsSignal, signal, inheritsPriority, priority, takesTurns));
+        entry.promise = this.#results.unhandled.expect(promise);
         const id = this.#entries.add(entry);
         this.#enter(id, entry, outer, this.#postFull(id, entry.state, delay, true));
     }

@@ -107,7 +107,7 @@ function make(PrioSched) {
         nativePart: native?.gain,
         ownTable: () => tables.own,
         queueMicrotask: Current.make(PrioSched, {currentState, native, runIn, tableOf}),
-        rejected: reason => results.rejected(reason),
+        rejected: (reason, name) => results.rejected(reason, name),
         runAsNone: callback => runIn(null, callback),
         runSoon: (state, callback) => tables.own.wake(() => runIn(state, callback)),
         stateAfterAbort: ({priority, signal, table}) => table.states[priority || signal?.priority || USER_VISIBLE],

@@ -16,7 +16,7 @@ function toIterator(items) {
 }
 
 // A generator: it waits for the promises that it yields.
-function* feed(group, callback, iterator, options, checkSignal) {
+function* feed(group, callback, iterator, options, tasks, checkSignal) {
     let nOpen = 0, wake = () => {};
     const {signal} = group, change = () => new Promise(resolve => { wake = resolve; });
     const handlers = ['pending', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
@@ -26,11 +26,11 @@ function* feed(group, callback, iterator, options, checkSignal) {
             wake();
         };
         nOpen++;
-        // One that fails is reported, as nobody has its promise.
+        // Nobody has its promise: one that fails is reported.
         group.post_task(Object.assign(() => callback(value), {calls: callback}), options).then(ended, error => {
             ended();
             if (!signal.is_cancelled() && !(error instanceof AbortError))
-                throw error;
+                tasks.rejected(error, options.name);
         });
     };
     let isOver = false;
@@ -71,7 +71,7 @@ var addFeed = function addFeed({TaskGroup, TaskSignal}, tasks, {checkNames, sche
             if (either.is_cancelled())
                 throw tasks.reasonOf(either);
         };
-        return scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, checkSignal),
+        return scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, tasks, checkSignal),
             {signal: either, name: given});
     };
 };

@@ -606,7 +606,7 @@ function make(PrioSched, tasks) {
                 if (priority === undefined && signal === undefined)
                     table.yield();
                 else
-                    table.yieldWith(inheritsSignal, s === null ? cancellable : s.signal, inheritsPriority, number);
+                    table.yieldWith(promise, inheritsSignal, s === null ? cancellable : s.signal, inheritsPriority, number);
                 return promise;
             } catch (error) {
                 return tasks.rejected(error);
