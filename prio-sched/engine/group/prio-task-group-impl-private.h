@@ -36,6 +36,7 @@ struct _PrioTaskGroup
   PrioMember *running; /* with its function on the stack, innermost, or NULL */
 
   GQueue waits[PRIO_TASK_GROUP_FIRST + 1][2]; /* by PrioTaskGroupWait, and by whether a member of the group waits */
+  guint n_waits;          /* in all of @waits */
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the last of these while there were waits for any, or NULL */

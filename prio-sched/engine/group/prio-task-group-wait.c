@@ -58,6 +58,7 @@ end_wait (PrioWait *wait)
   if (wait->link.data != NULL)
     {
       wait->link.data = NULL;
+      self->n_waits--;
       g_queue_unlink (&self->waits[wait->until][wait->member != NULL], &wait->link);
       if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length == 0)
         g_clear_error (&self->last_error);
@@ -157,7 +158,7 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
 void
 prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 {
-  g_autoptr (GPtrArray) ended = list_ended (self, completed);
+  g_autoptr (GPtrArray) ended = self->n_waits > 0 ? list_ended (self, completed) : NULL;
 
   if (ended == NULL)
     return;
@@ -190,6 +191,7 @@ join (gpointer data)
   wait->n_failed = self->n_failed;
   wait->order = self->next_wait++;
   wait->link.data = wait;
+  self->n_waits++;
   g_queue_push_tail_link (&self->waits[wait->until][wait->member != NULL], &wait->link);
   prio_task_group_settle_waits (self, NULL);
 }

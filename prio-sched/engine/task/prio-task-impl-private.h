@@ -118,6 +118,7 @@ struct _PrioTask
                      * signal had not been aborted before */
   guint8 has_result;
   guint8 notified : 1;       /* the notification of the completion has begun */
+  guint8 is_heard : 1;       /* the completion had a handler: the task does not go into the pool */
   guint8 tells_progress : 1; /* a microtask will notify the progress */
   gint8 priority;  /* as posted, or PRIO_PRIORITY_UNSET */
 

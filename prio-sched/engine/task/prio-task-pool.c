@@ -58,8 +58,7 @@ is_reusable (PrioTask *task)
 {
   GObject *object = &task->parent_instance;
 
-  return g_atomic_int_get ((gint *) &object->ref_count) == 1 && object->qdata == NULL &&
-         !prio_task_is_listened_to (task);
+  return g_atomic_int_get ((gint *) &object->ref_count) == 1 && object->qdata == NULL && !task->is_heard;
 }
 
 /* Frees some tasks, in a dispatch of an idle loop. */

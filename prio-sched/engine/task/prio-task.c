@@ -468,7 +468,8 @@ prio_task_notify (PrioTask *self)
 
   /* A handler may run a nested main loop, which calls this again. */
   self->notified = TRUE;
-  if (!notified && prio_task_is_listened_to (self))
+  self->is_heard = prio_task_is_listened_to (self);
+  if (!notified && self->is_heard)
     prio_task_notify_state (self);
 }
 
