@@ -221,18 +221,24 @@ fn a_hundred_thousand_that_are_aborted_at_once_hold_the_loop_for_no_more_than_tw
     }
     with_scheduler(|scheduler| {
         assert_eq!(scheduler.time_slice(), Duration::from_micros(100) * IN_TWO_SLICES / 2);
-        for how in ["queued", "waiting", "by their handles"] {
+        for how in ["queued", "in a group", "waiting", "by their handles"] {
+            let group = TaskGroup::new(scheduler, 4, Priority::UserVisible);
             let (controller, n_dropped, most, last) =
                 (TaskController::new(Priority::UserVisible), Rc::new(Cell::new(0)), Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
             let spawn = |i| {
                 let slow = Slow(i, n_dropped.clone());
-                scheduler.spawn_local(controller.signal(), async move {
+                let future = async move {
                     let _slow = slow;
                     pending::<()>().await
-                })
+                };
+                if how == "in a group" {
+                    group.spawn_local(TaskOptions::new(), future)
+                } else {
+                    scheduler.spawn_local(controller.signal(), future)
+                }
             };
             let handles: Vec<_> = (0..N).map(spawn).collect();
-            if how != "queued" {
+            if how == "waiting" || how == "by their handles" {
                 run_until(scheduler, || scheduler.n_pending() == 0);
             }
             let source = glib::idle_source_new(None, glib::Priority::DEFAULT, {
@@ -247,6 +253,7 @@ fn a_hundred_thousand_that_are_aborted_at_once_hold_the_loop_for_no_more_than_tw
             if how == "by their handles" {
                 handles.iter().for_each(JoinHandle::abort);
             } else {
+                group.abort(None);
                 controller.abort(None);
             }
             assert_eq!(n_dropped.get(), 0);
