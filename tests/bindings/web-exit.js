@@ -65,6 +65,9 @@ const outside = {
     'code that has awaited a call of GIO': '(async () => { await read(); exit(); })()',
     'code that has awaited long after everything else': '(async () => { await native.sleep(100); await read(); exit(); })()',
     'steps that have waited': 'native.post_steps(function* () { yield read(); exit(); })',
+    'code that has awaited a timeout': '(async () => { await new Promise(resolve => setTimeout(resolve, 1)); exit(); })()',
+    'code that has awaited a timeout, long after everything else':
+        '(async () => { await native.sleep(100); await new Promise(resolve => setTimeout(resolve, 100)); exit(); })()',
 };
 const others = {
     'alone': '',
@@ -75,6 +78,9 @@ for (const [name, body] of Object.entries(outside)) {
     for (const [beside, other] of Object.entries(others))
         bodies[`${name}, ${beside}`] = `left = 1e9; native.post_task(() => {}); ${other}; ${body}`;
 }
+
+bodies['code that goes on before any task has run'] =
+    'left = 1e9; scheduler.postTask(() => print("a task"), {delay: 1e6}); (async () => { await null; exit(); })()';
 
 for (const [name, body] of Object.entries(bodies)) {
     test(`System.exit () in ${name}`, () => {
