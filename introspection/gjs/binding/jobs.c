@@ -9,9 +9,9 @@
  * reaches that task, and the job is not part of it.
  *
  * After `System.exit ()` in a job GJS runs no job any more and says so to nobody: the program would go on without its promises, and spin
- * if one of them settled.  So once jobs may have been run, one more is queued before the main loop sleeps, at most every INTERVAL.
- * Jobs that the source leaves in the queue mean that the program is to end, or that the main loop is run by a job: in a loop in which
- * jobs have been run before, it is the former.
+ * if one of them settled.  Anything that the main loop dispatches may run jobs, as the functions of setTimeout () do.  So one more is
+ * queued before the main loop sleeps again, at most every INTERVAL.  Jobs that the source leaves in the queue mean that the program is
+ * to end, or that the main loop is run by a job: in a loop in which the source has run jobs before, it is the former.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -30,10 +30,11 @@ static GSourceFuncs guarded;
 typedef struct
 {
   GSource *source;
-  GObject *prober;   /* queues a job when its property `id` is set, and tells by `known` whether one has been run in this main loop */
-  gint64 probed;     /* when it last was, in microseconds */
-  gint64 stuck;      /* when the source last left jobs in its queue, or 0 if it has run them since */
-  gboolean is_due;   /* whether jobs may have been run since it was probed */
+  GObject *prober;    /* queues a job when its property `id` is set */
+  gint64 probed;      /* when it last was, in microseconds */
+  gboolean is_probed; /* whether the main loop has dispatched nothing since */
+  gint64 stuck;       /* when the source last left jobs in its queue, or 0 if it has run them since */
+  gpointer loop;      /* where on the stack the main loop is that has last run jobs by the source */
 } PrioJobs;
 
 static void
@@ -77,13 +78,18 @@ has_passed (gint64 time, gint *timeout)
 static gboolean
 jobs_prepare (GSource *source, gint *timeout)
 {
-  const PrioJobs *jobs = jobs_of (source);
+  PrioJobs *jobs = jobs_of (source);
+  gboolean is_probed;
 
   if (prio_runner_get_runs_jobs ())
     return FALSE;
   if (original->prepare (source, timeout))
     return jobs == NULL || jobs->stuck == 0 || has_passed (jobs->stuck, timeout);
-  return jobs != NULL && jobs->is_due && has_passed (jobs->probed, timeout);
+  if (jobs == NULL)
+    return FALSE;
+  is_probed = jobs->is_probed;
+  jobs->is_probed = FALSE;
+  return !is_probed && has_passed (jobs->probed, timeout);
 }
 
 static gboolean
@@ -102,46 +108,42 @@ has_jobs (GSource *source)
   return !g_source_is_destroyed (source) && original->prepare (source, &timeout);
 }
 
-/* Before the source runs its jobs, or, if it has none, in order to see whether it still does. */
-static void
-before_jobs (PrioJobs *jobs)
-{
-  jobs->is_due = has_jobs (jobs->source);
-  if (jobs->is_due)
-    return;
-  jobs->probed = g_get_monotonic_time ();
-  g_object_set (jobs->prober, "id", 1, NULL);
-}
-
-/* Outside of tasks, the source has left jobs in its queue, or has not. */
-static void
-after_jobs (PrioJobs *jobs, gboolean are_left)
-{
-  gboolean known;
-
-  jobs->stuck = are_left ? g_get_monotonic_time () : 0;
-  if (!are_left)
-    return;
-  g_object_get (jobs->prober, "known", &known, NULL);
-  if (known)
-    prio_sched_gjs_exit ();
-}
-
-/* Jobs that are left are what the source could not run, or what its end has queued.  Those a second call runs.  What has been noted holds
- * for as long as the task runs. */
+/* Runs what is queued, or, if that is nothing, one job, in order to see whether jobs still run.  Jobs that are left are what the source
+ * could not run, or what its end has queued.  Those a second call runs. */
 static gboolean
-jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
+dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
   PrioJobs *jobs = jobs_of (source);
   gboolean again;
 
-  if (jobs != NULL)
-    before_jobs (jobs);
+  if (jobs != NULL && !has_jobs (source))
+    {
+      jobs->probed = g_get_monotonic_time ();
+      jobs->is_probed = TRUE;
+      g_object_set (jobs->prober, "id", 1, NULL);
+    }
   again = original->dispatch (source, callback, data);
   if (again && has_jobs (source))
     again = original->dispatch (source, callback, data);
-  if (!prio_runner_set_runs_jobs (again && has_jobs (source)) && jobs != NULL)
-    after_jobs (jobs, again && has_jobs (source));
+  return again;
+}
+
+/* Called by a main loop, from one place on the stack as long as that runs.  What is noted of jobs that are left holds for as long as the
+ * task runs. */
+static gboolean
+jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
+{
+  gpointer loop = __builtin_frame_address (0);
+  gboolean again = dispatch (source, callback, data), are_left = again && has_jobs (source);
+  PrioJobs *jobs = jobs_of (source);
+
+  if (prio_runner_set_runs_jobs (are_left) || jobs == NULL)
+    return again;
+  jobs->stuck = are_left ? g_get_monotonic_time () : 0;
+  if (!are_left)
+    jobs->loop = loop;
+  else if (jobs->loop == loop)
+    prio_sched_gjs_exit ();
   return again;
 }
 
@@ -178,17 +180,16 @@ run_jobs (gpointer data)
   if (g_source_is_destroyed (jobs->source))
     return G_SOURCE_REMOVE;
   if (has_jobs (jobs->source) || is_ready (jobs->source))
-    jobs_dispatch (jobs->source, NULL, NULL);
+    prio_runner_set_runs_jobs (dispatch (jobs->source, NULL, NULL) && has_jobs (jobs->source));
   /* The task may run jobs. */
-  jobs->is_due = TRUE;
+  jobs->is_probed = FALSE;
   return G_SOURCE_CONTINUE;
 }
 
 /**
  * prio_sched_gjs_guard_jobs:
  * @source: the source in whose dispatch GJS runs its jobs
- * @prober: an object with two properties: `id`, a number, which queues a job when it is set, and `known`, which tells whether that
- *   has been run in this main loop
+ * @prober: an object with the property `id`, a number, which queues a job when it is set
  *
  * Runs GJS's jobs between two tasks, lets main loops go on that are run by jobs, and ends the program if a job has asked GJS to exit.
  *
@@ -219,7 +220,7 @@ prio_sched_gjs_guard_jobs (GSource *source, GObject *prober)
   if (context == NULL || !guard (source))
     return FALSE;
   jobs = g_atomic_rc_box_new0 (PrioJobs);
-  *jobs = (PrioJobs) { .source = g_source_ref (source), .prober = g_object_ref (prober), .is_due = TRUE };
+  *jobs = (PrioJobs) { .source = g_source_ref (source), .prober = g_object_ref (prober) };
   g_private_replace (&jobs_here, g_atomic_rc_box_acquire (jobs));
   prio_runner_add_interlude (context, run_jobs, jobs, jobs_unref);
   return TRUE;
