@@ -5,7 +5,6 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import gc
 import unittest
-import weakref
 
 import gi
 
@@ -32,7 +31,7 @@ WAYS = {
     'connect (), with data': lambda signal, window: signal.connect('cancelled', lambda signal, own: own.stopped(signal), window),
     'connect_after ()': lambda signal, window: signal.connect_after('cancelled', window.stopped, 1, 2),
     'connect () of GIO': lambda signal, window: signal.connect(lambda *_: window.heard.append(1)),
-    'notify': lambda signal, window: signal.connect('notify::priority', lambda *_: window.stopped(signal)),
+    'notify': lambda signal, window: signal.connect('notify::priority', lambda signal, _: window.stopped(signal)),
 }
 
 
@@ -45,24 +44,76 @@ def collect():
 
 class Handlers(unittest.TestCase):
 
-    def count(self, windows):
+    def count(self):
         collect()
-        return sum(window() is not None for window in windows)
+        # A weak reference is cleared before a finalizer keeps the window.
+        return sum(isinstance(window, Window) for window in gc.get_objects())
 
     def test_a_window_goes_of_whose_controller_it_has_a_handler(self):
         for name, connect in WAYS.items():
             for how in ('at once', 'aborted', 'after a task'):
                 with self.subTest(connected_by=name, goes=how):
-                    windows = []
                     for _ in range(20):
                         window = Window(connect)
-                        windows.append(weakref.ref(window))
                         if how == 'aborted':
                             window.controller.abort()
                         elif how == 'after a task':
                             scheduler.post_task(int, signal=window.controller.signal)
                         del window
-                    self.assertEqual(self.count(windows), 0)
+                    self.assertEqual(self.count(), 0)
+
+    def test_a_window_goes_that_has_its_tasks(self):
+        """They have ended, each in its own way."""
+        async def wait():
+            await scheduler.sleep(0)
+
+        def post(how, signal):
+            if how == 'in a thread':
+                return scheduler.run_in_thread(int, signal=signal)
+            if how == 'in a group':
+                return PrioSched.TaskGroup().post_task(int, signal=signal)
+            if how == 'coroutine':
+                return scheduler.post_task(wait, signal=signal)
+            if how == 'coroutine with a priority':
+                return scheduler.post_task(wait, 'user-blocking', signal=signal)
+            return scheduler.post_task(int, signal=signal, delay=10 ** 8 if how == 'cancelled' else 0)
+        for how in ('function', 'coroutine', 'coroutine with a priority', 'in a group', 'in a thread', 'cancelled',
+                    'aborted'):
+            with self.subTest(task=how):
+                for _ in range(20):
+                    window = Window(WAYS['connect ()'])
+                    window.task = post(how, window.controller.signal)
+                    if how == 'cancelled':
+                        window.task.cancel()
+                    elif how == 'aborted':
+                        window.controller.abort()
+                    while not window.task.done():
+                        GLib.MainContext.default().iteration(True)
+                    del window
+                self.assertEqual(self.count(), 0)
+
+    def test_a_window_goes_that_has_a_latest(self):
+        for _ in range(20):
+            window = Window(WAYS['connect ()'])
+            window.search = scheduler.latest(int, signal=window.controller.signal)
+            del window
+        self.assertEqual(self.count(), 0)
+
+    def test_a_latest_keeps_its_signal(self):
+        search = scheduler.latest(lambda signal: 1, signal=PrioSched.TaskController().signal)
+        collect()
+        run = search()
+        while not run.done():
+            GLib.MainContext.default().iteration(True)
+        self.assertEqual(PrioSched.run(run), 1)
+
+    def test_a_task_that_has_ended_has_the_priority_that_it_had(self):
+        controller = PrioSched.TaskController('background')
+        task = scheduler.post_task(int, signal=controller.signal)
+        while not task.done():
+            GLib.MainContext.default().iteration(True)
+        controller.set_priority('user-blocking')
+        self.assertEqual(task.priority, PrioSched.TaskPriority.BACKGROUND)
 
     def test_a_handler_is_called_as_long_as_the_controller_lives(self):
         window = Window(WAYS['connect_after ()'])
@@ -101,8 +152,8 @@ class Handlers(unittest.TestCase):
                 window = Window(WAYS['connect ()'])
                 controller = window.controller
                 disconnect(controller.signal, window)
-                window = weakref.ref(window)
-                self.assertEqual(self.count([window]), 0)
+                del window
+                self.assertEqual(self.count(), 0)
                 controller.abort()
 
 
