@@ -9,9 +9,10 @@ import unittest
 import gi
 
 gi.require_version('PrioSched', '1')
-from gi.repository import GLib, GObject, PrioSched  # noqa: E402
+from gi.repository import Gio, GLib, GObject, PrioSched  # noqa: E402
 
 scheduler = PrioSched.Scheduler.get_default()
+GLib.log_set_always_fatal(GLib.LogLevelFlags.LEVEL_ERROR | GLib.LogLevelFlags.LEVEL_CRITICAL)
 
 
 class Window:
@@ -70,6 +71,10 @@ class Handlers(unittest.TestCase):
         def post(how, signal):
             if how == 'in a thread':
                 return scheduler.run_in_thread(int, signal=signal)
+            if how == 'in a thread, without a signal':
+                return scheduler.run_in_thread(int)
+            if how == 'in a thread, with a cancellable':
+                return scheduler.run_in_thread(int, signal=Gio.Cancellable())
             if how == 'in a group':
                 return PrioSched.TaskGroup().post_task(int, signal=signal)
             if how == 'coroutine':
@@ -77,8 +82,8 @@ class Handlers(unittest.TestCase):
             if how == 'coroutine with a priority':
                 return scheduler.post_task(wait, 'user-blocking', signal=signal)
             return scheduler.post_task(int, signal=signal, delay=10 ** 8 if how == 'cancelled' else 0)
-        for how in ('function', 'coroutine', 'coroutine with a priority', 'in a group', 'in a thread', 'cancelled',
-                    'aborted'):
+        for how in ('function', 'coroutine', 'coroutine with a priority', 'in a group', 'in a thread',
+                    'in a thread, without a signal', 'in a thread, with a cancellable', 'cancelled', 'aborted'):
             with self.subTest(task=how):
                 for _ in range(20):
                     window = Window(WAYS['connect ()'])

@@ -86,7 +86,7 @@ end (DriverObject *self, PyObject *value)
   FutureObject *future = (FutureObject *) self->future;
 
   if (exception == NULL && future != NULL && !is_set (self->pending) && PyObject_TypeCheck (self->future, &prio_future_type) &&
-      !is_set (future->waiter) && !is_set (future->callbacks) && !future->done)
+      !is_set (future->waiter) && !is_set (future->callbacks) && !future->done && !self->is_abortable)
     {
       self->ended = TRUE;
       future->done = TRUE;

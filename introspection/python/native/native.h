@@ -82,6 +82,9 @@ extern G_GNUC_INTERNAL PyTypeObject prio_future_type, prio_await_type, prio_driv
 /* Returns: (transfer full): the entry of that number, None if it was dropped, or NULL if there is none */
 PyObject *prio_table_take (TableObject *self, guint number) G_GNUC_INTERNAL;
 
+/* Called when @task has ended, and needs its signal no longer. */
+PyObject *prio_table_take_signal (PyObject *object, PyObject *task) G_GNUC_INTERNAL;
+
 /* Calls a method that handles a rare case in Python.  Returns FALSE if it was interrupted. */
 gboolean prio_call_slow (PyObject *self, const char *method, PyObject *argument) G_GNUC_INTERNAL;
 

@@ -244,7 +244,12 @@ settle_abortable (TableObject *self, FutureObject *task, PyObject *value, PyObje
   gboolean aborted = end_task ();
 
   if (!aborted && !task->aborted)
-    return settle (task, value, TRUE, free_loop);
+    {
+      gboolean is_kept = Py_REFCNT (task) > 1 && Py_TYPE (task->posted_with) == Py_TYPE (self->states[0]);
+      gboolean is_done = settle (task, value, TRUE, free_loop);
+
+      return is_kept ? called ((PyObject *) self, prio_table_take_signal ((PyObject *) self, (PyObject *) task)) && is_done : is_done;
+    }
   return prio_call_slow ((PyObject *) self, aborted ? "_settle_aborted" : "_settle_cancelled", (PyObject *) task);
 }
 

@@ -208,6 +208,24 @@ read_state (PyObject *state, long *priority, GCancellable **signal)
   return !PyErr_Occurred ();
 }
 
+/* Takes the signal of @task, which has ended: its handlers may lead to what has the task. */
+PyObject *
+prio_table_take_signal (PyObject *object, PyObject *task)
+{
+  FutureObject *future = (FutureObject *) task;
+  long priority;
+  GCancellable *signal;
+
+  if (!read_state (future->posted_with, &priority, &signal))
+    return NULL;
+  if (signal == NULL)
+    Py_RETURN_NONE;
+  if (priority == PRIO_PRIORITY_UNSET)
+    priority = PRIO_IS_TASK_SIGNAL (signal) ? prio_task_signal_get_priority (PRIO_TASK_SIGNAL (signal)) : PRIO_TASK_PRIORITY_USER_VISIBLE;
+  Py_XSETREF (future->posted_with, Py_NewRef (((TableObject *) object)->states[priority - PRIO_TASK_PRIORITY_BACKGROUND]));
+  Py_RETURN_NONE;
+}
+
 /* The arguments are a State, a callback, a delay and a name. */
 static PyObject *
 table_post_in (PyObject *object, PyObject *args)
@@ -437,6 +455,7 @@ static PyMethodDef table_methods[] = {
   { "_peek", table_peek, METH_O, NULL },
   { "_take", table_take_method, METH_O, NULL },
   { "_take_all", table_take_all, METH_NOARGS, NULL },
+  { "take_signal", prio_table_take_signal, METH_O, "Takes the signal of a task that has ended." },
   { "drop", table_drop, METH_O, NULL },
   { "_run", (PyCFunction) (void (*) (void)) prio_table_run, METH_FASTCALL, NULL },
   { "post", table_post, METH_O, NULL },

@@ -50,6 +50,8 @@ class _Place(lending.Follower):
     def __call__(self):
         state = self.future._posted_with
         state.group._task_is_done(state.handle, self.future)
+        if not state.table.lends:
+            state.table.take_signal(self.future)
 
 
 class _WaitTask(PostedTask):

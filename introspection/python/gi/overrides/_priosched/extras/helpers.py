@@ -11,6 +11,7 @@ from gi.repository import Gio, GLib
 from ..arguments import to_callback, to_given_priority, to_signal
 from ..coroutines.aborts import is_yet_to_be_told
 from ..futures.contexts import check_loop, get_running_loop
+from ..futures.handlers import controller_of
 from ..futures.reasons import keep_reasons_of
 
 PrioSched = get_introspection_module('PrioSched')
@@ -97,15 +98,18 @@ class Latest:
         self._scheduler = scheduler
         self._job = job
         self._priority = priority
-        self._signal = signal
+        # The collector sees what a controller holds, and not what its signal does.
+        self._controller = controller_of(signal)
+        self._signal = signal if self._controller is None else None
         self._run = None
 
     def __call__(self, *args, **kwargs):
         self.abort()
         controller = PrioSched.TaskController.new(self._priority)
         signal = controller.signal
-        if self._signal is not None:
-            signals = [signal, self._signal]
+        given = self._signal if self._controller is None else self._controller.signal
+        if given is not None:
+            signals = [signal, given]
             signal = PrioSched.TaskSignal.new_any_following(signals, signal)
             keep_reasons_of(signal, signals)
         call = lambda: self._job(signal, *args, **kwargs)  # noqa: E731

@@ -243,12 +243,19 @@ class Future(FutureBase):
             if exception is not None and self._is_abort():
                 # Nobody needs to hear of it; and later the collector may have taken the reason.
                 self._aborted = self._retrieved = True
+            self._leave_signal()
             if self._waiter is None and self._callbacks is None:
                 return
             if isinstance(exception, (KeyboardInterrupt, SystemExit)):
                 self._notify_later()
             else:
                 self._notify()
+
+    def _leave_signal(self):
+        """It has ended, and has its signal no longer, whose handlers may lead to who has this."""
+        state = self._posted_with
+        if state is not None and state.table is not None and not state.is_followed:
+            state.table.take_signal(self)
 
     def _settle_later(self, exception):
         """On any thread, and from inside of anything: who waits is called later, where he runs."""
@@ -455,6 +462,7 @@ class PostedTask(Future):
             self._callback = self._context = None
             self._posted_with.table.dequeue(self)
             super().cancel(msg)
+            self._leave_signal()
         elif hasattr(callback, 'cancel_coroutine'):
             if callback.ended or (isinstance(callback, asyncio.Task) and callback.done()):
                 return False

@@ -77,9 +77,14 @@ class _Holder:
                 connected.handler = weakref.ref(self.handlers[connected.number])
 
 
+def controller_of(signal):
+    """Its controller, or None if it has none."""
+    return signal._controller() if hasattr(signal, '_controller') else None
+
+
 def held(signal, args):
     """What args, a callback and its data, are to be for a method that connects them to signal."""
-    controller = signal._controller() if hasattr(signal, '_controller') else None
+    controller = controller_of(signal)
     if controller is None or not args or not callable(args[0]):
         return args
     references_if_alone()  # once, and never first while the collector runs

@@ -55,6 +55,7 @@ class LendingState(State):
     """The state of a task that may lend its priority, or be lent one."""
 
     __slots__ = ('lender', 'task')
+    is_followed = True
 
     def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         super().__init__(table, signal, priority, expiry, takes_turns)

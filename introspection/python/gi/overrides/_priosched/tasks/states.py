@@ -32,6 +32,7 @@ class State:
 
     __slots__ = ('table', 'signal', 'priority', 'expiry', 'takes_turns')
     is_given = False  # to a yield, whose signal is not that of the task
+    is_followed = False  # whether a Follower of the task asks it when the task has ended
 
     def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         self.table = table

@@ -34,6 +34,7 @@ class ThreadTask(Future):
         """The waiting code hears of it at once.  A function that no thread has taken does not run; one that is running goes on."""
         if not super().cancel(msg):
             return False
+        self._leave_signal()
         self._cancellable.cancel()
         return True
 
