@@ -9,6 +9,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import asyncio
+import gc
 import os
 import random
 import sys
@@ -107,4 +108,10 @@ done = []
 scheduler.post_task(lambda: done.append(True), 'background')
 while not done:
     GLib.MainContext.default().iteration(True)
+
+# What never runs may lead to a worker, and ThreadSanitizer reports a thread that has ended and that nobody has joined.
+for worker in gc.get_objects():
+    if isinstance(worker, PrioSched.Worker):
+        worker.stop()
+        worker.join()
 print(f'{n_right} of {calls} calls of {len(everything)} functions were right')
