@@ -269,6 +269,8 @@ after_fork_in_child (void)
 {
   Trace *trace = current;
 
+  /* A thread of the parent may wait for it, which is not here. */
+  changed = (PrioCond) PRIO_COND_INIT;
   if (trace == NULL)
     return;
   trace->has_thread = FALSE;
@@ -358,20 +360,17 @@ prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
 void
 prio_trace_writer_add (const GString *line)
 {
-  Trace *trace;
-
   prio_lock_lock (&lock);
-  trace = current;
-  if (trace != NULL && trace->end == 0)
+  if (current != NULL && current->end == 0)
     {
-      if (trace->gathered->len + line->len <= MAX_GATHERED)
-        g_string_append_len (trace->gathered, line->str, (gssize) line->len);
+      if (current->gathered->len + line->len <= MAX_GATHERED)
+        g_string_append_len (current->gathered, line->str, (gssize) line->len);
       else
-        trace->n_lost++;
+        current->n_lost++;
       /* In a child of fork (). */
-      if (!trace->has_thread)
-        start_thread (trace, NULL);
-      if (trace->gathered->len >= BLOCK_SIZE)
+      if (!current->has_thread)
+        start_thread (current, NULL);
+      if (current->gathered->len >= BLOCK_SIZE)
         prio_cond_broadcast (&changed);
     }
   prio_lock_unlock (&lock);
