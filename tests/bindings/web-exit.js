@@ -81,6 +81,10 @@ for (const [name, body] of Object.entries(outside)) {
 
 bodies['code that goes on before any task has run'] =
     'left = 1e9; scheduler.postTask(() => print("a task"), {delay: 1e6}); (async () => { await null; exit(); })()';
+bodies['the job that has posted the first task'] =
+    'left = 1e9; (async () => { await null; scheduler.postTask(() => print("a task"), {delay: 1e6}); exit(); })()';
+bodies['a job of the timeout that has posted the first task'] =
+    'left = 1e9; setTimeout(async () => { scheduler.postTask(() => print("a task"), {delay: 1e6}); await null; exit(); }, 1)';
 
 for (const [name, body] of Object.entries(bodies)) {
     test(`System.exit () in ${name}`, () => {
