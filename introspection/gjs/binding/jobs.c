@@ -35,6 +35,7 @@ typedef struct
   gboolean is_probed; /* whether the main loop has dispatched nothing since */
   gint64 stuck;       /* when the source last left jobs in its queue, or 0 if it has run them since */
   gpointer loop;      /* where on the stack the main loop is that has last run jobs by the source */
+  gint depth;         /* the depth of a main loop that no job runs, until it dispatches the source, or 0 */
 } PrioJobs;
 
 static void
@@ -137,6 +138,11 @@ jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   gboolean again = dispatch (source, callback, data), are_left = again && has_jobs (source);
   PrioJobs *jobs = jobs_of (source);
 
+  if (jobs != NULL && jobs->depth == g_main_depth ())
+    {
+      jobs->depth = 0;
+      jobs->loop = loop;
+    }
   if (prio_runner_set_runs_jobs (are_left) || jobs == NULL)
     return again;
   jobs->stuck = are_left ? g_get_monotonic_time () : 0;
@@ -221,6 +227,9 @@ prio_sched_gjs_guard_jobs (GSource *source, GObject *prober)
     return FALSE;
   jobs = g_atomic_rc_box_new0 (PrioJobs);
   *jobs = (PrioJobs) { .source = g_source_ref (source), .prober = g_object_ref (prober) };
+  /* The queue is empty only where no job runs. */
+  if (g_main_current_source () == source || !has_jobs (source))
+    jobs->depth = g_main_depth ();
   g_private_replace (&jobs_here, g_atomic_rc_box_acquire (jobs));
   prio_runner_add_interlude (context, run_jobs, jobs, jobs_unref);
   return TRUE;
