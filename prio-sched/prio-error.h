@@ -26,11 +26,11 @@ G_BEGIN_DECLS
 
 /**
  * PrioError:
- * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while a change of it
- *   is being announced (the draft's `NotAllowedError`)
+ * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while a change of it is being announced (the
+ *   draft's `NotAllowedError`)
  * @PRIO_ERROR_CLOSED: the main context was destroyed before the task had run
- * @PRIO_ERROR_DROPPED: the result of the task was deferred, and the last reference to the
- *   task was dropped before a result was given
+ * @PRIO_ERROR_DROPPED: the result of the task was deferred, and the last reference to the task was dropped before a
+ *   result was given
  *
  * Errors of the scheduler.  An abort is not among them: its error is the reason that was given, by default
  * %G_IO_ERROR_CANCELLED.

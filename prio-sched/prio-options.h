@@ -111,7 +111,7 @@ typedef struct
  * @size: the size of the structure, which `PRIO_YIELD_OPTIONS()` sets, or 0
  * @priority: how urgent the continuation is; %PRIO_PRIORITY_UNSET, which is 0, for the inherited priority or, if
  *   @signal is given, its priority, or %PRIO_TASK_PRIORITY_USER_VISIBLE if it has none
- * @flags: flags that change what is inherited
+ * @flags: flags that change the inheritance
  * @signal: (nullable): a signal that may abort the continuation, instead of the inherited signal
  * @state: (nullable): the state to inherit from, and to continue under, instead of the running task's
  * @name: (nullable): the continuation's name in messages and tools for developers; it is copied

@@ -65,7 +65,6 @@ frame_begins (GSignalInvocationHint *hint G_GNUC_UNUSED, guint n_values, const G
   return TRUE;
 }
 
-/* Adds the hook for the type @name, if there is such a type now. */
 static gboolean
 hook (const char *name)
 {
@@ -93,7 +92,7 @@ look (gint64 now)
   __atomic_store_n (&next_look, now + LOOK_INTERVAL, __ATOMIC_RELEASE);
 }
 
-/* When the library is loaded: the engine does not call this folder by name. */
+/* Runs when the library is loaded, because the engine does not call this folder by name. */
 __attribute__ ((constructor)) static void
 load (void)
 {

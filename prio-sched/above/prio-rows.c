@@ -49,7 +49,6 @@ find (PrioRows *rows, guint row)
   return low;
 }
 
-/* Merges range @i with the range before it if they touch. */
 static void
 join (PrioRows *rows, guint i)
 {

@@ -139,8 +139,8 @@ connect_closure (PrioScheduler *scheduler, GObject *frame_clock)
  * Several users of a scheduler may follow one clock: the scheduler counts them, and follows the clock until each has
  * called [method@PrioSched.Scheduler.unfollow_frame_clock].  A frame counts once, however many users follow the clock.
  *
- * This library does not depend on GTK.  Call it on the thread that runs the
- * scheduler's main context; the clock must emit its frames there too.
+ * This library does not depend on GTK.  Call it on the thread that runs the scheduler's main context; the clock must
+ * emit its frames there too.
  *
  * Since: 1.0
  */

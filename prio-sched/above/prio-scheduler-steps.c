@@ -57,7 +57,7 @@ steps_unref (gpointer self)
   g_atomic_rc_box_release_full (self, clear);
 }
 
-/* The function of the task, and of what goes on with it: makes steps as long as the task need not yield. */
+/* Makes steps as long as the task need not yield: the function of the task, and of its continuations. */
 static void
 run (PrioTask *task, gpointer data)
 {
@@ -162,11 +162,8 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
  * [method@PrioSched.Task.cancel] or a result from other code ends the task: @func is not called any more.  The task is
  * in the state %PRIO_TASK_STATE_RUNNING from its first step to its end; each slice is a run in statistics and traces.
  *
- * Language bindings make steps of generators.
- *
- * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
- *
- * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * Language bindings make steps of generators.  With a wrong argument it logs a critical message, posts nothing, and
+ * does not call @notify.  Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *

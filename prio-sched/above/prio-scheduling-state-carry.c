@@ -45,9 +45,7 @@ typedef struct
  *
  * Call it where the asynchronous function is called, as its last argument: only `prio_scheduling_state_ready()` frees
  * the returned data.  To the asynchronous function the wrapper is the user data, and so it is for
- * g_async_result_get_user_data().
- *
- * Any thread may call it.
+ * g_async_result_get_user_data().  Any thread may call it.
  *
  * Returns: (transfer full): the data for `prio_scheduling_state_ready()`, which frees it; it must be used exactly once
  *
@@ -192,9 +190,7 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
  * Finishes [method@PrioSched.SchedulingState.resume_async].
  *
  * It fails with the reason of the abort if the state's signal is aborted, and with %PRIO_ERROR_CLOSED if its scheduler
- * is finalized.
- *
- * Call it once, in the callback, on its thread.
+ * is finalized.  Call it once, in the callback, on its thread.
  *
  * Returns: %TRUE if the task may go on, or %FALSE with @error set
  *

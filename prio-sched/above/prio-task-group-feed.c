@@ -173,8 +173,7 @@ ask_again (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Asks later, when other tasks have had their turn.  Returns FALSE if the scheduler, which the group does not hold,
- * is gone. */
+/* Asks later, when other tasks have had their turn.  Returns FALSE if the scheduler, which is not held, is gone. */
 static gboolean
 ask_soon (Feed *self)
 {
@@ -363,8 +362,8 @@ feed (PrioTaskGroup *group, const char *function, const Feed *template)
  * The task that is returned has no value, and ends with the last one.  It is aborted with the group.  If it is aborted
  * or cancelled, @func is called no more, and the tasks that it has posted go on.  Their results do not change its own.
  *
- * With a wrong argument it logs a critical message, and does not call @notify.
- * Call it on the thread that runs the scheduler's main context.
+ * With a wrong argument it logs a critical message, and does not call @notify.  Call it on the thread that runs the
+ * scheduler's main context.
  *
  * Returns: (transfer full): a task that ends with the last one
  *
@@ -405,9 +404,8 @@ prio_task_group_feed (PrioTaskGroup *self, PrioFeedFunc func, gpointer user_data
  * A removed row is not asked for any more, and its task is cancelled if it has not ended.  Rows that are added before
  * the returned task has ended are asked for as well.  Its progress is the share of the rows that are done.
  *
- * The rest is as for [method@PrioSched.TaskGroup.feed].
- *
- * Call it on the thread that runs the scheduler's main context, to which @model belongs too.
+ * The rest is as for [method@PrioSched.TaskGroup.feed].  Call it on the thread that runs the scheduler's main context,
+ * to which @model belongs too.
  *
  * Returns: (transfer full): a task that ends with the last one
  *

@@ -321,7 +321,6 @@ prio_worker_get_scheduler (PrioWorker *self)
  * ```
  *
  * A second call does nothing, unless it passes %PRIO_WORKER_ABORT after %PRIO_WORKER_FINISH.
- *
  * Any thread may call it, including the worker's.
  *
  * Since: 1.0
@@ -378,7 +377,7 @@ prio_worker_join (PrioWorker *self)
   place = self->place;
   if (g_atomic_int_get (&place->stop) == 0)
     {
-      g_critical ("%s(): nobody has stopped the worker, whose thread would never end", G_STRFUNC);
+      g_critical ("%s(): the worker is not stopped, so its thread would never end", G_STRFUNC);
       return;
     }
   pthread_mutex_lock (&place->lock);

@@ -32,7 +32,6 @@ gboolean prio_complain_of_callable (const char *function, const char *what);
 gboolean prio_check_type (const char *function, gpointer instance, GType type);
 gboolean prio_check_priority (const char *function, gint priority);
 
-/* Checks an argument that must be a function. */
 static inline gboolean
 prio_check_callable (const char *function, const char *what, gboolean is_given)
 {

@@ -30,6 +30,5 @@ gboolean prio_is_within_unref (GObject *object, GThread *disposer);
  * user code may have frozen the notifications for good. */
 void prio_wait_for_unref (GObject *object, GThread *disposer);
 
-/* Waits for a millisecond at most.  Returns FALSE if prio_is_within_unref () is still TRUE: a handler may run in
- * dispose () for any time. */
+/* Waits for a millisecond at most.  Returns FALSE if prio_is_within_unref () is still TRUE. */
 gboolean prio_wait_briefly_for_unref (GObject *object, GThread *disposer);

@@ -1,7 +1,7 @@
 /* prio-heap.c: a priority queue whose items know their index
  *
- * Each node has four children: the heap is half as deep as a binary one, and the four keys
- * that a step compares are adjacent in memory.
+ * Each node has four children: the heap is half as deep as a binary one, and the four keys that a step compares are
+ * adjacent in memory.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -41,7 +41,6 @@ sift_up (PrioHeap *heap, guint32 index, PrioHeapItem item)
   heap_place (heap, index, item);
 }
 
-/* Returns the index of the smallest child of @index, which has children. */
 static guint32
 smallest_child (PrioHeap *heap, guint32 index)
 {
@@ -119,7 +118,6 @@ heap_remove (PrioHeap *heap, guint32 index)
     }
 }
 
-/* Moves the row to the beginning of its memory, without the gaps. */
 static void
 row_close_gaps (PrioHeap *heap)
 {
@@ -208,7 +206,6 @@ prio_heap_remove (PrioHeap *heap, PrioHeapNode *node)
   heap->n_items--;
 }
 
-/* Gives @node a larger or smaller @key. */
 void
 prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key)
 {

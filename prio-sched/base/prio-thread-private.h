@@ -11,8 +11,7 @@
 
 typedef struct
 {
-  /* The id of this thread, once prio_thread_get_id () has been called.  It is never reused, not even after the
-   * thread's end. */
+  /* The id of this thread, once prio_thread_get_id () has been called.  It is never reused. */
   gsize id;
 
   /* The lock that this thread is inside of, or NULL (prio-owner-lock). */

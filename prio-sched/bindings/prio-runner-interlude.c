@@ -10,8 +10,7 @@
 #include "base/prio-thread-private.h"
 #include "prio-numbers.h"
 
-/* One reference belongs to the array, and one to a call of the function, which may run a main loop in which it is
- * removed. */
+/* Referenced by the array, and by a call of the function, in which it may be removed. */
 typedef struct
 {
   GSourceFunc func;
@@ -61,7 +60,6 @@ interludes_of (PrioLoop *loop)
   return prio_loop_ensure_record (loop, PRIO_SLOT_BINDINGS, &funcs);
 }
 
-/* Calls the functions between two tasks. */
 static void
 call (PrioLoop *loop)
 {

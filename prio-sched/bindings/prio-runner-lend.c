@@ -63,8 +63,8 @@ prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable 
  * @self: a runner
  * @lender: a number that [method@PrioSched.Runner.new_lender] has returned
  *
- * Frees the lender of a task that has its result, or was aborted.  All its waits are over.
- * Call it on the thread that runs the main context; on others it does nothing.
+ * Frees the lender of a task that has its result, or was aborted.  All its waits are over.  Call it on the thread that
+ * runs the main context; on others it does nothing.
  *
  * Since: 1.0
  */
@@ -88,8 +88,8 @@ prio_runner_free_lender (PrioRunner *self, guint lender)
  * @awaited: the lender of the task that it waits for
  *
  * Begins a wait: @lender lends its priority to @awaited until one of the two is freed, or until
- * [method@PrioSched.Runner.end_wait] is called.
- * Call it on the thread that runs the main context; on others it does nothing.
+ * [method@PrioSched.Runner.end_wait] is called.  Call it on the thread that runs the main context; on others it does
+ * nothing.
  *
  * Since: 1.0
  */

@@ -72,8 +72,8 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
  * @self: a runner
  * @id: the number that identifies the continuation; not 0
  *
- * Posts the continuation of the running task after a yield.  It inherits that task's
- * signal and priority (§2.2, §2.4.2 of the draft).
+ * Posts the continuation of the running task after a yield.  It inherits that task's signal and priority (§2.2, §2.4.2
+ * of the draft).
  *
  * Outside any task of the scheduler its priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  Any thread may call it.
  *
@@ -104,9 +104,7 @@ prio_runner_yield (PrioRunner *self, guint id)
  *
  * Posts the continuation of a task, which runs before the tasks of its priority unless it takes turns.  It inherits
  * nothing: it is for a binding that knows the task where the library does not, such as after an `await` of something
- * else.  Elsewhere use [method@PrioSched.Runner.yield], which inherits all of this.
- *
- * Any thread may call it.
+ * else.  Elsewhere use [method@PrioSched.Runner.yield], which inherits all of this.  Any thread may call it.
  *
  * Returns: (type gint): a [enum@PrioSched.Posted], as [method@PrioSched.Runner.post_full] does
  *
@@ -173,11 +171,9 @@ prio_runner_cancel (PrioRunner *self, guint id)
  * Calls the runner's function once, with the returned number, when the main context has nothing else to do.  The call
  * is not for a task, so the function must not call [func@PrioSched.Runner.next].
  *
- * It is otherwise like [method@PrioSched.Scheduler.request_idle_callback];
- * [func@PrioSched.IdleDeadline.get_current] returns the deadline.  The numbers may equal numbers of the runner's tasks,
- * so a binding uses a separate runner for idle callbacks.
- *
- * Any thread may call it.  If the scheduler and its tasks are gone, nothing is called.
+ * It is otherwise like [method@PrioSched.Scheduler.request_idle_callback]; [func@PrioSched.IdleDeadline.get_current]
+ * returns the deadline.  The numbers may equal numbers of the runner's tasks, so a binding uses a separate runner for
+ * idle callbacks.  Any thread may call it.  If the scheduler and its tasks are gone, nothing is called.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *

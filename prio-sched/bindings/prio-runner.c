@@ -21,8 +21,8 @@ G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref
  *
  * Makes a runner for tasks of @scheduler.
  *
- * A scheduler may have any number of runners.  Any thread may call it; @func is called
- * on the thread that runs the scheduler's main context.
+ * A scheduler may have any number of runners.  Any thread may call it; @func is called on the thread that runs the
+ * scheduler's main context.
  *
  * Returns: (transfer full): a new runner
  *
@@ -80,9 +80,9 @@ prio_runner_unref (PrioRunner *self)
  * Returns the numbers of the tasks that were rejected, in that order, once: they will not run, because their signal has
  * been aborted.
  *
- * The runner's function is called with 0 at the next checkpoint after a task has been
- * rejected; code that aborts a signal may call this at once.  On other threads than the owner of the main context, the
- * array is empty, unless the context has been destroyed.
+ * The runner's function is called with 0 at the next checkpoint after a task has been rejected; code that aborts a
+ * signal may call this at once.  On other threads than the owner of the main context, the array is empty, unless the
+ * context has been destroyed.
  *
  * Returns: (transfer full) (array length=n_rejected) (nullable): the numbers
  *
@@ -196,7 +196,6 @@ prio_runner_end (void)
  * prio_runner_next:
  *
  * Ends the running task, and begins the next one of all schedulers if that is a task of the same runner.
- *
  * Call it in the function of a runner, on its thread.  The function returns once this returns 0.
  *
  * Returns: the number of the task that is running now, or 0 if there is none
@@ -222,9 +221,8 @@ prio_runner_next (void)
  *
  * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or
  * [method@PrioSched.Scheduler.run_in_worker], for a language that cannot free the values that it has put into a
- * structure of options.
- *
- * Any thread may call it; @notify is called on the thread that runs the scheduler's main context.
+ * structure of options.  Any thread may call it; @notify is called on the thread that runs the scheduler's main
+ * context.
  *
  * Returns: (transfer full) (nullable): the task, or %NULL with a wrong argument
  *

@@ -35,7 +35,7 @@ is_over (PrioTask *task)
   return prio_task_get_state (task) >= PRIO_TASK_STATE_FULFILLED;
 }
 
-/* The id_task of @task, which has no result yet, or is NULL; NULL if it is not a task of a runner. */
+/* Returns the data of @task, which may be NULL but has no result yet; NULL if it is not an id task. */
 static PrioIdTask *
 id_task_of (PrioTask *task)
 {
@@ -60,14 +60,13 @@ end_id_task (gpointer data)
   g_free (id_task);
 }
 
-/* Function of an id task. */
 static void
 run_id_task (PrioTask *task, gpointer data)
 {
   PrioIdTask *id_task = data;
   PrioRunner *runner = g_steal_pointer (&id_task->runner);
 
-  /* The id_task may end in the function, and the runner is not closed while that runs. */
+  /* @task may end in the function, and the runner is not closed while that runs. */
   prio_task_defer (task);
   prio_numbers_run_in (runner, id_task->id, prio_task_get_entry (task));
   prio_numbers_drop (runner);
@@ -105,8 +104,8 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  * Posts a task of a [struct@PrioSched.Runner] that begins when the group has a free place.
  *
  * It is for language bindings, whose tasks are numbers.  In C, use [method@PrioSched.TaskGroup.post_task].  The task
- * keeps its place until [method@PrioSched.TaskGroup.return_id] is called.
- * Call it on the thread that runs the scheduler's main context.
+ * keeps its place until [method@PrioSched.TaskGroup.return_id] is called.  Call it on the thread that runs the
+ * scheduler's main context.
  *
  * Returns: a handle that identifies the task to the group until the task has its result, or 0 if it is rejected at
  *   once, which [method@PrioSched.Runner.take_rejected] does not report
@@ -166,7 +165,6 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
  * If it ends a wait for the group, [method@PrioSched.TaskGroup.finish_id] returns its handle.  A task that has not
  * begun is cancelled, as with [method@PrioSched.Task.cancel], and its runner reports it as rejected.  If the task has
  * been cancelled, or aborted in its function, or its main context is destroyed, nothing happens.
- *
  * Call it on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
@@ -203,8 +201,8 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
  * @self: a group
  * @handle: a handle that [method@PrioSched.TaskGroup.post_id] has returned
  *
- * Makes a lender for a task of the group: see [method@PrioSched.Runner.new_lender].
- * Call it on the thread that runs the scheduler's main context.
+ * Makes a lender for a task of the group: see [method@PrioSched.Runner.new_lender].  Call it on the thread that runs
+ * the scheduler's main context.
  *
  * Returns: the lender; free it with [method@PrioSched.Runner.free_lender]; 0 if no scheduler of the main context lends,
  *   or if the task has its result
@@ -234,9 +232,8 @@ prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
  * @self: a runner
  *
  * Returns the number of the scheduler's next task if it is a task of this runner, in a group or not, and not a
- * continuation: see [method@PrioSched.Scheduler.dup_first_task].
- *
- * Call it on the thread that runs the main context; on others it returns 0.
+ * continuation: see [method@PrioSched.Scheduler.dup_first_task].  Call it on the thread that runs the main context; on
+ * others it returns 0.
  *
  * Returns: the number, or 0
  *
@@ -332,8 +329,8 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
  *
  * Waits for tasks of the group, as [method@PrioSched.TaskGroup.wait_async] does, for a language binding.
  *
- * That task calls [method@PrioSched.TaskGroup.finish_id].
- * Call it on the thread that runs the scheduler's main context.
+ * That task calls [method@PrioSched.TaskGroup.finish_id].  Call it on the thread that runs the scheduler's main
+ * context.
  *
  * Since: 1.0
  */
@@ -364,9 +361,8 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
  *   task of a runner, or if it was aborted
  * @error: return location for a `GError`
  *
- * Finishes a wait that has begun with [method@PrioSched.TaskGroup.wait_id].
- *
- * Call it in the task @id, on the thread that runs the scheduler's main context.  It fails as [method@PrioSched.TaskGroup.wait_finish] does.
+ * Finishes a wait that has begun with [method@PrioSched.TaskGroup.wait_id].  Call it in the task @id, on the thread
+ * that runs the scheduler's main context.  It fails as [method@PrioSched.TaskGroup.wait_finish] does.
  *
  * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *

@@ -18,7 +18,6 @@ typedef struct
   guint64 buckets[PRIO_N_BUCKETS];
 } PrioHistogram;
 
-/* Returns the bucket of @time. */
 static inline guint
 prio_histogram_bucket (gint64 time)
 {
@@ -36,7 +35,6 @@ prio_histogram_bucket_start (guint bucket)
   return bucket < 4 ? (gint64) bucket : (gint64) (4 + bucket % 4) << (bucket / 4 - 1);
 }
 
-/* Adds a time of this length. */
 static inline void
 prio_histogram_add (PrioHistogram *self, gint64 time)
 {

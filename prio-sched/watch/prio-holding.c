@@ -55,8 +55,7 @@ holding_of (PrioLoop *loop)
   return prio_loop_ensure_record (loop, PRIO_SLOT_WATCH, &slot_funcs);
 }
 
-/* Makes the queued reports, outside.  This time does not count for any holder, not even if a handler runs the main
- * loop. */
+/* Makes the queued reports, outside.  This time does not count, even if a handler runs the main loop. */
 static void
 tell_all (gpointer loop)
 {

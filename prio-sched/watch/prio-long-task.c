@@ -35,7 +35,6 @@ static PrioLock lock = PRIO_LOCK_INIT;
 static GQueue watches = G_QUEUE_INIT;
 static guint last_id;
 
-/* Returns the sentence for the log about @held. */
 static char *
 to_sentence (const PrioHeld *held)
 {
@@ -88,7 +87,6 @@ find_watches (PrioLoop *loop, const PrioHeld *held)
   return found;
 }
 
-/* Calls the functions for @held. */
 static void
 report (PrioLoop *loop, PrioHeld *held)
 {
@@ -208,9 +206,8 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * While there is a function, the library reads the clock when each task begins and ends.  Otherwise this costs nothing.
  *
  * The environment variable `PRIO_SCHED_LONG_TASKS` logs long tasks of a program that is not changed: with
- * `PRIO_SCHED_LONG_TASKS=50`, every task of 50 milliseconds or longer.
- *
- * Any thread may call it.  From another thread than the one that runs the main context, it takes effect soon after.
+ * `PRIO_SCHED_LONG_TASKS=50`, every task of 50 milliseconds or longer.  Any thread may call it.  On another thread than
+ * the main context's, it takes effect soon after.
  *
  * Returns: an id, for [method@PrioSched.Scheduler.remove_long_task_func]
  *
@@ -240,7 +237,7 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
   g_queue_push_tail (&watches, watch);
   prio_lock_unlock (&lock);
 
-  prio_debug ("A scheduler watches for what holds its main loop for %u ms", threshold);
+  prio_debug ("A scheduler reports everything that holds its main loop for %u ms", threshold);
   prio_holding_observe (TRUE);
   prio_observed_call (prio_scheduler_get_loop (self), begin_to_watch, NULL);
   return id;

@@ -29,7 +29,6 @@ typedef struct
   PrioCount of[PRIO_N_PRIORITIES]; /* from background */
 } PrioCounts;
 
-/* Returns the counts for @task, or NULL. */
 static PrioCounts *
 counts_of (const PrioObserved *task)
 {
@@ -72,7 +71,6 @@ get_counts (PrioScheduler *self)
   return prio_run_queue_get_record (prio_scheduler_get_run_queue (self));
 }
 
-/* Makes the counts if there are none. */
 static PrioCounts *
 ensure_counts (PrioScheduler *self)
 {
@@ -123,9 +121,8 @@ follow (PrioLoop *loop, gpointer run_queue)
  * ```
  *
  * While a scheduler counts, the clock is read when a task is posted and when it ends: that takes about 150 ns a task.
- * Otherwise this costs nothing.
- *
- * Any thread may call it.  From another thread than the one that runs the main context, it takes effect soon after.
+ * Otherwise this costs nothing.  Any thread may call it.  On another thread than the main context's, it takes effect
+ * soon after.
  *
  * Since: 1.0
  */
@@ -157,7 +154,7 @@ prio_scheduler_start_statistics (PrioScheduler *self)
  * }
  * ```
  *
- * Any thread may call it.  From another thread than the one that runs the main context, it takes effect soon after.
+ * Any thread may call it.  On another thread than the main context's, it takes effect soon after.
  *
  * Since: 1.0
  */
@@ -175,8 +172,7 @@ prio_scheduler_stop_statistics (PrioScheduler *self)
   prio_observer_remove (&observer);
 }
 
-/* Stops counting when @self ends.  Its queued tasks still run uncounted, unless it is part of another scheduler,
- * which goes on. */
+/* Stops counting when @self ends, unless it is part of another scheduler.  Its queued tasks still run uncounted. */
 void
 prio_scheduler_end_statistics (PrioScheduler *self)
 {
@@ -197,7 +193,6 @@ times_of (const PrioHistogram *histogram)
   };
 }
 
-/* Adds the counts of a priority to @statistics. */
 static void
 add_count (PrioTaskStatistics *statistics, const PrioCount *count)
 {

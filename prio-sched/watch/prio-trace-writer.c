@@ -21,9 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How many bytes are written at once, */
+/* How many bytes are written at once. */
 #define BLOCK_SIZE (64 * 1024)
-/* unless this time has passed, µs.  So a crash loses only the last moment, and a reader sees tasks as they run. */
+/* Fewer bytes are written after this time, µs: so a crash loses only the last moment. */
 #define WRITE_INTERVAL (100 * 1000)
 /* The most bytes that wait for a slow reader, beside the bytes that the thread is writing. */
 #define MAX_GATHERED (64 * 1024 * 1024)
@@ -184,8 +184,7 @@ write_trace (gpointer data)
   sigset_t signals;
   int error;
 
-  /* Signals are for the program's threads.  A reader that is gone, or a limit of the file's size, becomes an error
-   * of write (). */
+  /* Signals are for the program's threads.  Here a missing reader, or a limit of size, is an error of write (). */
   sigfillset (&signals);
   pthread_sigmask (SIG_BLOCK, &signals, NULL);
 
@@ -312,8 +311,7 @@ prio_trace_writer_start (int fd, GError **error)
 
       set_current (g_steal_pointer (&trace));
       number = current->generation;
-      /* Waits until the beginning of the array is written, so that no child of fork () writes first, but not for a
-       * slow reader. */
+      /* Waits until the array has begun, so that no child of fork () writes first, but not for a slow reader. */
       while (is_current (number) && !current->has_begun && prio_cond_wait_until (&changed, &lock, until))
         ;
     }

@@ -37,7 +37,6 @@
 static PRIO_TLS gint known_to;
 static PRIO_TLS int thread_id;
 
-/* Returns @name as a string of JSON. */
 static char *
 to_json (const char *name)
 {
@@ -81,7 +80,6 @@ add_event (const char *phase, gint64 time, const char *format, ...)
   prio_trace_writer_add (event);
 }
 
-/* Adds the names of this thread and of the process. */
 static void
 introduce_thread (gint trace)
 {
@@ -135,7 +133,6 @@ describe (const PrioObserved *task)
   return text;
 }
 
-/* Adds a slice of no length for an event of @task now. */
 static void
 add_moment (const char *what, const PrioObserved *task, gint64 now)
 {
@@ -176,7 +173,6 @@ begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const Pr
     add_flow ("f", task, now);
 }
 
-/* Adds a run of @task, which is over. */
 static void
 add_run (const PrioObserved *task, const char *end, gint64 now)
 {
@@ -484,8 +480,7 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Starts the trace that the environment names.  Called with the first scheduler, and before prio_trace_start (),
- * outside. */
+/* Starts the trace of the environment.  Called with the first scheduler, and before prio_trace_start (), outside. */
 void
 prio_trace_start_from_environment (void)
 {

@@ -165,7 +165,7 @@ class Workers(unittest.TestCase):
 
     def test_nobody_waits_for_one_that_is_not_stopped(self):
         worker = PrioSched.Worker()
-        with self.assertRaisesRegex(RuntimeError, 'nobody has stopped the worker'):
+        with self.assertRaisesRegex(RuntimeError, 'the worker is not stopped'):
             worker.join()
 
     def test_bad_input(self):

@@ -121,7 +121,7 @@ test_debug (void)
     {
       g_test_trap_subprocess (NULL, 0, 0);
       g_test_trap_assert_passed ();
-      g_test_trap_assert_stdout ("*has been made for a main context*is paused*goes on*watches for what holds*for 50 ms*"
+      g_test_trap_assert_stdout ("*has been made for a main context*is paused*goes on*reports everything that holds*for 50 ms*"
                                  "The priority of a signal*is set to background*"
                                  "is aborted, with 2 tasks that this thread runs waiting: enough\\u000anow*held the main loop for 50.0 ms*"
                                  "is finalized*has gone with 3 tasks that have not run*");

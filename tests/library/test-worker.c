@@ -532,7 +532,7 @@ test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
     return;
   assert_told ("*NULL is not a PrioWorker", prio_worker_stop (NULL, PRIO_WORKER_ABORT));
   assert_told ("*NULL is not a PrioWorker", prio_worker_join (NULL));
-  assert_told ("*nobody has stopped the worker*", prio_worker_join (w->worker));
+  assert_told ("*the worker is not stopped*", prio_worker_join (w->worker));
   assert_told ("*NULL is not a PrioWorker", prio_worker_get_scheduler (NULL));
   assert_told ("*NULL is not a PrioWorker", prio_scheduler_run_in_worker (w->f.scheduler, NULL, NULL, count, w, NULL));
   assert_told ("*a PrioScheduler is not a PrioWorker",

@@ -266,7 +266,6 @@ prio_member_leave_place (PrioMember *member)
   prio_task_group_update_places (self);
 }
 
-/* Begins the function of @member. */
 void
 prio_member_begin (PrioMember *member)
 {

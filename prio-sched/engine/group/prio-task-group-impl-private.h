@@ -39,7 +39,7 @@ struct _PrioTaskGroup
   guint n_waits;          /* in all of @waits */
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */
-  GError *last_error;     /* of the last of these while there were waits for any, or NULL */
+  GError *last_error;     /* the error of the last failed task while there are waits for any, or NULL */
 
   PrioPlaces *threads; /* works that wait for a place in a thread; NULL until needed */
 

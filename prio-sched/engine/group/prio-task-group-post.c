@@ -46,7 +46,7 @@ member_run (PrioTask *task, gpointer data)
   prio_member_unref (member);
 }
 
-/* Reports the result to the waits.  The first reaction of the task. */
+/* Reports the result to the waits.  It is the first reaction of the task. */
 static void
 member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -87,7 +87,7 @@ prio_member_hear_of (PrioMember *member)
   prio_thread.state = outer;
 }
 
-/* None of the queued tasks begins from now on, until end_taking (). */
+/* Keeps all queued tasks from beginning until end_taking (). */
 static void
 begin_taking (PrioTaskGroup *self)
 {
@@ -102,8 +102,8 @@ end_taking (PrioTaskGroup *self)
   prio_task_group_update_places (self);
 }
 
-/* Takes a task that is queued, or whose function is on the stack: it is pending no more, and the caller ends it.  Returns FALSE if a
- * thread has begun its function, and the group has not heard of it yet. */
+/* Takes a task that is queued, or whose function is on the stack: it is no longer pending, and the caller ends it.
+ * Returns FALSE if a thread has begun its function, which the group has not noticed yet. */
 static gboolean
 take (PrioMember *member)
 {
@@ -144,7 +144,8 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
  * Posts a task, as [method@PrioSched.Scheduler.post_task] does, that begins when the group has a free place.
  *
  * The task is aborted with the group.  If @options has a signal, the task is also aborted with it, and has its
- * priority: then [method@PrioSched.Task.get_signal] is a signal that depends on both.
+ * priority: then [method@PrioSched.Task.get_signal] is a signal that depends on both, and that tasks with the same
+ * signal share.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  * Call it on the thread that runs the scheduler's main context.

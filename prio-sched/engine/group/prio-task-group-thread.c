@@ -105,11 +105,8 @@ next_order (PrioLoop *loop)
  *
  * The task is aborted with the group, and has its priority, as with [method@PrioSched.TaskGroup.post_task].  An abort
  * ends a task whose function has not begun; a running function finds out with
- * [method@PrioSched.Task.return_error_if_aborted].
- *
- * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
- *
- * Call it on the thread that runs the scheduler's main context; @notify is called there.
+ * [method@PrioSched.Task.return_error_if_aborted].  With a wrong argument it logs a critical message, runs nothing, and
+ * does not call @notify.  Call it on the thread that runs the scheduler's main context; @notify is called there.
  *
  * Returns: (transfer full): the task
  *

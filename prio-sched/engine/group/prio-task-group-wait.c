@@ -153,8 +153,7 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
   return ended;
 }
 
-/* Ends the waits that are over after the end of @completed, which may be NULL.  Such a wait may let a task go on, or
- * be the last that others wait for. */
+/* Ends the waits that are over after the end of @completed, which may be NULL. */
 void
 prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 {
@@ -206,8 +205,7 @@ debug_wait (PrioTaskGroup *self, PrioMember *member)
            name != NULL ? name : "it has no name");
 }
 
-/* Begins a wait of @member, whose function or continuation calls this, or of code outside the groups if @member is
- * NULL. */
+/* Begins a wait of @member, whose function or continuation calls this, or NULL outside the groups. */
 static void
 wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCancellable *cancellable, GAsyncReadyCallback callback,
           gpointer user_data)
@@ -266,15 +264,15 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
  * prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, all_loaded, spinner);
  * ```
  *
- * A task may wait for its own group.  Until the wait is over, it gives its place to another task, and no wait for the
- * group waits for it.  Tasks of two groups that wait for each other's group wait until one of the waits is aborted.
+ * A task may wait for its own group, in its function or in a continuation.  Until the wait is over, it gives its place
+ * to another task, and no wait for the group waits for it.  Tasks of two groups that wait for each other's group wait
+ * until one of the waits is aborted.
  *
  * An abort of @cancellable ends the wait, which fails with its reason.  If the main context is destroyed before the
  * wait is over, @callback is not called.  A wait keeps the group alive, but not the main context.
  *
- * Each wait costs the same, however many tasks and other waits there are.
- *
- * Call it on the thread that runs the scheduler's main context; @callback is called there.
+ * Each wait costs the same, however many tasks and other waits there are.  Call it on the thread that runs the
+ * scheduler's main context; @callback is called there.
  *
  * Since: 1.0
  */
@@ -315,9 +313,7 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
  *
  * A wait for all fails with the error of the task that was not fulfilled, and a wait for any with the error of the last
  * task.  A wait for any or the first fails with %G_IO_ERROR_NOT_FOUND if there was no task.  Every wait may fail with
- * the reason of @cancellable.
- *
- * Any thread may call it; it is meant for the callback.
+ * the reason of @cancellable.  Any thread may call it; it is meant for the callback.
  *
  * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *

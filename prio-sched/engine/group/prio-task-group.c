@@ -77,8 +77,7 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
-/* Returns whether @self is a group whose context exists, and this thread may use it; if not, logs a critical message
- * for @function. */
+/* Returns whether this thread may use @self, a group whose context exists; if not, logs a critical message. */
 gboolean
 prio_check_task_group (const char *function, PrioTaskGroup *self)
 {

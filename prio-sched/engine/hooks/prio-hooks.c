@@ -214,8 +214,7 @@ prio_scheduler_end_slice (PrioScheduler *self)
   prio_loop_leave (loop);
 }
 
-/* Returns the task at the head of @queue, which may be NULL, if it is a task of the program with a function; else
- * NULL. */
+/* Returns the task at the head of @queue, if it is a task of the program with a function; else NULL. */
 static PrioTask *
 task_at_head (PrioQueue *queue)
 {
@@ -232,7 +231,8 @@ task_at_head (PrioQueue *queue)
  * Gets the next task: the oldest of the highest priority, of this scheduler and of its groups that have a place, or the
  * first task whose timeout has passed.
  *
- * It stays in its queue, and runs when its turn comes.  Delayed tasks do not count.  The scheduler may be paused.
+ * It stays in its queue, and runs when its turn comes.  A delayed task counts when its delay is over.  The scheduler
+ * may be paused.
  *
  * If the first is not a [class@PrioSched.Task] with a function, but a function without a result, a continuation or a
  * task of a language binding, the result is %NULL.  [method@PrioSched.Scheduler.get_n_pending] returns whether there is
@@ -275,7 +275,6 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
  *
  * The state belongs to the scheduler of @parent, and has its signal and its timeout.  Without a parent, or if @parent
  * belongs to another main context than @scheduler, it belongs to @scheduler, and has neither.
- *
  * Any thread may call it.  With a wrong argument it logs a critical message, and returns %NULL.
  *
  * Returns: (transfer full): a new state

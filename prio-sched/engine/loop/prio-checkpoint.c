@@ -71,8 +71,7 @@ look_at_delayed (PrioHeapItem *item, gpointer is_busy)
     *(gboolean *) is_busy = TRUE;
 }
 
-/* Returns whether a task of the program is queued or delayed, or a microtask, and is not paused.  On the thread that
- * runs the context. */
+/* Returns whether an unpaused task of the program, or a microtask, waits.  On the thread that runs the context. */
 gboolean
 prio_loop_is_busy (PrioLoop *loop)
 {

@@ -85,7 +85,6 @@ prio_run_queue_foreach_waiting (PrioRunQueue *run_queue, PrioWaitingFunc func, g
   prio_due_foreach_delayed (&run_queue->loop->due, visit_delayed, &visit);
 }
 
-/* Counts @entry under its own priority. */
 static void
 add_entry (guint64 *counts, PrioEntry *entry)
 {
@@ -114,7 +113,6 @@ add_dropped (PrioGroup *group, PrioWaiting *waiting)
     }
 }
 
-/* Counts the waiting tasks of @run_queue, and of its parts. */
 void
 prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
 {

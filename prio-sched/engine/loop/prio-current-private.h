@@ -41,8 +41,7 @@ void prio_loop_forget_source (PrioLoop *loop);
 PrioCurrent prio_current_begin (PrioLoop *loop);
 void prio_current_end (PrioLoop *loop, PrioCurrent outer);
 
-/* Returns the scheduler of @run_queue, or NULL if it is gone.  Keeps it, so that a batch reads the weak reference
- * once. */
+/* Returns the scheduler of @run_queue, or NULL if it is gone.  A batch reads the weak reference once. */
 static inline GObject *
 prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
 {

@@ -94,8 +94,7 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Takes in operations of other threads, so that operations from before the end of a task take effect before its
- * result. */
+/* Takes in operations of other threads from before the end of a task, before its result is settled. */
 static inline void
 catch_up (PrioLoop *loop)
 {
@@ -161,8 +160,7 @@ begin_entry (PrioEntry *entry, gint depth)
   return state;
 }
 
-/* Runs the microtasks of an observed task, whose step includes them.  Looks at the time first, as an unobserved
- * batch does. */
+/* Runs the microtasks of an observed task's step.  Looks at the time first, as an unobserved batch does. */
 static void
 process_observed (PrioLoop *loop)
 {
@@ -194,8 +192,7 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
     }
 }
 
-/* Runs @entry, which is observed, as run_entry () does.  Microtasks that it has queued are part of it, as with tasks
- * that have a result. */
+/* Runs @entry, which is observed, as run_entry () does.  Microtasks that it has queued are part of it. */
 static G_GNUC_NO_INLINE void
 run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
@@ -271,7 +268,6 @@ run_rare (PrioLoop *loop, PrioEntry *entry, PrioState *state, const PrioState *o
   prio_traits_end (state);
 }
 
-/* Runs the head of @queue. */
 static G_ALWAYS_INLINE inline void
 run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
 {
@@ -378,8 +374,7 @@ count_pending (PrioBatch *batch)
     batch->over = prio_turn_is_held (&batch->loop->turn, prio_clock_now () - batch->entered);
 }
 
-/* Processes pending work, and returns the queue of the next task; NULL if the task is of a lower lane, or the time
- * is over. */
+/* Processes pending work.  Returns the queue of the next task; NULL if its lane is lower, or the time is over. */
 static PrioQueue *
 choose (PrioBatch *batch)
 {
@@ -420,7 +415,6 @@ limit (PrioBatch *batch)
   return batch;
 }
 
-/* Begins the number at the head of @queue.  Returns it. */
 static guint
 begin_number (PrioBatch *batch, PrioQueue *queue)
 {
@@ -506,8 +500,7 @@ prio_numbers_end (void)
   return end_number (batch);
 }
 
-/* Ends the running number, and begins the next task of all if it is a number of the same runner; otherwise returns
- * 0. */
+/* Ends the running number, and begins the next task if it is a number of this runner; otherwise returns 0. */
 guint
 prio_numbers_next (void)
 {
@@ -565,7 +558,6 @@ prio_loop_set_interlude (PrioLoop *loop, PrioInterludeFunc func)
   loop->interlude = func;
 }
 
-/* Accounts for the tasks that have run in @batch. */
 static void
 account (const PrioBatch *batch)
 {
@@ -578,7 +570,6 @@ account (const PrioBatch *batch)
     prio_turn_tasks_ran (&loop->turn, batch->now, batch->now - batch->entered, batch->shortest, batch->over);
 }
 
-/* Accounts for a batch without tasks. */
 static void
 account_for_none (const PrioBatch *batch)
 {

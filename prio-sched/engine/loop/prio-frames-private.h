@@ -1,6 +1,6 @@
 /* prio-frames-private.h: when the next frame is due
  *
- * Promises: several clocks may announce frames, and none replaces what another has announced.  `next` of PrioFrames is
+ * Promises: several clocks may announce frames, and none replaces the announcement of another.  `next` of PrioFrames is
  * the nearest frame that was in the future at the last update, and `interval` the shortest interval.
  *
  * Everything here belongs to the owner thread.
@@ -12,8 +12,7 @@
 
 #include "loop/prio-loop-private.h"
 
-/* The announcement of a frame clock that is followed, or of prio_scheduler_set_next_frame ().  All zero means
- * nothing. */
+/* The announcement of a followed frame clock, or of prio_scheduler_set_next_frame ().  All zero is none. */
 struct _PrioFrame
 {
   PrioHeapNode due;      /* its node in the loop's heap of frames that are due, */
@@ -25,21 +24,21 @@ void prio_frames_clear (PrioFrames *frames);
 void prio_frames_remove (PrioLoop *loop, PrioFrame *frame);
 void prio_frames_update (PrioLoop *loop, gint64 now);
 
-/* The nearest frame.  On other threads the value may be out of date. */
+/* Returns the nearest frame.  On other threads the value may be out of date. */
 static inline gint64
 prio_loop_peek_next_frame (PrioLoop *loop)
 {
   return __atomic_load_n (&loop->frames.next, __ATOMIC_RELAXED);
 }
 
-/* The shortest announced time between two frames, µs; 0 if none is known. */
+/* Returns the shortest announced time between two frames, µs; 0 if none is known. */
 static inline gint64
 prio_loop_frame_interval (PrioLoop *loop)
 {
   return loop->frames.interval;
 }
 
-/* When the next frame after @now is due, µs; 0 if that is not known. */
+/* Returns when the next frame after @now is due, µs; 0 if that is not known. */
 static inline gint64
 prio_loop_next_frame (PrioLoop *loop, gint64 now)
 {
@@ -48,7 +47,7 @@ prio_loop_next_frame (PrioLoop *loop, gint64 now)
   return loop->frames.next;
 }
 
-/* @start + @length, or the time of the first frame after @start if that is earlier, µs. */
+/* Returns @start + @length, or the time of the first frame after @start if that is earlier, µs. */
 static inline gint64
 prio_loop_end_of_time (PrioLoop *loop, gint64 start, gint64 length)
 {

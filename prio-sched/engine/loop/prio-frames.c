@@ -9,7 +9,6 @@
 
 void (*prio_frames_look) (gint64 now);
 
-/* The first key of @heap, or 0. */
 static gint64
 first_key (PrioHeap *heap)
 {

@@ -1,10 +1,10 @@
 /* prio-idle-private.h: idle callbacks
  *
- * Promises: the idle period algorithm of the web's requestIdleCallback().  When no task is runnable, and no
- * source of the context is ready, an idle period begins.  It lasts until the next timer of
- * the context, the next delay or the next frame, and at the most for 50 ms.  The callbacks that are pending when it
- * begins run in it, one per iteration, while it lasts.  Callbacks that are requested during a period wait for the next
- * period, which begins after the deadline of the first.
+ * Promises: the idle period algorithm of the web's requestIdleCallback().  When no task is runnable, and no source of
+ * the context is ready, an idle period begins.  It lasts until the next timer of the context, the next delay or the
+ * next frame, and at the most for 50 ms.  The callbacks that are pending when it begins run in it, one per iteration,
+ * while it lasts.  Callbacks that are requested during a period wait for the next period, which begins after the
+ * deadline of the first.
  *
  * Everything here belongs to the owner thread.
  *

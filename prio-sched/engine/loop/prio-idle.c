@@ -74,7 +74,6 @@ idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
   idle_free (idle);
 }
 
-/* Function of the timeout's task. */
 static gboolean
 idle_timed_out (gpointer data)
 {
@@ -111,8 +110,7 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
     }
 }
 
-/* Requests a callback with the fields of @template by @op_request; returns its number.  @timeout is in milliseconds,
- * or 0 for never.  Any thread. */
+/* Requests a callback like @template by @op_request; returns its number.  @timeout is in ms, or 0.  Any thread. */
 guint
 prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const PrioOp *op), const PrioIdle *template, guint timeout)
 {
@@ -210,7 +208,7 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   return FALSE;
 }
 
-/* The draft's "start an idle period". */
+/* Does the draft's "start an idle period". */
 static void
 begin_period (PrioIdles *idles)
 {

@@ -9,7 +9,6 @@
 
 #include "loop/prio-loop-private.h"
 
-/* Returns how far GLib has come when it reaches @kind. */
 static inline PrioReach
 prio_source_reach (guint kind)
 {
@@ -39,7 +38,6 @@ prio_source_ends_turn (PrioTurn *turn, guint kind)
     }
 }
 
-/* Returns the lowest lane whose tasks may run when @kind is dispatched. */
 static inline PrioLane
 prio_source_lowest_lane (PrioLoop *loop, guint kind)
 {

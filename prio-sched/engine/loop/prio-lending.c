@@ -117,7 +117,6 @@ update_level (PrioLendNode *node)
   node->rank = is_lent ? node->above[level] : 0;
 }
 
-/* Adds @wait to the waits that lend @level. */
 static void
 add_lender (PrioLendWait *wait, guint8 level)
 {
@@ -128,7 +127,6 @@ add_lender (PrioLendWait *wait, guint8 level)
   g_queue_push_tail_link (&to->lenders[level], &wait->of_awaited);
 }
 
-/* Changes the level that @wait lends. */
 static void
 lend (PrioLendWait *wait, guint8 level)
 {
@@ -152,8 +150,7 @@ check (PrioLending *self, PrioLendNode *node)
   g_ptr_array_add (self->marked, node);
 }
 
-/* Lowers the level that @node, which is marked, lends to its own priority, and marks the nodes whose level may
- * depend on it. */
+/* Lowers the level that @node lends to its own priority, and marks the nodes that may depend on it. */
 static void
 take_back (PrioLending *self, PrioLendNode *node)
 {
@@ -485,8 +482,7 @@ prio_lending_wait (const PrioState *state, PrioLendNode *waiter, PrioEntry *entr
   begin_wait (self, waiter != NULL ? waiter : node_of_state (self, state), awaited);
 }
 
-/* Ends the waits for @entry, which has a node, and has run, or was dropped.  Its task has its result, unless a
- * binding keeps it. */
+/* Ends the waits for @entry, which has run or was dropped.  Its task has its result, unless a binding keeps it. */
 void
 prio_lending_end (PrioEntry *entry, gboolean aborted)
 {

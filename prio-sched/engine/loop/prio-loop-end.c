@@ -17,7 +17,6 @@
 /* After this many releases the thread leaves, so that others can enter. */
 #define RELEASED_AT_ONCE 64
 
-/* Releases the head of @queue, of jobs. */
 static void
 release_job (PrioLoop *loop, PrioQueue *queue)
 {

@@ -68,8 +68,7 @@ typedef struct
   void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
 } PrioLoopFuncs;
 
-/* The functions of prio-observer, called inside, except the first, which any thread calls under the lock of the
- * loops' table. */
+/* The functions of prio-observer, called inside, except the first: on any thread, under the table's lock. */
 typedef struct
 {
   gboolean (*is_wanted) (void);                       /* whether there is an observer */
@@ -170,8 +169,7 @@ typedef struct
   gint64 interval;         /* the shortest announced interval, or 0, µs */
 } PrioFrames;
 
-/* A part that is a record belongs to the files in its comment, to prio-loop.c, which makes and frees it, and to the
- * functions below. */
+/* A part that is a record belongs to the files in its comment, to prio-loop.c, and to the functions below. */
 struct _PrioLoop
 {
   gint refs; /* atomic; sources, run queues and others hold one each */
@@ -215,8 +213,7 @@ void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
 
-/* The value of `prio_thread.state` while code runs that has no state, and for which no finder is called
- * (prio-current). */
+/* The value of `prio_thread.state` for code without a state, for which no finder is called (prio-current). */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 
 void prio_loop_catch_up (PrioLoop *loop);
@@ -281,7 +278,6 @@ prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFunc
   return prio_slot_ensure (&loop->slots[number], funcs);
 }
 
-/* Returns the first aborted group with entries to process, or NULL. */
 static inline PrioGroup *
 prio_loop_first_aborted (PrioLoop *loop)
 {
@@ -320,7 +316,6 @@ prio_loop_leave (PrioLoop *loop)
   prio_owner_lock_leave (&loop->lock);
 }
 
-/* Returns whether this thread is the owner, and may enter. */
 static inline gboolean
 prio_loop_is_owner_thread (PrioLoop *loop)
 {
@@ -368,7 +363,6 @@ prio_loop_is_unused (PrioLoop *loop)
   return __atomic_load_n (&loop->n_users, __ATOMIC_RELAXED) == 0;
 }
 
-/* Returns how many releases are deferred. */
 static inline gsize
 prio_loop_n_releases (PrioLoop *loop)
 {
@@ -382,7 +376,6 @@ prio_loop_get_iteration (PrioLoop *loop)
   return loop->sources.iteration;
 }
 
-/* Notes that a dispatch of this iteration has run no task. */
 static inline void
 prio_loop_ran_no_task (PrioLoop *loop)
 {

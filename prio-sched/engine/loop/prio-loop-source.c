@@ -220,8 +220,8 @@ source_finalize (GSource *source)
 /* After this many iterations without work, a source leaves the context. */
 #define MAX_IDLE_PASSES 100
 
-/* Another thread that has sent an operation is likely to send more: the loop looks
- * again this often before it sleeps, which costs less than being woken. */
+/* Another thread that has sent an operation is likely to send more: the loop looks again this often before it sleeps,
+ * which costs less than being woken. */
 #define SPINS 2
 
 /* For this many iterations after an iteration without tasks, urgent work waits while a task is ready: GLib may have
@@ -318,8 +318,7 @@ leave_if_idle (PrioLoop *loop)
     }
 }
 
-/* Decides whose turn it is in this iteration.  Reads the clock only if that depends on it; returns @now, or the time
- * that it has read, µs. */
+/* Decides whose turn it is in this iteration.  Reads the clock only if needed; returns @now, or the time read, µs. */
 static gint64
 take_turn (PrioLoop *loop, gint64 now)
 {
@@ -493,8 +492,7 @@ probe_check (GSource *source)
   return FALSE;
 }
 
-/* Ends the loop before its context.  Tasks that are queued, or posted later, are aborted.  Outside, on the thread
- * that runs the context. */
+/* Ends the loop before its context, and aborts queued and later tasks.  Outside, on the thread that runs the context. */
 void
 prio_loop_close (PrioLoop *loop)
 {
@@ -574,7 +572,6 @@ prio_loop_attach (PrioLoop *loop)
   attach_source (loop, PRIO_SOURCE_GOVERNOR);
 }
 
-/* Returns whether @source belongs to @loop. */
 gboolean
 prio_loop_has_source (PrioLoop *loop, const GSource *source)
 {

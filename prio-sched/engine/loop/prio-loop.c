@@ -15,8 +15,8 @@
 #define MAX_SPARE_RELEASES 4096
 #define MAX_LEAF_LOCKS 16
 
-/* Guards the table and every loop's `n_users`.  A loop in the table is not dead, unless
- * its context is being freed at this moment. */
+/* Guards the table and every loop's `n_users`.  A loop in the table is not dead, unless its context is being freed at
+ * this moment. */
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
 
@@ -387,8 +387,7 @@ may_release (PrioLoop *loop, gboolean context_gone)
   return G_LIKELY (loop->sources.iteration != 0) || is_own_context (loop);
 }
 
-/* Called when all deferred releases are made.  Returns whether more has been deferred: tasks that were still queued
- * at the end of the context. */
+/* Called when all deferred releases are made.  At the end of the context, returns whether more have been deferred. */
 static inline gboolean
 release_what_is_left (PrioLoop *loop, gboolean context_gone)
 {
@@ -452,8 +451,7 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
   gboolean locked = FALSE, releases;
 
-  /* This ends: another thread becomes the owner only when it begins to run the context, and a closed mailbox stays
-   * closed. */
+  /* This ends: another thread must begin to run the context to become the owner, and a closed mailbox stays closed. */
   do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))
@@ -495,8 +493,8 @@ prio_loop_submit (PrioLoop *loop, const PrioOp *op)
     prio_loop_flush_releases (loop);
 }
 
-/* Submits @op for a caller that may hold a lock of the program: the next dispatch makes the releases of aborts.
- * They are made here only if the loop has ended, and @op with it. */
+/* Submits @op for a caller that may hold a lock of the program: the next dispatch makes the releases of aborts.  If
+ * the loop has ended, they are made here. */
 void
 prio_loop_submit_post (PrioLoop *loop, const PrioOp *op)
 {

@@ -65,8 +65,7 @@ prio_mailbox_state (PrioMailbox *mailbox)
   return (PrioMailboxState) __atomic_load_n (&mailbox->state, __ATOMIC_ACQUIRE);
 }
 
-/* Notes that the context is about to poll, so that a push wakes it from now on.  Returns FALSE if the mailbox is not
- * empty. */
+/* Makes each push wake the context, which is about to poll.  Returns FALSE if the mailbox is not empty. */
 static inline gboolean
 prio_mailbox_fall_asleep (PrioMailbox *mailbox)
 {

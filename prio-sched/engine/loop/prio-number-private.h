@@ -22,7 +22,6 @@ PrioEntry *prio_numbers_new_entry (PrioRunner *self, guint id);
 PrioEntry *prio_numbers_find (PrioRunner *self, guint id);
 void prio_numbers_reject (PrioRunner *self, guint id);
 
-/* Forgets @id, which begins, or will not run. */
 static inline void
 prio_numbers_forget (PrioRunner *self, guint id)
 {

@@ -95,8 +95,7 @@ prio_numbers_use (PrioRunner *self)
   prio_numbers_hold (self);
 }
 
-/* Reports rejected tasks in a microtask, which is a user: otherwise the runner could be closed with its scheduler
- * before. */
+/* Reports rejected tasks.  The microtask is a user of the runner, which is not closed before. */
 static void
 tell_rejected (gpointer runner)
 {
@@ -256,8 +255,8 @@ cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
   return TRUE;
 }
 
-/* Rejects the task @id, which waits.  Returns FALSE if it does not wait, is being aborted already, or is a job
- * behind many others. */
+/* Rejects the task @id, which waits.  Returns FALSE if it does not wait, is being aborted, or is a job behind many
+ * others. */
 gboolean
 prio_numbers_cancel (PrioRunner *self, guint id)
 {

@@ -22,8 +22,7 @@ static guint64 last_number;     /* the last number of an observer; atomic */
 
 static guint64 last_id; /* the last id of a task; atomic */
 
-/* Calls a function of every observer that has it, and that @of_loop knows: all get the same time, as their last
- * argument. */
+/* Calls a function of every observer that has it, and that @of_loop knows, with the same time. */
 #define TELL(function, now, of_loop, ...)                                                                             \
   do                                                                                                                  \
     {                                                                                                                 \
@@ -197,7 +196,6 @@ is_to_be_told (PrioEntry *entry)
   return entry->use != PRIO_ENTRY_OF_LIBRARY && !prio_run_queue_is_own (entry->run_queue);
 }
 
-/* Reports that @task has entered a queue. */
 static void
 tell_queued (PrioObservedTask *task, gint64 now)
 {
@@ -520,7 +518,6 @@ prio_observed_count (PrioLoop *loop)
   return loop->watched.n_runs;
 }
 
-/* Reports a requested idle callback. */
 PrioObservedTask *
 prio_observed_new_idle (PrioRunQueue *run_queue, gint64 now)
 {
@@ -556,7 +553,6 @@ prio_observed_batch_ended (PrioLoop *loop, PrioLane lane, gint64 began, gboolean
   TELL (batch_ended, prio_clock_now (), loop, lane, began, cut);
 }
 
-/* Reports the end of a turn, if it is the turn of other sources. */
 void
 prio_observed_turn_ends (PrioLoop *loop, gint64 now)
 {
@@ -620,8 +616,7 @@ prio_observer_add (PrioObserver *observer)
   add_users (observer, 1);
 }
 
-/* Removes a user of @observer.  A call that another thread has begun may still go on.  Any thread, outside, without
- * a lock too. */
+/* Removes a user of @observer.  A call on another thread may still go on.  Any thread, outside, without a lock. */
 void
 prio_observer_remove (PrioObserver *observer)
 {

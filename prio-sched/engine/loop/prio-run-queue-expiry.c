@@ -131,7 +131,6 @@ prio_run_queue_begin_timed (PrioEntry *entry)
     entry->timed = PRIO_TIMED_EXPIRED;
 }
 
-/* Moves the entries whose timeout has passed. */
 void
 prio_loop_expire_deadlines (PrioLoop *loop, gint64 now)
 {

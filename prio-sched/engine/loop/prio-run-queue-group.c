@@ -10,8 +10,7 @@
 #include "base/prio-list-private.h"
 #include "loop/prio-lending-private.h"
 
-/* Adds @group, which is all zero except `users` and `ended`, to @run_queue, and holds it.  @effective is for its
- * tasks. */
+/* Adds @group, all zero except `users` and `ended`, to @run_queue, and holds it.  @effective is for its tasks. */
 void
 prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioEffective effective)
 {
@@ -23,7 +22,6 @@ prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioEffective effe
   prio_run_queue_hold (run_queue);
 }
 
-/* Removes @group, which has no users, from its run queue. */
 void
 prio_group_leave (PrioGroup *group)
 {
@@ -35,7 +33,6 @@ prio_group_leave (PrioGroup *group)
   prio_run_queue_release (run_queue);
 }
 
-/* Removes the queues of @group from the ready set. */
 static void
 unready_queues (PrioGroup *group)
 {

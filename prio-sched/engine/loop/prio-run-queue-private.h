@@ -97,7 +97,6 @@ prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
   return prio_loop_frame_interval (loop) == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, prio_loop_frame_interval (loop) / 2);
 }
 
-/* Returns whether it is for the library's own tasks. */
 static inline gboolean
 prio_run_queue_is_own (PrioRunQueue *run_queue)
 {

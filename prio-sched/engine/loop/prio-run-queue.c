@@ -106,7 +106,6 @@ prio_run_queues_update_frame_share (PrioLoop *loop)
     loop->turn.frame_due = 0;
 }
 
-/* Ends @run_queue, which has no users. */
 void
 prio_run_queue_end (PrioRunQueue *run_queue)
 {
@@ -204,8 +203,7 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
   update_paused (part);
 }
 
-/* Makes a part of @outer: a run queue whose tasks count as @outer's, and are paused with it, but can be held back
- * separately. */
+/* Makes a part of @outer: its tasks count as @outer's, and are paused with it, but can be held back separately. */
 PrioRunQueue *
 prio_run_queue_new_part (PrioRunQueue *outer)
 {
@@ -354,7 +352,6 @@ prio_run_queue_add (PrioEntry *entry, gint64 due)
     prio_loop_observing (loop)->added (entry, due);
 }
 
-/* Removes @entry, which is QUEUED, from its queue. */
 void
 prio_run_queue_unlink (PrioEntry *entry)
 {

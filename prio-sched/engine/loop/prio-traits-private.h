@@ -25,7 +25,6 @@ PrioTraits *prio_traits_new_for_member (const PrioState *outer, guint member);
 void prio_traits_begin (PrioEntry *entry, PrioState *state);
 void prio_traits_end (const PrioState *state);
 
-/* Returns the traits of @state, which may have none. */
 static inline PrioTraits
 prio_traits_of (const PrioState *state)
 {

@@ -38,8 +38,7 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
     state->traits = traits_new (&traits);
 }
 
-/* Returns traits for the state of a task of a group, which has the number @member there, and runs within the state
- * @outer. */
+/* Returns traits for the state of task @member of a group, which runs within the state @outer. */
 PrioTraits *
 prio_traits_new_for_member (const PrioState *outer, guint member)
 {

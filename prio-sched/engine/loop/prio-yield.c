@@ -16,7 +16,6 @@
 /* The shortest time between two polls for input, µs. */
 #define PROBE_INTERVAL 1000
 
-/* Returns whether a delayed task above @level has become due. */
 static gboolean
 urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
 {
@@ -45,8 +44,8 @@ urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
   return prio_ready_top (&loop->ready) > (int) level;
 }
 
-/* Returns whether a source of @priority or above has input.  Polls only once per PROBE_INTERVAL, and returns FALSE
- * in between. */
+/* Returns whether a source of @priority or above has input.  Polls once per PROBE_INTERVAL, and returns FALSE in
+ * between. */
 static gboolean
 input_waits (PrioLoop *loop, gint64 now, gint priority)
 {
@@ -184,8 +183,7 @@ prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
   return end;
 }
 
-/* Ends the slice of the running code: other sources have their turn next.  Called on the thread that owns the
- * context. */
+/* Ends the slice of the running code: other sources have their turn next.  On the thread that owns the context. */
 void
 prio_loop_end_slice (PrioLoop *loop)
 {

@@ -14,8 +14,7 @@
 void prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data);
 /* A followed clock has announced a frame, or is followed no more: notifies `next-frame` if that is another one. */
 void prio_scheduler_tell_next_frame (PrioScheduler *self);
-/* Returns whether a task of the program is queued or delayed, or a microtask, and is not paused.  On the thread that
- * runs the context. */
+/* Returns whether an unpaused task of the program, or a microtask, waits.  On the thread that runs the context. */
 gboolean prio_scheduler_is_busy (PrioScheduler *self);
 /* Closes all schedulers of the context before its end: tasks that are queued, or posted later, are aborted.
  * Outside, on the thread that runs the context. */
@@ -38,6 +37,5 @@ gboolean prio_task_may_go_on (PrioTask *task, gboolean *should_yield);
 /* Returns whether the result of @task comes later. */
 gboolean prio_task_is_deferred (PrioTask *task);
 
-/* Posts the number @id with @options, which are valid; if @expiry is not NULL, as a continuation whose timeout
- * passes then. */
+/* Posts the number @id with valid @options; if @expiry is not NULL, as a continuation whose timeout passes then. */
 PrioPosted prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options, const gint64 *expiry);

@@ -13,8 +13,7 @@
 typedef struct _PrioFrame PrioFrame;
 
 PrioFrame *prio_frame_new (void);
-/* Announces the next frame at @due, or none if @due is 0; @interval is the time between two frames, or 0 if unknown,
- * µs. */
+/* Announces the next frame at @due, µs, or none if it is 0; @interval is between two frames, µs, or 0 if unknown. */
 void prio_frame_announce (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);
 /* Runs no user code. */
 void prio_frame_free (PrioLoop *loop, PrioFrame *frame);

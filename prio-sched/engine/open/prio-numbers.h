@@ -74,8 +74,7 @@ void prio_numbers_use (PrioRunner *self);
 gboolean prio_numbers_cancel (PrioRunner *self, guint id);
 guint prio_numbers_first (PrioRunner *self, PrioTask **task);
 
-/* Inside: lenders, the tasks that may wait for others or be waited for, have other numbers: 0 if no scheduler lends
- * (prio-lending). */
+/* Inside: lenders, tasks that wait or are waited for, have other numbers: 0 if no scheduler lends (prio-lending). */
 guint prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 guint prio_numbers_keep_task (PrioTask *task);
 void prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id);
@@ -97,12 +96,11 @@ void prio_loop_flush_releases (PrioLoop *loop);
 /* Outside. */
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
 PrioEntry *prio_task_get_entry (PrioTask *task);
-/* Logs a critical message about a wrong call of @function. */
 void prio_task_complain (PrioTask *task, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /* Sets the program's function that the task calls, if its own is the library's: for messages. */
 void prio_task_set_program_func (PrioTask *task, gpointer func);
 
-/* Outside: a task of a group that has no result yet, its function's data, and a number that identifies it until then. */
+/* Outside.  A task of a group has a number until it has its result; with the number, the task and its data are found. */
 PrioLoop *prio_task_group_get_loop (PrioTaskGroup *self);
 guint prio_task_group_number (PrioTask *task);
 PrioTask *prio_task_group_find (PrioTaskGroup *self, guint number);

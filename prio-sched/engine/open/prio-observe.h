@@ -93,8 +93,7 @@ struct _PrioObserver
   void (*microtasks_ran) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
   /* Its function, its checkpoint and its callbacks are over.  Follows `aborted` if the task ran then. */
   void (*ended) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now);
-  /* It has been aborted, or its context is gone: if it did not run (`begun` is 0, or before `queued`), this is its
-   * end. */
+  /* It was aborted, or its context is gone: if it did not run (`begun` is 0, or before `queued`), this is its end. */
   void (*aborted) (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gboolean runs, gint64 now);
   /* Tasks that follow the priority of @group have another priority. */
   void (*priority_changed) (PrioObserver *self, PrioLoop *loop, gconstpointer group, PrioTaskPriority from,

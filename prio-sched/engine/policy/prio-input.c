@@ -62,7 +62,7 @@ prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
                       MIN (n_fds, g_main_context_query (context, priority, &timeout, many, n_fds)));
 }
 
-/* GLib does not report new sources, but gives them ids in order. */
+/* Attaches a source for a moment, because GLib does not report new sources, but gives them ids in order. */
 guint
 prio_input_next_source (GMainContext *context)
 {

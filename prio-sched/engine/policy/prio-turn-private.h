@@ -17,9 +17,9 @@
  *   has been dispatched once, a frame that was due (120) has been drawn, and text has been validated
  *   (125).  So a window draws as much as it would beside one idle source.  A turn has no time limit:
  *   with one, no frame would be drawn beside a handler that takes longer than the limit.
- * - When an announced frame is due, and once per slice, the turn is whole: it continues to
- *   the bottom, where the idle sources of the program are (200).  Idle sources that are always ready get half of
- *   the time: the side that has had more waits for the other.
+ * - When an announced frame is due, and once per slice, the turn is whole: it continues to the bottom, where the idle
+ *   sources of the program are (200).  Idle sources that are always ready get half of the time: the side that has had
+ *   more waits for the other.
  * - A source that is always ready keeps GLib from reaching the sources below it.  Probes report how far GLib has come:
  *   they are sources that are never ready, and GLib asks them only if nothing above them is ready.  When GLib has not
  *   reached the frame for some iterations and milliseconds, there is a flood.  Tasks get half of the time beside a
@@ -48,8 +48,8 @@
 
 #include <glib.h>
 
-/* A batch ends, to look for other sources, after a tenth of the time for which they have had nothing to do, within
- * these limits, µs. */
+/* A batch ends, to look for other sources, after a tenth of the time for which they were idle, within these limits,
+ * µs. */
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
 
@@ -124,8 +124,7 @@ prio_turn_reach (PrioTurn *turn, PrioReach reach)
   turn->reached = MAX (turn->reached, reach);
 }
 
-/* Notes that the last iteration, without a turn of other sources, took @took µs: input that came meanwhile goes
- * before tasks. */
+/* Notes that the last iteration, without a turn, took @took µs: input that came meanwhile goes before tasks. */
 static inline void
 prio_turn_was_held (PrioTurn *turn, gint64 took)
 {
@@ -142,7 +141,6 @@ prio_turn_is_held (PrioTurn *turn, gint64 took)
   return turn->held;
 }
 
-/* Notes that an operation which one of our tasks had begun has ended. */
 static inline void
 prio_turn_answer (PrioTurn *turn)
 {
@@ -171,8 +169,7 @@ prio_share_of (guint share, gint64 time)
   return time * share / (PRIO_WHOLE_SHARE - share);
 }
 
-/* Returns how long tasks may run now, µs.  @slice is the time slice of their scheduler; @is_set says whether the
- * program has set it. */
+/* Returns how long tasks may run now, µs.  @slice is their scheduler's; @is_set says whether the program has set it. */
 static inline gint64
 prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {
@@ -181,7 +178,6 @@ prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
   return turn->share != 0 && (!is_set || turn->frame_share != 0) ? MIN (slice, turn->share) : slice;
 }
 
-/* Returns how long tasks may run before they look for other sources, µs. */
 static inline gint64
 prio_turn_look (PrioTurn *turn, gint64 allowance)
 {

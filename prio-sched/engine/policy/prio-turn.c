@@ -7,15 +7,13 @@
 
 #include "policy/prio-turn-private.h"
 
-/* There is a flood if GLib comes no further for this many iterations, and for this long, µs: many short iterations,
- * or a few long ones. */
+/* There is a flood if GLib comes no further for this many iterations, short or long, and for this long, µs. */
 #define SPIN_ITERATIONS 8
 #define SPIN_TIME 10000
 #define LONG_SPIN_ITERATIONS 3
 #define LONG_SPIN_TIME 50000
 
-/* Input that came during a long handler is a flood after this long, µs; a long iteration counts as up to a quarter
- * of it. */
+/* Input during a long handler is a flood after this long, µs; a long iteration counts as up to a quarter of it. */
 #define LONG_INPUT_TIME 500000
 
 /* A flood counts as detected for this long, µs; meanwhile fewer iterations suffice. */
@@ -36,8 +34,7 @@
 /* Beyond this a turn is not expected to end by itself, µs. */
 #define LONG_TURN 50000
 
-/* The longest wait, µs, of the program's idle sources, if GLib reaches them at all; background tasks wait for half
- * of it. */
+/* The longest wait, µs, of the program's idle sources, if GLib reaches them; background tasks wait for half of it. */
 #define MAX_WAIT G_USEC_PER_SEC
 
 /* How long in a turn tasks that have waited for another source go on at once, µs. */
@@ -227,14 +224,13 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
     turn->background_since = now;
   else if (!urgent && now - turn->background_since >= MAX_WAIT / 2)
     {
-      /* They run right after input, or before every other source, even in a turn that was to continue to the bottom. */
+      /* Background tasks run right after input, or before every other source, even in a whole turn. */
       turn->granted = TRUE;
       turn->others = turn->whole = FALSE;
     }
 }
 
-/* Counts @ran µs of tasks.  Time for which no other source competed is not taken from the time that will be due to
- * tasks. */
+/* Counts @ran µs of tasks.  Time without competing sources is not taken from the time due to tasks. */
 static void
 count_beside_frames (PrioTurn *turn, gint64 ran)
 {
@@ -308,7 +304,6 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
     turn->since_whole = turn->rest_balance = 0;
 }
 
-/* Ends the turn, because no task is ready. */
 void
 prio_turn_rest (PrioTurn *turn)
 {

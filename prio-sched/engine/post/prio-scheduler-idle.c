@@ -107,8 +107,8 @@ op_request_number (PrioLoop *loop, const PrioOp *op)
   prio_idle_op_request (loop, op);
 }
 
-/* Requests an idle callback: @self runs the number that this returns when the context is idle, or in @timeout ms at
- * the latest.  Any thread. */
+/* Requests an idle callback: @self runs the returned number when the context is idle, or after @timeout ms.  Any
+ * thread. */
 guint
 prio_numbers_request_idle (PrioRunner *self, guint timeout)
 {

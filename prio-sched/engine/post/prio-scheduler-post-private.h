@@ -8,7 +8,6 @@
 #include "scheduler/prio-scheduler-private.h"
 #include "signal/prio-registration-private.h"
 
-/* Sets the signal and the priority of a new entry. */
 static inline void
 prio_entry_bind (PrioEntry *entry, PrioRegistration *registration, PrioTaskPriority priority)
 {

@@ -78,8 +78,7 @@ prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *
   prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &post.op);
 }
 
-/* Posts a task from the loop's pool.  Returns (transfer full) (nullable) the task; NULL if the pool is empty or this
- * is not the owner thread. */
+/* Returns (transfer full) (nullable) a posted task of the loop's pool; NULL if it is empty or on another thread. */
 static PrioTask *
 post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDestroyNotify notify,
                   PrioTaskPriority priority, gint64 due)
@@ -176,7 +175,6 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  * ```
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
- *
  * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task

@@ -86,9 +86,8 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
  * @func is called on the thread that runs the scheduler's main context.  If it returns %G_SOURCE_CONTINUE it is called
  * again, as a continuation: before other tasks of its priority, and after tasks of the next higher priority.
  *
- * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call it.
- *
- * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call it.  With a wrong argument it logs
+ * a critical message, posts nothing, and does not call @notify.
  *
  * Since: 1.0
  */
@@ -280,9 +279,7 @@ read_options (const PrioTaskOptions *options)
  *
  * If the signal is aborted before the task runs, @notify is called, and @func is not.  A source object and a tag are
  * ignored, because the task has no result; its name is for traces, the monitor and reports of long tasks.
- *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
- *
  * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: %FALSE if the signal is aborted already; then nothing is posted, and @notify has been called
@@ -367,8 +364,7 @@ prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *optio
   return posted (self, submit_post (&post, self->loop));
 }
 
-/* Posts a continuation with the signal, the priority, the turns and the timeout of the running task, if that is a
- * task of the scheduler. */
+/* Posts a continuation like the running task, if that is a task of the scheduler: with its signal, turns and so on. */
 PrioPosted
 prio_numbers_yield (PrioRunner *self, guint id)
 {

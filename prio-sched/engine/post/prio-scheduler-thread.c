@@ -24,8 +24,7 @@
 
 /* Threads may wait for disks and networks, so there are more than processors: as many as GTask's. */
 #define MIN_THREADS 10
-/* A function in a thread may wait for functions that it runs in threads, so these have more threads, up to as many
- * as GTask's. */
+/* Functions in threads may wait for functions that they run in threads, so these have more threads, as in GTask. */
 #define MAX_THREADS 330
 
 typedef struct
@@ -40,7 +39,7 @@ typedef struct
   PrioPlaces *places; /* held, or NULL */
   guint64 order;      /* its age for the owner of the places */
 
-  /* Removes @work from its heap or list.  Under the lock. */
+  /* Under the lock. */
   PrioHeapNode node;
   guint64 age;
   gboolean waits; /* for a thread, a place, or its turn in a worker.  Then it is in its task. */
@@ -55,7 +54,7 @@ struct _PrioPlaces
   PrioLoop *loop; /* held */
   const PrioPlacesFuncs *funcs;
 
-  /* Removes @work from its heap or list.  Under the lock. */
+  /* Under the lock. */
   PrioHeap waiting; /* by priority and age */
   gboolean passes;  /* a work that ends passes its place on */
   GList link;       /* in @all_places */
@@ -95,8 +94,7 @@ closure_unref (gpointer data, GClosure *closure G_GNUC_UNUSED)
   work_unref (data);
 }
 
-/* Notifies RUNNING, in a microtask.  If the function has returned by now, the callbacks come first, and the end is
- * notified. */
+/* Notifies RUNNING, in a microtask, unless the function has returned by now. */
 static void
 tell_running (gpointer task)
 {
@@ -177,8 +175,7 @@ take_out (PrioWork *work)
   work->task->entry.job.data = NULL;
 }
 
-/* Gives a place to the most urgent work that waits for it, which now waits for a thread.  Returns FALSE if there is
- * none.  Under the lock. */
+/* Lets the most urgent work in, which now waits for a thread.  Returns FALSE if there is none.  Under the lock. */
 static gboolean
 let_in (PrioPlaces *places)
 {
@@ -215,7 +212,6 @@ leave_place (PrioWork *work)
 static GThreadPool *get_pool (void);
 static void set_nested (gboolean more);
 
-/* Calls the function, in the thread. */
 static void
 call (PrioWork *work)
 {
@@ -258,7 +254,6 @@ run (PrioWork *work)
   return FALSE;
 }
 
-/* Removes and returns the most urgent work, or NULL. */
 static PrioWork *
 take_next (void)
 {
@@ -274,8 +269,7 @@ take_next (void)
   return work;
 }
 
-/* Runs the most urgent work, if it has not been aborted, and then works to which it passes its place.  In a thread
- * of the pool. */
+/* Runs the most urgent work, if it is not aborted, and then works to which it passes its place.  In a pool's thread. */
 static void
 run_next (gpointer item G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
@@ -365,8 +359,7 @@ op_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_task_abort (op->target);
 }
 
-/* Aborts a task whose work was taken back.  GLib may hold the lock of the cancellable, so the handlers are
- * disconnected later. */
+/* Aborts a task whose work was taken back.  Disconnects the handlers later, because GLib may hold a lock. */
 static void
 abort_taken (PrioWork *work)
 {
@@ -460,7 +453,6 @@ follow (PrioWork *work)
                                                     work_ref (work), closure_unref, 0);
 }
 
-/* Runs a work whose turn has come in the worker. */
 static void
 run_posted (PrioTask *posted_task G_GNUC_UNUSED, gpointer data)
 {
@@ -696,11 +688,8 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
  *
  * If the main context is destroyed, tasks that still wait for a thread are aborted with %PRIO_ERROR_CLOSED, and
  * released on the thread that destroys the context.  A running function goes on; @notify is called in its thread when
- * it has ended.
- *
- * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
- *
- * Any thread may call it; @notify is called on the thread that runs the scheduler's main context.
+ * it has ended.  With a wrong argument it logs a critical message, runs nothing, and does not call @notify.  Any thread
+ * may call it; @notify is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *

@@ -160,11 +160,9 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
  *
  * With a state in the options, the continuation inherits this state.  It may have been captured in a task of any
  * scheduler; @callback is called under it if it belongs to the same main context.  This lets a task continue where its
- * own state is lost, such as after a call of GIO: see [method@PrioSched.SchedulingState.resume_async].
- *
- * With a wrong argument it logs a critical message, and does not call @callback.
- *
- * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.
+ * own state is lost, such as after a call of GIO: see [method@PrioSched.SchedulingState.resume_async].  With a wrong
+ * argument it logs a critical message, and does not call @callback.  Any thread may call it; @callback is called on the
+ * thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -186,11 +184,8 @@ prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options
  * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *
- * Finishes a yield.
- *
- * It fails with the reason of the abort if the continuation's signal is aborted.
- *
- * Call it in the callback, on its thread.
+ * Finishes a yield.  It fails with the reason of the abort if the continuation's signal is aborted.  Call it in the
+ * callback, on its thread.
  *
  * Returns: %TRUE if the task may go on, or %FALSE with @error set
  *
@@ -205,7 +200,7 @@ prio_scheduler_yield_finish (PrioScheduler *self, GAsyncResult *result, GError *
 
   if (!g_async_result_is_tagged (result, prio_scheduler_yield_async))
     {
-      g_critical ("%s: what the callback was given is the result of no yield: prio_scheduler_sleep_finish() "
+      g_critical ("%s: this is the result of no yield: prio_scheduler_sleep_finish() "
                   "or a prio_task_propagate_…() function gets it", G_STRFUNC);
       return FALSE;
     }
@@ -235,9 +230,7 @@ op_queue_microtask (PrioLoop *loop, const PrioOp *op)
  * running task, before that task's result is settled (§4.1.4 of the draft).
  *
  * It inherits the signal and the priority of the running task.  Outside any task it is called in the next iteration of
- * the main context.
- *
- * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * the main context.  Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -299,11 +292,9 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
  * ```
  *
  * The largest delays end only by an abort.  If the main context is destroyed before the delay is over, @callback is not
- * called, as with a yield.  While the scheduler is paused the delay passes, and the continuation waits.
- *
- * With a wrong argument it logs a critical message, and does not call @callback.
- *
- * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.
+ * called, as with a yield.  While the scheduler is paused the delay passes, and the continuation waits.  With a wrong
+ * argument it logs a critical message, and does not call @callback.  Any thread may call it; @callback is called on the
+ * thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -325,11 +316,8 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
  * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *
- * Finishes a [method@PrioSched.Scheduler.sleep_async].
- *
- * It fails with the reason of the abort if the continuation's signal is aborted.
- *
- * Call it in the callback, on its thread.
+ * Finishes a [method@PrioSched.Scheduler.sleep_async].  It fails with the reason of the abort if the continuation's
+ * signal is aborted.  Call it in the callback, on its thread.
  *
  * Returns: %TRUE if the delay is over, or %FALSE with @error set
  *
@@ -344,7 +332,7 @@ prio_scheduler_sleep_finish (PrioScheduler *self, GAsyncResult *result, GError *
 
   if (!g_async_result_is_tagged (result, prio_scheduler_sleep_async))
     {
-      g_critical ("%s: what the callback was given is the result of no prio_scheduler_sleep_async()", G_STRFUNC);
+      g_critical ("%s: this is the result of no prio_scheduler_sleep_async()", G_STRFUNC);
       return FALSE;
     }
   return prio_task_propagate_value_for (PRIO_TASK (result), &(GValue) G_VALUE_INIT, error, G_STRFUNC);

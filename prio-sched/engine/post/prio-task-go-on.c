@@ -26,7 +26,6 @@ typedef struct
   gboolean is_called;
 } Slice;
 
-/* Returns whether the signal of @self is aborted. */
 static gboolean
 is_aborted (PrioTask *self)
 {
@@ -41,7 +40,7 @@ prio_task_may_go_on (PrioTask *task, gboolean *should_yield)
   PrioRunQueue *run_queue = task->entry.run_queue;
   guint claim;
 
-  /* Entering takes in what other threads have sent: they may have ended the task, or posted something more urgent. */
+  /* Entering takes in operations of other threads, which may have ended the task, or posted a more urgent one. */
   *should_yield = prio_loop_enter (run_queue->loop);
   if (*should_yield)
     {

@@ -73,9 +73,8 @@ prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
  * the last reference is dropped first, on any thread, a warning names the task, and it fails with %PRIO_ERROR_DROPPED.
  *
  * If the main context is destroyed first, callbacks are released and not called.  A result, or an abort, still ends the
- * task.  A task of a worker that has stopped fails at once with %PRIO_ERROR_CLOSED.
- *
- * With a wrong argument it logs a critical message, and returns %NULL.  Any thread may call it.
+ * task.  A task of a worker that has stopped fails at once with %PRIO_ERROR_CLOSED.  With a wrong argument it logs a
+ * critical message, and returns %NULL.  Any thread may call it.
  *
  * Returns: (transfer full): the task
  *

@@ -37,7 +37,6 @@ prio_due_has_deadlines (const PrioDue *self)
   return self->deadlines.n_items > 0;
 }
 
-/* Returns whether any entry depends on the time. */
 static inline gboolean
 prio_due_is_used (const PrioDue *self)
 {
@@ -96,7 +95,6 @@ prio_due_take (PrioHeap *heap, gint64 now)
   return prio_entry_from_delay (node);
 }
 
-/* Calls @func for each delayed entry, in any order. */
 static inline void
 prio_due_foreach_delayed (PrioDue *self, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
 {

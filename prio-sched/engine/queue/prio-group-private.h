@@ -46,7 +46,6 @@ prio_group_release (PrioGroup *group)
     group->ended (group);
 }
 
-/* Returns the priority of the entries that follow it. */
 static inline PrioTaskPriority
 prio_group_get_priority (const PrioGroup *group)
 {
@@ -70,7 +69,6 @@ prio_entry_is_of_group (const PrioEntry *entry)
   return G_LIKELY (entry->timed == PRIO_TIMED_NOT);
 }
 
-/* Returns the state of @entry, see PrioEntryState. */
 static inline PrioEntryState
 prio_entry_get_state (const PrioEntry *entry)
 {

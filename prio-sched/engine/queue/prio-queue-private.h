@@ -1,7 +1,7 @@
 /* prio-queue-private.h: a queue of tasks
  *
- * Promises: a queue holds its records by age, oldest first.  To append a record, to remove
- * the head and to remove any entry takes O(1).
+ * Promises: a queue holds its records by age, oldest first.  To append a record, to remove the head and to remove any
+ * entry takes O(1).
  *
  * There are two kinds of record.  A job, of 40 bytes, is for prio_scheduler_post (): it is singly linked, and leaves
  * its queue at the head.  An entry is a job that can be removed from any place: it belongs to a group, has a delay, or
@@ -104,8 +104,8 @@ typedef enum
 {
   PRIO_ENTRY_IS_NEW = 0,
   PRIO_ENTRY_GOES_ON = 1 << 0,         /* a continuation, before new entries */
-  PRIO_ENTRY_TAKES_TURNS = 1 << 1,     /* its continuations wait behind queued entries, */
-  PRIO_ENTRY_GOES_ON_BEHIND = 1 << 2   /* and it is such a continuation now */
+  PRIO_ENTRY_TAKES_TURNS = 1 << 1,     /* its continuations wait behind queued entries */
+  PRIO_ENTRY_GOES_ON_BEHIND = 1 << 2   /* it is a continuation that waits behind queued entries */
 } PrioEntryTurn;
 
 /* The state of an entry's timeout.  Whether it has one does not change from before it is added until it is done. */
@@ -147,28 +147,24 @@ struct _PrioQueue
   PrioJob *head, *tail;
 };
 
-/* Returns the delayed entry whose `delay` is @node. */
 static inline PrioEntry *
 prio_entry_from_delay (PrioHeapNode *node)
 {
   return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioEntry, delay));
 }
 
-/* Returns the queue whose `ready` is @node. */
 static inline PrioQueue *
 prio_queue_from_ready (PrioHeapNode *node)
 {
   return (gpointer) ((gchar *) node - G_STRUCT_OFFSET (PrioQueue, ready));
 }
 
-/* Returns whether @entry is a continuation. */
 static inline gboolean
 prio_entry_is_continuation (const PrioEntry *entry)
 {
   return (entry->turn & (PRIO_ENTRY_GOES_ON | PRIO_ENTRY_GOES_ON_BEHIND)) != 0;
 }
 
-/* Returns the turn of a continuation after a yield. */
 static inline guint8
 prio_turn_of_continuation (gboolean takes_turns)
 {
@@ -196,7 +192,6 @@ prio_effective (PrioTaskPriority priority, gboolean continuation)
   return (PrioEffective) (2 * (priority - PRIO_TASK_PRIORITY_BACKGROUND) + (continuation ? 1 : 0));
 }
 
-/* Returns the priority in @effective. */
 static inline PrioTaskPriority
 prio_effective_priority (PrioEffective effective)
 {
@@ -239,7 +234,6 @@ prio_queue_append_entry (PrioQueue *queue, PrioEntry *entry)
   return prio_queue_append (queue, &entry->job);
 }
 
-/* Removes the oldest record. */
 static inline PrioJob *
 prio_queue_pop_job (PrioQueue *queue)
 {

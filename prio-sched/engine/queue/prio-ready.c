@@ -85,7 +85,6 @@ prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* Sets `only` of @effective. */
 static inline void
 find_only (PrioReady *ready, PrioEffective effective)
 {

@@ -42,7 +42,6 @@ G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_co
  * @deadline: a deadline
  *
  * Copies a deadline, because an idle callback's argument is valid only while the callback runs.
- *
  * Call it on the thread of the callback; any thread may copy a copy.
  *
  * ```c

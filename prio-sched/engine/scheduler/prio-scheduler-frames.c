@@ -56,9 +56,9 @@ prio_scheduler_get_next_frame (PrioScheduler *self)
  *
  * Sets when the next frame is due, for programs that draw frames without a `GdkFrameClock`.
  *
- * At that time slices of tasks end, other sources have their turn, and idle periods end.
- * A time that has passed has no effect, so set it for each frame.  Clocks that are
- * followed still count: the nearest frame of all is used.  Any thread may call it.
+ * At that time slices of tasks end, other sources have their turn, and idle periods end.  A time that has passed has no
+ * effect, so set it for each frame.  Clocks that are followed still count: the nearest frame of all is used.  Any
+ * thread may call it.
  *
  * ```c
  * static gboolean

@@ -21,7 +21,7 @@ struct _PrioScheduler
 
 extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
 
-/* A fast check for the exact type.  If it fails, PRIO_IS_SCHEDULER () decides. */
+/* Checks for the exact type only, which is fast.  If it fails, PRIO_IS_SCHEDULER () decides. */
 static inline gboolean
 prio_scheduler_check (PrioScheduler *self)
 {

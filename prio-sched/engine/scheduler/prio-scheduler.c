@@ -59,9 +59,9 @@
  * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of lower priority have a turn too.
  *
  * A turn also ends if some sources are always ready: beside them, tasks have half of the time, and less beside handlers
- * that take longer than a millisecond, with a millisecond or two of tasks for each.
- * Where drawing takes all the time, tasks have a tenth of it, between two frames, or the time slice that has been set,
- * or the share of [method@PrioSched.Scheduler.set_frame_share].
+ * that take longer than a millisecond, with a millisecond or two of tasks for each.  Where drawing takes all the time,
+ * tasks have a tenth of it, between two frames, or the time slice that has been set, or the share of
+ * [method@PrioSched.Scheduler.set_frame_share].
  *
  * The main context is not woken while no task can run.
  *
@@ -142,7 +142,7 @@ prio_scheduler_finalize (GObject *object)
   PrioOp op = { .apply = op_drop_scheduler, .target = self->run_queue };
 
   prio_in_finalize (self);
-  prio_debug ("A scheduler is finalized; what is queued still runs");
+  prio_debug ("A scheduler is finalized; its queued tasks still run");
   if (watch != NULL)
     watch->ends (self);
   prio_loop_submit (self->run_queue->loop, &op);
@@ -239,12 +239,12 @@ install_properties (GObjectClass *object_class)
    * How long tasks run before every other source of the main context has its turn, in microseconds, and how long a task
    * may run until [method@PrioSched.Scheduler.should_yield] returns %TRUE.
    *
-   * Drawing, and sources that go before it, have a turn more often.  The default of 5,000
-   * is shortened to half a frame if a frame clock is followed, and further where drawing
-   * takes all the time; a time slice that has been set is never shortened.
+   * Drawing, and sources that go before it, have a turn more often.  The default of 5,000 is shortened to half a frame
+   * if a frame clock is followed, and further where drawing takes all the time; a time slice that has been set is never
+   * shortened.
    *
-   * 0 means that one task runs per iteration of the main context.  If several schedulers
-   * share a main context, the shortest time slice of running schedulers counts.
+   * 0 means that one task runs per iteration of the main context.  If several schedulers share a main context, the
+   * shortest time slice of running schedulers counts.
    *
    * Since: 1.0
    */
@@ -314,8 +314,8 @@ prio_scheduler_init (PrioScheduler *self G_GNUC_UNUSED)
 /**
  * prio_scheduler_get_default:
  *
- * Gets the scheduler of the default main context, which a program's main thread
- * runs.  The first call makes it, and it is never freed.  Any thread may call it.
+ * Gets the scheduler of the default main context, which a program's main thread runs.  The first call makes it, and it
+ * is never freed.  Any thread may call it.
  *
  * Returns: (transfer none): the scheduler
  *
@@ -422,8 +422,7 @@ prio_scheduler_get_context (PrioScheduler *self)
   return self->context;
 }
 
-/* Returns whether this thread, which is in no dispatch, has iterated the context last.  It may not own the context,
- * so there is no state. */
+/* Returns whether this thread, in no dispatch, has iterated the context last.  It may not own it, so has no state. */
 static gboolean
 is_between_iterations (PrioLoop *loop)
 {
@@ -578,8 +577,8 @@ op_share_slice (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * @self: a scheduler
  * @time_slice: microseconds, or 0 for one task per iteration
  *
- * Sets how long tasks run before every other source has its turn.  It takes effect at once,
- * for the running task too.  Any thread may call it.
+ * Sets how long tasks run before every other source has its turn.  It takes effect at once, for the running task too.
+ * Any thread may call it.
  *
  * Since: 1.0
  */

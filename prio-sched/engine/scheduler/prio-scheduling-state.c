@@ -24,8 +24,8 @@
  * - In C, pass `prio_scheduling_state_ready()` as the callback, and the result of
  *   `prio_scheduling_state_wrap()` as its data.
  * - For callbacks of other kinds, such as coroutines of a language binding, capture the state with
- *   [func@PrioSched.SchedulingState.get_current] where the callback is registered, and call
- *   the callback through prio_scheduling_state_run(), of `<prio-sched-bindings.h>`.
+ *   [func@PrioSched.SchedulingState.get_current] where the callback is registered, and call the callback through
+ *   prio_scheduling_state_run(), of `<prio-sched-bindings.h>`.
  * - In Vala, capture the state in the task, and continue after the call with `yield state.resume_async ()`.
  *
  * ```c

@@ -20,8 +20,7 @@ add_pinned (GSList **pinned, PrioSignalNode *node)
     *pinned = g_slist_prepend (*pinned, prio_handle_ref (node->handle));
 }
 
-/* Clears @node when its signal is finalized.  Unpins dependents and timeouts that were pinned because of this signal
- * alone. */
+/* Clears @node when its signal is finalized.  Unpins dependents and timeouts that were pinned only because of it. */
 void
 prio_signal_node_clear (PrioSignalNode *node)
 {

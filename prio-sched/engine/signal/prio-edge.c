@@ -39,7 +39,6 @@ edge_new (PrioSignalNode *source, PrioSignalNode *dependent)
   return edge;
 }
 
-/* Returns the edge from @source to @dependent, or NULL. */
 static PrioEdge *
 find_edge (PrioSignalNode *source, PrioSignalNode *dependent)
 {

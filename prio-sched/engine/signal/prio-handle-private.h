@@ -31,7 +31,7 @@ struct _PrioHandle
   PrioEntry *timer;     /* owner thread: the timer of a timeout that is running, or NULL */
 
   GThread *pinned_by; /* atomic: the thread that last gave the graph a reference, or is about to; compared only */
-  GList pin_link;     /* under prio_signal_lock, while the signal is pinned: in the queue of their handles */
+  GList pin_link;     /* in the queue of pinned signals' handles; under prio_signal_lock */
 };
 
 PrioHandle *prio_handle_new (PrioSignalNode *node, GCancellable *signal);

@@ -27,7 +27,6 @@ prio_handle_unref (PrioHandle *handle)
     }
 }
 
-/* Makes the handle of @signal, whose node is @node. */
 PrioHandle *
 prio_handle_new (PrioSignalNode *node, GCancellable *signal)
 {

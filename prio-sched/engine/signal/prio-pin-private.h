@@ -2,8 +2,7 @@
  *
  * A dependent or a timeout that has handlers lives as long as it can still emit a signal (§3.3.1 of the draft), and a
  * timeout as long as it can still abort a signal that depends on it.  One thread may drop the last reference while
- * another thread aborts the signal, or finalizes its source.  Two fields of the node, under prio_signal_lock, decide
- * what happens:
+ * another thread aborts the signal, or finalizes its source.  Two fields of the node, under prio_signal_lock, decide:
  *
  * - `pinned`: the graph owns one reference to the signal.  The code that sets it has taken that
  *   reference before.  The code that clears it owns the reference, and drops it outside the lock.

@@ -15,7 +15,6 @@
 /* The handles of all pinned signals; the least recently re-evaluated come first. */
 static GQueue pinned_signals = G_QUEUE_INIT;
 
-/* Drops a reference to @signal. */
 static void
 unref (GCancellable *signal)
 {
@@ -102,8 +101,8 @@ prio_call_later (PrioLoop *loop, GSourceFunc func, gpointer data)
   prio_loop_submit_quietly (loop, &(PrioOp) { .apply = op_call, .target = call_new (func, data) });
 }
 
-/* Waits while another thread is still in the g_object_unref () whose dispose () has pinned the signal: what is notified in there is
- * lost, or heard on the other thread. */
+/* Waits while another thread is still in the g_object_unref () whose dispose () has pinned the signal: notifications
+ * made in there are lost, or emitted on the other thread. */
 void
 prio_signal_node_wait_for_unref (PrioSignalNode *node)
 {
@@ -122,8 +121,8 @@ drop (gpointer signal)
   return G_SOURCE_REMOVE;
 }
 
-/* Drops the reference to @signal that the graph has owned: later, from the main context of the signal, if another thread is in that
- * g_object_unref () for long.  A thread that makes signals may have one that nobody runs: so waiting comes first. */
+/* Drops the graph's reference to @signal: now or, if another thread is in that g_object_unref () for long, later
+ * from the main context of the signal.  That context may never run, so waiting comes first. */
 static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
@@ -150,8 +149,8 @@ get_listeners (PrioSignalNode *node)
   };
 }
 
-/* Returns whether the signal may still emit a signal that has a handler, or is a timeout that may still abort
- * others.  Under the lock. */
+/* Returns whether it may still emit a signal that has a handler, or is a timeout that may abort others.  Under the
+ * lock. */
 static gboolean
 should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
 {
@@ -336,7 +335,7 @@ pin (PrioSignalNode *node, PrioListeners listeners)
 
 /* Pins the signal if should_be_pinned ().  It is being disposed, or the caller holds a reference to it.
  *
- * Returns: whether this call has pinned it: then the caller makes up for a change that it missed */
+ * Returns: whether this call has pinned it: then the caller makes a change that the signal missed */
 gboolean
 prio_signal_node_pin (PrioSignalNode *node)
 {

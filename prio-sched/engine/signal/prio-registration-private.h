@@ -63,7 +63,6 @@ prio_registration_of (PrioGroup *group)
   return (PrioRegistration *) group;
 }
 
-/* Returns the group of @registration, which may be NULL. */
 static inline PrioGroup *
 prio_registration_group (PrioRegistration *registration)
 {

@@ -69,7 +69,7 @@ struct _PrioSignalNode
   guint8 pinned : 1;              /* the graph owns a reference to the signal */
   guint8 pending_cancelled : 2;   /* PrioPendingCancelled */
   guint8 notified : 1;            /* the notification of `reason` has begun */
-  guint8 reached : 1;             /* by the abort that walks the graph, while it does */
+  guint8 reached : 1;             /* by the abort that is walking the graph */
   guint8 emitted;                 /* a PrioTaskSignal has emitted `cancelled`, so GIO has the abort; atomic */
   PrioReason *reason;             /* of the abort, if @aborted */
   PrioChange *change;             /* the change that is being announced, or NULL */
@@ -102,8 +102,7 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
   return edge->kinds >> kind & 1;
 }
 
-/* Returns whether any source can still abort @node, or change its priority.  All sources but one at most can abort
- * it.  Under the lock. */
+/* Returns whether a source can abort @node, or change its priority.  At most one cannot abort it.  Under the lock. */
 static inline gboolean
 prio_signal_node_has_sources (PrioSignalNode *node, PrioEdgeKind kind)
 {
@@ -140,7 +139,6 @@ prio_signal_node_get_funcs (void)
   return __atomic_load_n (&prio_signal_node_funcs, __ATOMIC_ACQUIRE);
 }
 
-/* Returns whether @signal is a PrioTaskSignal. */
 static inline gboolean
 prio_signal_node_is_embedded (GCancellable *signal)
 {

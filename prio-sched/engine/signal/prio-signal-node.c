@@ -130,6 +130,6 @@ prio_signal_node_undo_reset_slow (PrioSignalNode *node)
     return;
 
   g_warning ("A PrioTaskSignal has been reset with g_cancellable_reset (): it is aborted for good, and cancelled "
-             "again. What is to go on needs a signal of a new PrioTaskController");
+             "again. Tasks that are to go on need a signal of a new PrioTaskController");
   g_cancellable_cancel (node->signal);
 }

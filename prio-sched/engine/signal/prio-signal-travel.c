@@ -26,7 +26,7 @@ typedef struct
   gboolean is_new;          /* no abort had reached it before: this one makes it emit `cancelled` */
 } PrioTarget;
 
-/* The aborts that have marked signals, and have not yet told all loops; incremented under the lock, atomic. */
+/* Aborts that have marked signals, but have not reached all loops yet; incremented under the lock, atomic. */
 static guint n_on_the_way = 0;
 
 static void
@@ -58,14 +58,16 @@ target_send (PrioTarget *target, PrioOpFunc apply, gboolean quietly)
     prio_registration_send (target->registrations->pdata[i], apply, quietly);
 }
 
-/* Under the lock: whether an abort has to reach @node.  If another one has marked it, that may not have told all loops yet. */
+/* Returns whether an abort has to reach @node.  If another abort has marked it, that may not have reached all loops
+ * yet.  Under the lock. */
 static gboolean
 is_to_reach (PrioSignalNode *node)
 {
   return !node->aborted || __atomic_load_n (&n_on_the_way, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* Under the lock.  If the target is new, the caller makes its signal emit `cancelled` afterwards. */
+/* Marks @node aborted, and lists it.  If the target is new, the caller makes its signal emit `cancelled` afterwards.
+ * Under the lock. */
 static void
 reach (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
@@ -99,13 +101,13 @@ reach_dependents (PrioSignalNode *node, PrioReason *reason, GArray *targets)
     }
 }
 
-/* The part of the draft's "signal abort" that needs the lock: gives the reason to @node, or if
- * that is NULL to the node of @handle, and to all dependents, before any handler runs.  All
- * dependents of a root have an edge to it.  Those of a dependent that is cancelled directly need
- * not, so the second loop follows the edges from one to the next.
+/* Does the part of the draft's "signal abort" that needs the lock: gives the reason to @node, or if it is NULL to the
+ * node of @handle, and to all dependents, before any handler runs.  All dependents of a root have an edge to it.
+ * Dependents of a dependent that is cancelled directly may have none, so the second loop follows the edges from one to
+ * the next.
  *
- * Another abort may have marked some of them, and may be about to tell the loops.  This one
- * tells those too, and does not wait: when it returns, no task of them begins any more.
+ * Another abort may have marked some of them, but not reached their loops yet.  This abort reaches them too, and does
+ * not wait: when it returns, none of their tasks begins any more.
  *
  * Returns: the signals that the abort has reached, @node first, or NULL if there are none; pass them to send_abort () */
 static GArray *
@@ -140,7 +142,7 @@ begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
   return targets;
 }
 
-/* The tasks of all @targets leave their queues. */
+/* Makes the tasks of all @targets leave their queues. */
 static void
 send_abort (GArray *targets)
 {
@@ -163,8 +165,7 @@ clear_pending_cancelled (PrioSignalNode *node)
   return pinned;
 }
 
-/* Notifies `aborted` and `reason`, if the signal of @node is a task signal.  The signal emits, or has emitted,
- * `cancelled`. */
+/* Notifies `aborted` and `reason` of a task signal, which emits, or has emitted, `cancelled`. */
 static void
 notify_abort (PrioSignalNode *node, PrioNotice when)
 {
@@ -180,8 +181,7 @@ cancel (GCancellable *signal)
   notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
 }
 
-/* Makes the signal of @handle, which is aborted, emit `cancelled`: here or, if it is being disposed, in its dispose
- * (). */
+/* Makes the aborted signal of @handle emit `cancelled`: here or, if it is being disposed, in dispose (). */
 static void
 emit (PrioHandle *handle)
 {
@@ -431,8 +431,7 @@ catch_up (PrioSignalNode *node)
   prio_lock_unlock (&prio_signal_lock);
 }
 
-/* Pins the signal if it needs that, and emits pending signals then.  Returns whether this call has pinned it.
- * Outside. */
+/* Pins the signal if needed, and then emits pending signals.  Returns whether this call has pinned it.  Outside. */
 gboolean
 prio_signal_node_keep (PrioSignalNode *node)
 {

@@ -179,12 +179,13 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * Changes the priority of the signal: the draft's "signal priority change" (§3.3).
  *
  * Every task that was posted with the signal, and without its own priority, takes its place by age among the tasks of
- * the new priority.  Then [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the
- * change.  Then the signals that follow this one change, in the order in which they were made.  If the signal has
+ * the new priority, at a cost that does not depend on their number.  Then
+ * [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the change.  Then the signals
+ * that follow this one change, in the order in which they were made.  If the signal has
  * @priority already, nothing happens.
  *
- * Any thread may call it.  If another thread runs the main context of a task, that thread
- * moves the task before it chooses the next task to run.
+ * Any thread may call it.  If another thread runs the main context of a task, that thread moves the task before it
+ * chooses the next task to run.
  *
  * While a change of this signal's priority is being announced, a call on the thread that announces it fails with
  * %PRIO_ERROR_NOT_ALLOWED.  A call on any other thread returns %TRUE at once: the announcing thread makes this change,
@@ -211,21 +212,19 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
 /**
  * prio_task_controller_abort:
  * @self: a controller
- * @reason: (nullable): why, or %NULL for %G_IO_ERROR_CANCELLED
+ * @reason: (nullable): the reason, or %NULL for %G_IO_ERROR_CANCELLED
  *
  * Aborts the signal, and the signals that depend on it.
  *
- * Tasks that are delayed or queued leave their queues at once.  What they hold is
- * released, and their result is @reason.  A task whose function is running has that
- * result at once too, and its function goes on.  A task whose function has returned, and
- * which has deferred its result, is not aborted, but its next
- * [method@PrioSched.Scheduler.yield_async] fails.  Neither is one whose function runs in another thread.  Then `cancelled` is
- * emitted, on the calling thread.  A second abort changes nothing.  But if another thread is still
- * carrying out the first, the second takes the tasks out of their queues too, and does not wait.
+ * Tasks that are delayed or queued leave their queues at once.  Their data is released, and their result is @reason.  A
+ * running task has this result at once too, and its function goes on.  A task whose function has returned, and which
+ * has deferred its result, is not aborted, but its next [method@PrioSched.Scheduler.yield_async] fails.  A task whose
+ * function runs in another thread is not aborted either.  Then `cancelled` is emitted, on the calling thread.  A second
+ * abort changes nothing.  But if another thread is still carrying out the first, the second takes the tasks out of
+ * their queues too, and does not wait.
  *
  * Any thread may call it.  If another thread runs the main context of a task, the task is
- * aborted and released on that thread, when that comes to it: at the end of the running task at
- * the latest.
+ * aborted and released on that thread, at the end of the running task at the latest.
  *
  * Since: 1.0
  */

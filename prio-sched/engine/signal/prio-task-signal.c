@@ -419,9 +419,7 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  *
  * If any is aborted already, the new signal is aborted from the start, for the same reason.  The new signal does not
  * hold @signals, but a timeout signal lives until its time is up or the new signal is finalized.  If any was itself
- * made from others, the new signal depends on these too.
- *
- * Any thread may call it.
+ * made from others, the new signal depends on these too.  Any thread may call it.
  *
  * Returns: (transfer full): a new signal
  *
@@ -552,9 +550,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  * ```
  *
  * After an abort there are none.  The call takes time in proportion to the number of tasks.  So this is not a property,
- * and is not notified.
- *
- * Any thread may call it; it counts the tasks in the main contexts of that thread.
+ * and is not notified.  Any thread may call it; it counts the tasks in the main contexts of that thread.
  *
  * Returns: the number of tasks
  *

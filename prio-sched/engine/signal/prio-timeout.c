@@ -79,7 +79,6 @@ op_stop_timer (PrioLoop *loop, const PrioOp *op)
   prio_loop_defer_release (loop, (GDestroyNotify) prio_handle_unref, handle);
 }
 
-/* Stops the timer when the signal is finalized. */
 void
 prio_handle_stop_timer (PrioHandle *handle)
 {

@@ -18,9 +18,9 @@
  *
  * Defers the result of the task to after the end of its function: like a callback of the draft that returns a promise.
  *
- * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…`
- * functions is called, once, on any thread.  The code that will call it holds a reference to
- * the task until then, as with [class@Gio.Task]; a closure of Vala does so automatically:
+ * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…` functions is called, once, on any
+ * thread.  The code that will call it holds a reference to the task until then, as with [class@Gio.Task]; a closure of
+ * Vala does so automatically:
  *
  * ```c
  * static void
@@ -44,14 +44,13 @@
  * }
  * ```
  *
- * The library holds the task until its function has returned, and no longer.  If the last
- * reference is dropped, on any thread, before there is a result, then a warning names the
- * task, and it fails with %PRIO_ERROR_DROPPED, so that no wait for it lasts for ever.
+ * The library holds the task until its function has returned, and no longer.  If the last reference is dropped, on any
+ * thread, before there is a result, then a warning names the task, and it fails with %PRIO_ERROR_DROPPED, so that no
+ * wait for it lasts for ever.
  *
  * Once its function has returned, an abort of its signal no longer ends the task, unless
  * [property@PrioSched.Task:return-on-abort] is %TRUE.  If the task is aborted before that, its result is the abort, and
  * a result that is returned later is released.  This also holds for a task whose function runs in a thread.
- *
  * Call it in the task's function, on the thread that runs it.
  *
  * Since: 1.0
@@ -93,8 +92,7 @@ typedef struct
   GThread *dropper; /* compared only */
 } PrioDropped;
 
-/* Fails the task.  Called outside the loop, on the thread that runs the context or, once the context is destroyed,
- * on any. */
+/* Fails the task.  Outside, on the thread that runs the context or, once the context is destroyed, on any. */
 static void
 fail_dropped (gpointer data)
 {

@@ -157,7 +157,6 @@ prio_task_set_func (PrioTask *task, PrioTaskFunc func)
   task->entry.job.func = (GSourceFunc) (gpointer) func;
 }
 
-/* Returns the task's function, or NULL. */
 static inline PrioTaskFunc
 prio_task_get_func (PrioTask *task)
 {
@@ -173,7 +172,6 @@ prio_task_get_program_func (PrioTask *task)
   return func != NULL ? func : (gpointer) prio_task_get_func (task);
 }
 
-/* Returns the task that embeds @entry. */
 static inline PrioTask *
 prio_task_from_entry (PrioEntry *entry)
 {
@@ -186,7 +184,6 @@ prio_task_is_completed (PrioTask *self)
   return __atomic_load_n (&self->state, __ATOMIC_ACQUIRE) >= PRIO_TASK_STATE_FULFILLED;
 }
 
-/* Returns the error of a completed task, or NULL. */
 static inline const GError *
 prio_task_peek_error (PrioTask *self)
 {

@@ -77,7 +77,6 @@ prio_task_get_progress (PrioTask *self)
  * ```
  *
  * A value that is out of range is refused with a critical message.  When the task has completed, the call does nothing.
- *
  * Any thread may call it, such as a thread of [method@PrioSched.Scheduler.run_in_thread].
  *
  * Since: 1.0

@@ -36,7 +36,6 @@ reaction_free (PrioTask *self, PrioReaction *reaction)
     g_free (reaction);
 }
 
-/* Returns the source object for the callbacks. */
 static inline gpointer
 source_of (PrioTask *self, PrioLoop *loop)
 {
@@ -213,7 +212,6 @@ settle_aborted (PrioTask *self)
   finish (self);
 }
 
-/* Returns the state of a task that has been given its result. */
 static inline PrioTaskState
 state_of_result (PrioTask *self)
 {
@@ -272,8 +270,7 @@ task_run (PrioEntry *entry)
     prio_task_get_func (self) (self, self->entry.job.data);
 }
 
-/* Completes the task: its function has returned, and its checkpoint is over (the task complete steps, §2.4 and
- * §2.4.2). */
+/* Completes the task after its function and its checkpoint (the task complete steps, §2.4 and §2.4.2). */
 static void
 task_ran (PrioEntry *entry)
 {
@@ -456,8 +453,7 @@ prio_task_add_reaction_under (PrioTask *self, const PrioState *held, GAsyncReady
   append_reaction (self, &(PrioReaction) { .callback = callback, .data = data, .state = *held });
 }
 
-/* Makes a task that waits for this one by prio_task_add_reaction_under () lend its priority, if its scheduler lends.
- * Owner thread. */
+/* Makes the waiter of prio_task_add_reaction_under () lend its priority, if its scheduler lends.  Owner thread. */
 void
 prio_task_lend (PrioTask *self)
 {
@@ -467,8 +463,7 @@ prio_task_lend (PrioTask *self)
     prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
-/* Registers a callback for the completion of the task, with the current scheduling state: see prio_task_then ().
- * Any thread. */
+/* Registers a callback for the completion, with the current scheduling state: see prio_task_then ().  Any thread. */
 void
 prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {

@@ -44,9 +44,8 @@
  * yields inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
  * priority to the awaited task ([property@PrioSched.Scheduler:lends-priority]).
  *
- * If the main context is destroyed first, @callback is not called.
- *
- * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.
+ * If the main context is destroyed first, @callback is not called.  Any thread may call it; @callback is called on the
+ * thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -82,9 +81,8 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
  * }
  * ```
  *
- * It fails with the error of the task, or the reason of its abort.
- *
- * Any thread may call it; it is meant for the callback.
+ * It fails with the error of the task, or the reason of its abort.  Any thread may call it; it is meant for the
+ * callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *

@@ -195,7 +195,6 @@ prio_complain_of_task (const char *function, PrioTask *task)
   return FALSE;
 }
 
-/* Logs a warning about the task. */
 void
 prio_task_warn (PrioTask *self, const char *what)
 {
@@ -269,7 +268,6 @@ prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSp
     }
 }
 
-/* Makes the properties that the task's function sets. */
 static void
 make_properties_of_function (void)
 {
@@ -453,7 +451,6 @@ prio_task_is_listened_to (PrioTask *self)
   return g_signal_handler_find (self, G_SIGNAL_MATCH_ID, notify_signal, 0, NULL, NULL, NULL) != 0;
 }
 
-/* Notifies `state` when the task begins to run. */
 void
 prio_task_notify_state (PrioTask *self)
 {

@@ -30,8 +30,7 @@ typedef struct _PrioOther PrioOther;
 /* A source whose name is this pointer is not looked at. */
 extern const char prio_others_ignored[] G_GNUC_INTERNAL;
 
-/* Which sources of a loop have been looked at, and the functions to call as long as the loop lives; the numbers are
- * 0 at first. */
+/* The sources of a loop that have been looked at, and the functions to call as long as it lives; at first all 0. */
 typedef struct
 {
   guint last;  /* the id of the last source looked at */

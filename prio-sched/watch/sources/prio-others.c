@@ -80,8 +80,7 @@ other_unref (gpointer data)
   g_free (other);
 }
 
-/* Called when GLib dispatches the source, or a function searches for a source by its user data; the context is
- * locked. */
+/* Called when GLib dispatches the source, or searches for a source by its user data; the context is locked. */
 static void
 other_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *user_data)
 {
@@ -117,8 +116,7 @@ plain_funcs (void)
   return (gconstpointer) plain;
 }
 
-/* Returns the name of a source in its dispatch.  GLib names a source after its type, such as GIdleSource, if it has
- * no other name. */
+/* Returns the name of a source in its dispatch.  GLib names it GIdleSource, or the like, if it has no other name. */
 const char *
 prio_other_get_name (PrioOther *other)
 {

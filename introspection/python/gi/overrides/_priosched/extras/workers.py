@@ -33,7 +33,7 @@ class Worker(PrioSched.Worker):
 
     @property
     def scheduler(self):
-        """The scheduler whose tasks run in the thread.  What is posted there stays there, with all that follows."""
+        """The scheduler whose tasks run in the thread.  Tasks that are posted there stay there, with their callbacks."""
         return self.get_scheduler()
 
     def stop(self, how='abort'):
@@ -52,7 +52,7 @@ class Worker(PrioSched.Worker):
     def join(self):
         """Waits until the thread of a worker that is stopped has ended.  This blocks: call it at the end of a program."""
         if not getattr(self, '_is_stopped', True):
-            raise RuntimeError('nobody has stopped the worker, whose thread would never end')
+            raise RuntimeError('the worker is not stopped, so its thread would never end')
         if self.scheduler.get_context().is_owner():
             raise RuntimeError('the thread of a worker cannot wait for its own end')
         super().join()
