@@ -26,7 +26,7 @@ function findCopy() {
     return missing.length === 0 ? folder.get_path() : null;
 }
 
-// What loads it is one of its overrides, which GJS would keep for other copies too.
+// Its overrides load it, which GJS would keep for other copies too.
 function loadCopy(folder) {
     const path = `${folder}/overrides/PrioSchedCopy.js`;
     let load;

@@ -11,7 +11,7 @@ declare module '@girs/priosched-1' {
     import type GObject from 'gi://GObject?version=2.0';
 
     export namespace PrioSched {
-        /** What the web calls long, in milliseconds. */
+        /** The web's threshold for long tasks, in milliseconds. */
         const LONG_TASK_THRESHOLD: number;
 
         /** How long tasks have waited or run, in milliseconds. */
@@ -23,7 +23,7 @@ declare module '@girs/priosched-1' {
             percentile_99: number;
         }
 
-        /** What the tasks of one priority have done. */
+        /** Statistics of the tasks of one priority. */
         class TaskStatistics {
             static $gtype: GObject.GType<TaskStatistics>;
             n_queued: number;
@@ -35,7 +35,7 @@ declare module '@girs/priosched-1' {
             running: Times;
         }
 
-        /** What the tasks of a scheduler have done, by priority. */
+        /** Statistics of a scheduler's tasks, by priority. */
         class Statistics {
             static $gtype: GObject.GType<Statistics>;
             size: number;
@@ -67,7 +67,7 @@ declare module '@girs/priosched-1' {
         }
 
         interface Runner {
-            /** Whether the calling thread is the one that runs the scheduler's main context. */
+            /** Whether the calling thread runs the scheduler's main context. */
             is_owner(): boolean;
             /** Takes a task that is delayed or queued out of its queue; take_rejected() reports it. */
             cancel(id: number): boolean;

@@ -41,11 +41,11 @@ declare module '@girs/priosched-1' {
             /** In whole milliseconds. */
             delay?: number;
             name?: string;
-            /** In milliseconds, instead of that of the level. */
+            /** In milliseconds, instead of the level's. */
             timeout?: number | null;
         }
 
-        /** What schedule_callback() returns. */
+        /** The result of schedule_callback(). */
         interface ScheduledCallback {
             /** Settles with what the last of the functions returns; cancelled, with an AbortError that nobody has to handle. */
             finished: Promise<unknown>;
@@ -54,7 +54,7 @@ declare module '@girs/priosched-1' {
         }
 
         interface Scheduler {
-            /** Whether the timeout of the running task had passed when its turn came, or that of what follows its yield. */
+            /** Whether the timeout of the running task had passed when its turn, or its continuation's, came. */
             did_timeout(): boolean;
             /** The priority of what is running, which a yield inherits. */
             get_current_priority(): TaskPriority;
@@ -62,7 +62,7 @@ declare module '@girs/priosched-1' {
             force_frame_rate(fps: number): void;
             /** should_yield() is true until every other source has had its turn. */
             request_paint(): void;
-            /** What comes next: of schedule_callback(), or a task of the library's own; null for other tasks, and if there is none. */
+            /** The next task: of schedule_callback(), or a task of the library's own; null for other tasks, and if there is none. */
             get_first_task(): ScheduledCallback | Task | null;
             /** The function runs with the state of now, wherever and as often as it is called. */
             wrap_callback<F extends (...args: any[]) => any>(func: F): F;

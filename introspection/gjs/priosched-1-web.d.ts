@@ -15,11 +15,11 @@ declare module '@girs/priosched-1' {
 
             const scheduler: Scheduler;
 
-            /** The web's signals, and those of GIO and the library. */
+            /** The signals of the web, of GIO and of the library. */
             type AnySignal = AbortSignal | Gio.Cancellable;
 
             interface SchedulerPostTaskOptions {
-                /** What may abort the task; a TaskSignal also has its priority, unless one is given. */
+                /** A signal that may abort the task; a TaskSignal also sets its priority, unless one is given. */
                 signal?: AnySignal;
                 priority?: TaskPriority;
                 /** In milliseconds. */
@@ -34,7 +34,7 @@ declare module '@girs/priosched-1' {
                 yield(options?: SchedulerYieldOptions): Promise<void>;
             }
 
-            /** Those of an older draft, which browsers ignore. With one alone, the other is not inherited. */
+            /** Options of an older draft, which browsers ignore. With one alone, the other is not inherited. */
             interface SchedulerYieldOptions {
                 signal?: AnySignal | 'inherit';
                 priority?: TaskPriority | 'inherit';
@@ -200,7 +200,7 @@ declare module '@girs/priosched-1' {
 
             const extras: Extras;
 
-            /** What the web has not. */
+            /** Additions to the web's interface. */
             interface Extras {
                 get scheduler(): Scheduler;
                 get native(): PrioSched.Scheduler;
@@ -218,7 +218,7 @@ declare module '@girs/priosched-1' {
                     options?: {priority?: TaskPriority, signal?: AnySignal}): PrioSched.Latest<A, T>;
                 /** Settles as promise does, and goes on as a continuation of the current task. */
                 adopt<T>(promise: T): Promise<Awaited<T>>;
-                /** Those of another scheduler in the same main context. */
+                /** The functions of another scheduler in the same main context. */
                 newScheduler(): Extras;
             }
 

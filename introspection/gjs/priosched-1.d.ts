@@ -39,7 +39,7 @@ declare module '@girs/priosched-1' {
         /** Stands for no priority, where one is optional. */
         const PRIORITY_UNSET: number;
 
-        /** What the native part for GJS gives: with 'state', the state of a task crosses every promise. */
+        /** The ability of the native part for GJS: with 'state', the state of a task crosses every promise. */
         const nativePart: 'none' | 'speed' | 'state';
 
         /** The name of a priority, as the web has it. */
@@ -70,7 +70,7 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<TaskState>;
         }
 
-        /** What became of a task that was posted to a Runner. */
+        /** The outcome of a post to a Runner. */
         enum Posted {
             REJECTED,
             OUTSIDE,
@@ -80,7 +80,7 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<Posted>;
         }
 
-        /** What a continuation inherits from the task that yields. */
+        /** Flags that change what a continuation inherits from the task that yields. */
         enum YieldFlags {
             DEFAULT = 0,
             DROP_SIGNAL = 1,
@@ -91,7 +91,7 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<YieldFlags>;
         }
 
-        /** What TaskGroup.wait_async() waits for. */
+        /** The end of a wait with TaskGroup.wait_async(). */
         enum TaskGroupWait {
             DRAINED,
             ALL,
@@ -102,7 +102,7 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<TaskGroupWait>;
         }
 
-        /** What becomes of the tasks that a worker has queued when it stops. */
+        /** How a worker that stops ends its queued tasks. */
         enum WorkerStop {
             ABORT,
             FINISH,
@@ -141,14 +141,14 @@ declare module '@girs/priosched-1' {
         function runner_end(): boolean;
         function runner_next(): number;
         function scheduling_state_get_current(): SchedulingState | null;
-        /** Writes a trace in the Chrome trace event format to a duplicate of this descriptor, as that of a Gio.FileOutputStream. */
+        /** Writes a trace in the Chrome trace event format to a duplicate of this descriptor, such as a Gio.FileOutputStream's. */
         function trace_start(fd: number): boolean;
         function trace_stop(): void;
 
-        /** What tasks are posted with, all but timeouts. */
+        /** The options of tasks, without timeouts. */
         interface PostTaskOptions {
             priority?: Nick | TaskPriority | null;
-            /** What may abort the task. */
+            /** A signal that may abort the task. */
             signal?: Gio.Cancellable | null;
             /** In whole milliseconds. */
             delay?: number;
@@ -157,9 +157,9 @@ declare module '@girs/priosched-1' {
             takesTurns?: boolean;
         }
 
-        /** What TaskGroup is made with. */
+        /** The options of a TaskGroup. */
         interface TaskGroupOptions {
-            /** By default that of the default main context; whoever uses the group holds another one. */
+            /** By default the default main context's; hold another one while you use the group. */
             scheduler?: Scheduler;
             /** How many tasks run at a time, a whole number from 1; by default Infinity. */
             limit?: number;
@@ -176,7 +176,7 @@ declare module '@girs/priosched-1' {
 
         /** Options of waits for a TaskGroup. */
         interface WaitOptions {
-            /** What ends the wait, and no task. */
+            /** A signal that ends the wait, but no task. */
             signal?: Gio.Cancellable | null;
         }
 
@@ -214,7 +214,7 @@ declare module '@girs/priosched-1' {
             constructor(message?: string);
         }
 
-        /** What latest() gives. */
+        /** The result of latest(). */
         interface Latest<A extends unknown[], T> {
             (...args: A): Promise<Awaited<T> | undefined>;
             /** Aborts the run that there is, if any. */
@@ -245,7 +245,7 @@ declare module '@girs/priosched-1' {
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
             static ref_thread_default(): Scheduler;
-            /** Those that somebody holds, of whatever main context, the oldest first. */
+            /** All live schedulers, of any main context, the oldest first. */
             static list_all(): Scheduler[];
             connect<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
@@ -304,7 +304,7 @@ declare module '@girs/priosched-1' {
             get_lends_priority(): boolean; set_lends_priority(lends_priority: boolean): void;
             /** Counts what tasks do, from 0 on. */
             start_statistics(): void; stop_statistics(): void;
-            /** What tasks have done since start_statistics(), and what waits now. */
+            /** The statistics of tasks since start_statistics(), and of waiting tasks. */
             get_statistics(): Statistics;
             pause(): void; resume(): void;
             get_paused(): boolean;
@@ -335,7 +335,7 @@ declare module '@girs/priosched-1' {
             _init(...args: any[]): void;
             /** Is aborted as soon as one of the signals is. */
             static any(signals: Gio.Cancellable[], priority: Nick | TaskPriority): TaskSignal;
-            /** The same, with the priority of another signal. */
+            /** Makes such a signal, with the priority of another signal. */
             static any_following(signals: Gio.Cancellable[], priority_source: TaskSignal): TaskSignal;
             static new_any: typeof TaskSignal.any;
             static new_any_following: typeof TaskSignal.any_following;
@@ -364,7 +364,7 @@ declare module '@girs/priosched-1' {
             /** How many tasks that were posted with it are queued or delayed; counted when asked. */
             get_pending(): number;
             get_n_pending(): number;
-            /** Keeps the signal as long as those that it depends on can make it emit something. */
+            /** Keeps the signal as long as its sources can make it emit a signal. */
             pin(): void;
         }
 
@@ -421,7 +421,7 @@ declare module '@girs/priosched-1' {
 
         interface Task extends Gio.AsyncResult {}
 
-        /** A task that has a result: one that a program in C has posted, or one that is given its result by whoever makes it. */
+        /** A task that has a result: a program in C has posted it, or its maker gives it the result. */
         class Task extends GObject.Object {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
@@ -493,7 +493,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<TaskGroup>;
             $signals: TaskGroup.SignalSignatures;
             get limit(): number; set limit(value: number);
-            /** That of the tasks that are posted from now on. */
+            /** Of the tasks that are posted from now on. */
             get return_on_abort(): boolean; set return_on_abort(value: boolean);
             get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
             /** How many tasks have no result yet. */
@@ -514,8 +514,8 @@ declare module '@girs/priosched-1' {
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
             /**
-             * Aborts all tasks; the group goes on. The reason may be any value. It does not wait for the promises of those that run:
-             * their places are free, and what their functions still do, which hear of it by the signal, is nothing to the group.
+             * Aborts all tasks; the group goes on. The reason may be any value. It does not wait for the promises of running
+             * tasks: their places are free, and the group ignores the rest of their functions, which the signal aborts.
              */
             abort(reason?: unknown): void;
             /** Cancels what has not begun; what runs goes on. */
@@ -532,7 +532,7 @@ declare module '@girs/priosched-1' {
             /** A task that begins when a place is free, and has it until the promise settles. */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             postTask<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
-            /** The same for the steps of a generator, as Scheduler.post_steps() makes them. */
+            /** Posts the steps of a generator, as Scheduler.post_steps() does. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             postSteps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /**
@@ -542,7 +542,7 @@ declare module '@girs/priosched-1' {
             feed<T>(callback: (item: T) => unknown, items: Iterable<T>, options?: FeedOptions | null): Promise<void>;
             /** Until no task is queued or running. */
             drained(options?: WaitOptions | null): Promise<void>;
-            /** The same, but is rejected with the first task that is. */
+            /** Waits like this, but is rejected with the first rejected task. */
             all(options?: WaitOptions | null): Promise<void>;
             /** The result of the first task that is fulfilled from now on. */
             any(options?: WaitOptions | null): Promise<unknown>;
@@ -553,7 +553,7 @@ declare module '@girs/priosched-1' {
             wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
         }
 
-        /** What an idle callback is given; valid while it runs. */
+        /** The argument of an idle callback; valid while it runs. */
         class IdleDeadline {
             static $gtype: GObject.GType<IdleDeadline>; protected constructor();
             static get_current(): IdleDeadline | null;
@@ -563,7 +563,7 @@ declare module '@girs/priosched-1' {
             time_remaining(): number;
         }
 
-        /** What a running task was posted with: its signal and its priority. */
+        /** The state that a task runs in: its signal and its priority. */
         class SchedulingState {
             static $gtype: GObject.GType<SchedulingState>; protected constructor();
             static get_current(): SchedulingState | null; dup_scheduler(): Scheduler | null;
@@ -604,7 +604,7 @@ declare module '@girs/priosched-1' {
             source_object: GObject.Object | null;
             /** After so many milliseconds the task goes first; 0 for none. */
             timeout: number;
-            /** What follows its yields waits behind tasks of the same priority. */
+            /** Its continuations wait behind tasks of the same priority. */
             takes_turns: boolean;
             /** GJS cannot write text into a structure. */
             readonly name: string | null;

@@ -17,7 +17,7 @@ import sys
 HEADING = re.compile(r'<h([123])(?: id="([^"]*)")?>(.*?)</h\1>', re.DOTALL)
 PARAGRAPH = re.compile(r'<p>(.*?)</p>', re.DOTALL)
 LINK = re.compile(r'\[(\w+)@(?:[A-Z]\w*\.)*?([\w.:]+)\]')
-# What newer versions of gi-docgen put before the title of a guide: the same.
+# Newer versions of gi-docgen put this before the title of a guide.
 TITLE = re.compile(r'<h4 id="title".*?</h4>\s*', re.DOTALL)
 # In the sidebar of a guide, after what is there of the library.
 END_OF_SIDEBAR = re.compile(r'<div class="section generator">|</nav>')

@@ -26,7 +26,7 @@ All of `PrioSched` in Python, by class. The guides to it are [getting started in
 [cookbook](cookbook.html) has examples.
 
 `_Priority` is a [enum@PrioSched.TaskPriority], or its name: `'background'`, `'user-visible'` or `'user-blocking'`. Another value raises `ValueError`. `_Signal` is a
-[class@PrioSched.TaskSignal] or any other `Gio.Cancellable`; something else raises `TypeError`. Times are in milliseconds. What is posted with a signal that is aborted raises the
+[class@PrioSched.TaskSignal] or any other `Gio.Cancellable`; something else raises `TypeError`. Times are in milliseconds. A post with an aborted signal raises the
 reason where it is awaited: `PrioSched.AbortError`, unless the program gave another. The reason of a timeout is `GLib.Error`, with `Gio.IOErrorEnum.TIMED_OUT`. `_T` is the type of
 a result.
 """
@@ -37,7 +37,7 @@ JAVASCRIPT = """Title: Reference for JavaScript
 All of `PrioSched` in GJS, by class, with the types of TypeScript. The guides to it are [getting started in JavaScript](start-javascript.html) and
 [JavaScript, in detail](javascript.html); the [cookbook](cookbook.html) has examples.
 
-A wrong argument throws a `TypeError` or a `RangeError` that names it. Times are in milliseconds. What is posted with a signal that is aborted rejects with the reason: an
+A wrong argument throws a `TypeError` or a `RangeError` that names it. Times are in milliseconds. A post with an aborted signal rejects with the reason: an
 error for which `error instanceof PrioSched.AbortError` holds, unless the program gave another. It does not hold for a timeout.
 """
 
@@ -57,7 +57,7 @@ def functions_of_gir(path):
 
 
 def hidden(toml):
-    """What the manual has no page of."""
+    """Returns the names without a page in the manual."""
     found = set()
     for block in toml.split('[[object]]')[1:]:
         owner = re.search(r'^(?:name|pattern) = "(.*)"', block, re.MULTILINE)[1]
@@ -100,7 +100,7 @@ def python_signature(function):
     line = f'{prefix}{function.name}({arguments}) -> {result}'
     if len(line) <= MOST:
         return line
-    # What a comma in brackets divides is one argument.
+    # An argument may have commas in brackets.
     parts = re.split(r', (?![^\[]*\])(?=[\w*]+(?::|=|,|$))', arguments)
     return f'{prefix}{function.name}(\n' + ''.join(f'    {part},\n' for part in parts) + f') -> {result}'
 
@@ -156,14 +156,14 @@ class Python:
         yield 'Next: [Python, in detail](python.html), [cookbook](cookbook.html).\n'
 
 
-# What the compiler needs, and people do not.
+# Only for the compiler.
 UNTOLD = re.compile(r'SignalSignatures|ConstructorProps|EventMap|^Runner|^Posted')
 OPENING = re.compile(r'(?:export )?(?:abstract )?(class|interface|namespace|enum) ([\w$]+)[^{]*\{$')
 NAME = re.compile(r'(?:(?:static|readonly|function|const|get|set|type|abstract) )*([\w$]+|\[[^\]]*\])')
 
 
 def declarations(text):
-    """Yields what TypeScript declares: the kind ("member", or that of a block), the names of the blocks around it, its own, the text, and
+    """Yields declarations of TypeScript: the kind ("member", or a block's), the names of the blocks around it, its own, the text, and
     the comment before it."""
     owners, comment, statement = [], [], []
     lines = iter(text.splitlines())
@@ -182,7 +182,7 @@ def declarations(text):
             owners.append(opening[2])
             comment = []
         elif not statement and bare == '}':
-            if not owners:  # that of the module
+            if not owners:  # the module's
                 return
             owners.pop()
             comment = []
@@ -216,7 +216,7 @@ def javascript(paths):
                 base = re.search(r' extends ([\w.]+)', text)
                 also = f'It has what `{base[1]}` has, too.' if base and not base[1].startswith('GObject') else ''
                 blocks[key] = ' '.join(filter(None, (sentence(comment), also))) or said, members
-    # What stands in no block comes last, as functions.
+    # Names outside of blocks come last, as functions.
     for owner, (said, members) in sorted(blocks.items(), key=lambda block: not block[0]):
         if UNTOLD.search(owner):
             continue

@@ -53,7 +53,7 @@ jobs_unref (gpointer jobs)
   g_atomic_rc_box_release_full (jobs, jobs_clear);
 }
 
-/* That of the last interpreter of the thread, which has one at a time. */
+/* Of the last interpreter of the thread, which has one at a time. */
 static GPrivate jobs_here = G_PRIVATE_INIT (jobs_unref);
 
 static PrioJobs *
@@ -110,7 +110,7 @@ has_jobs (GSource *source)
 }
 
 /* Runs what is queued, or, if that is nothing, one job, in order to see whether jobs still run.  Jobs that are left are what the source
- * could not run, or what its end has queued.  Those a second call runs. */
+ * could not run, or what its end has queued.  A second call runs these. */
 static gboolean
 dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -129,7 +129,7 @@ dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Called by a main loop, from one place on the stack as long as that runs.  What is noted of jobs that are left holds for as long as the
+/* Called by a main loop, from one place on the stack as long as that runs.  A note of jobs that are left holds for as long as the
  * task runs. */
 static gboolean
 jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
@@ -153,7 +153,7 @@ jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Puts the functions here before those of @source.  Returns FALSE if it is of another kind than one before. */
+/* Calls the functions here before the functions of @source.  Returns FALSE if it is of another kind than one before. */
 static gboolean
 guard (GSource *source)
 {
@@ -199,8 +199,8 @@ run_jobs (gpointer data)
  *
  * Runs GJS's jobs between two tasks, lets main loops go on that are run by jobs, and ends the program if a job has asked GJS to exit.
  *
- * GJS has a queue of jobs, a source that is ready while there are any, and a function that runs them all, and does nothing where
- * it is called by one of them. A task may call that function as well. If a job that it calls runs a main loop, @source
+ * GJS has a queue of jobs, a source that is ready while there are any, and a function that runs them all, and does nothing
+ * if a job calls it. A task may call that function as well. If a job that it calls runs a main loop, @source
  * is left alone there, as GLib leaves alone a source that is being dispatched, and jobs go on when that loop has ended.
  *
  * The jobs that callbacks of other sources have queued are run before the next task of @source's main context begins, by

@@ -15,7 +15,7 @@ typedef struct
   guint depth;     /* how many setters are on the stack */
 } PrioDriver;
 
-/* A setter counts those that run by the property itself: so one that has been stopped is still counted. */
+/* A setter counts running ones in the property itself, so a stopped one is still counted. */
 static void
 set_id (guint id, gpointer data)
 {

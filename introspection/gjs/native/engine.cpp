@@ -26,7 +26,7 @@
 
 namespace PrioGjs {
 
-/* Those that are open, each on its own thread. */
+/* The open engines, each on its own thread. */
 static thread_local std::vector<Engine *> engines;
 
 Engine *

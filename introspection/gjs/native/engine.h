@@ -92,7 +92,7 @@ class Scope
   int m_depth;
 };
 
-/* Whether the calling thread is that of @cx. */
+/* Returns whether the calling thread is @cx's. */
 bool    is_of_this_thread (JSContext *cx);
 Engine *engine_find (JSContext *cx);
 void    engine_report (JSContext *cx, const char *where);

@@ -21,7 +21,7 @@
 
 namespace PrioGjs {
 
-/* What such a function knows. */
+/* The data of such a function. */
 enum { TABLE, RECEIVER, FUNCTION, HANDLE_OF, OTHERS, N_SLOTS = OTHERS + 2 };
 
 static constexpr JSClass binding_class = { "PrioSchedBinding", JSCLASS_HAS_RESERVED_SLOTS (N_SLOTS) };
@@ -70,7 +70,7 @@ call_function (JSContext *cx, const JS::CallArgs &args)
   return JS::Call (cx, self, function, JS::HandleValueArray (args), args.rval ());
 }
 
-/* What options are made of: their names, and from FIRST_NICK on the nicks of priorities; and names that the overrides use. */
+/* The names of options, and from FIRST_NICK on the nicks of priorities; and names that the overrides use. */
 enum { PRIORITY, SIGNAL, DELAY, NAME, TIMEOUT, TAKES_TURNS, FIRST_NICK, KEEPER = FIRST_NICK + PRIO_TASK_PRIORITY_USER_BLOCKING, N_PENDING, N_WORDS };
 
 static bool
@@ -166,7 +166,7 @@ find_handle (Engine *engine, const JS::CallArgs &args, JS::HandleValue signal)
   return engine->last_handle;
 }
 
-/* What a task is posted with: a priority, or the handle of a signal. */
+/* The target of a post: a priority, or the handle of a signal. */
 struct Options
 {
   guint priority = 0;

@@ -103,7 +103,7 @@ run_as (JSContext *cx, unsigned argc, JS::Value *vp)
   return JS::Call (cx, JS::UndefinedHandleValue, args.get (1), JS::HandleValueArray::empty (), args.rval ());
 }
 
-/* drain (): runs the jobs that are queued, those that have no state with none. */
+/* drain (): runs the queued jobs, each with its state, if it has one. */
 static bool
 drain (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -213,7 +213,7 @@ new_table (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* runTable (table, id): runs the task id and those that follow it, where the overrides have been called for that. */
+/* runTable (table, id): runs the task id and the tasks that follow it, where the overrides have been called for that. */
 static bool
 run_table (JSContext *cx, unsigned argc, JS::Value *vp)
 {

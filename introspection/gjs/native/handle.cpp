@@ -18,7 +18,7 @@ namespace PrioGjs {
 /* The slots. */
 enum { SIGNAL, CONTROLLER, PRIORITY, STATE, OWNER, RECORD, N_SLOTS };
 
-/* What a controller with a task keeps of the library's memory, in bytes, so that the collector knows when to begin. */
+/* The bytes of the library's memory that a controller with a task keeps, so that the collector knows when to begin. */
 static constexpr size_t CONTROLLER_SIZE = 512;
 
 static thread_local GCancellable *offered_signal;

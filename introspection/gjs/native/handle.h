@@ -14,12 +14,12 @@
 
 namespace PrioGjs {
 
-/* For the signal that the overrides have offered; or, if there is none, for that of a new controller with the priority @current. */
+/* For the signal that the overrides have offered; or, if there is none, for a new controller's signal with the priority @current. */
 JSObject           *handle_new (JSContext *cx, JS::HandleObject state, gint priority, JS::HandleValue owner, guint current,
                                 JS::HandleValue record);
 bool                is_handle (const JS::Value &value);
 
-/* Tasks with it have this priority, or PRIO_PRIORITY_UNSET for that of the signal. */
+/* Tasks with it have this priority, or PRIO_PRIORITY_UNSET for the signal's. */
 GCancellable       *handle_signal (JSObject *handle);
 gint                handle_priority (JSObject *handle);
 JS::Value           handle_state (JSObject *handle);
@@ -27,10 +27,10 @@ JS::Value           handle_owner (JSObject *handle);
 
 /* Whether the overrides keep no task of the signal that an abort would have to reject before later ones. */
 bool                handle_is_alone (JSContext *cx, JSObject *handle, JS::HandleId n_pending);
-/* What the overrides count them in, as nPending, once they have an object for the signal. */
+/* The overrides' counter for them, nPending, once they have an object for the signal. */
 void                handle_set_record (JSObject *handle, const JS::Value &record);
 
-/* That of its own, or NULL. */
+/* Its own controller, or NULL. */
 PrioTaskController *handle_controller (JSObject *handle);
 
 /* Gives the signal of the next handle, and takes the controller that the last call of `offerController' has given. */

@@ -124,7 +124,7 @@ JobQueue::isDrainingStopped () const
   return m_engine->gjs_queue->isDrainingStopped ();
 }
 
-/* What the debugger runs while the program stands is not part of a task. */
+/* Code of the debugger that runs while the program stands is not part of a task. */
 class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
 {
  public:
@@ -145,7 +145,7 @@ class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
   JS::PersistentRootedValue m_current;
 };
 
-/* The method of another queue can be named only as one that a derived class has made public. */
+/* The method of another queue can be named only if a derived class has made it public. */
 struct OpenJobQueue : JS::JobQueue
 {
   using JS::JobQueue::saveJobQueue;

@@ -31,8 +31,8 @@ static_assert (PRIO_SCHED_GJS_ENGINE_MADE_FOR == MOZJS_MAJOR_VERSION, "the typel
 #define PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR PRIO_SCHED_GJS_ENGINE_MADE_FOR
 #endif
 
-/* Nothing of SpiderMonkey is linked to, so the one that GJS has is the only one of the process; but it may be another than the
- * one whose headers this was built with.  The overrides look at the typelib first, where they can tell which one GJS has. */
+/* Nothing of SpiderMonkey is linked to, so GJS's is the only one of the process; but it may be another version than the
+ * headers that this was built with.  The overrides look at the typelib first, where they can tell which one GJS has. */
 static gboolean
 is_my_engine (void)
 {

@@ -75,7 +75,7 @@ table_in (JSObject *object)
   return JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
 }
 
-/* What the overrides say where the engine is not exact: true for the code of no task, or undefined if the library has to
+/* The overrides' answer where the engine is not exact: true for the code of no task, or undefined if the library has to
  * know. */
 static JS::Value
 ask_overrides (Engine *engine)

@@ -167,7 +167,7 @@ follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue ou
   return running.engine->call (Hook::FOLLOW, args, outcome);
 }
 
-/* What the task's function has come to. */
+/* The outcome of the task's function. */
 struct Outcome
 {
   JS::RootedValue value, promised; /* what follows a promise, or undefined */
@@ -392,7 +392,7 @@ table_free (Table *table)
   delete table;
 }
 
-/* The library does not call the runner's function any more.  What is left in the table is let go here, or, on another thread, as
+/* The library does not call the runner's function any more.  Entries that are left in the table are let go here, or, on another thread, as
  * soon as the context's own thread makes a table. */
 static void
 table_closed (gpointer data)
@@ -463,7 +463,7 @@ place_of (JSContext *cx, JS::HandleObject callback)
   return file != nullptr ? g_strdup_printf ("%s:%u", file, JS_GetScriptBaseLineNumber (cx, script)) : nullptr;
 }
 
-/* What the function is called; if it has no name, its place tells which it is; or NULL. */
+/* The name of the function; if it has none, its place; or NULL. */
 static char *
 name_of (JSContext *cx, JS::HandleObject callback)
 {
@@ -498,12 +498,12 @@ set_name (Table *table, guint id, JS::HandleObject callback, const char *name)
     args[1].setString (string);
   args[2].set (table->state_of (id));
   if (!string || !table->engine->call (Hook::NAMED, args, &named))
-    engine_report (cx, "What follows a yield will have no name");
+    engine_report (cx, "Continuations will have no name");
   else if (table->engine != nullptr && named.isObject ())
     table->entries[id].callback = &named.toObject ();
 }
 
-/* What the task's function is called, or NULL.  A continuation has none: those of a task with a name are the overrides'. */
+/* The name of the task's function, or NULL.  A continuation has none: the overrides have the continuations of a task with a name. */
 static char *
 get_name (guint id, gpointer data)
 {

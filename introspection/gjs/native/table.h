@@ -76,7 +76,7 @@ bool        table_may_post (Engine *engine);
 /* Posts a task, or, without a callback, a continuation that settles @promise.  It has a priority, or the handle of a signal. */
 void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle);
 
-/* Those that an abort of their signals has taken out of the library's queues: their numbers, in the order in which they are to be
+/* Tasks that an abort of their signals has taken out of the library's queues: their numbers, in the order in which they are to be
  * rejected.  An array that the caller frees, or NULL. */
 guint      *table_take_rejected (Table *table, gsize *n);
 /* The promise, the state and the owner of @id, which is free from now on. */

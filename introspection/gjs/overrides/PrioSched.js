@@ -61,7 +61,7 @@ function toGivenDelay(value) {
     return Math.trunc(value);
 }
 
-// What to give instead of a controller, or of a signal of the web's.
+// Names to give instead of a controller, or of a signal of the web's.
 function hintFor({cancellable, signal}) {
     if (cancellable instanceof Gio.Cancellable)
         return ': give its cancellable';
@@ -185,8 +185,8 @@ function checkScheduler(Scheduler) {
 }
 
 // Posts tasks that are promises.  byDefault is the scheduler that has the fast path, which needs no options, once there is a table.  The promise is made in
-// the method itself: see keepResolvers.  What checks the options is given: GJS's importer has the names of a file looked up at each
-// use, and those of a function not, which makes a post a quarter faster.
+// the method itself: see keepResolvers.  The check of the options is an argument: GJS's importer has the names of a file looked up at each
+// use, and an object made by a function does not, which makes a post a quarter faster.
 function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
     const {keepResolvers, tableOf} = tasks;
     let byDefault = null, table = null;
@@ -215,7 +215,7 @@ function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPrior
         tasks.hasten('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
     });
 
-    // A task whose steps are those of the generator that make () returns.  Options: those of post_task (), and progress.
+    // A task with the steps of the generator that make () returns.  Options: as for post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
         const steps = toSteps(this, make, toOptions(options).progress, tasks);
         return postWith(this, steps, options);
@@ -252,7 +252,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
         return promise;
     }
 
-    // Waits, and goes on as a continuation: with the signal and the priority of the task, or with those that are given.
+    // Waits, and goes on as a continuation: with the signal and the priority of the task, or with given ones.
     Scheduler.prototype.sleep = function (delay, options) {
         const {signal = null, priority = null} = toOptions(options);
         const milliseconds = toGivenDelay(delay);
@@ -282,7 +282,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
     };
 }
 
-// What is called in no task of its own.
+// Functions that are called in no task.
 function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableOf}) {
     const {cancel_idle_callback: cancelIdle} = Scheduler.prototype;
 
@@ -421,7 +421,7 @@ function _init() {
     PrioSched.AbortError = AbortError;
     Groups.make(PrioSched, tasks, convert);
 
-    // What the native part gives: 'none', 'speed', or 'state' too: then state crosses every promise.
+    // The abilities of the native part: 'none', 'speed', or 'state' too: then state crosses every promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
     let web = null; // loaded when somebody asks for it
     Object.defineProperty(PrioSched, 'web', {configurable: true, enumerable: true, get() {

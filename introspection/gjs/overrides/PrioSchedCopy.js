@@ -92,7 +92,7 @@ function readOverrides(folder) {
     return texts;
 }
 
-// The folders that have overrides of these names, by the names of their importers, each after the one that it is in.
+// The folders that have overrides of these names, by the names of their importers, each after the folder that it is in.
 function foldersOf(names) {
     const folders = new Set(['']);
     for (const name of names) {
@@ -103,7 +103,7 @@ function foldersOf(names) {
     return folders;
 }
 
-// What imports.overrides has by that name.
+// The member of imports.overrides with that name.
 function find(name) {
     return name.split('.').filter(part => part !== '').reduce((importer, part) => importer[part], imports.overrides);
 }
@@ -142,7 +142,7 @@ function isLoaded() {
 }
 
 function useLibrary(folder) {
-    // The repository is an object since GIRepository 3.0.  GJS finds no version but the one that it uses itself.
+    // The repository is an object since GIRepository 3.0.  GJS finds only the version that it uses itself.
     const repository = GIRepository.Repository.dup_default?.() ?? GIRepository.Repository;
     repository.prepend_search_path(folder);
     repository.prepend_library_path(folder);
@@ -166,7 +166,7 @@ function use(folder) {
     }
 }
 
-// The namespace: that of the copy in folder, or of another one if that has been loaded before.
+// The namespace of the copy in folder, or of another copy that has been loaded before.
 var load = function load(folder) {
     if (isLoaded())
         return imports.gi.PrioSched;

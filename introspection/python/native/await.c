@@ -13,7 +13,7 @@ notice (FutureObject *self)
     self->retrieved = TRUE;
 }
 
-/* What a coroutine iterates over that awaits a future. */
+/* The iterator of a coroutine that awaits a future. */
 typedef struct
 {
   PyObject_HEAD
@@ -43,7 +43,7 @@ is_checked (FutureObject *self, PyObject *loop)
   return is_same;
 }
 
-/* Whether a task of asyncio runs its coroutine, which might be the one that awaits. */
+/* Whether a task of asyncio runs its coroutine, which might be the awaiting one. */
 static gboolean
 is_run_by_asyncio (FutureObject *self)
 {
@@ -71,7 +71,7 @@ check_await (FutureObject *self)
   return is_right;
 }
 
-/* Raises @exception, which is that of @self, or what stands for it.  Many may share the reason of an abort, and each raises it anew. */
+/* Raises @exception, which is @self's, or stands for it.  Many may share the reason of an abort, and each raises it anew. */
 static PyObject *
 raise_exception (FutureObject *self, PyObject *exception)
 {

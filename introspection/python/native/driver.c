@@ -149,7 +149,7 @@ driver_step (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return go_on (self);
 }
 
-/* What it awaits is done. */
+/* Goes on, because its future is done. */
 static PyObject *
 driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (kwargs))
 {
@@ -224,7 +224,7 @@ driver_all_standing (PyObject *Py_UNUSED (ignored), PyObject *Py_UNUSED (args))
     {
       DriverObject *self = link->data;
 
-      /* One that is about to be freed is still there. */
+      /* A driver that is about to be freed is still there. */
       if (!self->ended && Py_REFCNT ((PyObject *) self) > 0 && PyList_Append (list, (PyObject *) self) < 0)
         Py_CLEAR (list);
     }
@@ -233,7 +233,7 @@ driver_all_standing (PyObject *Py_UNUSED (ignored), PyObject *Py_UNUSED (args))
 
 static PyMethodDef driver_methods[] = {
   { "step", (PyCFunction) (void (*) (void)) driver_step, METH_FASTCALL, NULL },
-  { "all_standing", driver_all_standing, METH_NOARGS | METH_STATIC, "Those that have not ended, in any thread." },
+  { "all_standing", driver_all_standing, METH_NOARGS | METH_STATIC, "The drivers that have not ended, in any thread." },
   { NULL },
 };
 

@@ -4,7 +4,7 @@
  * asyncio runs, and `running` is the current state of the library.  The classes of the package derive from them.
  *
  * All of it runs with the interpreter's lock held.  The library holds none of its locks when it
- * calls Python, so waiting for one of them here cannot deadlock.
+ * calls Python, so waiting for a lock of the library here cannot deadlock.
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */

@@ -35,7 +35,7 @@ typedef struct
   unsigned long thread; /* in which it runs */
   char told, ended;
   char is_abortable; /* its state has a signal */
-  char is_standing;  /* it is in the list of those that stand, by link */
+  char is_standing;  /* it is in the list of drivers that stand, by link */
   GList link;
 } DriverObject;
 
@@ -58,7 +58,7 @@ typedef struct
   Py_ssize_t context_id;
 } TableObject;
 
-/* What this thread is running. */
+/* The code that this thread is running. */
 typedef struct
 {
   PyObject *state;   /* the current state of the library; NULL is None */
@@ -69,7 +69,7 @@ typedef struct
 /* Read and written for each task: without a call for its address. */
 extern G_GNUC_INTERNAL _Thread_local PrioRunning prio_running __attribute__ ((tls_model ("initial-exec")));
 
-/* What set_up () is given: the context variable of states, two subclasses of FutureBase, what the tasks of asyncio have
+/* The arguments of set_up (): the context variable of states, two subclasses of FutureBase, what the tasks of asyncio have
  * that run coroutines of ours, and a subclass of DriverBase. */
 extern G_GNUC_INTERNAL PyObject *prio_state_variable;
 extern G_GNUC_INTERNAL PyTypeObject *prio_task_type, *prio_continuation_type, *prio_coroutine_task_type, *prio_driver_type;

@@ -60,7 +60,7 @@ prio_call_outside (GSourceOnceFunc func, gpointer data)
   Py_XSETREF (prio_running.state, outer);
 }
 
-/* @waiter has woken a task of asyncio up: if that has ended and runs a coroutine of ours, that hears of it at once. */
+/* @waiter has woken a task of asyncio up: if that has ended and runs a coroutine of ours, the coroutine goes on at once. */
 static gboolean
 woken (PyObject *waiter)
 {
@@ -161,7 +161,7 @@ wake (gpointer data)
                                                         : called (self->waiter, PyObject_CallNoArgs (self->waiter));
 }
 
-/* @future is done.  What awaits it goes on: in the state that is current, if it has yielded, and otherwise outside any task, so that
+/* @future is done.  Makes its waiters go on: in the current state, if it has yielded, and otherwise outside any task, so that
  * it has only the state of its own context.  Returns FALSE if it was interrupted. */
 static gboolean
 notify (FutureObject *future, PyObject **free_loop)
@@ -237,7 +237,7 @@ settle (FutureObject *task, PyObject *value, gboolean ended, PyObject **free_loo
   return notify (task, free_loop);
 }
 
-/* The same, for a task that its signal may abort. */
+/* Runs a task that its signal may abort. */
 static gboolean
 settle_abortable (TableObject *self, FutureObject *task, PyObject *value, PyObject **free_loop)
 {

@@ -24,7 +24,7 @@ function findEngine() {
     }
 }
 
-// Whether the native part is for the SpiderMonkey of this process.  A library for another one need not be one that can be loaded.
+// Whether the native part is for the SpiderMonkey of this process.  A library for another one may not be loadable.
 function isForThisEngine({MADE_FOR: madeFor}) {
     const engine = findEngine();
     if (madeFor === undefined || engine === 0 || engine === madeFor)

@@ -79,7 +79,7 @@ class Scheduler(PrioSched.Scheduler):
         _native_yield_async(self, *args, **kwargs)
 
     def get_n_pending(self):
-        """How many tasks are queued or delayed.  Raises RuntimeError on another thread than that of the main context."""
+        """How many tasks are queued or delayed.  Raises RuntimeError on another thread than the main context's."""
         table_of(self).check_owner('the tasks are counted on')
         return super().get_n_pending()
 
@@ -99,7 +99,7 @@ class Scheduler(PrioSched.Scheduler):
 
     if _HAS_WATCH:
         def get_statistics(self):
-            """What tasks have done since start_statistics ().  Raises RuntimeError on another thread, as get_pending () does."""
+            """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on another thread, as get_pending () does."""
             table_of(self).check_owner('the statistics can be asked for on')
             return super().get_statistics()
 
@@ -121,8 +121,8 @@ class Scheduler(PrioSched.Scheduler):
 
         callback  a function, or a coroutine function: that runs as a task of asyncio where its loop is running
         priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: it
-                  stays.  Without one, the task has that of signal, and follows its changes
-        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun hears of it
+                  stays.  Without one, the task follows the priority of signal
+        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun is aborted
                   once, where it awaits: by the reason, or by asyncio.CancelledError if that is one of asyncio's futures.  The
                   result is what it makes of that
         delay     milliseconds to wait before the task is queued, a whole number
@@ -191,11 +191,11 @@ class Scheduler(PrioSched.Scheduler):
     def yield_(self, signal=None, priority=None, takes_turns=False):
         """Lets what is more urgent or older run first: await scheduler.yield_ ().
 
-        What comes after it goes on with the priority of its task and before new tasks of that priority, so a loop of
+        The code after it goes on with the priority of its task and before new tasks of that priority, so a loop of
         yields does not wait for any of those.  Where its signal has been aborted the reason is raised, once in
         a task: what cleans up after that may await, and yield.
 
-        signal, priority  of the continuation instead of those of the task, as for post_task (); either may be 'inherit'.  With one
+        signal, priority  of the continuation instead of the task's, as for post_task (); either may be 'inherit'.  With one
                           of these, the abort of a signal that it does not have is raised where the coroutine awaits next
         takes_turns       True to wait behind tasks of the same priority that are queued already; so do all yields of a task that was
                           posted so
@@ -218,7 +218,7 @@ class Scheduler(PrioSched.Scheduler):
         An abort ends the wait at once: its reason is raised.
 
         delay             milliseconds, a whole number
-        signal, priority  of the continuation instead of those of the task; either may be 'inherit'
+        signal, priority  of the continuation instead of the task's; either may be 'inherit'
         """
         delay = to_delay(delay)
         signal = signal if signal == 'inherit' else to_signal(signal)

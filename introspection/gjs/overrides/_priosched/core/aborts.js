@@ -26,7 +26,7 @@ var Aborts = class Aborts {
 
     #isLate() {
         const results = this.#results, slice = this.#slice;
-        // Those that are settled at once have no reactions yet that a slice could measure.
+        // Promises that are settled at once have no reactions yet that a slice could measure.
         const {isShort} = slice;
         if (!results.isLate && ((slice.isOver() && !isShort) || (this.#native !== null && slice.isLong)))
             results.delay();
@@ -42,7 +42,7 @@ var Aborts = class Aborts {
             this.#results.settle(entry, entry.reject, reason);
     }
 
-    // Rejects those of the tasks of table that the library has rejected, by their numbers.
+    // Rejects the tasks of table that the library has rejected, by their numbers.
     rejectAll(table, ids) {
         if (ids.length > 0)
             this.#slice.begin();
@@ -58,7 +58,7 @@ var Aborts = class Aborts {
         }
     }
 
-    // The same for all schedulers.
+    // Does this for all schedulers.
     takeRejected() {
         for (const table of [...this.tables])
             table.takeRejected();

@@ -1,6 +1,6 @@
 // current.js: the methods of the library's that ask for the state of the code that calls them
 //
-// The library knows the state of what it calls.  What goes on after an await it does not call, and others' promises settle while
+// The library knows the state of what it calls.  Code after an await it does not call, and others' promises settle while
 // it runs a task.  So these ask the overrides, as the methods that return promises do.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
@@ -35,7 +35,7 @@ var stateOf = function stateOf(state, tableOf) {
     return found;
 };
 
-// What a continuation goes on with by the older draft's options: each is given, or that of inherited.
+// The options of a continuation by the older draft: each is given, or inherited.
 var stateToYield = function stateToYield(table, inherited, inheritsSignal, signal, inheritsPriority, priority, takesTurns) {
     const {TaskSignal} = imports.gi.PrioSched;
     if (inheritsSignal && priority === UNSET)
@@ -53,7 +53,7 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
 };
 
 // Returns queueMicrotask (callback).
-// What it needs of core/tasks.js: the state of the running code, the native part or null, calls in a state, and the table of a
+// Set by core/tasks.js: the state of the running code, the native part or null, calls in a state, and the table of a
 // scheduler.
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, native, runIn, tableOf}) {
     const {yield_async: yieldAsync, yield_finish: yieldFinish} = Scheduler.prototype;
@@ -63,13 +63,13 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
         const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
         if (signal !== null)
             options.signal = signal;
-        // Without one it is that of the signal, and UNSET is not a TaskPriority.
+        // Without one it is the signal's, and UNSET is not a TaskPriority.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
         yieldAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));
     }
 
-    // What SchedulingState.get_current () returns: a state of the overrides.
+    // The result of SchedulingState.get_current (): a state of the overrides.
     class CurrentState {
         #state;
 

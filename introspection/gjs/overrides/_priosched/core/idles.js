@@ -16,7 +16,7 @@ var Idles = class Idles {
         this.#results = results;
     }
 
-    // The runner for those of scheduler, which are called in state.
+    // The runner for idle callbacks of scheduler, which are called in state.
     newRunner(scheduler, state) {
         return newRunner(scheduler, id => this.#run(id, state));
     }

@@ -25,7 +25,7 @@ function entryOf(settle, promise, state = null) {
 }
 
 // The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  It keeps none while the overrides keep one of the
-// same signal (may_keep (), in fast.cpp): so those that it keeps were posted before.
+// same signal (may_keep (), in fast.cpp): so the tasks that it keeps were posted before.
 class Kept {
     #TaskSignal;
     #abort; // the library's method, for reasons of any type
@@ -62,7 +62,7 @@ class Kept {
         this.#aborts.rejectAll(this, this.#native.takeRejected(this.#table) ?? []);
     }
 
-    // What the native part needs to keep a task with signal alone, or null for what is not a signal.
+    // The data for the native part to keep a task with signal alone, or null if it is not a signal.
     handleOf(signal) {
         if (!(signal instanceof Gio.Cancellable))
             return null;
@@ -75,8 +75,8 @@ class Kept {
         return record.handle;
     }
 
-    // The same for an owner, which keeps the handle: a signal of the library's is made when somebody asks for it.  priority is that of its
-    // tasks, which may be UNSET, and current that of the signal.
+    // For an owner, which keeps the handle: a signal of the library's is made when it is asked for.  priority is its
+    // tasks' priority, which may be UNSET, and current the signal's.
     handleOfOwner(owner, priority, current) {
         if (owner.handle === null) {
             const signal = owner.controller?.signal ?? null, record = signal && recordOf(signal);
@@ -102,7 +102,7 @@ class Kept {
         return controller;
     }
 
-    // Rejects the tasks of an owner, with or without a controller: those that run, and then those that wait.
+    // Rejects the tasks of an owner, with or without a controller: first the running ones, and then the waiting ones.
     abort(owner) {
         const {controller, handle, reason} = owner;
         for (const promise of this.#native.getRunning(owner))
@@ -119,7 +119,7 @@ class Kept {
     }
 }
 
-// What is called instead of a callback that somebody knows by its name: it runs in a state of its own.
+// Called instead of a callback that is known by its name: it runs in its own state.
 function nameCallback({runIn, running}, callback, name, given) {
     const state = given.named(name);
     const call = () => {
@@ -139,7 +139,7 @@ function nameCallback({runIn, running}, callback, name, given) {
     return Object.defineProperty(call, 'name', {value: name});
 }
 
-// What the native part calls, in its order (Hook, in engine.h).  A state is null where it is like none.
+// The functions that the native part calls, in its order (Hook, in engine.h).  A state is null where it is like none.
 function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
     return {
@@ -175,7 +175,7 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
 
 // Returns the table of what the native part keeps, and hasten (), which puts a native function before the method `name` of prototype, for
 // calls on receiver.  handleOf (signal) gives the handle of a signal, or null.  Functions that inherit directly from one of `others` are
-// left to the method.  The tasks are those of scheduler that core/tasks.js need not know; it has a table for all others.
+// left to the method.  These are the tasks of scheduler that core/tasks.js need not know; it has a table for all others.
 function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, results, runIn, running}) {
     native.newRunner(scheduler);
     const table = native.newTable(defaultTable.states.slice(BACKGROUND));

@@ -17,7 +17,7 @@ var describe = function describe(value) {
     }
 };
 
-// The same where a message says what a value is not.
+// For a message about a wrong value.
 var named = function named(value) {
     return typeof value === 'string' ? `“${value}”` : describe(value);
 };
@@ -32,7 +32,7 @@ var toFunction = function toFunction(value) {
 // identifies the value here.  A value that refers to such a signal itself is never forgotten.
 const reasons = new Map();
 
-// Forgets the oldest values that no error stands for any more.  One that is still needed becomes the youngest.
+// Forgets the oldest values that no error stands for any more.  A value that is still needed becomes the youngest.
 function forgetReasons() {
     for (const [code, reason] of reasons) {
         reasons.delete(code);
@@ -43,7 +43,7 @@ function forgetReasons() {
     }
 }
 
-// What reasonOf (signal) returns.
+// The result of reasonOf (signal).
 var setReason = function setReason(signal, value) {
     signal[REASON] = {value};
 };
@@ -66,7 +66,7 @@ var makeAbort = function makeAbort({prototype: {abort}}) {
     };
 };
 
-// What a GError of the library's stands for.
+// The exception for a GError of the library.
 var reasonOfError = function reasonOfError(error) {
     return error.domain === REASON_DOMAIN && reasons.has(error.code) ? reasons.get(error.code).value : error;
 };

@@ -11,12 +11,12 @@ const {Later, Queue, Slice, followPromise, keepResolvers, ownPromiseError} = imp
 const {Unhandled} = imports.overrides._priosched.core.unhandled;
 
 var Results = class Results {
-    // What nobody handles is reported when the last is rejected.
+    // Unhandled rejections are reported when the last promise is rejected.
     unhandled;
     // Promises to settle once the engine's queue is empty, each with the state of the code that
     // awaits it; and, by their tables and numbers, tasks that are to be rejected.
     #queue = new Queue();
-    // Whether there are too many for one slice, and those that come wait behind.
+    // Whether there are too many for one slice, and later ones wait behind them.
     #isLate = false;
     #isAwake = false;
     #exact;
@@ -34,7 +34,7 @@ var Results = class Results {
 
     get isLate() { return this.#isLate; }
 
-    // From now on those that come wait.
+    // From now on later ones wait.
     delay() {
         this.#isLate = true;
     }
@@ -96,7 +96,7 @@ var Results = class Results {
         return promise;
     }
 
-    // What comes of the promise that the callback of entry has returned.
+    // Settles with the promise that the callback of entry has returned.
     follow(promise, entry) {
         if (promise === entry.promise)
             return {settle: entry.reject, value: ownPromiseError(), isAwaited: false};

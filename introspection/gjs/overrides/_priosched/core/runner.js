@@ -19,7 +19,7 @@ var typeName = function typeName(name) {
 // The source in which GJS runs its jobs.
 const JOBS = 'GjsPromiseJobQueueSource';
 
-// The first source of context that has that name, of those with the given ids.
+// The first source of context that has that name, among the given ids.
 function findJobs(context, from, to) {
     for (let id = from; id <= to; id++) {
         const source = context.find_source_by_id(id);
@@ -49,7 +49,7 @@ const Driver = GObject.registerClass({
         'name': GObject.ParamSpec.string('name', null, null, GObject.ParamFlags.READABLE, null),
     },
 }, class Driver extends GObject.Object {
-    // How many setters are on the stack, and those that System.exit () has stopped, which no `finally` notices.
+    // How many setters are on the stack, or were stopped by System.exit (), which no `finally` notices.
     get id() {
         return this.running;
     }
@@ -64,7 +64,7 @@ const Driver = GObject.registerClass({
         }
     }
 
-    // What the task that is asked for is called, which the library wants to know while somebody looks.
+    // The name of the task, for which the library asks while it is observed.
     set asked(id) {
         this.askedId = id;
     }

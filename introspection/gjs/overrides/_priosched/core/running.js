@@ -20,19 +20,19 @@ var Running = class Running {
     current = undefined;
     // The State that is current in the library, or null.
     libraryState = null;
-    // By their numbers, the states of those whose callbacks have returned promises which are pending.
+    // By number, the states of tasks whose callbacks have returned promises that are pending.
     pending;
     // The depth of main loops at which `current` was set: what a nested loop runs is not part of the task that runs the loop.
     #depth = 0;
     // Whether a callback runs, and no job of the engine, which may belong to somebody else.
     #isCallback = false;
-    // Whether a callback has been called and not returned, whether the jobs that are run may be those of a nested loop, and whether
+    // Whether a callback has been called and not returned, whether the jobs that are run may belong to a nested loop, and whether
     // a callback of the library's own may have left some.
     #isCalled = false;
     #isMixed = false;
     #hasOthers = false;
     #runsNative = false; // tasks, after which nobody drains the engine's queue
-    // The reaction of who has yielded is between two jobs, unless its task was that of a nested loop.
+    // The reaction of a yield is between two jobs, unless its task was a nested loop's.
     #goesOn = false;
 
     #beginCallback = () => (this.#isCallback = this.#goesOn);
@@ -101,7 +101,7 @@ var Running = class Running {
         return this.#isCallback || current.number === 0 || current.number === States.numberHere(this.#isMixed) ? current : null;
     }
 
-    // Whether the library knows state as that of the running code.
+    // Whether the library knows state as the running code's.
     isInLibrary(state) {
         return state.expiry === undefined || state === this.libraryState;
     }
@@ -116,7 +116,7 @@ var Running = class Running {
         return this.current !== undefined && !this.#runsNative && !this.isNested;
     }
 
-    // What other code has queued does not run as that of a task.  In a main loop that a job runs, nothing is run before the job has
+    // Jobs that other code has queued do not run as a task's.  In a main loop that a job runs, nothing is run before the job has
     // returned, and then come the jobs that the tasks leave behind.
     #runOthers() {
         if (this.current === undefined) {
@@ -195,7 +195,7 @@ var Running = class Running {
         this.libraryState = null;
     }
 
-    // The same for a continuation, to which the reaction belongs.
+    // For a continuation, to which the reaction belongs.
     beginContinuation({outer, state}, isInner) {
         this.current = outer;
         this.libraryState = state;
@@ -232,7 +232,7 @@ var Running = class Running {
         this.#left();
     }
 
-    // The same for what is not a callback, but runs the jobs that one has left.
+    // For code that is not a callback, but runs the jobs that a callback has left.
     runJobsIn(state, run) {
         this.runIn(state, () => {
             this.#isCallback = false;

@@ -55,7 +55,7 @@ var promiseOfThenable = function promiseOfThenable(value, then) {
     return new Promise(resolve => resolve({then: (...settlers) => then.apply(value, settlers)}));
 };
 
-// What a function has returned that comes later: its promise, or one for a thenable; or null.
+// The later result of a function: its promise, or a promise for a thenable; or null.
 var promiseOf = function promiseOf(value) {
     if (value instanceof Promise || value instanceof Later)
         return value;
@@ -65,7 +65,7 @@ var promiseOf = function promiseOf(value) {
     return typeof then === 'function' ? promiseOfThenable(value, then) : null;
 };
 
-// What the callback of a task returns that goes on in continuations: like a promise, but it settles at once, since jobs may have to wait.
+// The result of a callback that goes on in continuations: like a promise, but it settles at once, since jobs may have to wait.
 var Later = class Later {
     promise = null; // the task's
     #settlers = null;
@@ -89,7 +89,7 @@ var Later = class Later {
     }
 };
 
-// What comes of the promise that the callback of entry has returned: kept until the task has ended, and from then on given to later ().
+// Settles with the promise that the callback of entry has returned: kept until the task has ended, and from then on given to later ().
 // So a rejection is never unhandled.
 var followPromise = function followPromise(promise, entry, later) {
     const outcome = {settle: null, value: undefined, isAwaited: false};

@@ -2,10 +2,10 @@
 //
 // The engine runs the jobs of promises in a row, and tells nobody who awaits what.  A task may settle a promise that
 // code outside of it awaits, and then that code runs within the task.  It tells by the stack: the stack of an async
-// function that goes on ends with that of the code that called it.  So callbacks run under *frames*, functions whose
+// function that goes on ends with the calling code's.  So callbacks run under *frames*, functions whose
 // names are the digits of their state's number.
 //
-// What the stack does not tell is who has called .then (): such a callback runs in the state of who settles the promise.
+// The stack does not show which code has called .then (): such a callback runs in the state of who settles the promise.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -44,8 +44,8 @@ function frameOf(digit) {
     return frames[digit];
 }
 
-// What a task was posted with: the table of its scheduler; its signal or null, or an owner that makes it if somebody asks; its priority,
-// which is UNSET for that of the signal; when its timeout passes, in microseconds, or null; undefined where only the library knows that;
+// The state of a task: the table of its scheduler; its signal or null, or an owner that makes it if somebody asks; its priority,
+// which is UNSET for the signal's; when its timeout passes, in microseconds, or null; undefined where only the library knows that;
 // and whether what follows its yields waits behind its equals.
 var State = class State {
     constructor(table, signal, priority, expiry = null, takesTurns = false, owner = null) {
@@ -102,10 +102,10 @@ class WeakStates {
     }
 }
 
-// By their numbers, the states of those whose callbacks have returned promises which are pending.
+// By number, the states of tasks whose callbacks have returned promises that are pending.
 var Pending = class Pending {
     #states;
-    #n = 0; // with those that nothing keeps any more
+    #n = 0; // with unreferenced ones
 
     constructor(native) {
         this.#states = native ? new WeakStates(native) : new Map();
@@ -133,7 +133,7 @@ var Pending = class Pending {
         this.#states.delete(state.number);
     }
 
-    // The same for as long as value is pending, if it is a promise.  Returns value.
+    // Keeps the state as long as value is pending, if it is a promise.  Returns value.
     follow(state, value) {
         if (value instanceof Promise) {
             const settled = () => this.remove(state);
@@ -146,7 +146,7 @@ var Pending = class Pending {
 
 const RECORD = Symbol('record');
 
-// What is known of a signal: the state of its last task, how many of its tasks and continuations are in tables of the overrides, and
+// The record of a signal: the state of its last task, how many of its tasks and continuations are in tables of the overrides, and
 // the native part's handle.
 var recordOf = function recordOf(signal) {
     signal[RECORD] ??= {state: null, nPending: 0, handle: null};
@@ -175,7 +175,7 @@ var drainUnder = function drainUnder(state) {
         drainMicrotaskQueue();
 };
 
-// The number of the state that the running code belongs to, or 0.  Where jobs are mixed, those of others run under the frames of one state
+// The number of the state that the running code belongs to, or 0.  Where jobs are mixed, jobs of others run under the frames of one state
 // too, and only what async functions go on with tells whose it is.
 var numberHere = function numberHere(isMixed) {
     const {stack} = new Error();

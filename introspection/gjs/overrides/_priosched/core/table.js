@@ -31,7 +31,7 @@ var Table = class Table {
     #idleRunner = null;
     #nWithSignals = 0;
 
-    // What all tables share: the native part if it knows the state of each job, or null; whose the running code is; results; aborts; idle
+    // Shared by all tables: the native part if it knows the state of each job, or null; whose the running code is; results; aborts; idle
     // callbacks; and what is the library's: how it goes through a row of tasks, and a class.
     #exact;
     #running;
@@ -70,7 +70,7 @@ var Table = class Table {
         return entry;
     }
 
-    // The same for those of table that have been aborted.
+    // Rejects the tasks of table that have been aborted.
     rejectPrioSchedTasks(table = this) {
         const running = this.#running, results = this.#results, outer = running.beginRow(0, false);
         table.takeRejected();
@@ -105,7 +105,7 @@ var Table = class Table {
             id = next();
         }
         running.endRow(outer);
-        // One of them may have ended the main loop, and then nothing else runs.
+        // A task may have ended the main loop, and then nothing else runs.
         results.report();
     }
 
@@ -179,7 +179,7 @@ var Table = class Table {
         return closedError();
     }
 
-    // What the aborted task settles with.
+    // The reason that the aborted task settles with.
     takeAborted(id) {
         const entry = this.take(id);
         entry.watcher?.settled();
@@ -225,7 +225,7 @@ var Table = class Table {
             this.#enter(id, entry, this.#running.stateFor(posted), posted);
     }
 
-    // The same with all options.  The watcher, if any, gets a function that rejects the promise, hears when the task settles, and
+    // Posts with all options.  The watcher, if any, gets a function that rejects the promise, is called when the task settles, and
     // may have its own way to post it.
     postWith(callback, priority, signal, delay, watcher, promise, name = null) {
         if (priority === UNSET && !(signal instanceof this.#library.TaskSignal))

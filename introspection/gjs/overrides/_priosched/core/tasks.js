@@ -56,10 +56,10 @@ class Tables {
     #start() {
         Runner.guardJobs();
         // Looking up a property of one of the library's objects costs as much as a call.  Nearly all
-        // tasks are those of the default scheduler, which is never freed, so its table is kept here.
+        // tasks belong to the default scheduler, which is never freed, so its table is kept here.
         this.#defaultScheduler = this.#getDefault();
         this.#defaultTable = new Table(this.#defaultScheduler, this);
-        // What is the overrides' own has another one, which nobody can pause: made here, as extensions abort where they may make nothing.
+        // The overrides' tasks have another one, which cannot be paused: made here, as extensions abort where they may make nothing.
         this.#ownScheduler = this.#newScheduler();
         this.#own = this.tableOf(this.#ownScheduler);
         for (const callback of this.#whenStarted.splice(0))

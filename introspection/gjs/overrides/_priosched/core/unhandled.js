@@ -1,7 +1,7 @@
 // unhandled.js: rejections that nobody handles, told once for all of one reason
 //
 // The engine tells of each by itself, as soon as its queue is empty, and says nothing of the reason.  A promise can be watched:
-// await and .then () look at its constructor.  A watched one that is rejected counts as handled for the engine, and is reported here
+// await and .then () look at its constructor.  A watched promise that is rejected counts as handled for the engine, and is reported here
 // unless somebody has looked at it by then.  The native part knows who has been looked at before; without it, all are watched from
 // the beginning.
 //

@@ -26,7 +26,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
             wake();
         };
         nOpen++;
-        // Nobody has its promise: one that fails is reported.
+        // A failure is reported, because its promise is not returned.
         group.post_task(Object.assign(() => callback(value), {calls: callback}), options).then(ended, error => {
             ended();
             if (!signal.is_cancelled() && !(error instanceof AbortError))
@@ -40,7 +40,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
                 yield change();
             // The ends of the tasks may be reported before an abort is, and an item may be what aborts.
             checkSignal();
-            isOver = true; // unless it has another one: one that throws is not told to return
+            isOver = true; // unless it has another one: a generator that throws is not asked to return
             const {done, value} = iterator.next();
             isOver = done;
             if (!done) {

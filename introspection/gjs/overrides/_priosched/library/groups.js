@@ -64,7 +64,7 @@ function follow(entry, group, handle) {
     };
 }
 
-// What a table does where it would post a task of its scheduler.
+// A table calls this instead of posting a task of its scheduler.
 class Member {
     #group;
     #own;
@@ -230,7 +230,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
         return this.get_priority();
     });
 
-    // The promise settles as that of a scheduler's task does, and the task has its place until then.
+    // The promise settles like a scheduler's task, and the task has its place until then.
     TaskGroup.prototype.post_task = function (callback, options = undefined) {
         toUnstepped(callback, 'postTask ()');
         return postIn(this, callback, checkNames(toOptions(options), OPTIONS, 'postTask ()'));
@@ -246,7 +246,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
     }
     TaskGroup.prototype.postTask = TaskGroup.prototype.post_task;
 
-    // A task whose steps are those of the generator that make () returns.
+    // A task with the steps of the generator that make () returns.
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
         const {progress, ...others} = checkNames(toOptions(options), [...OPTIONS, 'progress'], 'postSteps ()');
         return postIn(this, toSteps(schedulerOf(this), make, progress, tasks), others);

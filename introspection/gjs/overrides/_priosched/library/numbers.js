@@ -1,6 +1,6 @@
 // numbers.js: the frame share and thresholds of schedulers, and descriptors
 //
-// What is checked here GJS would make a number of, and the library would refuse by a message only.
+// GJS would make numbers of these values, and the library would only log a message.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

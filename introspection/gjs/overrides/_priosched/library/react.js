@@ -60,7 +60,7 @@ var expiryAfter = function expiryAfter(delay, timeout) {
     return Math.min(Math.max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
 };
 
-// What a table does where it would post a task that has no timeout and takes no turns.
+// A table calls this instead of posting a task that has no timeout and takes no turns.
 class Special {
     #cancel = null; // what takes it out of the library's queue
     #delay;
@@ -109,7 +109,7 @@ class ScheduledCallback {
         this.#callback = callback;
     }
 
-    // What is called next, or null.
+    // The next function, or null.
     get callback() {
         return this.#callback;
     }
@@ -120,7 +120,7 @@ class ScheduledCallback {
             return false;
         this.#isOver = true;
         this.#callback = null;
-        // Nobody needs to hear of it.
+        // It need not be reported.
         this.finished.catch(() => {});
         this.#cancelled = new AbortError('The callback has been cancelled');
         this.#reject(this.#cancelled);
@@ -129,7 +129,7 @@ class ScheduledCallback {
         return true;
     }
 
-    // What a table hears.
+    // Called by a table.
     watch(timed) {
         this.#timed = timed;
         timed.handle = this;
@@ -202,7 +202,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
 
     Object.assign(library, TIMEOUTS);
 
-    // Calls func now, as what belongs to state.  What it returns or throws.  If that is a promise, what awaits in func goes on with state.
+    // Calls func now, in state.  Returns its result, or throws.  If it is a promise, what awaits in func goes on with state.
     function runNow(state, func) {
         let error = null, value;
         runIn(state, () => {
@@ -284,7 +284,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
         return scheduled.cancel();
     };
 
-    // What schedule_callback () has returned, or a task of the library's own; null for other tasks, and if there is none.
+    // A result of schedule_callback (), or a task of the library's own; null for other tasks, and if there is none.
     Scheduler.prototype.get_first_task = function () {
         return tableOf(this).first?.watcher?.handle ?? dupFirstTask.call(this);
     };

@@ -26,7 +26,7 @@ var AbortError = class AbortError extends Error {
     }
 };
 
-// What generator functions inherit from, those that are bound too.
+// The prototype of generator functions, also of bound ones.
 var STEPPED = [Object.getPrototypeOf(function* () {}), Object.getPrototypeOf(async function* () {})];
 const [GENERATOR] = STEPPED;
 
@@ -121,7 +121,7 @@ class Steps {
         return step;
     }
 
-    // The generator hears of an abort once, and cleans up outside of the aborted task.
+    // The generator is aborted once, and cleans up outside of the aborted task.
     #hear() {
         this.#watch.end();
         this.#state = this.#tasks.stateAfterAbort(this.#state);
@@ -176,7 +176,7 @@ class Steps {
         return this.#post(() => this.#resume(method, value));
     }
 
-    // The same where the steps go on when promise has settled.
+    // For steps that go on when promise has settled.
     #waitFor(promise) {
         this.#wait = {posted: null};
         const refusal = this.#state.signal === null ? null : this.#post(() => {}, FOREVER), wait = this.#wait;

@@ -1,6 +1,6 @@
 // bridge.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions
 //
-// What is handed to the other side is a dependent signal of the library's, which its sources know weakly.  It holds no
+// The other side gets a dependent signal of the library, which its sources know weakly.  It holds no
 // object of JavaScript, and what is held for its handlers does not hold its sources: nothing leaks.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
@@ -16,7 +16,7 @@ const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorit
 // The web's signal that stands for a cancellable.
 const WEB = Symbol('web');
 
-// What a signal of the library's sets the properties of, which GJS 1.74 lets it do also while it collects garbage.  It ends with the web's
+// The object on which a signal of the library sets properties, which GJS 1.74 lets it do also while it collects garbage.  It ends with the web's
 // signal that has it.
 const Follower = GObject.registerClass({
     GTypeName: typeName('PrioSchedFollower'),
@@ -48,7 +48,7 @@ const Follower = GObject.registerClass({
     }
 });
 
-// What it needs of web/web.js: slotsIn (signal), whose `signal` is the library’s; newSignal (isTaskSignal);
+// Set by web/web.js: slotsIn (signal), whose `signal` is the library’s; newSignal (isTaskSignal);
 // abort (signal, reason) and changePriority (signal, nick).
 function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
     const {TaskController, TaskSignal} = PrioSched;

@@ -6,7 +6,7 @@
 
 const {named} = imports.overrides._priosched.core.reasons;
 
-// What depends on signals and tasks.  The other files set these hooks.
+// Hooks for signals and tasks, which the other files set.
 var hooks = {
     report() {},           // an exception that nobody catches
     listenersChanged() {}, // of a target
@@ -123,7 +123,7 @@ var Event = class Event {
         this.#init = {bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed};
     }
 
-    // What came before constructors.
+    // Older than constructors.
     initEvent(type, bubbles = false, cancelable = false) {
         if (arguments.length === 0)
             throw new TypeError('initEvent needs a type');
@@ -203,7 +203,7 @@ var Event = class Event {
 };
 defineConstants(Event, {NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3});
 
-// Those that capture come first, and what a listener adds comes not at all.
+// Capturing listeners are called first, and new listeners are not called.
 function inOrder(all) {
     const listeners = [...all];
     if (!listeners.some(l => l.capture))

@@ -1,5 +1,5 @@
 // web.js: the web's interfaces: scheduler, TaskController, TaskSignal, and
-// those that they need
+// which they need
 //
 // Follows the drafts and Web IDL.  The graph of signals, events and promises are implemented
 // here; the library orders the tasks.  A signal gets a PrioSched.TaskController of its own as
@@ -39,7 +39,7 @@ function slotsOf(value) {
     return s;
 }
 
-// The web's signals, and those of GIO and the library.
+// The signals of the web, of GIO and of the library.
 let bridge;
 function toAnySignal(value, what) {
     return slotsIn(value) !== undefined ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
@@ -60,7 +60,7 @@ function taskSlotsOf(signal) {
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
-// An object looks through all that are bound to it when one of them ends.  So those of a source are bound to it by the hundred, by way
+// An object searches all signals that are bound to it when one ends.  So signals of a source are bound to it by the hundred, by way
 // of a beacon without a signal, which the last of them holds.
 const MOST_BOUND = 100;
 let found = null;
@@ -248,7 +248,7 @@ function runAbortSteps(signal) {
     s.algorithms.clear();
     if (algorithms.length > 0 || s.handle !== null)
         beginAbort(s.reason);
-    // What the native part keeps was posted before the others.
+    // Tasks that the native part keeps were posted before the others.
     if (s.handle !== null)
         kept.abort(s);
     for (const algorithm of algorithms)
@@ -410,7 +410,7 @@ class TaskController extends AbortController {
     }
 }
 
-// What an idle callback is called with, over the library's own deadline, which is a copy.
+// The argument of an idle callback, over the library's own deadline, which is a copy.
 class IdleDeadline {
     #deadline;
 
@@ -425,7 +425,7 @@ class IdleDeadline {
     timeRemaining() { return this.#deadline.time_remaining(); }
 }
 
-// What the web has not, of one scheduler.
+// Additions to the web's interface, of one scheduler.
 class Extras {
     #getNative;
     #scheduler;
@@ -465,7 +465,7 @@ class Extras {
         }, message => new DOMException(message, 'AbortError'));
     }
 
-    // Those of another scheduler in the same main context, whose tasks are paused apart from all others.
+    // The functions of another scheduler in the same main context, whose tasks are paused separately.
     newScheduler() { return this.#newExtras(); }
 }
 
@@ -582,7 +582,7 @@ function make(PrioSched, tasks) {
             }
         }
 
-        // The current draft knows no options, and ignores what is given.  Those of the older one are an object.
+        // The current draft knows no options, and ignores what is given.  The older draft's are an object.
         yield(options = undefined) {
             if (!Scheduler.#isScheduler(this))
                 return Promise.reject(new TypeError(`yield: ${named(this)} is not a Scheduler`));

@@ -9,7 +9,7 @@ import sys
 
 import gi.overrides
 
-# _native may be in another folder: that of a build.
+# _native may be in another folder, a build's.
 __path__ = [f'{folder}/_priosched' for folder in gi.overrides.__path__]
 
 try:

@@ -1,4 +1,4 @@
-"""What a program gives is checked, and converted for the library: priorities, numbers, callbacks, signals, and names.
+"""Checks and converts a program's arguments for the library: priorities, numbers, callbacks, signals, and names.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -14,7 +14,7 @@ from .names import name_of_callable
 
 PrioSched = get_introspection_module('PrioSched')
 
-UNSET = 0  # the priority of what follows that of its signal
+UNSET = 0  # the priority of a task that follows its signal
 NO_EXPIRY = -1  # of a continuation whose task has no timeout
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
@@ -44,7 +44,7 @@ def to_priority(value):
 
 
 def to_priority_of(callback, value):
-    """The same where an argument of callback may have been meant."""
+    """Returns the priority for a value that may have been meant as an argument of callback."""
     try:
         return to_priority(value)
     except ValueError as error:
@@ -52,7 +52,7 @@ def to_priority_of(callback, value):
 
 
 def to_given_priority(value):
-    """The same where there has to be one."""
+    """Returns the priority for a required value."""
     if value is None:
         raise ValueError(f'None is not a task priority: {_NAMES}')
     return to_priority(value)
@@ -109,7 +109,7 @@ def to_part(value, what, maximum):
     import numbers  # which few programs need
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f'{what} is a number from 0 to {maximum}, not {value!r}')
-    # What is not a number fails, too.
+    # NaN fails, too.
     if not 0 <= value <= maximum:
         raise ValueError(f'{what} is from 0 to {maximum}, not {value!r}')
     return float(value)
@@ -123,7 +123,7 @@ def to_callback(value):
 
 
 def hint_at_arguments(callback, value):
-    """What to add to an error about value if callback wants an argument."""
+    """Returns the end of an error about value if callback wants an argument."""
     try:
         inspect.signature(callback).bind()
     except ValueError:
@@ -184,7 +184,7 @@ def check_name(value):
         raise TypeError(f'a name is a string, not {value!r}')
 
 
-# What tasks are called, in reports of long tasks, in traces and in the monitor: the library asks only while one of these wants it.
+# Names of tasks, in reports of long tasks, in traces and in the monitor: the library asks only while one of these wants it.
 
 
 def _name_of_runner(runner):
@@ -201,7 +201,7 @@ def _name_of_runner(runner):
 
 
 def name_of(entry):
-    """The name of an entry of a table: its own, or that of its function, or of the coroutine that goes on."""
+    """The name of an entry of a table: its own, its function's, or the name of the coroutine that goes on."""
     if entry is None:
         return None
     name = getattr(entry, 'name', None)

@@ -1,4 +1,4 @@
-"""The names of functions, and sources of GLib that have those of their callbacks.
+"""The names of functions, and sources of GLib that are named after their callbacks.
 
 This module knows nothing of PrioSched: a program that does not use it can have its sources named, too.
 
@@ -7,12 +7,12 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import os.path
 
-# Those of the module GLib that take a callback, the first of their arguments that can be called.
+# Functions of the module GLib that take a callback, the first of their arguments that can be called.
 _ADDERS = ('idle_add', 'timeout_add', 'timeout_add_seconds', 'io_add_watch', 'child_watch_add')
 
 
 def name_of_callable(callback):
-    """What a function, or whatever else is called, is called; of what the binding calls that of the program's function in it."""
+    """Returns the name of a function, or of another callable; for a binding's, the name of the program's function in it."""
     callback = getattr(callback, '_prio_sched_calls', callback)
     name = getattr(callback, '__qualname__', None)
     if name is None and hasattr(callback, 'func'):

@@ -45,7 +45,7 @@ class _Watch:
     def __init__(self, signal):
         # By their tables, in the order in which they have begun: asyncio finds the first of many waiters fast.
         self.members = {}
-        self.told = set()  # the tables whose tasks have heard of it before the signal did
+        self.told = set()  # the tables whose tasks noticed it before the signal did
         self.aborted = False
         self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
 
@@ -102,7 +102,7 @@ class _Watch:
 def told_at(waits_for, reason):
     """The exception that tells what awaits waits_for of an abort for reason.
 
-    What asyncio has, and what is built on it, takes nothing but a CancelledError for a cancellation.
+    Asyncio, and libraries built on it, take only a CancelledError for a cancellation.
     """
     if not isinstance(waits_for, Future):
         return cancelled_for(reason)
@@ -113,7 +113,7 @@ def told_at(waits_for, reason):
 class Abortable:
     """A coroutine under a signal, whose abort reaches it where it stands.
 
-    coroutine awaits waits_for.  It hears of an abort once: by a yield that is rejected, or at what else it awaits.
+    coroutine awaits waits_for.  It is aborted once: by a rejected yield, or at another await.
     """
 
     state = None        # what it was posted with
@@ -121,10 +121,10 @@ class Abortable:
     waits_for = None
     watch = None
     told = False
-    told_first = False  # it heard of the abort before any cancellation that it has not got over
+    told_first = False  # the abort reached it before any cancellation that it has not got over
 
     def hear(self):
-        """Called when the coroutine hears of the abort."""
+        """Called when the abort reaches the coroutine."""
         self.told = True
         self.told_first = not self.is_to_be_cancelled()
 
@@ -154,7 +154,7 @@ class Abortable:
             self.hear()
 
     def is_to_be_cancelled(self):
-        """Whether it has been cancelled, and has not heard of that."""
+        """Returns whether it has been cancelled, and has not noticed."""
         raise NotImplementedError
 
     def ends_by_abort(self):
@@ -174,7 +174,7 @@ class Abortable:
 
 
 def is_yet_to_be_told():
-    """Whether the coroutine that makes a step has been aborted, by that step or from another thread, and has not heard of it."""
+    """Whether the coroutine that makes a step has been aborted, by that step or from another thread, and has not noticed."""
     abortable = local.abortable
     if abortable is None or abortable.told or abortable.state is None:
         return False

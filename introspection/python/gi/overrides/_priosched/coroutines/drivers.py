@@ -1,4 +1,4 @@
-"""What runs the coroutines of PrioSched: a task of asyncio where its loop is running, a Driver where none is.
+"""Runs the coroutines of PrioSched: a task of asyncio where its loop is running, a Driver where none is.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -36,7 +36,7 @@ def to_coroutine(awaitable):
 class Driver(DriverBase, Abortable):
     """Runs a coroutine in a context, until it ends, where no loop of asyncio is running."""
 
-    is_cancelled = False  # and it has not heard of that
+    is_cancelled = False  # and it has not noticed
 
     def _find_main_context(self):
         self.main_context = own_context()
@@ -47,7 +47,7 @@ class Driver(DriverBase, Abortable):
         set_hook(close_generator)
 
     def _step_elsewhere(self):
-        """What it awaited has been done in another thread."""
+        """Goes on later, because its future was done in another thread."""
         self._call_later(self)
 
     def _call_later(self, call):
@@ -56,7 +56,7 @@ class Driver(DriverBase, Abortable):
             call_in(self.main_context or own_context(), call)
 
     def go_on_after(self, future):
-        """future has been cancelled: it goes on later, unless it has heard of something else before."""
+        """future has been cancelled: it goes on later, unless another event reaches it before."""
         self._call_later(lambda: self.go_on_from(future))
 
     def go_on_from(self, future):
@@ -212,7 +212,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         self.state = state
         self.task = None
         self.reason = None     # of the abort that comes as a cancellation
-        # Of the cancellations that its task counts: the abort's own, and those that had reached the coroutine before.
+        # Of the cancellations that its task counts: the abort's own, and earlier ones that had reached the coroutine.
         self.n_aborts = self.n_heard = 0
         self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
         self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
@@ -287,7 +287,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
             self.n_aborts = 1
             cancel_in_turn(self.task, str(reason), passed_on)
         else:
-            # What it awaits is another task, which goes on.
+            # It awaits another task, which goes on.
             waits_for._is_left()
             callback, context = wakeup
             error = raising(reason)
@@ -303,7 +303,7 @@ closing_loops = set()
 
 
 class CoroutineTask:
-    """What a task of asyncio has that runs a coroutine of ours.  None of these names is one of asyncio.Task's."""
+    """The record of a task of asyncio that runs a coroutine of ours.  None of these names is one of asyncio.Task's."""
 
     shell = None
     future = None
@@ -313,7 +313,7 @@ class CoroutineTask:
 
     @property
     def told(self):
-        """Whether its coroutine has heard of the abort of its signal."""
+        """Returns whether the abort of its signal has reached its coroutine."""
         return self.shell is not None and self.shell.told
 
     def coroutine_ended(self):
@@ -391,7 +391,7 @@ class _Task(CoroutineTask, asyncio.Task):
         try:
             super().__init__(coroutine, **options)
         except (KeyboardInterrupt, SystemExit):
-            # Its first step has raised it, and whoever makes the task hears of it.
+            # Its first step has raised it, in the code that makes the task.
             self._log_traceback = False
             raise
 
@@ -452,7 +452,7 @@ def close_generator(generator, context):
 
 
 def start_alone(coroutine, context, future):
-    """The same, to settle future."""
+    """Starts coroutine in context, and settles future with its result."""
     run = start(coroutine, context)
     if run.ended:
         future._settle(run.value, run.error)

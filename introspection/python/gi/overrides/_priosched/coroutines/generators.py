@@ -16,7 +16,7 @@ from ..futures.future import borrowed_state, own_state
 
 
 class Finalizer:
-    """The hook: closes a generator outside any task, by that of a loop of asyncio or else by close (generator, context)."""
+    """The hook: closes a generator outside any task, by a loop of asyncio or else by close (generator, context)."""
 
     def __init__(self, close, inner=None):
         self._close = close

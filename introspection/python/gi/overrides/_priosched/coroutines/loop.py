@@ -101,15 +101,15 @@ class _Lane:
 
 
 def _state_of_other(handle):
-    """The state of the task to which handle belongs, if its priority is not that of asyncio itself, or None."""
+    """The state of the task to which handle belongs, if its priority is not asyncio's, or None."""
     state = handle._context.get(_state) if handle._context is not None else None
     return state if state is not None and state.priority != _USER_VISIBLE else None
 
 
 class _Ready(collections.deque):
-    """The callbacks that are ready, to which asyncio appends, whoever has them: those of a task are left to its scheduler.
+    """The ready callbacks, to which asyncio appends.  A task's callbacks are left to its scheduler.
 
-    Where the task's priority is that of asyncio itself, user-visible, asyncio runs them.
+    If the task's priority is asyncio's, user-visible, asyncio runs them.
     """
 
     def __init__(self, loop):
@@ -192,7 +192,7 @@ class _Readiness(asyncio.Handle):
 class EventLoop(GLibEventLoop):
     """PyGObject's loop, in which the callbacks, timers and tasks that a task begins have its priority.
 
-    main_context  what it runs, which is the thread-default one meanwhile; without one that which PrioSched.run() takes
+    main_context  what it runs, which is the thread-default one meanwhile; by default as PrioSched.run() chooses
     """
 
     def __init__(self, main_context=None):
@@ -238,7 +238,7 @@ class EventLoop(GLibEventLoop):
 
     @contextlib.contextmanager
     def _taking_interrupts(self):
-        """What the handler of Ctrl-C raises while the loop waits comes out, where PyGObject would print it."""
+        """Lets an exception of the handler of Ctrl-C out while the loop waits; PyGObject would print it."""
         handler = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(handler) or self.is_running():
             yield
@@ -271,7 +271,7 @@ class EventLoop(GLibEventLoop):
         self.stop()
 
     async def shutdown_asyncgens(self):
-        # What ends a loop calls this last, and runs what is ready.
+        # Code that ends a loop calls this last, and runs ready callbacks.
         self._ready.end()
         await super().shutdown_asyncgens()
 
@@ -281,7 +281,7 @@ class EventLoop(GLibEventLoop):
         super()._process_events([(key, self._leave_events(key, events)) for key, events in event_list if keys.get(key.fd) is key])
 
     def _leave_events(self, key, events):
-        """Leaves those that belong to tasks of other priorities to these, and returns the rest."""
+        """Leaves callbacks of tasks of other priorities to these tasks, and returns the rest."""
         rest = 0
         for event, handle in _handles_of(key):
             if events & event and handle not in self._left:

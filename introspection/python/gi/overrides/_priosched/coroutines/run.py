@@ -51,7 +51,7 @@ class _Run:
 
 
 def _is_nested(context):
-    """Whether this thread runs context already; one that it has only pushed it does not run."""
+    """Whether this thread runs context already; not if it has only pushed it."""
     return context.is_owner() and GLib.main_depth() > 0
 
 
@@ -160,7 +160,7 @@ def _cancel_rest(loop, context):
 
 
 def _run_in_context(coroutine, context, is_nested):
-    """Runs coroutine where asyncio has no loop on GLib, or has one that is running."""
+    """Runs coroutine where asyncio has no loop on GLib, or its loop is running."""
     is_pushed = hash(context) != hash(own_context())
     if is_pushed:
         context.push_thread_default()
@@ -198,7 +198,7 @@ def _run_in_asyncio(coroutine, context):
             try:
                 return _result_of(loop.create_task(coroutine), loop, context)
             finally:
-                # The second time for what has begun while the first cleaned up; what begins then hears of it, and does not run.
+                # The second time for what has begun while the first cleaned up; what begins then is cancelled, and does not run.
                 _cancel_tasks(asyncio.all_tasks(loop), loop)
                 closing_loops.add(loop)
                 try:
@@ -249,7 +249,7 @@ def run(coroutine):
 
     With PyGObject 3.50 and later this is asyncio.run() with a PrioSched.EventLoop; before, it has the same manners: Ctrl-C
     cancels the coroutine and comes out as KeyboardInterrupt, SystemExit comes out, and asynchronous generators are closed.
-    At the end the coroutines of tasks that have begun are cancelled, and those that begin meanwhile; tasks that have not
+    At the end the coroutines of tasks that have begun are cancelled, also if they begin meanwhile; tasks that have not
     begun are left to whoever runs the main context next.
     The main context is the thread-default one.  In a function of a task it runs a nested main loop; in a coroutine,
     which can await, it raises RuntimeError.

@@ -19,7 +19,7 @@ def _is_generator(value):
 
 
 class _WithProgress:
-    """A generator to be stepped, and who hears of what it yields."""
+    """A generator to be stepped, and a function that gets its yields."""
 
     __slots__ = ('generator', 'progress')
 
@@ -28,7 +28,7 @@ class _WithProgress:
         self.progress = progress
 
     def __await__(self):
-        # What can be awaited is not taken for the result.
+        # An awaitable is not taken for the result.
         raise TypeError('generators are stepped')
 
 

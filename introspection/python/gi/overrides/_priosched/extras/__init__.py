@@ -1,4 +1,4 @@
-"""What programs want beside the draft: groups, helpers, and what React has.
+"""Additions to the draft: groups, helpers, and React's functions.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

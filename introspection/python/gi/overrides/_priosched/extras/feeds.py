@@ -15,7 +15,7 @@ PrioSched = get_introspection_module('PrioSched')
 
 
 def _either(own, given):
-    """The signal of a group until that is aborted, or one that is aborted by another as well."""
+    """The signal of a group until that is aborted, or a signal that another aborts as well."""
     if given is None:
         return own
     signals = [own, given]
@@ -38,7 +38,7 @@ class Feed:
         self._task = None
 
     def post(self, scheduler):
-        """Returns the task, which ends with the last of those of the items."""
+        """Returns the task, which ends with the last item's task."""
         self._task = scheduler.post_task(self._steps, signal=self._signal, name=self._options['name'])
         return self._task
 

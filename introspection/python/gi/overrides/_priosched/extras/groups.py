@@ -35,7 +35,7 @@ class _GroupState(lending.LendingState):
     __slots__ = ('group', 'handle')
 
     def reason(self):
-        # What has not been aborted has been cancelled alone.
+        # A task without an abort was cancelled alone.
         return super().reason() if reasons.is_aborted(self.signal) else asyncio.CancelledError()
 
     def _new_lender(self, task):
@@ -60,7 +60,7 @@ class _WaitTask(PostedTask):
     __slots__ = ()
 
     def _is_left(self):
-        # Nothing becomes of it that anybody would hear of.
+        # Its result is not reported.
         if self._callbacks is None:
             self.cancel()
 
@@ -110,7 +110,7 @@ class _Wait(lending.Follower):
 class TaskGroup(PrioSched.TaskGroup):
     """Tasks of which only so many run at a time: the next one is chosen by priority and age.
 
-    scheduler  whose tasks they are; by default that of this thread's main context
+    scheduler  of the tasks; by default this thread's main context's
     limit      how many run at a time, a whole number from 1; None for any number
     priority   of those tasks that have none of their own
 
@@ -229,8 +229,8 @@ class TaskGroup(PrioSched.TaskGroup):
         signal    aborts the tasks, and the feed, as an abort of the group does
 
         Returns a PrioSched.PostedTask, which ends with the last of them, or fails with what items raise.  If it is cancelled, no
-        more are posted, and those that have been go on.  How each ends is its own affair: one that fails is reported, unless
-        callback catches that.
+        more are posted, and posted ones go on.  A failure is reported, unless callback
+        catches it.
         """
         to_callback(callback)
         if name is not None:
@@ -314,7 +314,7 @@ class TaskGroup(PrioSched.TaskGroup):
             self._done.clear()
 
     def _to_exception(self, error):
-        """What a wait raises that the library has ended with error."""
+        """Returns the exception of a wait that the library has ended with error."""
         if error.domain == _HANDLE_DOMAIN:
             task = self._done.get(error.code & MAX_LIMIT)
             return task._exception if task is not None else error

@@ -1,4 +1,4 @@
-"""What programs want beside the draft's names: methods of Scheduler.
+"""Additions to the draft's names: methods of Scheduler.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

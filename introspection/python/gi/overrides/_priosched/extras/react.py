@@ -1,4 +1,4 @@
-"""What React's Scheduler has: methods of PrioSched.Scheduler.
+"""React's functions: methods of PrioSched.Scheduler.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -46,7 +46,7 @@ _get_native_state, _new_native_state = PrioSched.SchedulingState.get_current, Pr
 
 
 def did_timeout(self):
-    """Whether the timeout of the running task had passed when its turn came, or that of what follows its yield.
+    """Whether the timeout of the running task had passed when its turn, or its continuation's, came.
 
     After an await of something else than this library's it tells whether the timeout has passed by now.  False outside any task,
     and for one without a timeout.
@@ -76,7 +76,7 @@ def _to_called_now(func):
 def run_with_priority(self, priority, func, *args):
     """Calls func (*args) now, as part of the running task but with another priority, and gives what it returns or raises.
 
-    What it yields and begins has that priority, and the signal and the timeout of the running task.
+    Its yields and tasks have that priority, and the signal and the timeout of the running task.
     """
     number = to_given_priority(priority)
     _to_called_now(func)
@@ -121,7 +121,7 @@ def _call_under(self, state, priority, func):
 def wrap_callback(self, func):
     """A function that calls func (…) under the state of now, wherever and as often as it is called.
 
-    What it yields and begins has the priority, the signal and the timeout of the running task; outside any task it is
+    Its yields and tasks have the priority, the signal and the timeout of the running task; outside any task it is
     'user-visible', and has neither.  Of a coroutine function that is all that its coroutine does, whoever awaits it.
     """
     to_callback(func)
@@ -227,7 +227,7 @@ def schedule_callback(self, level, callback, timeout=None, delay=0, signal=None,
     level     'immediate', 'user-blocking', 'normal', 'low' or 'idle', each of which has a timeout
     callback  a function of one argument, which tells whether the timeout has passed.  If it returns a function, the task goes on with
               that one, in the same way, as a continuation
-    timeout   milliseconds, a whole number, instead of that of the level; 0 for none
+    timeout   milliseconds, a whole number, instead of the level's; 0 for none
     delay, signal, name  as for post_task ()
 
     Returns a PrioSched.PostedTask, for cancel_callback ().

@@ -15,7 +15,7 @@ SLICE = 0.004  # seconds, for what goes on in slices
 
 
 class _Local(threading.local):
-    queue = None  # the calls that are to follow the one that runs, if one does
+    queue = None  # the calls that are to follow the running call, if there is one
     abortable = None  # the coroutine under a signal that is making a step
     cancels = None    # the calls that are to follow the cancel () that runs, if one does
 
@@ -47,7 +47,7 @@ def run_in_turn(call):
 
 
 class _Runs(threading.local):
-    """Those of this thread that have not returned, the innermost last."""
+    """The runs of this thread that have not returned, the innermost last."""
 
     def __init__(self):
         self.stack = []
@@ -57,7 +57,7 @@ runs = _Runs()
 
 
 def interrupt(error):
-    """What to do with KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), or of our loop, if that is running."""
+    """Handles KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), or of our loop, if that is running."""
     innermost = runs.stack[-1] if runs.stack else get_running_loop()
     if not hasattr(innermost, 'interrupt'):
         raise error
@@ -84,7 +84,7 @@ def own_context():
 
 
 def context_to_run():
-    """The one that this thread is to run."""
+    """Returns the context that this thread is to run."""
     own = GLib.MainContext.get_thread_default()
     if own is not None:
         return own

@@ -65,12 +65,12 @@ def cancel_in_turn(run, msg, passed_on=None):
 
 
 def awaited_by(run):
-    """What a Driver or a task of asyncio awaits, or None."""
+    """Returns the future that a Driver or a task of asyncio awaits, or None."""
     return run._fut_waiter if isinstance(run, asyncio.Task) else run.waits_for
 
 
 def _cancelled_by(run):
-    """What runs the posted tasks that a cancel () of run cancels, too."""
+    """Returns the runs of posted tasks that a cancel () of run cancels, too."""
     runs = []
     futures = [awaited_by(run)]
     while futures:
@@ -107,12 +107,12 @@ def _in_circles(runs):
     return found
 
 
-# Held while somebody is added to those that wait, or they are taken: the collector may run meanwhile.
+# Held while a waiter is added, or waiters are taken: the collector may run meanwhile.
 _waiting_lock = threading.RLock()
 
 
 class _Raise:
-    """What wakes a task of asyncio up with an exception."""
+    """Wakes a task of asyncio up with an exception."""
 
     def __init__(self, exception):
         self._exception = exception
@@ -124,7 +124,7 @@ class _Raise:
 class Future(FutureBase):
     """The result of a task, which coroutines of PrioSched and of asyncio can await.
 
-    It has the methods of asyncio.Future, as far as they are for those who wait.
+    It has the methods of asyncio.Future that are for waiting.
     """
 
     __slots__ = ('__weakref__',)
@@ -161,7 +161,7 @@ class Future(FutureBase):
         self._settle_later(CancelledError() if msg is None else CancelledError(msg))
         return True
 
-    # What asyncio.gather () asks of one that was cancelled.
+    # For asyncio.gather (), when it was cancelled.
 
     def _make_cancelled_error(self):
         return self._exception
@@ -241,7 +241,7 @@ class Future(FutureBase):
             self._exception = exception
             self._done = True  # last: other threads may look
             if exception is not None and self._is_abort():
-                # Nobody needs to hear of it; and later the collector may have taken the reason.
+                # It need not be reported; and later the collector may have taken the reason.
                 self._aborted = self._retrieved = True
             self._leave_signal()
             if self._waiter is None and self._callbacks is None:
@@ -289,7 +289,7 @@ class Future(FutureBase):
         return main_context is not None and hash(main_context) == self._context_id
 
     def _take_waiting(self):
-        """Takes those that wait: each is called by the thread that has taken it."""
+        """Takes the waiters: each is called by the thread that has taken it."""
         with _waiting_lock:
             waiter, context, callbacks = self._waiter, self._waiter_context, self._callbacks
             self._waiter = self._waiter_context = self._callbacks = None
@@ -326,7 +326,7 @@ class Future(FutureBase):
         return self._raises(task, _copy_context()) if task is not None else self._exception
 
     def _as_seen_by(self, callback, context):
-        """What callback is called with, which may wake a task of asyncio up."""
+        """Returns the future for callback, which may wake a task of asyncio up."""
         if self._exception is None or context is None:
             return self
         error = self._raises(getattr(callback, '__self__', None), context)
@@ -387,13 +387,13 @@ class Future(FutureBase):
 
 
 class Continuation(Future):
-    """What yield_() returns."""
+    """The result of yield_()."""
 
     __slots__ = ()
 
     @classmethod
     def calling(cls, call):
-        """One that nobody awaits: call () is called when its turn has come."""
+        """Returns a continuation without waiters, which calls call () when its turn has come."""
         continuation = cls()
         continuation._waiter = call
         continuation._retrieved = True
@@ -452,7 +452,7 @@ class PostedTask(Future):
 
         A task that has not begun will not run.  In a coroutine that has begun asyncio.CancelledError is raised where it
         awaits, and the result is what it makes of that.  If nobody runs its main context, or another thread runs its
-        function, the waiting code hears of it at once.  Returns whether the task was not done.
+        function, the waiting code goes on at once.  Returns whether the task was not done.
         """
         if self._done:
             return False

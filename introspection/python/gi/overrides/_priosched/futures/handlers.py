@@ -1,6 +1,6 @@
 """Handlers of a controller's signal: they may lead to the controller, and the collector sees that.
 
-The library holds a signal for its controller.  What the signal holds is beyond the collector, which does not see that
+The library holds a signal for its controller.  References of the signal are beyond the collector, which does not see that
 nothing but a handler leads to the controller.  So the controller holds the handlers, and the signal has weak references to them.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -15,7 +15,7 @@ _numbers = itertools.count(1)
 
 
 class _Handler:
-    """What is called, with the data that it was connected with."""
+    """A callback, with the data that it was connected with."""
 
     __slots__ = ('callback', 'data', 'handlers', '__weakref__')
 
@@ -26,7 +26,7 @@ class _Handler:
 
 
 class _Connected:
-    """What the signal has for a handler."""
+    """The signal's record of a handler."""
 
     __slots__ = ('number', 'handler', '__weakref__')
 
@@ -83,7 +83,7 @@ def controller_of(signal):
 
 
 def held(signal, args):
-    """What args, a callback and its data, are to be for a method that connects them to signal."""
+    """Returns args, a callback and its data, as for a method that connects them to signal."""
     controller = controller_of(signal)
     if controller is None or not args or not callable(args[0]):
         return args

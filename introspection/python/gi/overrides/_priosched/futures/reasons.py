@@ -56,7 +56,7 @@ class _Reason:
 
 
 class _Box:
-    """What a signal, and each that depends on it, holds: the reason and the handlers, once the controller has gone."""
+    """Held by a signal, and by each that depends on it: the reason and the handlers, once the controller has gone."""
 
     __slots__ = ('reason', 'handlers', 'connected', 'sources')
 
@@ -75,7 +75,7 @@ def _references(keeper, controller):
 
 @functools.lru_cache(maxsize=None)
 def references_if_alone():
-    """The same if nobody but the controller has the signal: versions of Python and of PyGObject count otherwise."""
+    """Returns the references if only the controller has the signal: versions of Python and of PyGObject count otherwise."""
     controller = PrioSched.TaskController()
     controller._reason = _Keeper(_Reason(None), box_of(controller.get_signal()), controller)
     return _references(controller._reason, controller)
@@ -90,7 +90,7 @@ class _Keeper:
     """Holds the reason for a controller.
 
     The library holds a signal, so the collector cannot see that an exception, which may lead to the controller, is
-    held by that signal alone.  What a controller holds it does see.
+    held by that signal alone.  It does see references of a controller.
     """
 
     __slots__ = ('reason', 'box', 'controller')
@@ -214,7 +214,7 @@ def cancelled_for(reason):
 
 
 def members_of(error):
-    """The exceptions of a group: one of Python's, or one that a library defines, as anyio before its version 4; or nothing."""
+    """The exceptions of a group: one of Python's, or a class that a library defines, as anyio before its version 4; or nothing."""
     members = getattr(error, 'exceptions', None)
     return members if isinstance(members, (list, tuple)) else ()
 
@@ -222,7 +222,7 @@ def members_of(error):
 def tells_of(error, reason, is_told):
     """Whether error is reason, a CancelledError that comes of it, or a group of nothing else.
 
-    If is_told, what raises it heard of the abort before any other cancellation, and each CancelledError comes of that: a library may
+    If is_told, the abort reached the raising code before any other cancellation, and each CancelledError comes of that: a library may
     raise another one than it has got.
     """
     members = members_of(error)

@@ -77,7 +77,7 @@ class LendingState(State):
 
 
 def _begin_wait(task):
-    """What runs waits for task.  Returns its state, or None if nothing is lent."""
+    """Makes the running code wait for task.  Returns its state, or None if nothing is lent."""
     waiter = current_state()
     if not isinstance(waiter, LendingState) or not waiter.table.lends:
         return None
@@ -89,7 +89,7 @@ def _begin_wait(task):
 
 
 def _end_wait(task, waiter):
-    # Where one of them has its result, the library has ended the wait.
+    # Where either has its result, the library has ended the wait.
     if waiter.lender != 0 and task._posted_with.lender != 0:
         waiter.table._runner.end_wait(waiter.lender, task._posted_with.lender)
 
@@ -107,7 +107,7 @@ def _is_of_a_coroutine(callback):
 
 
 class LendingTask(PostedTask):
-    """A task that is lent the priority of those who await it."""
+    """A task that is lent the priority of its waiters."""
 
     __slots__ = ()
 
@@ -173,7 +173,7 @@ class LendingTable(Table):
         return self._lend_to(super().sleep(delay, signal, priority, takes_turns))
 
     def _lend_to(self, continuation):
-        """What runs waits for its own continuation."""
+        """Makes the running code wait for its own continuation."""
         state = current_state()
         if isinstance(state, LendingState) and not continuation._done and state.find_lender() != 0:
             self._runner.begin_wait_for_id(state.lender, continuation._number)

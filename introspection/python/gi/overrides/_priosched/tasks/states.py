@@ -28,16 +28,16 @@ _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
 
 class State:
-    """What a task was posted with: what PrioSched.SchedulingState.get_current() returns in it."""
+    """The state of a task: the result of PrioSched.SchedulingState.get_current() in it."""
 
     __slots__ = ('table', 'signal', 'priority', 'expiry', 'takes_turns')
-    is_given = False  # to a yield, whose signal is not that of the task
+    is_given = False  # to a yield, whose signal is not the task's
     is_followed = False  # whether a Follower of the task asks it when the task has ended
 
     def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         self.table = table
         self.signal = signal
-        self.priority = priority  # UNSET for that of the signal
+        self.priority = priority  # UNSET for the signal's
         self.expiry = expiry      # when its timeout passes, in microseconds of GLib.get_monotonic_time (), or None
         self.takes_turns = takes_turns  # whether what follows its yields waits behind its equals
 
@@ -46,15 +46,15 @@ class State:
         return self.table.scheduler() if self.table is not None else None
 
     def get_signal(self):
-        """What may abort the task, or None."""
+        """The signal that may abort the task, or None."""
         return self.signal
 
     def get_priority(self):
-        """The priority of the task as a number, or 0 for that of its signal."""
+        """The priority of the task as a number, or 0 for its signal's."""
         return self.priority
 
     def priority_now(self):
-        """The PrioSched.TaskPriority, which is that of its signal if it has none of its own."""
+        """The PrioSched.TaskPriority, which is its signal's if it has none."""
         return self.signal.priority if self.priority == UNSET else PrioSched.TaskPriority(self.priority)
 
     def reason(self):
@@ -71,7 +71,7 @@ class State:
 
 
 class GivenState(State):
-    """What a yield has by its options."""
+    """The state of a yield with options."""
 
     __slots__ = ()
     is_given = True
@@ -108,7 +108,7 @@ def leave_state():
 
 
 def own_priority(priority, signal):
-    """That of a task which is posted with both: UNSET if it follows its signal."""
+    """Returns the priority of a task that is posted with both: UNSET if it follows its signal."""
     return _USER_VISIBLE if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal) else priority
 
 
@@ -120,8 +120,8 @@ def expiry_after(delay, timeout):
 def _is_stranger():
     """Whether what runs is not part of the task to whose context it belongs.
 
-    A nested main loop calls others in the context of the task that runs it.  What asyncio runs in there has contexts
-    of its own.
+    A nested main loop calls others in the context of the task that runs it.  Asyncio's callbacks in there have their own
+    contexts.
     """
     depth = running.depth
     if depth == 0:
@@ -146,7 +146,7 @@ def current_state():
 
 
 def get_current_state():
-    """PrioSched.SchedulingState.get_current(): that of the library, or of the context after an await of asyncio's."""
+    """PrioSched.SchedulingState.get_current(): the library's, or the context's after an await of asyncio's."""
     state = _state.get()
     if state is None or state is running.state or _is_stranger():
         return _get_native_state()
@@ -155,7 +155,7 @@ def get_current_state():
 
 def in_context(callback, keeps_state=False):
     """Wraps callback, a function or a coroutine function: it runs in a copy of the current context, with the
-    state that is current in the library when it is called, or else with that of now."""
+    state that is current in the library when it is called, or else with the current one."""
     context = contextvars.copy_context()
     keeps_state = keeps_state and _state.get() is not running.state
     return lambda *args: context.run(_call_anew, callback, args, keeps_state)

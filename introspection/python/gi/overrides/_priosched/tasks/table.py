@@ -148,7 +148,7 @@ class Table(TableBase):
             self._end_coroutines()
 
     def _end_coroutines(self):
-        """Throws the reason into those that have begun, and into what they await while they clean up; then they are closed."""
+        """Throws the reason into coroutines that have begun, and into their awaits while they clean up; then they are closed."""
         for _ in range(2):
             for driver in self._standing():
                 driver.throw_in(_closed())
@@ -226,7 +226,7 @@ class Table(TableBase):
         self._reject_with(entry, reason)
 
     def _yield_without_signal(self, future, state, delay):
-        """What cleans up after an abort may yield: its reason is raised once.  Returns whether future will be done."""
+        """Yields without a signal after an abort, to clean up: its reason is raised once.  Returns whether future will be done."""
         priority = int(state.priority_now())
         future._posted_with = State(self, None, priority, state.expiry, state.takes_turns)
         number = self._add(future)
@@ -266,7 +266,7 @@ class Table(TableBase):
     def call_soon(self, call):
         """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will.
 
-        What has been cancelled or aborted waits for no turn: so it is while the scheduler is paused, too.
+        A cancelled or aborted task does not wait for its turn, not even while the scheduler is paused.
         """
         scheduler = self.scheduler()
         if scheduler is not None and scheduler.get_paused():
@@ -280,7 +280,7 @@ class Table(TableBase):
         return False
 
     def _yield_elsewhere(self):
-        """Like yield_now(), if the current state of the library is not that of the task."""
+        """Like yield_now(), if the current state of the library is not the task's."""
         return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
@@ -298,7 +298,7 @@ class Table(TableBase):
         return self._yield_in(self._state_with(signal, priority, GivenState, takes_turns))
 
     def sleep(self, delay, signal, priority, takes_turns=False):
-        """A yield that waits so many milliseconds.  Without a signal it has that of the task, which raises its reason once."""
+        """A yield that waits so many milliseconds.  Without a signal it has the task's, which raises its reason once."""
         state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else GivenState,
                                  takes_turns)
         return self._yield_in(state, delay)

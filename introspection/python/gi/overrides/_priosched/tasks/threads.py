@@ -26,12 +26,12 @@ def _to_function(value):
 
 
 class ThreadTask(Future):
-    """What run_in_thread () returns, to be awaited and cancelled."""
+    """The result of run_in_thread (), to be awaited and cancelled."""
 
     __slots__ = ('_cancellable',)
 
     def cancel(self, msg=None):
-        """The waiting code hears of it at once.  A function that no thread has taken does not run; one that is running goes on."""
+        """Makes the waiting code go on at once.  A function that no thread has taken does not run; a running function goes on."""
         if not super().cancel(msg):
             return False
         self._leave_signal()
@@ -51,7 +51,7 @@ class _Work:
     def run(self, task, *_):
         """In the thread, which has no state of ours."""
         call, context, self.call, self.context = self.call, self.context, None, None
-        # The thread may take it before the library hears of a cancellation.
+        # The thread may take it before the library notices a cancellation.
         if not self.future._cancellable.is_cancelled():
             context.run(leave_state)
             try:
@@ -78,7 +78,7 @@ class _Work:
 
 
 def _both(signal, own):
-    """What aborts the work: signal, if there is one, or own.  It has the priority of signal, if that has one."""
+    """Returns the signal that aborts the work: signal, if there is one, or own.  It has the priority of signal, if that has one."""
     if signal is None:
         return own
     signals = [signal, own]
