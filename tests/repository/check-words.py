@@ -6,6 +6,9 @@ SOURCE is the project's folder.  It looks at code, comments and documents, and p
 the word that took its place.  In comments and documents it also finds references that only the authors can follow: the
 number of a point in a list which is not here.
 
+In prio-sched/ and introspection/ it also reads comments, docstrings and messages as somebody does who has met none of us:
+a phrase that needs a second reading is refused, and in prio-sched/ the comment of a function begins with a verb.
+
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
@@ -35,6 +38,8 @@ WORDS = {
     r'guests?': 'foreign follower',
     r'owe[ds]?': 'awaiting, pending',
     r'withdraw|discharge|admit': 'dequeue, release, enqueue',
+    r'seats?': 'id task',
+    r'scouts?': 'probe',
 }
 # Not English: what a native speaker stumbles over, and what to write instead.
 PHRASES = {
@@ -42,6 +47,29 @@ PHRASES = {
     r'\b(?:is|are|was|were|be|been)\s+told\b|\btold\s+of\b': 'hears of, is called with, is reported',
     r'(?<=[.:] )Who(?:ever)? (?!is\b|holds\b|has\b)[a-z]+s\b': 'the code that …',
 }
+# What a reader has to read twice: a pronoun that stands for a thing, and what is true only as long as the text above stays above.
+TWICE = {
+    r'^The same\b': 'say it again: what is above may move',
+    r'^What\b|(?<=[a-z)][.] {2})What\b|(?<=[a-z)][.] )What\b': 'a noun',
+    r'\b[Oo]ne (?:that|which|who|whose)\b': 'the noun again, or “a … that”',
+    r'\b[Tt]hose (?:that|of|which|who|whose)\b': 'the noun again',
+    r'\b[Tt]hat of\b': 'the noun again, or “’s”',
+    r'\b(?:hears?|heard) of\b': 'is called, gets, notices',
+}
+# In the library a headless clause is refused wherever it stands: only what is asked, or decided, may be left open.
+TWICE_IN_C = {
+    **TWICE,
+    r'(?<![“"@`])\b[Ww]hat\b(?! if\b)': 'a noun',
+    r'\b(?:[Nn]obody|[Ww]hoever)\b': 'the code or the thread that is meant',
+    r'\bof (?:its|their) own\b': 'its own …',
+}
+VERB = re.compile(r'[A-Z][a-z]+(?:-[a-z]+)?s\b')
+NO_VERB = {'Always', 'As', 'Entries', 'Functions', 'Has', 'Is', 'Its', 'Jobs', 'Operations', 'Others', 'Perhaps', 'Sources', 'Tasks', 'This', 'Threads', 'Unless', 'Was'}
+# Who calls it, or when, for functions that others call.
+CALLED = re.compile(r'Call(?:ed|s)? |Destroy notify|Function of |Operation: ')
+# A comment in the first column, and the head of the function whose body follows.
+FUNCTION = re.compile(r'\n(?:[^\n;{}#=]*\n)?(\w+) \([^;{}]*\)[^;{}()\n]*\n\{')
+DECORATION = re.compile(r'\n[ \t]*(?:\*|#|//)?[ \t]*')
 STUMBLED = re.compile('|'.join(f'({phrase})' for phrase in PHRASES))
 OLD = re.compile('|'.join(f'((?<![A-Za-z])(?:{word})(?![A-Za-z]))' for word in WORDS))
 # (A7), seed 002; but C11, X11, a percentile (P95) and the key F1 are what they are called.
@@ -52,6 +80,7 @@ COMMENT = {
     '.rs': r'(?P<comment>//[^\n]*)|"(?:\\.|[^"\\])*"',
     **dict.fromkeys(('.py', '.pyi', '.build', ''), r'(?P<comment>""".*?"""|#[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''),
 }
+PROSE = {'prio-sched': TWICE_IN_C, 'introspection': TWICE}
 # What the conformance vectors are is told by whoever recorded them; this file names the old words.
 EXCEPTED = {'conformance-vectors.md', 'check-words.py'}
 
@@ -83,6 +112,38 @@ def tags(suffix, text):
             yield text.count('\n', 0, start + match.start()) + 1, match.group()
 
 
+def sentences(suffix, text):
+    """Yields where a comment, a docstring or a message begins, and its words.  Examples in documentation are left out."""
+    for match in re.finditer(COMMENT[suffix], text, re.DOTALL):
+        part = match['comment'] or (match.group()[1:-1] if match.group().count(' ') > 2 else '')
+        part = re.sub(r'```.*?```', lambda example: re.sub(r'[^\n]', ' ', example.group()), part, flags=re.DOTALL)
+        part = re.sub(r'^(?:/\*+|//|#|""")[\s*]*', lambda begin: '\n' * begin.group().count('\n'), part)
+        if part.strip():
+            yield match.start(), DECORATION.sub('\n', part)
+
+
+def read_twice(suffix, text, refused=TWICE_IN_C):
+    """Yields the number of the line, the phrase and a better one, in comments, docstrings and messages."""
+    for start, part in sentences(suffix, text):
+        flat = part.lstrip('\n').replace('\n', ' ')
+        for phrase, better in refused.items():
+            for match in re.finditer(phrase, flat):
+                yield text.count('\n', 0, start) + 1, match.group(), better
+
+
+def without_verb(text):
+    """Yields the number of the line and the first words of each comment of a function in C that does not begin with a verb."""
+    for match in re.finditer(COMMENT['.c'], text, re.DOTALL):
+        if not match['comment'] or text[match.start() - 1:match.start()] not in ('', '\n') or not FUNCTION.match(text, match.end()):
+            continue
+        words = DECORATION.sub('\n', match['comment'].removeprefix('/**').removeprefix('/*').removesuffix('*/').strip())
+        if match['comment'].startswith('/**'):
+            words = words.partition('\n\n')[2]
+        first = VERB.match(words.strip())
+        if not CALLED.match(words.strip()) and (first is None or first.group() in NO_VERB):
+            yield text.count('\n', 0, match.start()) + 1, ' '.join(words.split()[:4])
+
+
 def files_of(source):
     yield from source.glob('*.md')
     yield source / 'NEWS'
@@ -103,6 +164,14 @@ def main(source):
     planted = 'There is no task.  It is\n * no task, and is no longer one, as it has been told.'
     assert [phrase for _, phrase, _ in phrases(planted)] == ['is    no t', 'been told']
 
+    planted = '/* The same.  What is one\n * that has those of that of it. */\nint a; /* hears of it: what if? */\nf ("A one that is");\ng ("one that");'
+    assert [phrase for _, phrase, _ in read_twice('.c', planted, TWICE)] == ['The same', 'What', 'one that', 'those of', 'that of', 'hears of', 'one that']
+    assert [phrase for _, phrase, _ in read_twice('.py', '"""What nobody has."""\n# Knows what.  It has one of its own.\n', TWICE)] == ['What']
+    assert [phrase for _, phrase, _ in read_twice('.c', '/* Knows what nobody\n * has of its own.\n * ```c\n * what\n * ``` */')] == ['what', 'nobody', 'of its own']
+    planted = ('/* The size. */\nstatic int\nsize (int a,\n      int b)\n{\n}\n\n/* Tasks run. */\nint\nrun (void)\n{\n}\n\n/**\n * f: (skip)\n * @a: b\n *\n * Size of it.\n */\nint\nf (int a)\n{\n}\n'
+               '/* Returns it. */\nint\ng (void)\n{\n}\n/* A record. */\nstruct h\n{\n};\n/* Called then. */\nint\nh (void)\n{\n}\n/* A prototype. */\nint i (void);\n')
+    assert [words for _, words in without_verb(planted)] == ['The size.', 'Tasks run.', 'Size of it.'], list(without_verb(planted))
+
     files = list(files_of(pathlib.Path(source)))
     found = 0
     for path in files:
@@ -113,6 +182,14 @@ def main(source):
         for number, phrase, better in phrases(text, 'tests' in path.relative_to(source).parts):
             print(f'{path}:{number}: “{phrase}”: say “{better}”')
             found += 1
+        if path.suffix in COMMENT and path.suffix not in ('.rs', '.build') and path.relative_to(source).parts[0] in PROSE:
+            for number, phrase, better in read_twice(path.suffix, text, PROSE[path.relative_to(source).parts[0]]):
+                print(f'{path}:{number}: “{phrase}” has to be read twice: say {better}')
+                found += 1
+        if path.suffix in ('.c', '.h') and path.relative_to(source).parts[0] == 'prio-sched':
+            for number, words in without_verb(text):
+                print(f'{path}:{number}: “{words} …”: the comment of a function begins with a verb: “Returns …”, “Adds …”')
+                found += 1
         for number, tag in tags(path.suffix if path.name != 'NEWS' else '.md', text):
             print(f'{path}:{number}: “{tag}”: say in words what it refers to, since nobody outside can look it up')
             found += 1
