@@ -245,8 +245,9 @@ settle_abortable (TableObject *self, FutureObject *task, PyObject *value, PyObje
 
   if (!aborted && !task->aborted)
     {
-      gboolean is_kept = Py_REFCNT (task) > 1 && Py_TYPE (task->posted_with) == Py_TYPE (self->states[0]);
       gboolean is_done = settle (task, value, TRUE, free_loop);
+      /* A coroutine that awaited the task has often let go of it. */
+      gboolean is_kept = Py_REFCNT (task) > 1 && Py_TYPE (task->posted_with) == Py_TYPE (self->states[0]);
 
       return is_kept ? called ((PyObject *) self, prio_table_take_signal ((PyObject *) self, (PyObject *) task)) && is_done : is_done;
     }
