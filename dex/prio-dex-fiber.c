@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dex-fiber.c: fibers that take turns by priority
  *
  * libdex's class of schedulers is private, and so is what it does to run a fiber: these are fibers of its own schedulers,
  * which wait for their turn where they are suspended.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "prio-dex-private.h"

@@ -1,7 +1,5 @@
-/* prio-dex-future.c: a task as a future
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-dex-future.c: a task as a future */
 
 #include "prio-dex-private.h"
 

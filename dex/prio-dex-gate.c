@@ -1,7 +1,5 @@
-/* prio-dex-gate.c: which fiber of a scheduler may run
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-dex-gate.c: which fiber of a scheduler may run */
 
 #include "prio-dex-private.h"
 

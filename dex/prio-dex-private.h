@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dex-private.h: what the parts of the library know of each other
  *
  * Promises: prio-dex-future makes futures of tasks, prio-dex-return gives a task the result of a future,
  * prio-dex-gate decides which fiber of a scheduler may run, and prio-dex-fiber runs them.  They use what the two libraries
  * make public, and nothing else.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

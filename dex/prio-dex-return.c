@@ -1,7 +1,5 @@
-/* prio-dex-return.c: a future as the result of a task
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-dex-return.c: a future as the result of a task */
 
 #include "prio-dex-private.h"
 

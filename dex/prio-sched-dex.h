@@ -1,7 +1,5 @@
-/* prio-sched-dex.h: tasks of prio-sched as futures of libdex, and fibers that take turns by priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-sched-dex.h: tasks of prio-sched as futures of libdex, and fibers that take turns by priority */
 
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* flood.c: shows whether a window stays responsive while many tasks run
  *
  *   flood [--flood none|background|user-visible|user-blocking|glib-idle] [--log]
@@ -5,8 +6,6 @@
  * The window has an animation, a text field, and a meter of the time that each frame took.
  * Meanwhile 2,000 tasks of a millisecond each run again and again, at the chosen priority, or as
  * idle sources of GLib.  With --log it prints when the flood began, and when each frame was drawn.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

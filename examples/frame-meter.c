@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* frame-meter.c: shows how long each frame of its window took
  *
  * A bar for each frame, in milliseconds since the one before; the latest is on the right.  The line is the time that a frame
  * has at the rate of the display: a bar well above it is a stutter that one sees.  It asks for frames as long as it is shown.
  * Who cannot tell red from green can tell blue from orange.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* frame-meter.h: shows how long each frame of its window took
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* frame-meter.h: shows how long each frame of its window took */
 
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* indexer.c: indexes the words of a folder's files, and answers questions meanwhile
  *
  *   indexer [--plain] [--query WORD]… [--interval MS] [FOLDER]
@@ -7,8 +8,6 @@
  * a slash at its end, to index that folder first; "quit" ends the program.  With --plain,
  * GLib's idle sources do the same work, for comparison.  A separate thread posts progress and
  * questions at intervals, like a user who types: it does not depend on the main loop's timers.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-watch.h>

@@ -1,7 +1,5 @@
-/* print-statistics.h: what a scheduler has counted, a line for each priority, in numbers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* print-statistics.h: what a scheduler has counted, a line for each priority, in numbers */
 
 #pragma once
 

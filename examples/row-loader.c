@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* row-loader.c: loads a file for each of very many rows, those in view first
  *
  * A group reads a few files at a time, and asks for the next row when one has been read: prio_task_group_feed_model ().
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "row-loader.h"

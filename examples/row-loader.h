@@ -1,7 +1,5 @@
-/* row-loader.h: loads a file for each of very many rows, those in view first
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* row-loader.h: loads a file for each of very many rows, those in view first */
 
 #pragma once
 

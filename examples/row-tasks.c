@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* row-tasks.c: a task for each of very many rows, those in view first
  *
  * Every row has a task in a group that runs a few at a time, and a controller of its own, which says how urgent the row is:
  * user-blocking in view, user-visible on the next screen in both directions, background otherwise.  That is all: the
  * group begins the most urgent row whenever a place is free.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "row-tasks.h"

@@ -1,7 +1,5 @@
-/* row-tasks.h: a task for each of very many rows, those in view first
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* row-tasks.h: a task for each of very many rows, those in view first */
 
 #pragma once
 

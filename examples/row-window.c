@@ -1,7 +1,5 @@
-/* row-window.c: the rows in a GTK 4 window
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* row-window.c: the rows in a GTK 4 window */
 
 #include "rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* rows.c: shows 200,000 rows that load a file each; those in view come first
  *
  *   rows [--rows N] [--limit N] [--jumps N] [--headless] [FOLDER]
@@ -5,8 +6,6 @@
  * The files are those of FOLDER, again and again.  Eight are read at a time; which one is next is left to the
  * library (row-loader.c).  The window says how long the rows in view have taken.  With --jumps it jumps so often by
  * itself, prints the times, and closes; with --headless there is no window.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* rows.h: rows that show a file each, and how soon those in view have theirs
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* rows.h: rows that show a file each, and how soon those in view have theirs */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* waits.c: how long tasks waited, by priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* waits.c: how long tasks waited, by priority */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* word-index.h: finds the files that contain a word
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* word-index.h: finds the files that contain a word */
 
 #pragma once
 

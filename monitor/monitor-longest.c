@@ -1,7 +1,5 @@
-/* monitor-longest.c: the longest runs, by name
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* monitor-longest.c: the longest runs, by name */
 
 #include "config.h"
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* monitor-longest.h: the longest runs, by name
  *
  * Promises: a table of so many records keeps the names whose longest runs were the longest of all.  A name that has been left
  * out counts anew.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* monitor-program.c: starts the program
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* monitor-program.c: starts the program */
 
 /* pipe2 () */
 #ifndef _GNU_SOURCE

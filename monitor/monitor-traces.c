@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* monitor-traces.c: what the processes tell
  *
  * Each writes a trace (prio_trace_start ()) into one pipe, line by line.  Anybody who may write to it may write anything: a line that
  * is not as the library writes them is left out, and no number is believed.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 /* pipe2 (), F_SETPIPE_SZ */

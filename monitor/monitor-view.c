@@ -1,7 +1,5 @@
-/* monitor-view.c: what people read
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* monitor-view.c: what people read */
 
 #include "config.h"
 

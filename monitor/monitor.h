@@ -1,7 +1,5 @@
-/* monitor.h: the parts of prio-sched-monitor
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* monitor.h: the parts of prio-sched-monitor */
 
 #pragma once
 

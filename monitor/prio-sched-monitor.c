@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sched-monitor.c: shows what the schedulers of a program do
  *
  *   prio-sched-monitor [--plain] [--threshold MILLISECONDS] [--no-preload] PROGRAM [ARGUMENT…]
  *
  * In a terminal, the view stands below what the program prints, which comes through a pipe then.  Elsewhere the
  * program prints as without the monitor.  When it has ended, a summary is printed.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 /* memrchr () */

@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sched-preload.c: watches the main loop of a program that does not use the library
  *
  * prio-sched-monitor has it loaded into the program, and into those that this starts (LD_PRELOAD).  It stands before poll (), which
  * GLib calls in each iteration of a main loop: when that is the default one, and it runs, the library is loaded, and makes a scheduler for it,
  * which watches for PRIO_SCHED_LONG_TASKS milliseconds.  A program without GLib, or without that loop, has nothing of it but these functions.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 /* RTLD_NEXT, ppoll () */

@@ -1,7 +1,5 @@
-/* prio-enums.h: priorities and states
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-enums.h: priorities and states */
 
 #pragma once
 

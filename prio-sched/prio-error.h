@@ -1,7 +1,5 @@
-/* prio-error.h: the errors of the library
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-error.h: the errors of the library */
 
 #pragma once
 

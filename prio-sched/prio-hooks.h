@@ -1,7 +1,5 @@
-/* prio-hooks.h: functions of schedulers, tasks, signals, states and idle callbacks for language bindings
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-hooks.h: functions of schedulers, tasks, signals, states and idle callbacks for language bindings */
 
 #pragma once
 

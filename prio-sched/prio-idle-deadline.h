@@ -1,7 +1,5 @@
-/* prio-idle-deadline.h: how much idle time is left
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-idle-deadline.h: how much idle time is left */
 
 #pragma once
 

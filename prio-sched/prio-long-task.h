@@ -1,7 +1,5 @@
-/* prio-long-task.h: reports of tasks and sources that hold a main loop for long
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-long-task.h: reports of tasks and sources that hold a main loop for long */
 
 #pragma once
 

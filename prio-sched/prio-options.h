@@ -1,7 +1,5 @@
-/* prio-options.h: the options of tasks and yields, by name
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-options.h: the options of tasks and yields, by name */
 
 #pragma once
 

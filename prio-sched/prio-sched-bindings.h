@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sched-bindings.h: functions that language bindings need, and programs do not
  *
  * It is in the introspection data, and not in the manual.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-sched.h: Prioritized Task Scheduling for the GLib main loop
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-sched.h: Prioritized Task Scheduling for the GLib main loop */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-scheduler-list.h: the list of all schedulers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-list.h: the list of all schedulers */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-scheduler.h: prioritized tasks in a main context
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler.h: prioritized tasks in a main context */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-scheduling-state.h: the state that a task runs in
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduling-state.h: the state that a task runs in */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-statistics.h: counts and times of a scheduler's tasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-statistics.h: counts and times of a scheduler's tasks */
 
 #pragma once
 

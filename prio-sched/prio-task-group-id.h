@@ -1,7 +1,5 @@
-/* prio-task-group-id.h: tasks of a group that are identified by numbers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-group-id.h: tasks of a group that are identified by numbers */
 
 #pragma once
 

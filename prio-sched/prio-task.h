@@ -1,7 +1,5 @@
-/* prio-task.h: a task that has a result
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task.h: a task that has a result */
 
 #pragma once
 

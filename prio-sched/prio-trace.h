@@ -1,7 +1,5 @@
-/* prio-trace.h: a trace of the schedulers of this process
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-trace.h: a trace of the schedulers of this process */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-version-macros.h: which symbols are public, and since when
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-version-macros.h: which symbols are public, and since when */
 
 #pragma once
 

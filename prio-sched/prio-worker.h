@@ -1,7 +1,5 @@
-/* prio-worker.h: a thread with its own main context and scheduler
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-worker.h: a thread with its own main context and scheduler */
 
 #pragma once
 

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-react-callback.c: tasks of a level, which go on with other functions
  *
  * Such a task is one that is taken in steps: each function that it goes on with is a step.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "prio-react-private.h"

@@ -1,7 +1,5 @@
-/* prio-react-frame.c: how long callbacks run at a time
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-react-frame.c: how long callbacks run at a time */
 
 #include "prio-sched-react.h"
 

@@ -1,7 +1,5 @@
-/* prio-react-level.c: the five levels, and the level of what runs
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-react-level.c: the five levels, and the level of what runs */
 
 #include "prio-react-private.h"
 

@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-react-private.h: which level the running code has
  *
  * Promises: a state of prio-sched has a priority, and React's levels are more than priorities.  Whatever of this library calls the
  * program's code keeps the level of that code on the stack meanwhile, and the task whose function it is.
  *
  * Everything here belongs to the thread that runs the code.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-react-wrap.c: functions that keep the state and the level under which they were wrapped
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-react-wrap.c: functions that keep the state and the level under which they were wrapped */
 
 #include "prio-react-private.h"
 

@@ -1,7 +1,5 @@
-/* prio-sched-react.h: React's Scheduler on the main loop, under its own words
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-sched-react.h: React's Scheduler on the main loop, under its own words */
 
 #pragma once
 

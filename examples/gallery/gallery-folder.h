@@ -1,7 +1,5 @@
-/* gallery-folder.h: finds the pictures of folders
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gallery-folder.h: finds the pictures of folders */
 
 #pragma once
 

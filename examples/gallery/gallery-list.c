@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-list.c: the list of rows, which tells the loader what is in view
  *
  * GTK binds more rows than one sees, before and after them.  The adjustment says which of them are in view.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* gallery-list.h: the list of rows, which tells the loader what is in view
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gallery-list.h: the list of rows, which tells the loader what is in view */
 
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-loader.c: has the rows of a model decoded, those in view first
  *
  * By prio-sched, each row has a task in a group with a limit, whose work is done in a thread.  Rows in view are user-blocking,
@@ -8,8 +9,6 @@
  * By idles, each row that the list shows has an idle source, which is removed when the row is left, and one more decodes the
  * rest.  GLib calls all that are ready before it looks at the window again, in the order in which they were added.  They decode
  * in the main loop, as idle sources do that need no thread: so what one compares is the order, and where the work is done.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "gallery-loader.h"

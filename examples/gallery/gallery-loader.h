@@ -1,7 +1,5 @@
-/* gallery-loader.h: has the rows of a model decoded, those in view first
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gallery-loader.h: has the rows of a model decoded, those in view first */
 
 #pragma once
 

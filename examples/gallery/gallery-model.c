@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-model.c: very many rows, each with a picture
  *
  * The pictures of a folder come again and again, and each row has its own as if it were another one.  Of each row that has been
  * decoded its colour stays.  Its thumbnail stays only as long as somebody has the row, and with the last ones that nobody has.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* gallery-model.h: very many rows, each with a picture
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gallery-model.h: very many rows, each with a picture */
 
 #pragma once
 

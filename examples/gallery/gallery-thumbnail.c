@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-thumbnail.c: a picture, decoded and made small
  *
  * It is called in threads: nothing here knows of a widget.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

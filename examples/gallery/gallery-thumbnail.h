@@ -1,7 +1,5 @@
-/* gallery-thumbnail.h: a picture, decoded and made small
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gallery-thumbnail.h: a picture, decoded and made small */
 
 #pragma once
 

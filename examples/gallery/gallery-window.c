@@ -1,7 +1,5 @@
-/* gallery-window.c: the window of the gallery
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* gallery-window.c: the window of the gallery */
 
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery.c: shows the pictures of a folder in 200,000 rows, those in view first
  *
  *   gallery [--rows N] [--limit N] [--idles] [--log] [FOLDER]
@@ -5,8 +6,6 @@
  * Without FOLDER these are the user's pictures, and the icons and pictures of the system.  With --idles it begins with
  * GLib's idle sources.  With --log it prints what it does: what comes into view, which row is begun at which priority,
  * aborted and done, and each frame.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* prio-inspector-longest.c: the part of the page that shows what has held the main loop the longest
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-inspector-longest.c: the part of the page that shows what has held the main loop the longest */
 
 #include <prio-sched-watch.h>
 #include "config.h"

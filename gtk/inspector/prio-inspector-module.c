@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-module.c: what GTK loads when somebody opens its inspector
  *
  * GTK looks for it in the folder "inspector" of its modules, in no other program and at no other time.  So it is in the inspector of
  * each GTK 4 program, which need not know of it: one that has not made a scheduler yet may do so later.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "prio-inspector-page.h"

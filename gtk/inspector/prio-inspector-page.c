@@ -1,7 +1,5 @@
-/* prio-inspector-page.c: the page in GTK's inspector
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-inspector-page.c: the page in GTK's inspector */
 
 #include "config.h"
 

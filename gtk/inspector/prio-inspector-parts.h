@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-parts.h: what the page consists of
  *
  * Promises: a part shows one scheduler, and another what has held its main loop the longest.  They show what is so when they are
  * refreshed, on the thread that runs the default main context, and hold no scheduler between.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-inspector-scheduler.c: the part of the page that shows one scheduler
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-inspector-scheduler.c: the part of the page that shows one scheduler */
 
 #include <prio-sched-watch.h>
 #include "config.h"

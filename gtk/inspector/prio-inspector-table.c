@@ -1,7 +1,5 @@
-/* prio-inspector-table.c: a grid of numbers that change
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-inspector-table.c: a grid of numbers that change */
 
 #include "config.h"
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-table.h: a grid of numbers that change
  *
  * Promises: a table has columns with titles, some of them under a common one, and rows of text that can be set at any time; what is
  * the same as before costs nothing.  Each cell is described to accessibility tools by the titles of its column and its row.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frame-clock-private.h: the frames of one object that draws them
  *
  * Promises: the loop expects the next frame of each view one interval between two of its frames later.
  *
  * Ticks on the thread on which the object emits them.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

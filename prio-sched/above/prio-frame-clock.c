@@ -1,7 +1,5 @@
-/* prio-frame-clock.c: the frames of one object that draws them
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-frame-clock.c: the frames of one object that draws them */
 
 #include "config.h"
 

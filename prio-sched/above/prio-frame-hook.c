@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frame-hook.c: follows the frames of GTK and GNOME Shell, without linking to them
  *
  * Once a type of a known name exists, a hook on its signal is called for each frame that the program draws.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

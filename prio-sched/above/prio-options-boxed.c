@@ -1,7 +1,5 @@
-/* prio-options-boxed.c: options as boxed types, which language bindings can check
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-options-boxed.c: options as boxed types, which language bindings can check */
 
 #include "config.h"
 

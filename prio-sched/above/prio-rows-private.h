@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-rows-private.h: which rows of a list are left, and which is the nearest to the view
  *
  * Promises: rows that have been taken are kept as ranges, so a list of a million rows costs as much as a list of ten.
  * Taking the nearest row, and following a change of the list, searches the ranges in O(log n), and moves those behind a
  * range that is added or removed.  The number of ranges grows with views that do not touch, and with changes.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-rows.c: which rows of a list are left, and which is the nearest to the view
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-rows.c: which rows of a list are left, and which is the nearest to the view */
 
 #include "config.h"
 

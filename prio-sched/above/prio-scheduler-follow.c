@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-scheduler-follow.c: frame clocks that a scheduler follows
  *
  * Each clock that is followed holds a closure of this file.  The closure ends with the clock, when the clock is
  * unfollowed, or at the first frame after the scheduler has been finalized.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

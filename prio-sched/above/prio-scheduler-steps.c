@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-scheduler-steps.c: tasks of steps: a function that is called again and again
  *
  * The task makes steps as long as it need not yield, and then goes on as a continuation.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* prio-scheduling-state-carry.c: carries a state across an asynchronous call of GIO
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduling-state-carry.c: carries a state across an asynchronous call of GIO */
 
 #include "config.h"
 

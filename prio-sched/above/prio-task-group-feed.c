@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-task-group-feed.c: feeds, which ask for a group's tasks when it has a free place
  *
  * A feed is the data of a task that is in no queue, as a wait is, so its signal can abort it.  It asks for tasks while
  * the group has fewer than it may run at a time, and again when a task has ended.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

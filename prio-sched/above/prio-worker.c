@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-worker.c: a thread with its own main context and scheduler
  *
  * The thread iterates its context until it is stopped, and then closes its loop: tasks that are queued, or posted
  * later, end with PRIO_ERROR_CLOSED.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* prio-check.c: checks that several public functions share
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-check.c: checks that several public functions share */
 
 #include "config.h"
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-clock-private.h: the time
  *
  * Promises: nothing else in the library reads a clock, so a test that replaces clock_gettime () sets the time for all
  * of it.  Times are in µs of CLOCK_MONOTONIC, as in g_get_monotonic_time ().
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

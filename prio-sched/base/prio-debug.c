@@ -1,7 +1,5 @@
-/* prio-debug.c: messages for G_MESSAGES_DEBUG=PrioSched
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-debug.c: messages for G_MESSAGES_DEBUG=PrioSched */
 
 #include "config.h"
 

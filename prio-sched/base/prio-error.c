@@ -1,7 +1,5 @@
-/* prio-error.c: the error domain
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-error.c: the error domain */
 
 #include "config.h"
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-glib-private.h: the two places where the library relies on GLib's internals
  *
  * Promises: no other file of the engine reads private state of GLib.  Correctness depends on both answers, and GLib has
  * no public function for either. tests/library/test-contexts.c and test-deferred.c fail if an answer is wrong.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

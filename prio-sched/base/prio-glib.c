@@ -1,7 +1,5 @@
-/* prio-glib.c: the two places where the library relies on GLib's internals
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-glib.c: the two places where the library relies on GLib's internals */
 
 #include "config.h"
 

@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-heap-private.h: a priority queue whose items know their index
  *
  * Promises: the item with the smallest (key, tie) comes first.  Items that are inserted in ascending order, as ages and
  * most delays are, go to the row, a sorted array, where adding and removing an item takes O(1).  All other items go to
  * a heap: O(log n).  Any item can be removed, not only the first.  The arrays hold the keys, so sifting touches only
  * the index of an item.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

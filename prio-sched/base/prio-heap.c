@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-heap.c: a priority queue whose items know their index
  *
  * Each node has four children: the heap is half as deep as a binary one, and the four keys that a step compares are
  * adjacent in memory.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

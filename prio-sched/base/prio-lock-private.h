@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-lock-private.h: a mutex and a condition that ThreadSanitizer understands
  *
  * Promises: PrioLock is a GMutex, PrioCond a GCond.  ThreadSanitizer does not understand the futexes in
@@ -5,8 +6,6 @@
  *
  * ThreadSanitizer does not see the atomics in g_object_unref () either, which order every use of an object before its
  * finalization. prio_before_unref () annotates the release, and prio_in_finalize () the acquire.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

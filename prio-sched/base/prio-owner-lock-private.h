@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-owner-lock-private.h: a lock that only its owner thread enters
  *
  * Promises: at most one thread is inside, between prio_owner_lock_enter () and prio_owner_lock_leave (), and that thread
@@ -9,8 +10,6 @@
  *
  * Rules: only the thread that owns the GMainContext acquires; there is one at a time.  Inside, no user code runs and only
  * leaf locks are taken.  A thread is inside one lock at a time (prio_thread.inside), and enters it once.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

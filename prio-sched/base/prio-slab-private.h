@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-slab-private.h: records of one size, for the owner thread of a loop
  *
  * Promises: a record is allocated and freed in a few instructions and has no header.  The memory of an empty chunk
  * returns to the system, except for some chunks that are kept for the next burst; most of these return too when the
  * loop is idle.  The chunk of a record is found by masking the record's address.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

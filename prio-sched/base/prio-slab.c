@@ -1,7 +1,5 @@
-/* prio-slab.c: records of one size, for the owner thread of a loop
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-slab.c: records of one size, for the owner thread of a loop */
 
 #include "config.h"
 

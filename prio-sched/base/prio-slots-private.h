@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-slots-private.h: slots, in which other rooms keep records with an owner
  *
  * Promises: each slot has one record, which is made when it is first needed, and freed with the owner of the slots.
  * The owner knows nothing about the records.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-slots.c: slots, in which other rooms keep records with an owner
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-slots.c: slots, in which other rooms keep records with an owner */
 
 #include "config.h"
 

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-thread-private.h: the library's thread-local variable
  *
  * Promises: one variable, which is accessed without a function call.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

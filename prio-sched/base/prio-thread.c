@@ -1,7 +1,5 @@
-/* prio-thread.c: the library's thread-local variable
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-thread.c: the library's thread-local variable */
 
 #include "config.h"
 

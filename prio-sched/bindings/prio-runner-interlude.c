@@ -1,7 +1,5 @@
-/* prio-runner-interlude.c: an interpreter's own jobs, beside tasks that run those jobs too
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-runner-interlude.c: an interpreter's own jobs, beside tasks that run those jobs too */
 
 #include "config.h"
 

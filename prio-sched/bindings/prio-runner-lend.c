@@ -1,7 +1,5 @@
-/* prio-runner-lend.c: a task of a binding that waits for another lends it its priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-runner-lend.c: a task of a binding that waits for another lends it its priority */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-runner-post.c: posts and cancels tasks of a runner, their continuations, and idle callbacks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-runner-post.c: posts and cancels tasks of a runner, their continuations, and idle callbacks */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-runner.c: runs tasks that are identified by numbers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-runner.c: runs tasks that are identified by numbers */
 
 #include "config.h"
 

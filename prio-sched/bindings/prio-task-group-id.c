@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-task-group-id.c: tasks of a group that are identified by numbers, and waits for them
  *
  * For each such task there is a task of the group, the id task, which has its place and its age, and whose function
  * calls the runner's function.  So the rules of groups in prio-task-group-post.c and prio-task-group-wait.c hold here
  * too.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

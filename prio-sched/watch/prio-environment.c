@@ -1,7 +1,5 @@
-/* prio-environment.c: environment variables that name files to write, and the program's name in those files
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-environment.c: environment variables that name files to write, and the program's name in those files */
 
 /* secure_getenv (), program_invocation_short_name */
 #ifndef _GNU_SOURCE

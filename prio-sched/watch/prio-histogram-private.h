@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-histogram-private.h: a histogram of times
  *
  * Promises: there are four buckets for each power of two, so an answer is at most a fifth too short.  The number of
  * times, their sum and the longest are exact.  The caller chooses the unit.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-holding-private.h: which task or source holds the loop, and for how long
  *
  * Promises: while a loop is watched, whatever holds it for the threshold or longer is reported: a task; another source,
@@ -11,8 +12,6 @@
  * idle source reports unknown holders, unless another report comes before: so reports delay no other source.
  *
  * Threads: the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-holding.c: which task or source holds the loop, and for how long
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-holding.c: which task or source holds the loop, and for how long */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-long-task-private.h: long tasks, for prio-watch.c
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-long-task-private.h: long tasks, for prio-watch.c */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-long-task.c: calls functions for whatever holds a main loop for long
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-long-task.c: calls functions for whatever holds a main loop for long */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-statistics-private.h: the statistics of a scheduler, for prio-watch.c
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-statistics-private.h: the statistics of a scheduler, for prio-watch.c */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-statistics.c: counts and times a scheduler's tasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-statistics.c: counts and times a scheduler's tasks */
 
 #include "config.h"
 

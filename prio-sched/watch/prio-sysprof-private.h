@@ -1,7 +1,5 @@
-/* prio-sysprof-private.h: marks for Sysprof
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-sysprof-private.h: marks for Sysprof */
 
 #pragma once
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sysprof.c: marks for Sysprof: each run of a task, and each turn of the other sources
  *
  * Sysprof gives each thread its own ring buffer, and drops marks that do not fit.  A thread asks for its buffer once,
  * by a socket, and waits for the answer: so marks are made outside only.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-trace-writer-private.h: writes the trace of this process to a descriptor
  *
  * Promises: an array of events in the Chrome trace event format, one a line.  Any thread adds lines, and never waits:
@@ -11,8 +12,6 @@
  * lines of two processes do not mix.  Otherwise a child has no trace.
  *
  * Threads: any.  Functions marked so may be called inside a loop: they call no user code.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-trace-writer.c: writes the trace of this process to a descriptor
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-trace-writer.c: writes the trace of this process to a descriptor */
 
 #include "config.h"
 

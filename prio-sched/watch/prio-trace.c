@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-trace.c: a trace of the schedulers of this process, in the Chrome trace event format
  *
  * A task's post is a slice of no length, and each of its runs is a slice; a flow leads from the time when it is queued
  * to the run.  Turns of other sources have their own track, because they begin and end between runs.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 /* gettid () */

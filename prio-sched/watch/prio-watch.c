@@ -1,7 +1,5 @@
-/* prio-watch.c: statistics, long tasks and traces of a scheduler, and the variables of the environment for them
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-watch.c: statistics, long tasks and traces of a scheduler, and the variables of the environment for them */
 
 #include "config.h"
 

@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gjs-contexts.c: several contexts of GJS in one process, one after another
  *
  *     gjs-contexts FOLDER [ROUNDS]
  *
  * SpiderMonkey lets a thread have one at a time.  Each round makes a context whose tasks run to their end, and one that is dropped
  * in the middle of its tasks: what is left of them in the main loop does nothing in the next.  The folder has gjs-contexts.js.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <stdbool.h>

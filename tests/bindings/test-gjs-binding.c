@@ -1,7 +1,5 @@
-/* test-gjs-binding.c: the library of GJS's binding, without GJS
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-gjs-binding.c: the library of GJS's binding, without GJS */
 
 #include "../library/frozen-fixture.h"
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* costs-in-all.c: operations on many objects, whose cost must not grow faster than their number
  *
  * costs-in-all NAME SIZE performs one of them, in measured (); check-costs.py counts its
  * instructions.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-bindings.h>

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* costs.c: operations whose cost must not depend on the number of objects
  *
  * costs NAME SIZE performs one of them, in measured (); check-costs.py counts its
  * instructions.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-bindings.h>

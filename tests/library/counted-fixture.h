@@ -1,7 +1,5 @@
-/* counted-fixture.h: a scheduler that counts, with a time that stands still, and one task under a controller
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* counted-fixture.h: a scheduler that counts, with a time that stands still, and one task under a controller */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* counts.h: counts what is left: contexts, sources, descriptors
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* counts.h: counts what is left: contexts, sources, descriptors */
 
 #pragma once
 

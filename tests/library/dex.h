@@ -1,7 +1,5 @@
-/* dex.h: what the tests of the library for libdex need
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* dex.h: what the tests of the library for libdex need */
 
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* frames-scene.h: a window that draws, in simulated time
  *
  * Time is a number here, and passes only while something works: tasks, handlers, drawing, and the loop itself.
@@ -5,8 +6,6 @@
  *
  * A window is drawn as GDK does it: the display requests another frame through a file descriptor, a handler at
  * priority 0 takes the request, and a source at 120 draws.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

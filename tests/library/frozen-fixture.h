@@ -1,7 +1,5 @@
-/* frozen-fixture.h: a fixture in a time that stands still until the test lets it pass
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* frozen-fixture.h: a fixture in a time that stands still until the test lets it pass */
 
 #pragma once
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* frozen-time.h: a time that a test can stop, so that no machine is too slow for a batch, and none too young
  *
  * It is the C library's clock that is replaced, so the library and GLib agree about the time, and neither the
  * uptime of the machine nor the lateness of its coarse clock shows.  A test may make that clock late.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* hands.h: tasks of a group that stay begun until they are ended by hand, and waits for them
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* hands.h: tasks of a group that stay begun until they are ended by hand, and waits for them */
 
 #pragma once
 

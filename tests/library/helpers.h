@@ -1,7 +1,5 @@
-/* helpers.h: what several test programs need
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* helpers.h: what several test programs need */
 
 #pragma once
 

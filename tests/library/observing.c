@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* observing.c: makes any test one whose loops are observed from its first moment to its last
  *
  * Each task that is told of begins only once it is queued, ends only if it has begun, and ends once.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "loop/prio-observer-private.h"

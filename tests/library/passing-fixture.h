@@ -1,7 +1,5 @@
-/* passing-fixture.h: a fixture in a time that passes by the work that a test does, and where the loop would sleep
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* passing-fixture.h: a fixture in a time that passes by the work that a test does, and where the loop would sleep */
 
 #pragma once
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* slots.h: references that several threads take, drop and exchange
  *
  * They do so under a lock that ThreadSanitizer sees, unlike those of GLib.  It is one lock for the whole program: one of its files
  * defines it.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

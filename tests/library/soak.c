@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* soak.c: many tasks from several threads, for a long time
  *
  *   G_SLICE=always-malloc GLIBC_TUNABLES=glibc.malloc.tcache_count=0 soak [--tasks N] [--seconds N]
@@ -9,8 +10,6 @@
  * --seconds, repeats this for that time.  The environment variables SOAK_SECONDS and, without
  * --seconds, STRESS_TASKS take precedence if they are greater.  (The slices of GLib up to 2.74
  * keep freed memory, and the caches of the C library count as used: hence the variables above.)
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "helpers.h"

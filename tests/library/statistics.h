@@ -1,7 +1,5 @@
-/* statistics.h: what a scheduler has counted of one priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* statistics.h: what a scheduler has counted of one priority */
 
 #pragma once
 

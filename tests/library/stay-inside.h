@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stay-inside.h: a thread that stays inside the lock of a context's PrioLoop for long
  *
  * For programs that link the library's own objects.  No public function stays inside for long without
  * taking GLib's locks too, and such a lock may stay locked for ever in a child of fork ().
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,6 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stress-more.c: more random work: from handlers, with tasks that are resolved by hand, and with signals of
  * every kind
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "stress.h"

@@ -1,7 +1,5 @@
-/* stress.h: a world of random work
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* stress.h: a world of random work */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* test-abort.c: effects of an abort, and their order
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-abort.c: effects of an abort, and their order */
 
 #include "helpers.h"
 

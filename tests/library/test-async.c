@@ -1,7 +1,5 @@
-/* test-async.c: a task as the result of a program's own _async function
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-async.c: a task as the result of a program's own _async function */
 
 #include "helpers.h"
 

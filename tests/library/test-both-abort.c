@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-both-abort.c: two threads that abort the same tasks at the same time
  *
  * Links the library's own objects, to hold one thread in the middle of its abort: it has marked the signals, and has told no loop
  * but its own.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* test-carrying.c: carrying a state into callbacks that do not inherit it
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-carrying.c: carrying a state into callbacks that do not inherit it */
 
 #include "helpers.h"
 

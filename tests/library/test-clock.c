@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-clock.c: the limits of the clock, and numbers beyond 32 bits
  *
  * The clock starts with 0, ends with G_MAXINT64, and jumps when a machine resumes.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "helpers.h"

@@ -1,7 +1,5 @@
-/* test-contexts.c: contexts that are destroyed with tasks in them leave nothing behind
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-contexts.c: contexts that are destroyed with tasks in them leave nothing behind */
 
 #include "counts.h"
 #include "helpers.h"

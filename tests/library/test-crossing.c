@@ -1,7 +1,5 @@
-/* test-crossing.c: two threads that change one signal at the same time
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-crossing.c: two threads that change one signal at the same time */
 
 #include "helpers.h"
 

@@ -1,7 +1,5 @@
-/* test-debug.c: what is told in messages, with G_MESSAGES_DEBUG=PrioSched, and with PRIO_SCHED_LONG_TASKS
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-debug.c: what is told in messages, with G_MESSAGES_DEBUG=PrioSched, and with PRIO_SCHED_LONG_TASKS */
 
 #include "prio-sched-watch.h"
 #include "prio-sched.h"

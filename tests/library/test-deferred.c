@@ -1,7 +1,5 @@
-/* test-deferred.c: results that come after the function has returned, from any thread, or never
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-deferred.c: results that come after the function has returned, from any thread, or never */
 
 #include "helpers.h"
 #include "tsan-suppressions.h"

@@ -1,7 +1,5 @@
-/* test-delay.c: delayed tasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-delay.c: delayed tasks */
 
 #include "frozen-time.h"
 #include "helpers.h"

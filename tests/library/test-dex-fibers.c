@@ -1,7 +1,5 @@
-/* test-dex-fibers.c: fibers of libdex that take turns by priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-dex-fibers.c: fibers of libdex that take turns by priority */
 
 #include "dex.h"
 

@@ -1,7 +1,5 @@
-/* test-dex.c: tasks as futures of libdex, and futures as results of tasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-dex.c: tasks as futures of libdex, and futures as results of tasks */
 
 #include "dex.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-ends.c: objects that end in an unusual order, or while they are in use
  *
  * The scheduler, the controller, the signal, the task, the context and the main loop are
@@ -5,8 +6,6 @@
  * between, the remaining objects are used.  Each destroy notify is called once.
  *
  * The time is frozen, and passes where the main loop would sleep.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-bindings.h>

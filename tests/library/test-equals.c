@@ -1,7 +1,5 @@
-/* test-equals.c: tasks of one priority of which some take turns
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-equals.c: tasks of one priority of which some take turns */
 
 #include <prio-sched-watch.h>
 #include "frozen-fixture.h"

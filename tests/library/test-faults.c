@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-faults.c: fork (), and very long chains of objects
  *
  * Links the library's own objects, so that a thread can stay inside the library for long.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

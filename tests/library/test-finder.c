@@ -1,7 +1,5 @@
-/* test-finder.c: code on stacks of its own, whose state is found by who runs it
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-finder.c: code on stacks of its own, whose state is found by who runs it */
 
 #include "helpers.h"
 

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-frame-hook.c: frames of a toolkit are heard of unasked
  *
  * The toolkit is one type with a signal, made after the scheduler.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "frozen-fixture.h"

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-frames.c: frames beside floods, in simulated time
  *
  * The frames that are drawn beside a flood of tasks are compared with those beside the peer, one idle source that never
  * ends (tests/programs/frames.c does the same with GTK).
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "frames-scene.h"

@@ -1,7 +1,5 @@
-/* test-group-ends.c: how the tasks of a group end, and the group with its context
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-group-ends.c: how the tasks of a group end, and the group with its context */
 
 #include "frozen-time.h"
 #include "hands.h"

@@ -1,7 +1,5 @@
-/* test-group-feed.c: tasks of a group that are asked for when a place is free
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-group-feed.c: tasks of a group that are asked for when a place is free */
 
 #include "helpers.h"
 #include "tsan-suppressions.h"

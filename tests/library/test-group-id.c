@@ -1,7 +1,5 @@
-/* test-group-id.c: tasks of groups that a runner runs, and waits for them
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-group-id.c: tasks of groups that a runner runs, and waits for them */
 
 #include <prio-sched-bindings.h>
 #include "frozen-time.h"

@@ -1,7 +1,5 @@
-/* test-group-threads.c: functions in threads that share the places of a group
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-group-threads.c: functions in threads that share the places of a group */
 
 #include "helpers.h"
 #include "tsan-suppressions.h"

@@ -1,7 +1,5 @@
-/* test-group-waits.c: waits for a group: who waits, what ends them, and what they cost
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-group-waits.c: waits for a group: who waits, what ends them, and what they cost */
 
 #include "hands.h"
 

@@ -1,7 +1,5 @@
-/* test-group.c: groups of tasks with a limit
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-group.c: groups of tasks with a limit */
 
 #include "hands.h"
 

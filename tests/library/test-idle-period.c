@@ -1,7 +1,5 @@
-/* test-idle-period.c: the idle period algorithm of requestIdleCallback (), step by step, in a time that stands still
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-idle-period.c: the idle period algorithm of requestIdleCallback (), step by step, in a time that stands still */
 
 #include <prio-sched-watch.h>
 #include "frozen-fixture.h"

@@ -1,7 +1,5 @@
-/* test-idle.c: idle periods, frames, and when to yield
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-idle.c: idle periods, frames, and when to yield */
 
 #include "frozen-time.h"
 #include "helpers.h"

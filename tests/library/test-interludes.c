@@ -1,7 +1,5 @@
-/* test-interludes.c: what bindings have called between two tasks, and what they note of the task that runs
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-interludes.c: what bindings have called between two tasks, and what they note of the task that runs */
 
 #include <prio-sched-bindings.h>
 #include "frozen-fixture.h"

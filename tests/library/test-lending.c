@@ -1,7 +1,5 @@
-/* test-lending.c: a task that waits for another lends it its priority (WICG/scheduling-apis #98)
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-lending.c: a task that waits for another lends it its priority (WICG/scheduling-apis #98) */
 
 #include "frozen-time.h"
 #include "helpers.h"

@@ -1,7 +1,5 @@
-/* test-lent-counts.c: how tasks are counted that have been lent a priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-lent-counts.c: how tasks are counted that have been lent a priority */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"

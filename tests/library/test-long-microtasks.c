@@ -1,7 +1,5 @@
-/* test-long-microtasks.c: a task that holds the main loop by its microtasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-long-microtasks.c: a task that holds the main loop by its microtasks */
 
 #include "prio-sched-watch.h"
 #include "prio-sched.h"

@@ -1,7 +1,5 @@
-/* test-long-tasks.c: what holds a main loop for long, and by whose fault
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-long-tasks.c: what holds a main loop for long, and by whose fault */
 
 #include "prio-sched-bindings.h"
 #include "prio-sched-watch.h"

@@ -1,7 +1,5 @@
-/* test-loop.c: the scheduler in a main context, and contexts that are destroyed
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-loop.c: the scheduler in a main context, and contexts that are destroyed */
 
 #include "frozen-time.h"
 #include "helpers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-meetings.c: random work, from several threads, with the same few objects
  *
  * In each round three threads, two of which run a context of their own, perform random operations on
@@ -8,8 +9,6 @@
  *
  * The environment variable MEETINGS_WITHOUT names operations to leave out: changes, drops,
  * states, defer, contexts, timers, hand, said.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "counts.h"

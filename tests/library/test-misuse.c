@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-misuse.c: wrong arguments and calls
  *
  * Each logs a critical and has no other effect; correct work continues.  Also what no other test
  * covers: properties, and objects that g_object_new () makes.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-bindings.h>

@@ -1,7 +1,5 @@
-/* test-notify.c: an abort is notified once, and is final
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-notify.c: an abort is notified once, and is final */
 
 #include "helpers.h"
 

@@ -1,7 +1,5 @@
-/* test-observer.c: what an observer of the loops is told
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-observer.c: what an observer of the loops is told */
 
 #include "loop/prio-observer-private.h"
 

@@ -1,7 +1,5 @@
-/* test-order.c: the order of tasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-order.c: the order of tasks */
 
 #include "helpers.h"
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-orders.c: more tasks than 32 bits can count
  *
  * Links the library's own objects, because posting 2³² tasks takes too long: the counters are
  * set to just below their limits.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* test-owner-lock.c: at most one thread, the owner, is inside an owner lock
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-owner-lock.c: at most one thread, the owner, is inside an owner lock */
 
 #include "config.h"
 

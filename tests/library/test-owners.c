@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-owners.c: threads that take turns in running a context, and post to it all the time
  *
  * With -m slow it goes on for longer.  A signal handler keeps one of the threads away now and then, at whatever instruction,
  * as the kernel does on a busy machine.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #define _GNU_SOURCE

@@ -1,7 +1,5 @@
-/* test-pending.c: how many tasks of a scheduler, or of a signal, wait
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-pending.c: how many tasks of a scheduler, or of a signal, wait */
 
 #include <prio-sched-bindings.h>
 #include "hands.h"

@@ -1,7 +1,5 @@
-/* test-places.c: when a task takes the place that has become free in a group, while other sources have their turn
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-places.c: when a task takes the place that has become free in a group, while other sources have their turn */
 
 #include "frozen-time.h"
 #include "helpers.h"

@@ -1,7 +1,5 @@
-/* test-pool.c: tasks that run in threads of the pool
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-pool.c: tasks that run in threads of the pool */
 
 #define _GNU_SOURCE /* RTLD_NEXT */
 

@@ -1,7 +1,5 @@
-/* test-probe.c: how prio_scheduler_should_yield () polls other sources
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-probe.c: how prio_scheduler_should_yield () polls other sources */
 
 #include "helpers.h"
 

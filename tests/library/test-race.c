@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-race.c: a planted race, which ThreadSanitizer must find
  *
  *     test-race [--planted]
@@ -5,8 +6,6 @@
  * ThreadSanitizer does not see futexes, and so not GMutex; a build for it replaces the library's
  * locks.  Two threads post, which is not a race, and count, which is one.  If the replaced locks made
  * ThreadSanitizer assume more order than they establish, it would miss the race.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "helpers.h"

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-react-calls.c: what the library for React has: levels, the frame rate, paints, wrapped callbacks, the first task
  *
  * Tests are named after the functions of that Scheduler.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-react.h>

@@ -1,7 +1,5 @@
-/* test-react-continue.c: how a task ends that goes on with another function, as a callback of React's does, and how it is counted
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-react-continue.c: how a task ends that goes on with another function, as a callback of React's does, and how it is counted */
 
 #include <prio-sched-react.h>
 #include "counted-fixture.h"

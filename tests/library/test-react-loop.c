@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-react-loop.c: how React's Scheduler goes round, one step after another, in a time that stands still
  *
  * What is delayed there is in `timerQueue`, what is queued in `taskQueue`; the host is the main loop.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-bindings.h>

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-react.c: what React's Scheduler has: timeouts of tasks
  *
  * Tests are named after the functions of that Scheduler.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-bindings.h>

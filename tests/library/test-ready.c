@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-ready.c: the order of tasks of several schedulers
  *
  * Links the library's own objects.  Makes random changes to the ready set, and compares it after
  * each of them with a search of all queues.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

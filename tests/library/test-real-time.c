@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-real-time.c: a real-time thread that becomes the owner of a context
  *
  * Links the library's own objects, so that a thread can stay inside the library for long.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 /* For sched_setaffinity (). */

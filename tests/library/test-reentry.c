@@ -1,7 +1,5 @@
-/* test-reentry.c: calls from inside an abort or a release
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-reentry.c: calls from inside an abort or a release */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"

@@ -1,7 +1,6 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-rejection.c: a task whose function is running is rejected at the abort, which is
  * the first of the draft's abort steps of a task handle
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "helpers.h"

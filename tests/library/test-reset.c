@@ -1,7 +1,5 @@
-/* test-reset.c: a plain cancellable that is cancelled, reset and used again
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-reset.c: a plain cancellable that is cancelled, reset and used again */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"

@@ -1,7 +1,5 @@
-/* test-results.c: types of results, and messages for misuse
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-results.c: types of results, and messages for misuse */
 
 #include "helpers.h"
 #include "tsan-suppressions.h"

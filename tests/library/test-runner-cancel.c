@@ -1,7 +1,5 @@
-/* test-runner-cancel.c: tasks that are numbers, taken out of their queues by their numbers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-runner-cancel.c: tasks that are numbers, taken out of their queues by their numbers */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"

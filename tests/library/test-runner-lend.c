@@ -1,7 +1,5 @@
-/* test-runner-lend.c: tasks that are numbers wait for each other, and lend each other their priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-runner-lend.c: tasks that are numbers wait for each other, and lend each other their priority */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-runner-misuse.c: wrong arguments of what is for bindings, and of statistics
  *
  * Each logs a critical and has no other effect.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-bindings.h>

@@ -1,7 +1,5 @@
-/* test-runner-name.c: what the tasks of a runner are called
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-runner-name.c: what the tasks of a runner are called */
 
 #include <prio-sched-bindings.h>
 #include <prio-sched-watch.h>

@@ -1,7 +1,5 @@
-/* test-runner.c: tasks that are identified by numbers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-runner.c: tasks that are identified by numbers */
 
 #include <prio-sched-bindings.h>
 #include "frozen-time.h"

@@ -1,7 +1,5 @@
-/* test-schedulers.c: the schedulers that there are
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-schedulers.c: the schedulers that there are */
 
 #include <prio-sched-watch.h>
 #include "helpers.h"

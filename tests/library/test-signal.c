@@ -1,7 +1,5 @@
-/* test-signal.c: signals, and the signals that depend on them
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-signal.c: signals, and the signals that depend on them */
 
 #include "helpers.h"
 

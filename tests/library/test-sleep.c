@@ -1,7 +1,5 @@
-/* test-sleep.c: waits for a time, under a signal and a priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-sleep.c: waits for a time, under a signal and a priority */
 
 #include "frozen-time.h"
 #include "helpers.h"

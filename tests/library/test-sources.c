@@ -1,7 +1,5 @@
-/* test-sources.c: the library's sources in a main context, which a program can count and remove
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-sources.c: the library's sources in a main context, which a program can count and remove */
 
 #include "helpers.h"
 

@@ -1,7 +1,5 @@
-/* test-state.c: inheritance of the state, and microtasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-state.c: inheritance of the state, and microtasks */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"

@@ -1,7 +1,5 @@
-/* test-statistics.c: what the tasks of a scheduler have done, and how long it took
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-statistics.c: what the tasks of a scheduler have done, and how long it took */
 
 #include <prio-sched-bindings.h>
 #include "frozen-time.h"

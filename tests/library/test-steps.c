@@ -1,7 +1,5 @@
-/* test-steps.c: a function that is called again and again as a task
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-steps.c: a function that is called again and again as a task */
 
 #include <prio-sched-watch.h>
 #include "counted-fixture.h"

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-stopwatch-alone.c: how often the stopwatch reads the clock, and how late it notices long tasks
  *
  * It is built twice: as it is, and as where no coarse clock is cheap.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "frozen-time.h"

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-stopwatch.c: what runs until somebody looks at the clock, whatever ran before
  *
  * Short tasks are followed by long ones, in simulated time, where the coarse clock ticks every 4 ms.  The promise: what is
  * over is noticed within a tick of that clock, and a task.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched-bindings.h>

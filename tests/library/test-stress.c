@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-stress.c: random work, from every kind of callback
  *
  * Tasks post, abort, change priorities, pause, cancel, yield, run nested loops and drop
@@ -8,8 +9,6 @@
  * With PRIO_FUZZ, this is the target of libFuzzer, whose bytes replace the random numbers.  The
  * inputs that increased coverage are run here too: in stress-corpus.bin each follows its length,
  * as two bytes, the lower one first.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #ifdef PRIO_INSIDE

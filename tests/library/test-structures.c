@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-structures.c: plain data structures, beside simpler ones
  *
  * Links the library's own objects.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-symbol.c: the names of functions, which what holds a main loop is told of by
  *
  * With WITHOUT_SYMBOLS it is a library without a table of symbols, which the test is linked with.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <glib.h>

@@ -1,7 +1,5 @@
-/* test-task-new.c: tasks that are posted nowhere, and are given their result by whoever makes them
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-task-new.c: tasks that are posted nowhere, and are given their result by whoever makes them */
 
 #include "helpers.h"
 #include <prio-sched-watch.h>

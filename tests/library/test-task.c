@@ -1,7 +1,5 @@
-/* test-task.c: results
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-task.c: results */
 
 #include "helpers.h"
 

@@ -1,7 +1,5 @@
-/* test-threads.c: calls from any thread
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-threads.c: calls from any thread */
 
 #include "helpers.h"
 

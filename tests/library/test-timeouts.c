@@ -1,7 +1,5 @@
-/* test-timeouts.c: signals that are aborted after a delay
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-timeouts.c: signals that are aborted after a delay */
 
 #include "frozen-time.h"
 #include "helpers.h"

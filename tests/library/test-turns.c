@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-turns.c: turns, idle periods and time, also for code that is not a task
  *
  * The time is frozen, and passes where something works or the main loop would sleep: no machine is too slow.  Each test
  * waits for events, up to PATIENCE.  test-frames.c counts frames.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "passing-fixture.h"

@@ -1,7 +1,5 @@
-/* test-values.c: what bindings read: properties, copies of structures, the number of the first task
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-values.c: what bindings read: properties, copies of structures, the number of the first task */
 
 #include <prio-sched-bindings.h>
 #include <prio-sched-watch.h>

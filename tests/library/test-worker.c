@@ -1,7 +1,5 @@
-/* test-worker.c: threads that have a main context and a scheduler of their own
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-worker.c: threads that have a main context and a scheduler of their own */
 
 #include "helpers.h"
 #include "tsan-suppressions.h"

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* tsan-suppressions.h: reports of ThreadSanitizer that concern GLib alone
  *
  * For a test whose threads connect handlers and drop signals at the same time, or are GLib's.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

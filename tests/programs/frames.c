@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* frames.c: checks that a GTK 4 window draws no fewer frames if a program uses the library
  *
  *   frames [--seconds S] [--rate HZ] [--beside alone|handler|redraw]… [--step MS]… [--priority NAME]…
@@ -13,8 +14,6 @@
  * its peer, before it counts.
  *
  * check-frames.py runs this at several rates.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <gtk/gtk.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gaps.c: the gaps between the frames of a GTK 4 window beside one job, which is posted, taken in steps, or a loop
  *
  *   gaps [--seconds S] [--rounds N] [--rate HZ]
@@ -9,8 +10,6 @@
  * Fails if one of them draws no frame, or does no item: how long gaps are is for people, on a machine with nothing else to do.
  *
  * check-frames.py runs this at several rates.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <gtk/gtk.h>

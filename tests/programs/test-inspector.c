@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-inspector.c: the page in GTK's inspector
  *
  *   test-inspector [--picture FILE.png]
  *
  * GTK_PATH names the folder in whose folder "inspector" the module is.  With --picture it draws the page, beside some tasks.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "helpers.h"

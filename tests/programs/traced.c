@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* traced.c: a program of tasks for check-trace.py, check-monitor.py and check-environment.py
  *
  *   traced MODE
  *
  * It prints what it has done, one number a line: how many tasks have ended, how many times one has yielded, how many tasks have been aborted.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "prio-sched-watch.h"

@@ -1,7 +1,5 @@
-/* unmoved.c: a program that knows nothing of the library, for check-unmoved.py
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* unmoved.c: a program that knows nothing of the library, for check-unmoved.py */
 
 #include <glib.h>
 

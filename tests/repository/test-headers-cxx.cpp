@@ -1,7 +1,5 @@
-/* test-headers-cxx.cpp: the public header and its macros, in C++
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-headers-cxx.cpp: the public header and its macros, in C++ */
 
 #include <prio-sched.h>
 

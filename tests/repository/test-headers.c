@@ -1,7 +1,5 @@
-/* test-headers.c: the public headers and their macros compile alone, and as strict C99, for a program that says which versions it is for
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* test-headers.c: the public headers and their macros compile alone, and as strict C99, for a program that says which versions it is for */
 
 #define PRIO_SCHED_VERSION_MIN_REQUIRED PRIO_SCHED_VERSION_1_0
 #define PRIO_SCHED_VERSION_MAX_ALLOWED PRIO_SCHED_VERSION_1_0

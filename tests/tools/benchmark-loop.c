@@ -1,7 +1,5 @@
-/* benchmark-loop.c: benchmarks of delays, threads, and the main loop
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* benchmark-loop.c: benchmarks of delays, threads, and the main loop */
 
 #include "benchmark.h"
 

@@ -1,7 +1,5 @@
-/* benchmark-rows.c: benchmarks of tasks and signals, and the table of all benchmarks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* benchmark-rows.c: benchmarks of tasks and signals, and the table of all benchmarks */
 
 #include <prio-sched-watch.h>
 #include "benchmark.h"

@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* benchmark-structures.c: compares the library's own data structures with those of GLib
  *
  *   structures [--json] [--rounds N] [NAME…]
  *
  * CONTRIBUTING says why the library does not use GLib's.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

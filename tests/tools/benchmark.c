@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* benchmark.c: compares the cost of operations with what GLib offers for the same
  *
  *   benchmark [--json] [--rounds N] [NAME…]
  *
  * The library and its peer run alternately in the same process; the medians of the rounds
  * count.  The ratio says how many times cheaper the library is.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "benchmark.h"

@@ -1,7 +1,5 @@
-/* benchmark.h: the rows of the benchmark
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* benchmark.h: the rows of the benchmark */
 
 #pragma once
 

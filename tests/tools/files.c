@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* files.c: how soon the rows in view have their files after a jump, by the library alone and by hand
  *
  *   files [--rows N] [--jumps N] [--view N] [--limit N] [--size BYTES] [--only library|hand]
@@ -7,8 +8,6 @@
  * done by the library alone (../examples/row-loader.c) and by hand, that is by a pump: whenever a file has been read, it
  * looks for the next row in view, then on the next screens, then anywhere.  They take turns, jump by jump, so that the
  * machine is the same for both.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "../examples/row-loader.h"

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* responsiveness.c: measures how long work waits for other work, compared with GLib's idle sources
  *
  *   responsiveness
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <locale.h>

@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* worker.c: one job after the other beside a busy main loop: by a worker, by a group of one, and by a thread by hand
  *
  *   worker [--jobs N] [--job US] [--step US] [--rounds N]
  *
  * Each job goes home when it has ended, as a rendered page does.  The ways take turns.  What is printed is the median
  * time for a job, and how much of the time no job ran.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <locale.h>

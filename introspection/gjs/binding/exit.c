@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* exit.c: the end of a program that was asked to exit within a task
  *
  * `System.exit ()` of GJS ends all functions that run, and where GJS has called them, from a closure, it exits then.  From a
  * property's setter it only returns, and the main loop would go on without ever running a promise again.  GJS tells the
  * status by the function that evaluates programs, which does nothing else any more.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #define _GNU_SOURCE

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* follow.c: how a signal of the library's reaches JavaScript
  *
  * GJS 1.74 blocks all closures, handlers too, while its garbage collector sweeps, and properties can always be set.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "prio-sched-gjs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* jobs.c: GJS's own source for its jobs, beside tasks that run those jobs too
  *
  * GLib blocks a source while it is dispatched, so a main loop that its function runs goes on without it.  The overrides run the
@@ -12,8 +13,6 @@
  * if one of them settled.  Anything that the main loop dispatches may run jobs, as the functions of setTimeout () do.  So one more is
  * queued before the main loop sleeps again, at most every INTERVAL.  Jobs that the source leaves in the queue mean that the program is
  * to end, or that the main loop is run by a job: in a loop in which the source has run jobs before, it is the former.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "prio-sched-gjs.h"

@@ -1,7 +1,5 @@
-/* prio-sched-gjs.h: what the overrides for GJS need in C, with each engine
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-sched-gjs.h: what the overrides for GJS need in C, with each engine */
 
 #pragma once
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* reasons.c: errors that stand for the reasons of JavaScript's aborts
  *
  * The reason of an abort may be a value of any type.  A GError with a code of its own stands for it, and the overrides keep the value as
  * long as there is such an error.  GLib reports each error of the domain, copies too, and its end.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "prio-sched-gjs.h"

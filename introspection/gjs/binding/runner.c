@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* runner.c: how the library calls JavaScript
  *
  * GJS blocks all closures while its garbage collector sweeps, and properties can always be set.  So a runner sets a property to the
  * number of the task to run first.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "prio-sched-gjs.h"

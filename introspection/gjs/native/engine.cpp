@@ -1,7 +1,5 @@
-/* engine.cpp: what is known of a JavaScript context
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* engine.cpp: what is known of a JavaScript context */
 
 #include "engine.h"
 

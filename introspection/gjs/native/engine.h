@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* engine.h: what is known of a JavaScript context
  *
  * One Engine stands beside each JSContext whose program has loaded the overrides.  All of it belongs to the thread of that
@@ -9,8 +10,6 @@
  *
  * Only an engine that asks its job queue for host-defined data is exact: each reaction has the state of the code that
  * registered it (job-queue.h).  On others the overrides know the current state, and here it stays undefined.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

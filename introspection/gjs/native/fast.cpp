@@ -1,7 +1,5 @@
-/* fast.cpp: posting and yielding in one native function
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* fast.cpp: posting and yielding in one native function */
 
 #include "fast.h"
 

@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fast.h: posting and yielding in one native function
  *
  * The web's and the scheduler's own postTask () and yield () are made of these.  Only the common case is done
  * in them, with no frame of JavaScript: the engine looks at the whole stack for each promise.  Everything else
  * is left to the function of the overrides that they stand before.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* functions.cpp: the native functions that the overrides call
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* functions.cpp: the native functions that the overrides call */
 
 #include "functions.h"
 

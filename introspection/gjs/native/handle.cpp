@@ -1,7 +1,5 @@
-/* handle.cpp: signals of tasks, as the tables know them
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* handle.cpp: signals of tasks, as the tables know them */
 
 #include "handle.h"
 

@@ -1,10 +1,9 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* handle.h: signals of tasks, as the tables know them
  *
  * The overrides make a handle for a signal, once for all tasks that have that signal and nothing else.  It has the state of those
  * tasks, and the owner, or null: what has the reason of an abort, and has to live as long as one of the tasks.  State or owner hold the
  * signal of the library's; or the handle has a controller of its own, of which the overrides make an object only if somebody asks.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* job-queue.cpp: the state of every reaction
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* job-queue.cpp: the state of every reaction */
 
 #include "job-queue.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* job-queue.h: the state of every reaction
  *
  * The engine asks its job queue for host-defined data when a reaction is registered, at the `await` or `.then ()`, and gives it
@@ -6,8 +7,6 @@
  *
  * Everything else is GJS's queue's: this one passes all on.  A job that has a state is given to it within a function, which
  * makes the state current while the job runs.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

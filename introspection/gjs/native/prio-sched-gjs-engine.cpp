@@ -1,7 +1,5 @@
-/* prio-sched-gjs-engine.cpp: what the overrides for GJS call by introspection
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-sched-gjs-engine.cpp: what the overrides for GJS call by introspection */
 
 #define PRIO_SCHED_GJS_ENGINE_EXPORT __attribute__ ((visibility ("default"))) extern
 

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sched-gjs-engine.h: what the overrides for GJS call by introspection
  *
  * Everything else is native functions, which they call directly.  See engine.h.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* table-object.cpp: posting, and the object that the overrides have for a table
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* table-object.cpp: posting, and the object that the overrides have for a table */
 
 #include "handle.h"
 #include "table.h"

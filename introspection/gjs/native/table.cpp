@@ -1,7 +1,5 @@
-/* table.cpp: tasks that need nothing but a callback and a priority or a signal, by the numbers that identify them in the library
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* table.cpp: tasks that need nothing but a callback and a priority or a signal, by the numbers that identify them in the library */
 
 #include "handle.h"
 #include "table.h"

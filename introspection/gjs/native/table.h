@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* table.h: tasks that need nothing but a callback and a priority or a signal, by the numbers that identify them in the library
  *
  * And continuations, which have no callback.  The overrides have an object for each table, which holds it; so does
  * the library's runner.  A table belongs to the thread of its engine, but for `closed`.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* await.c: how tasks and continuations are awaited
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* await.c: how tasks and continuations are awaited */
 
 #include "native.h"
 

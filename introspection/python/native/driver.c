@@ -1,7 +1,5 @@
-/* driver.c: what runs coroutines where no loop of asyncio is running
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* driver.c: what runs coroutines where no loop of asyncio is running */
 
 #include "native.h"
 

@@ -1,7 +1,5 @@
-/* future.c: tasks and continuations in Python
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* future.c: tasks and continuations in Python */
 
 #include "native.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* module.c: the module _native, which runs tasks in Python
  *
  * FutureBase holds the state of a task, TableBase posts and runs tasks, DriverBase runs a coroutine where no loop of
@@ -5,8 +6,6 @@
  *
  * All of it runs with the interpreter's lock held.  The library holds none of its locks when it
  * calls Python, so waiting for a lock of the library here cannot deadlock.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "native.h"

@@ -1,7 +1,5 @@
-/* native.h: the structure of a task in Python, for the sources beside it
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* native.h: the structure of a task in Python, for the sources beside it */
 
 #pragma once
 

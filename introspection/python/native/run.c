@@ -1,7 +1,5 @@
-/* run.c: runs tasks in Python
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* run.c: runs tasks in Python */
 
 #include "native.h"
 

@@ -1,7 +1,5 @@
-/* table.c: the tasks of a scheduler in Python
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* table.c: the tasks of a scheduler in Python */
 
 #include "native.h"
 

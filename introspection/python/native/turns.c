@@ -1,7 +1,5 @@
-/* turns.c: lets the other threads of Python have their turns
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* turns.c: lets the other threads of Python have their turns */
 
 #include "native.h"
 

@@ -1,7 +1,5 @@
-/* prio-combined-private.h: signals that depend on a group's and on a task's signal
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-combined-private.h: signals that depend on a group's and on a task's signal */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-member-private.h: members: the tasks of a group
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-member-private.h: members: the tasks of a group */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-task-group-impl-private.h: the fields of PrioTaskGroup
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-group-impl-private.h: the fields of PrioTaskGroup */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-task-group-post.c: posts and ends tasks of a group
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-group-post.c: posts and ends tasks of a group */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-task-group-private.h: checks the arguments of functions of a group
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-group-private.h: checks the arguments of functions of a group */
 
 #pragma once
 

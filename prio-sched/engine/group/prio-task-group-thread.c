@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-task-group-thread.c: runs functions of a group in threads
  *
  * They share the places of the group with its other tasks.  While no other tasks are queued, a function that ends
  * passes its place to the next function in its thread (prio-scheduler-thread-private.h), and the number of places does
  * not change.  While others are queued the place returns to the group, and goes to the most urgent and oldest task of
  * both.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* prio-task-group-wait-private.h: settles waits for the tasks of a group
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-group-wait-private.h: settles waits for the tasks of a group */
 
 #pragma once
 

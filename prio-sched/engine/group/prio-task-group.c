@@ -1,7 +1,5 @@
-/* prio-task-group.c: limits how many of its tasks run at a time
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-group.c: limits how many of its tasks run at a time */
 
 #include "config.h"
 

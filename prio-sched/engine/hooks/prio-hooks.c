@@ -1,7 +1,5 @@
-/* prio-hooks.c: functions of schedulers, tasks, signals, states and idle callbacks for language bindings
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-hooks.c: functions of schedulers, tasks, signals, states and idle callbacks for language bindings */
 
 #include "config.h"
 

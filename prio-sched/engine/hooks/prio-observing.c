@@ -1,7 +1,5 @@
-/* prio-observing.c: implements prio-observe.h for several rooms
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-observing.c: implements prio-observe.h for several rooms */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-opened.c: implements prio-engine.h and prio-numbers.h for several rooms
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-opened.c: implements prio-engine.h and prio-numbers.h for several rooms */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-checkpoint.c: the microtask checkpoint, and the owner of a dispatch
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-checkpoint.c: the microtask checkpoint, and the owner of a dispatch */
 
 #include "config.h"
 

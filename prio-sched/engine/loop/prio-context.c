@@ -1,7 +1,5 @@
-/* prio-context.c: finds or creates the loop of a context
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-context.c: finds or creates the loop of a context */
 
 #include "config.h"
 

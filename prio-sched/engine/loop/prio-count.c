@@ -1,7 +1,5 @@
-/* prio-count.c: counts waiting tasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-count.c: counts waiting tasks */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-current-private.h: finds the current scheduling state, and holds the objects of a state
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-current-private.h: finds the current scheduling state, and holds the objects of a state */
 
 #pragma once
 

@@ -1,7 +1,5 @@
-/* prio-current.c: finds the current scheduling state, and holds the objects of a state
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-current.c: finds the current scheduling state, and holds the objects of a state */
 
 #include "config.h"
 

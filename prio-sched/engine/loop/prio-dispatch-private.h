@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dispatch-private.h: runs tasks
  *
  * Promises: a batch runs the next task of all schedulers, its microtask checkpoint, and so on, until it
  * is time to look for other sources, or the next task belongs to a lower lane.
  *
  * The thread owns the context throughout, so it is the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dispatch.c: runs tasks
  *
  * A batch runs the next task of all schedulers, its microtask checkpoint, and so on, until its time is over or the next
  * task belongs to a lower lane.  The thread owns the context throughout, so it is the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

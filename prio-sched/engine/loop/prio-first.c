@@ -1,7 +1,5 @@
-/* prio-first.c: finds the first task of a scheduler
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-first.c: finds the first task of a scheduler */
 
 #include "config.h"
 

@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frames-private.h: when the next frame is due
  *
  * Promises: several clocks may announce frames, and none replaces the announcement of another.  `next` of PrioFrames is
  * the nearest frame that was in the future at the last update, and `interval` the shortest interval.
  *
  * Everything here belongs to the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-idle-private.h: idle callbacks
  *
  * Promises: the idle period algorithm of the web's requestIdleCallback().  When no task is runnable, and no source of
@@ -7,8 +8,6 @@
  * deadline of the first.
  *
  * Everything here belongs to the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

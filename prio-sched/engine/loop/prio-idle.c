@@ -1,7 +1,5 @@
-/* prio-idle.c: idle callbacks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-idle.c: idle callbacks */
 
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-lending-private.h: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
  * Promises: waits between the tasks of a loop are a graph.  A task that is awaited runs at the highest priority among
@@ -16,8 +17,6 @@
  *
  * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here belongs to
  * the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-lending.c: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
  * A node has a *level*: its own priority or, if it is higher, the highest level of its lenders, the nodes that wait for
@@ -6,8 +7,6 @@
  * lender keeps its level without a search.  Only the first lender is checked: lenders from before the node got its rank
  * come first.  If its rank is not lower, the level is taken back from the node and from all that depend on it, and is
  * computed again.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* prio-loop-end-private.h: ends a loop with its context
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-loop-end-private.h: ends a loop with its context */
 
 #pragma once
 

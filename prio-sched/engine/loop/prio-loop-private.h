@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-loop-private.h: the loop: the record of a GMainContext, and the rules of access
  *
  * Promises: one record per context.  Any thread can find it.  It is created with the first
@@ -12,8 +13,6 @@
  * outside.  The only locks taken inside, besides GLib's own and the mailbox's, are leaves (prio_loop_add_leaf_lock ()).
  *
  * The loop calls the modules above it through the tables of functions below.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-loop-source-private.h: the GSources of a context
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-loop-source-private.h: the GSources of a context */
 
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-loop-source.c: the GSources of a context
  *
  * Each lane has a source, so that urgent, user-visible and background tasks run before, among and after the other
@@ -13,8 +14,6 @@
  * Removal: any code can find the library's sources by id and destroy them, on any thread.  The
  * next prepare of the governor attaches new ones.  The governor replaces itself when it has been destroyed, unless its
  * context is being freed.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* prio-loop.c: the loop: its life, how threads enter it, and deferred releases
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-loop.c: the loop: its life, how threads enter it, and deferred releases */
 
 #include "config.h"
 

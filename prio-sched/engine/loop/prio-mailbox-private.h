@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-mailbox-private.h: operations that other threads send to the owner thread
  *
  * Promises: any thread may push an operation.  The owner thread takes all operations, in the order in which they were
  * pushed.  A context that sleeps in poll () is woken once for a burst.  A closed mailbox accepts no operation.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-mailbox.c: operations that other threads send to the owner thread
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-mailbox.c: operations that other threads send to the owner thread */
 
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-number-private.h: tasks that are only numbers
  *
  * Promises: see prio-numbers.h.  The function of a number is prio_number_func (), and its data is the runner.  The
@@ -6,8 +7,6 @@
  * After the first search, a waiting number that is an entry is found at once; a job is found by a search.
  *
  * Everything here belongs to the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

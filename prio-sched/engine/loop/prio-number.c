@@ -1,7 +1,5 @@
-/* prio-number.c: tasks that are only numbers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-number.c: tasks that are only numbers */
 
 #include "config.h"
 

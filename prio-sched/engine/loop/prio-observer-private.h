@@ -1,7 +1,5 @@
-/* prio-observer-private.h: reports events of loops to observers (prio-observe.h)
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-observer-private.h: reports events of loops to observers (prio-observe.h) */
 
 #pragma once
 

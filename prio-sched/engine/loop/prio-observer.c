@@ -1,7 +1,5 @@
-/* prio-observer.c: reports events of loops to observers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-observer.c: reports events of loops to observers */
 
 #include "config.h"
 

@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-run-queue-expiry.c: tasks whose timeout has passed
  *
  * An entry with a timeout stands in the queue of its priority, and in the loop's heap of deadlines.  When its timeout
  * has passed it leaves both, and becomes one of the expired entries of its run queue, which precede all others of every
  * scheduler, by expiry, then age.  They need not come in this order, because a timeout may have passed before its task
  * was posted.  The first expired entry is alone in its queue, so the ready set finds it like any other head.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

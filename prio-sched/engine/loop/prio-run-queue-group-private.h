@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-run-queue-group-private.h: adds, removes, moves and aborts groups of a run queue
  *
  * Promises: a group moves to another priority at a cost that does not depend on the number of its
@@ -5,8 +6,6 @@
  * before a later event is reported to observers.
  *
  * Everything here belongs to the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-run-queue-group.c: adds, removes, moves and aborts groups of a run queue
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-run-queue-group.c: adds, removes, moves and aborts groups of a run queue */
 
 #include "config.h"
 

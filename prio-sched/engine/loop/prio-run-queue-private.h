@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-run-queue-private.h: the run queue: the part of a scheduler that its tasks need
  *
  * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its queued tasks, and the objects and
  * captured states that belong to it.  It enqueues and dequeues tasks; a task is in one place at a time.
  *
  * Everything here except prio_run_queue_new () belongs to the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

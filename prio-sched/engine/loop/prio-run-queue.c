@@ -1,7 +1,5 @@
-/* prio-run-queue.c: the run queue: the part of a scheduler that its tasks need
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-run-queue.c: the run queue: the part of a scheduler that its tasks need */
 
 #include "config.h"
 

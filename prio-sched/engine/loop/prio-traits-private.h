@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-traits-private.h: traits: the fields that only few scheduling states have
  *
  * Promises: a PrioState is small, because every callback and every microtask has a copy.  The state of a task that
@@ -5,8 +6,6 @@
  * state is a user of the record (prio-current), which never changes.
  *
  * Everything here belongs to the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-traits.c: traits: the fields that only few scheduling states have
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-traits.c: traits: the fields that only few scheduling states have */
 
 #include "config.h"
 

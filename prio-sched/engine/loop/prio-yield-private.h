@@ -1,7 +1,5 @@
-/* prio-yield-private.h: decides whether the running code should yield
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-yield-private.h: decides whether the running code should yield */
 
 #pragma once
 

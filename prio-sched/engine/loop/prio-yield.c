@@ -1,7 +1,5 @@
-/* prio-yield.c: decides whether the running code should yield
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-yield.c: decides whether the running code should yield */
 
 #include "config.h"
 

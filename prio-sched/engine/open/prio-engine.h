@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-engine.h: functions of the engine for the rooms above, beside the public headers and prio-observe.h
  *
  * Any thread may call these, unless they say otherwise.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

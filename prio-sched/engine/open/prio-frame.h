@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frame.h: announces to a loop when the next frame is due
  *
  * Any thread may call these.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-numbers.h: tasks that are only numbers, for language bindings
  *
  * Promises: a number is a job like any other or, with a signal, a delay or a timeout, an entry.  The dispatch calls the
@@ -10,8 +11,6 @@
  *
  * Threads: all fields except the reference count belong to the owner thread, and so do the functions below, unless they
  * say that any thread may call them.  Inside means between prio_numbers_enter () and prio_numbers_leave ().
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

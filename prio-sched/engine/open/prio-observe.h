@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-observe.h: observers, and functions of the engine for watch/
  *
  * Promises: while there is an observer, each task of every loop is reported from its post, or from the beginning of the
@@ -17,8 +18,6 @@
  * because a thread may still call an observer that has just been removed.  Any function of an observer may be NULL.
  *
  * Times are µs of g_get_monotonic_time ().
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-input-private.h: checks in a dispatch whether another source has input
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-input-private.h: checks in a dispatch whether another source has input */
 
 #pragma once
 

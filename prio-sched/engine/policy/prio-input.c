@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-input.c: checks in a dispatch whether another source has input
  *
  * It only queries and polls: a nested iteration would call the functions of other sources, and make GLib forget the
  * sources that it still has to dispatch in the current iteration.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-stopwatch-private.h: when to read the clock
  *
  * Reading the clock costs as much as two short tasks, and comparing the coarse clock hardly anything.  Promises: the
@@ -9,8 +10,6 @@
  * advanced the clock is read.  A tick takes 1 to 10 ms, and may be a few milliseconds late.
  *
  * Where no coarse clock is cheap, a wrong guess would not be noticed, so the clock is read after each task.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-turn-private.h: decides whether tasks run next, or all other sources
  *
  * A *turn* of the other sources is a series of iterations of the main loop in which no task runs.  All decisions about
@@ -40,8 +41,6 @@
  *   the turn, fewer operations would run at a time, the more of them end.
  *
  * Everything here belongs to the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-turn.c: decides whether tasks run next, or all other sources
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-turn.c: decides whether tasks run next, or all other sources */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-scheduler-idle.c: requests idle callbacks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-idle.c: requests idle callbacks */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-scheduler-post-private.h: sets the signal and the priority of posts of all kinds
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-post-private.h: sets the signal and the priority of posts of all kinds */
 
 #pragma once
 

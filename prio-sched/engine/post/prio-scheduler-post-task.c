@@ -1,7 +1,5 @@
-/* prio-scheduler-post-task.c: posts tasks that have a result
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-post-task.c: posts tasks that have a result */
 
 #include "config.h"
 

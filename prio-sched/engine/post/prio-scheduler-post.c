@@ -1,7 +1,5 @@
-/* prio-scheduler-post.c: posts tasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-post.c: posts tasks */
 
 #include "config.h"
 

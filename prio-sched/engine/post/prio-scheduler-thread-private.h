@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-scheduler-thread-private.h: places, which limit how many functions run in threads of the pool
  *
  * Promises: a work that waits for a place is let in by the owner of the places, on the owner thread, or by a function
  * that ends in a thread and passes its place to the most urgent work; its thread goes on with the most urgent work of
  * all.  Passing a place changes no count, and is not reported.  Any thread can abort, cancel and re-prioritize a
  * waiting work.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-scheduler-thread.c: tasks whose functions run in a thread of a pool, or of a worker
  *
  * The threads are GLib's.  Works wait for a thread here, in a heap by priority and age: each item in the pool's own
@@ -5,8 +6,6 @@
  * prio-scheduler-thread-private.h.
  *
  * A function for a worker waits as a task in the queue of the worker's scheduler, and here in a list.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

@@ -1,7 +1,5 @@
-/* prio-scheduler-yield.c: yields, sleeps, and microtasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-yield.c: yields, sleeps, and microtasks */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-task-go-on.c: a task whose function has returned, and that goes on with another one
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-go-on.c: a task whose function has returned, and that goes on with another one */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-task-new.c: tasks in no queue
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-new.c: tasks in no queue */
 
 #include "config.h"
 

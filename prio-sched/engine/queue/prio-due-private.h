@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-due-private.h: delayed entries, and timeouts of queued entries
  *
  * Promises: two heaps: the delayed entries of a loop by due time, then age; and the queued entries with a timeout, by
  * its expiry, then age.  An entry is in one heap at a time, with its node `delay`.
  *
  * Everything here belongs to the owner thread of the loop.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-group-private.h: entries that change their priority, and are aborted, together
  *
  * Promises: the entries that follow the priority of a group are in its two queues (tasks, continuations), which move as
@@ -8,8 +9,6 @@
  * because it depends on its group.
  *
  * Everything here belongs to the owner thread of the loop.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-microtasks-private.h: microtasks, which run before the next task
  *
  * Promises: microtasks run in the order in which they were queued, each with the state that was current then (§4.1.4 of
  * the draft).  A running microtask may queue others.  A nested main loop continues with the outer loop's.
  *
  * Everything here belongs to the owner thread of the loop.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

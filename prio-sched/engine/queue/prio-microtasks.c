@@ -1,7 +1,5 @@
-/* prio-microtasks.c: microtasks, which run before the next task
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-microtasks.c: microtasks, which run before the next task */
 
 #include "config.h"
 

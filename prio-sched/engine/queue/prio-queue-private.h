@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-queue-private.h: a queue of tasks
  *
  * Promises: a queue holds its records by age, oldest first.  To append a record, to remove the head and to remove any
@@ -10,8 +11,6 @@
  * The maker of an entry supplies the functions that are called for it (PrioEntryFuncs).
  *
  * Everything here belongs to the owner thread of the loop.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

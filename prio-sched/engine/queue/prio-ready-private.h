@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-ready-private.h: the ready set: which task is next
  *
  * Promises: it finds the queue whose head is the oldest task of the highest effective priority, over all schedulers of
@@ -20,8 +21,6 @@
  * scheduler evict it.
  *
  * Everything here belongs to the owner thread of the loop.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-ready.c: the ready set: which task is next
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-ready.c: the ready set: which task is next */
 
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-state-private.h: the scheduling state that a task runs in
  *
  * Promises: the draft's "scheduling state", small enough for the stack of the dispatch.  It is current on a thread
@@ -7,8 +8,6 @@
  * which has its own stack, has the state that a finder returns (prio-current).
  *
  * This is only the record. prio-current finds the current state, and holds its objects.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-idle-deadline.c: the deadline of an idle callback
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-idle-deadline.c: the deadline of an idle callback */
 
 #include "config.h"
 

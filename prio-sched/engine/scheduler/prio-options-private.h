@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-options-private.h: checks arguments of public functions
  *
  * Promises: each function returns whether an argument is valid.  If it is not, the function logs
  * one critical, which names the public function and the value.  It has no other effect.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-options.c: checks arguments of public functions
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-options.c: checks arguments of public functions */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-scheduler-frame-share.c: the share of time that tasks have beside frames
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-frame-share.c: the share of time that tasks have beside frames */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-scheduler-frames.c: when the next frame is due
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-frames.c: when the next frame is due */
 
 #include "config.h"
 

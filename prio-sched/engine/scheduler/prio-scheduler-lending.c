@@ -1,7 +1,5 @@
-/* prio-scheduler-lending.c: the property lends-priority of schedulers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-lending.c: the property lends-priority of schedulers */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-scheduler-pause.c: pauses and resumes schedulers
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-pause.c: pauses and resumes schedulers */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-scheduler-private.h: the structure of PrioScheduler, for prio-scheduler*.c
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduler-private.h: the structure of PrioScheduler, for prio-scheduler*.c */
 
 #pragma once
 

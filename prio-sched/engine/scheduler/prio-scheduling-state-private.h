@@ -1,7 +1,5 @@
-/* prio-scheduling-state-private.h: captured states, for the library
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-scheduling-state-private.h: captured states, for the library */
 
 #pragma once
 

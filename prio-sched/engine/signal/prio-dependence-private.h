@@ -1,7 +1,5 @@
-/* prio-dependence-private.h: creates and clears nodes of signals, and makes signals depend on others
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-dependence-private.h: creates and clears nodes of signals, and makes signals depend on others */
 
 #pragma once
 

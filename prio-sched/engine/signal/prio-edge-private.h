@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-edge-private.h: edges, by which signals depend on others
  *
  * Promises: sources and dependents have edges to each other, and no references.  A signal that
@@ -5,8 +6,6 @@
  * itself, which g_cancellable_cancel () can abort alone.
  *
  * Everything here is under prio_signal_lock.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

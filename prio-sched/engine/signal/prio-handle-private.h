@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-handle-private.h: a weak reference to a dependent or timeout signal
  *
  * Promises: code that will notify a dependent or a timeout signal later, on any thread, holds its handle and not the
@@ -8,8 +9,6 @@
  * and a context holds its tasks.
  *
  * Threads: any.  A handle is not released under prio_signal_lock, nor inside a loop.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

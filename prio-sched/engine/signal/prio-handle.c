@@ -1,7 +1,5 @@
-/* prio-handle.c: a weak reference to a dependent or timeout signal
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-handle.c: a weak reference to a dependent or timeout signal */
 
 #include "config.h"
 

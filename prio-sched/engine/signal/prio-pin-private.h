@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-pin-private.h: pins signals that can still emit, and decides which thread emits `cancelled`
  *
  * A dependent or a timeout that has handlers lives as long as it can still emit a signal (§3.3.1 of the draft), and a
@@ -21,8 +22,6 @@
  *   and the signal not pinned.  It leaves the emission to dispose (): PRIO_CANCELLED_IN_DISPOSE.
  *
  * A change of priority in the third case sets `missed_change`, and is repeated if the signal is pinned.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

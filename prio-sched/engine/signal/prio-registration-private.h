@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-registration-private.h: the registration of a signal at a scheduler
  *
  * Promises: the tasks of a signal at a scheduler that follow its priority are one group, which moves as a whole and is
@@ -13,8 +14,6 @@
  * too, so that the record can be freed whenever that reference is dropped.
  *
  * All fields except the references belong to the owner thread.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

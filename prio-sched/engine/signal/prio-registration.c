@@ -1,7 +1,5 @@
-/* prio-registration.c: the registration of a signal at a scheduler
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-registration.c: the registration of a signal at a scheduler */
 
 #include "config.h"
 

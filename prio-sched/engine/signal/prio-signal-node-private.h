@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-signal-node-private.h: the library's record of a cancellable
  *
  * Promises: every GCancellable that is used as a signal has one node.  It is embedded in a PrioTaskSignal, and attached
@@ -6,8 +7,6 @@
  *
  * Threads: one lock, prio_signal_lock, guards all nodes and the graph between them.  It is a leaf lock: while it is
  * held, no user code runs, no object is referenced or unreferenced, and no other lock is taken or dropped.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-signal-node.c: the library's record of a cancellable
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-signal-node.c: the library's record of a cancellable */
 
 #include "config.h"
 

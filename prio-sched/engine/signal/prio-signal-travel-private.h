@@ -1,7 +1,5 @@
-/* prio-signal-travel-private.h: carries an abort or a change of priority to all that depends on a signal
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-signal-travel-private.h: carries an abort or a change of priority to all that depends on a signal */
 
 #pragma once
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-signal-travel.c: carries an abort or a change of priority to all that depends on a signal
  *
  * It starts at the signal on which it is made.  It goes first to the loops where that signal has
  * tasks, then to its handlers, then to the signals that depend on it.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

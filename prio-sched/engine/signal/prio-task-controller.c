@@ -1,7 +1,5 @@
-/* prio-task-controller.c: the object that may abort a signal and change its priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-controller.c: the object that may abort a signal and change its priority */
 
 #include "config.h"
 

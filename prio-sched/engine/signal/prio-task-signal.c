@@ -1,7 +1,5 @@
-/* prio-task-signal.c: a signal that aborts tasks, and has their priority
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-signal.c: a signal that aborts tasks, and has their priority */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-timeout.c: signals that are aborted after a delay
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-timeout.c: signals that are aborted after a delay */
 
 #include "config.h"
 

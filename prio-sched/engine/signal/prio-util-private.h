@@ -1,7 +1,5 @@
-/* prio-util-private.h: checks that several public functions share
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-util-private.h: checks that several public functions share */
 
 #pragma once
 

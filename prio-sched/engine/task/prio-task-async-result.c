@@ -1,7 +1,5 @@
-/* prio-task-async-result.c: a task as the result of an asynchronous function
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-async-result.c: a task as the result of an asynchronous function */
 
 #include "config.h"
 

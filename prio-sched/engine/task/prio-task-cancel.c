@@ -1,7 +1,5 @@
-/* prio-task-cancel.c: cancels one task
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-cancel.c: cancels one task */
 
 #include "config.h"
 

@@ -1,7 +1,5 @@
-/* prio-task-defer.c: defers the result of a task until after its function has returned
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-defer.c: defers the result of a task until after its function has returned */
 
 #include "config.h"
 

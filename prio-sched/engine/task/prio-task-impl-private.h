@@ -1,7 +1,5 @@
-/* prio-task-impl-private.h: the fields of PrioTask, for prio-task*.c only
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-impl-private.h: the fields of PrioTask, for prio-task*.c only */
 
 #pragma once
 

@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-task-pool.c: reuses completed tasks
  *
  * Making and finalizing a GObject costs several times as much as posting and running a task.  So a completed task goes
  * to a pool if, when its callbacks have run, it has no other references, and no weak references, data or handlers.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "config.h"

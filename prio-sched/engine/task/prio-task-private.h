@@ -1,11 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-task-private.h: makes, posts and settles a PrioTask
  *
  * Promises: a task settles once, on the owner thread.  Its callbacks then run in a microtask, each with the scheduling
  * state that was current when it was registered.  The loop holds a reference from the posting until the function has
  * returned and the callbacks have run.  If the result is deferred, the loop drops that reference when the function has
  * returned, and takes another when the result comes.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

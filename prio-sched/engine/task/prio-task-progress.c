@@ -1,7 +1,5 @@
-/* prio-task-progress.c: the progress of a task
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-progress.c: the progress of a task */
 
 #include "config.h"
 

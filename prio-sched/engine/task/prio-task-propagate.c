@@ -1,7 +1,5 @@
-/* prio-task-propagate.c: gets the result of a task
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-propagate.c: gets the result of a task */
 
 #include "config.h"
 

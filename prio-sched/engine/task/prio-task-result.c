@@ -1,7 +1,5 @@
-/* prio-task-result.c: gives a task its result
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-result.c: gives a task its result */
 
 #include "config.h"
 

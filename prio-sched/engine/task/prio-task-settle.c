@@ -1,7 +1,5 @@
-/* prio-task-settle.c: settles tasks, and calls their callbacks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-settle.c: settles tasks, and calls their callbacks */
 
 #include "config.h"
 

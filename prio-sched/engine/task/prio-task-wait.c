@@ -1,7 +1,5 @@
-/* prio-task-wait.c: waits for a task as in GIO
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-task-wait.c: waits for a task as in GIO */
 
 #include "config.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-others-private.h: finds out which other source holds the loop
  *
  * GLib does not say which source it dispatches.  But it takes the source's callback before the dispatch, and returns it
@@ -16,8 +17,6 @@
  * Threads: the owner thread, in a dispatch or in the governor's check.  GLib has a reference to a source that is in its context; as with
  * g_source_remove (), another thread that destroys a source just while it is looked up here for the first time must leave it
  * to the thread that runs the context to drop the last reference.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

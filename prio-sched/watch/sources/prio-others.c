@@ -1,7 +1,5 @@
-/* prio-others.c: finds out which other source holds the loop
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-others.c: finds out which other source holds the loop */
 
 #include "config.h"
 

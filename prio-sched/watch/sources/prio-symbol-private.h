@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-symbol-private.h: the names of functions
  *
  * A function's name is its symbol, if the linker knows it or its file has a table of all symbols; otherwise the file
@@ -8,8 +9,6 @@
  * another file may have replaced it.
  *
  * Threads: any.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #pragma once

@@ -1,7 +1,5 @@
-/* prio-symbol.c: the names of functions
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-symbol.c: the names of functions */
 
 /* dladdr1 () */
 #ifndef _GNU_SOURCE

@@ -1,7 +1,5 @@
-/* crossings-acts.c: what is done with work, from every place
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* crossings-acts.c: what is done with work, from every place */
 
 #include "crossings.h"
 

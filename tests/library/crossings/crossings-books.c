@@ -1,7 +1,5 @@
-/* crossings-books.c: what is counted beside the library: which mechanisms have met, and how often tasks have run
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* crossings-books.c: what is counted beside the library: which mechanisms have met, and how often tasks have run */
 
 #include "crossings.h"
 

@@ -1,7 +1,5 @@
-/* crossings-posts.c: how work is posted, and what waits for it
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* crossings-posts.c: how work is posted, and what waits for it */
 
 #include "crossings.h"
 

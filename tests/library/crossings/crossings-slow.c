@@ -1,7 +1,5 @@
-/* crossings-slow.c: handlers and frames that take long, and the keys that come meanwhile
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* crossings-slow.c: handlers and frames that take long, and the keys that come meanwhile */
 
 #include "crossings.h"
 

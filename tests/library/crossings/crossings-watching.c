@@ -1,7 +1,5 @@
-/* crossings-watching.c: the trace and an observer, which come and go, and tell the same as was counted
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* crossings-watching.c: the trace and an observer, which come and go, and tell the same as was counted */
 
 #include "crossings.h"
 

@@ -1,7 +1,5 @@
-/* crossings-work.c: what is posted, and what becomes of it
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* crossings-work.c: what is posted, and what becomes of it */
 
 #include "crossings.h"
 

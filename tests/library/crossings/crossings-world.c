@@ -1,9 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* crossings-world.c: one program, from its beginning to its end
  *
  * The time stands still while there is work, but for what takes some, and goes on when there is none.  In some programs each look at
  * the clock takes some, too.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "crossings.h"

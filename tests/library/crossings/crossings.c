@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* crossings.c: random programs in which all mechanisms of the library meet
  *
  *   crossings [--programs N] [--seed N] [--free N] [--times N] [--without MECHANISM,…] [--acts N] [--table] [--reduce]
@@ -17,8 +18,6 @@
  *
  * The first seed is always the same, and only N_FREE of the programs have threads that do not wait: each landing runs the same
  * programs.  With --seed, or PRIO_SCHED_THOROUGH in the environment, they are others, and a third has such threads.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "crossings.h"

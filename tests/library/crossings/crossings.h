@@ -1,7 +1,5 @@
-/* crossings.h: a program of random work in which all mechanisms of the library meet
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* crossings.h: a program of random work in which all mechanisms of the library meet */
 
 #pragma once
 

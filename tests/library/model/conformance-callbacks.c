@@ -1,7 +1,6 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conformance-callbacks.c: the parts of a program that run in handlers and destroy notifies,
  * and the ends of its tasks
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "conformance.h"

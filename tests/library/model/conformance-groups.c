@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conformance-groups.c: the groups of a program, and the waits for them
  *
  * Whatever concerns a group does nothing on another thread than the one that runs its context.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "conformance.h"

@@ -1,8 +1,7 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conformance-lending.c: tasks that wait for others
  *
  * Whatever concerns a task does nothing on another thread than the one that runs its context.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include "conformance.h"

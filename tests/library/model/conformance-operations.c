@@ -1,7 +1,5 @@
-/* conformance-operations.c: the operations of a program
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* conformance-operations.c: the operations of a program */
 
 #include <prio-sched.h>
 #include "conformance.h"

@@ -1,7 +1,5 @@
-/* conformance-watch.c: statistics and traces of a program; a library that is built without them counts and traces nothing
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* conformance-watch.c: statistics and traces of a program; a library that is built without them counts and traces nothing */
 
 #include "conformance.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conformance.c: runs conformance vectors through the C API
  *
  *   conformance FILE…
@@ -10,8 +11,6 @@
  * The clock stands still while there is work, and advances by TICK when there is none, so
  * that a slow machine misses no delay.  A second context has a thread of its own.  The two
  * threads alternate after every task: one waits while the other runs.
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
  */
 
 #include <prio-sched.h>

@@ -1,7 +1,5 @@
-/* conformance.h: a program of conformance-vectors.md, and its interpreter
- *
- * SPDX-License-Identifier: LGPL-2.1-or-later
- */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* conformance.h: a program of conformance-vectors.md, and its interpreter */
 
 #pragma once
 
