@@ -13,8 +13,9 @@ import subprocess
 import sys
 
 SIZES = 250, 4000
-# Of operations on all: the library keeps up to a thousand tasks for the next burst, which costs less than to free them.
-SIZES_IN_ALL = 1000, 8000
+# Of operations on all: the library keeps up to a thousand tasks for the next burst, which costs less than to free them, so both are
+# well above that.
+SIZES_IN_ALL = 3000, 24000
 # What may be on top: a heap is deeper, and memory is asked for in larger pieces.
 TOLERANCE = 1.5
 
