@@ -5,6 +5,8 @@
 
 #include "above/prio-frame-clock-private.h"
 
+#include "base/prio-clock-private.h"
+
 /* A gap between two frames counts as a frame's length only up to the maximum (µs): in a longer gap, nothing was
  * animated.  No display is faster than the minimum. */
 #define MAX_INTERVAL 50000
@@ -91,7 +93,7 @@ prio_frame_clock_tick (PrioFrameClock *clock, guint n_values, const GValue *valu
 
   learn_interval (view, now - view->last);
   view->last = now;
-  prio_frame_announce (clock->loop, view->frame, now + view->interval, view->interval);
+  prio_frame_announce (clock->loop, view->frame, prio_time_after (now, view->interval), view->interval);
 }
 
 void

@@ -9,6 +9,7 @@
 #include "above/prio-frame-hook-private.h"
 
 #include "above/prio-frame-clock-private.h"
+#include "base/prio-clock-private.h"
 
 /* Between two looks whether a toolkit has been loaded, µs. */
 #define LOOK_INTERVAL 100000
@@ -88,7 +89,7 @@ look (gint64 now)
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     hooked[i] = hooked[i] || hook (names[i]);
-  __atomic_store_n (&next_look, now + LOOK_INTERVAL, __ATOMIC_RELEASE);
+  __atomic_store_n (&next_look, prio_time_after (now, LOOK_INTERVAL), __ATOMIC_RELEASE);
 }
 
 /* Runs when the library is loaded, because the engine does not call this folder by name. */

@@ -31,6 +31,13 @@ prio_cond_wait_until (PrioCond *cond, PrioLock *lock, gint64 until)
 #endif
 }
 
+/* Returns @time + @span, µs, or G_MAXINT64 if that overflows.  Neither is negative. */
+static inline gint64
+prio_time_after (gint64 time, gint64 span)
+{
+  return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
+}
+
 #ifdef CLOCK_MONOTONIC_COARSE
 #define PRIO_CLOCK_TICKS TRUE
 #else

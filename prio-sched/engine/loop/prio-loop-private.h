@@ -219,13 +219,6 @@ void prio_loop_catch_up (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 
-/* Returns @time + @span, µs, or G_MAXINT64 if that overflows.  Neither is negative. */
-static inline gint64
-prio_time_after (gint64 time, gint64 span)
-{
-  return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
-}
-
 /* The due time of an entry that stays delayed until it is removed. */
 #define PRIO_NEVER G_MAXINT64
 
