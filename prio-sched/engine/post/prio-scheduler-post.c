@@ -241,23 +241,20 @@ submit_post (PrioPost *self, PrioLoop *loop)
   return result == POSTED;
 }
 
-/* Reads @options, which are valid; NULL stands for the defaults. */
-static inline PrioPost
-read_options (const PrioTaskOptions *options)
+/* Reads @options, which are valid; NULL stands for the defaults.  Fills @self in place: a copy would cost more than the rest. */
+static inline void
+read_options (PrioPost *self, const PrioTaskOptions *options)
 {
-  gint64 due;
-
   if (options == NULL)
     options = &prio_no_task_options;
-  due = prio_due_after (options->delay);
-  return (PrioPost) {
-    .node = options->signal != NULL ? prio_signal_node_for (options->signal) : NULL,
-    .due = due,
-    .expiry = prio_expiry_after (due, options->timeout),
-    .name = options->name,
-    .priority = (gint8) (options->signal == NULL && options->priority == PRIO_PRIORITY_UNSET ? PRIO_TASK_PRIORITY_USER_VISIBLE : options->priority),
-    .turn = options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW,
-  };
+  self->node = options->signal != NULL ? prio_signal_node_for (options->signal) : NULL;
+  self->due = prio_due_after (options->delay);
+  self->expiry = prio_expiry_after (self->due, options->timeout);
+  self->name = options->name;
+  self->priority = (gint8) options->priority;
+  if (options->signal == NULL && options->priority == PRIO_PRIORITY_UNSET)
+    self->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
+  self->turn = options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW;
 }
 
 /**
@@ -288,12 +285,12 @@ gboolean
 prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, GSourceFunc func, gpointer user_data,
                           GDestroyNotify notify)
 {
-  PrioPost post;
+  PrioPost post = { 0 };
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), FALSE);
   prio_return_val_if_wrong (prio_check_task_options (G_STRFUNC, options, func != NULL), FALSE);
 
-  post = read_options (options);
+  read_options (&post, options);
   post.op.target = self->run_queue;
   post.job = (PrioJob) { .func = func, .data = user_data, .notify = notify };
   if (submit_post (&post, self->run_queue->loop))
@@ -350,8 +347,9 @@ PrioPosted
 prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options, const gint64 *expiry)
 {
   g_autofree char *name = ask_name (self, id, expiry != NULL);
-  PrioPost post = read_options (options);
+  PrioPost post = { 0 };
 
+  read_options (&post, options);
   post.job = (PrioJob) { .func = prio_number_func, .data = self, .id = id };
   post.name = name;
   if (expiry != NULL)
