@@ -115,8 +115,8 @@ end_time (PrioLoop *loop, PrioBatch *batch)
     prio_loop_forget_check (loop);
 }
 
-/* Returns whether to yield.  Called on the thread that owns the context, by a task that runs with @state or by other
- * code.  A stopwatch decides when to read the clock. */
+/* Returns whether to yield; FALSE on a thread that does not own the context.  Called outside, by a task that runs with
+ * @state or by other code.  A stopwatch decides when to read the clock. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
@@ -124,6 +124,11 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
   guint level = running_level (state);
   PrioBatch *batch;
   gint64 now;
+
+  /* Entering also takes in tasks that other threads have sent. */
+  if (!prio_loop_enter (loop))
+    return FALSE;
+  prio_loop_leave (loop);
 
   if (prio_ready_top (&loop->ready) > (int) level)
     return TRUE;

@@ -38,13 +38,8 @@ prio_task_may_go_on (PrioTask *task, gboolean *should_yield)
   PrioRunQueue *run_queue = task->entry.run_queue;
   guint claim;
 
-  /* Entering takes in operations of other threads, which may have ended the task, or posted a more urgent one. */
-  *should_yield = prio_loop_enter (run_queue->loop);
-  if (*should_yield)
-    {
-      prio_loop_leave (run_queue->loop);
-      *should_yield = prio_loop_should_yield (run_queue->loop, run_queue, prio_thread.state);
-    }
+  /* First, because this takes in operations of other threads, which may have ended the task. */
+  *should_yield = prio_loop_should_yield (run_queue->loop, run_queue, prio_thread.state);
   claim = __atomic_load_n (&task->claim, __ATOMIC_ACQUIRE);
   return __atomic_load_n (&task->state, __ATOMIC_ACQUIRE) == PRIO_TASK_STATE_RUNNING && (claim & PRIO_TASK_RETURNED) == 0 &&
          (claim & (PRIO_TASK_DEFERRED | PRIO_TASK_CONTINUING)) != PRIO_TASK_DEFERRED && !is_aborted (task);

@@ -472,10 +472,6 @@ prio_scheduler_should_yield (PrioScheduler *self)
         state = NULL;
     }
 
-  /* Entering also takes in tasks that other threads have sent. */
-  if (!prio_loop_enter (loop))
-    return FALSE;
-  prio_loop_leave (loop);
   return prio_loop_should_yield (loop, self->run_queue, state);
 }
 
