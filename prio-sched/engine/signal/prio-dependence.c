@@ -112,7 +112,7 @@ first_reason (PrioSignalNode **nodes, gsize n_nodes)
   PrioReason *reason = NULL;
 
   for (gsize i = 0; reason == NULL && i < n_nodes; i++)
-    reason = prio_signal_node_get_reason (nodes[i]);
+    reason = prio_signal_node_ref_reason (nodes[i]);
   return reason;
 }
 

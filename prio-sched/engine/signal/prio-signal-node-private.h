@@ -192,7 +192,7 @@ void prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean
                             PrioTaskPriority priority);
 
 gboolean prio_signal_node_is_aborted (PrioSignalNode *node);
-PrioReason *prio_signal_node_get_reason (PrioSignalNode *node);
+PrioReason *prio_signal_node_ref_reason (PrioSignalNode *node);
 PrioTaskPriority prio_signal_node_get_priority (PrioSignalNode *node);
 
 gboolean prio_signal_node_has_fixed_priority (PrioSignalNode *node);

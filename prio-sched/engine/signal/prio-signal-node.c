@@ -71,7 +71,7 @@ prio_signal_node_is_aborted (PrioSignalNode *node)
 
 /* Returns: (transfer full) (nullable): why the signal was aborted, or NULL if it was not */
 PrioReason *
-prio_signal_node_get_reason (PrioSignalNode *node)
+prio_signal_node_ref_reason (PrioSignalNode *node)
 {
   PrioReason *reason = NULL;
   gboolean aborted;

@@ -526,7 +526,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
   g_return_val_if_fail (PRIO_IS_TASK_SIGNAL (self), NULL);
 
   prio_signal_node_undo_reset (&self->node);
-  reason = prio_signal_node_get_reason (&self->node);
+  reason = prio_signal_node_ref_reason (&self->node);
   if (reason == NULL)
     return NULL;
 

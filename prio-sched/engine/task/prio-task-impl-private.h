@@ -130,7 +130,7 @@ char *prio_task_dup_name (PrioTask *self);
 void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);
-PrioReason *prio_task_get_reason (PrioTask *self);
+PrioReason *prio_task_ref_reason (PrioTask *self);
 gboolean prio_task_succeeds (PrioTask *self, GError **error, const char *function);
 gboolean prio_task_is_listened_to (PrioTask *self);
 gboolean prio_task_return_quietly (PrioTask *self, PrioResult *result);

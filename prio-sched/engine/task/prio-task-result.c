@@ -263,7 +263,7 @@ prio_task_return_error_if_aborted (PrioTask *self)
       prio_loop_leave (self->entry.run_queue->loop);
       prio_loop_flush_releases (self->entry.run_queue->loop);
     }
-  reason = prio_task_get_reason (self);
+  reason = prio_task_ref_reason (self);
   if (reason == NULL)
     return FALSE;
 

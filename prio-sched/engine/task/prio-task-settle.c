@@ -170,19 +170,19 @@ finish (PrioTask *self)
 
 /* Returns (transfer full) (nullable) the reason why the task need not go on. */
 PrioReason *
-prio_task_get_reason (PrioTask *self)
+prio_task_ref_reason (PrioTask *self)
 {
   if (__atomic_load_n (&self->state, __ATOMIC_ACQUIRE) == PRIO_TASK_STATE_ABORTED)
     return g_atomic_rc_box_acquire (self->result.value.reason);
   if (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST))
     return prio_reason_new (NULL);
-  return self->signal != NULL ? prio_signal_node_get_reason (prio_signal_node_for (self->signal)) : NULL;
+  return self->signal != NULL ? prio_signal_node_ref_reason (prio_signal_node_for (self->signal)) : NULL;
 }
 
 static PrioReason *
 abort_reason (PrioTask *self)
 {
-  PrioReason *reason = prio_task_get_reason (self);
+  PrioReason *reason = prio_task_ref_reason (self);
 
   if (reason == NULL && prio_loop_is_dead (self->entry.run_queue->loop))
     return prio_reason_new (g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The main context of the task has been destroyed")));
