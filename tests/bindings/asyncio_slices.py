@@ -1,4 +1,4 @@
-"""Aborts of many coroutines at once: the main loop goes on meanwhile
+"""The main loop goes on: beside aborts of many coroutines at once, and beside a coroutine that yields when it is time
 
     asyncio_slices.py gbulb|gi.events
 
@@ -140,6 +140,39 @@ class Slices(unittest.TestCase):
             with self.assertRaises((Why, asyncio.CancelledError)):
                 await task
         self.assertEqual(scheduler.get_pending(), 0)
+
+    async def turns_between_yields(self):
+        """How often a source that is always ready has its turn between two yields."""
+        n_turns, turns = 0, []
+
+        def turn():
+            nonlocal n_turns
+            n_turns += 1
+            return True
+
+        async def work():
+            for _ in range(20):
+                while not scheduler.should_yield():
+                    pass
+                before = n_turns
+                await scheduler.yield_()
+                turns.append(n_turns - before)
+        # Below what has input, and above frames.
+        source = GLib.idle_add(turn, priority=GLib.PRIORITY_HIGH_IDLE + 10)
+        await scheduler.post_task(work)
+        GLib.source_remove(source)
+        return turns
+
+    @in_loop
+    async def test_other_sources_have_a_turn_at_each_yield(self):
+        self.assertNotIn(0, await self.turns_between_yields())
+
+    @in_loop
+    async def test_other_sources_have_a_turn_at_each_yield_in_debug_mode(self):
+        loop = asyncio.get_running_loop()
+        loop.set_debug(True)
+        loop.slow_callback_duration = 100
+        self.assertNotIn(0, await self.turns_between_yields())
 
 
 if __name__ == '__main__':
