@@ -29,24 +29,36 @@ prio_call_slow (PyObject *self, const char *method, PyObject *argument)
                                         : PyObject_CallMethod (self, method, NULL));
 }
 
-/* Returns: (transfer full): the loop of asyncio that is running here, if none of its tasks is and it has no debug mode; else None */
-static PyObject *
-get_free_loop (void)
+/* The loop of asyncio that is running here, if none of its tasks is. */
+typedef struct
 {
-  PyObject *loop = PyObject_CallNoArgs (prio_get_running_loop), *task = NULL, *debugs = NULL;
+  PyObject *loop;  /* or None; NULL if nobody has asked yet */
+  gboolean debugs; /* whether it is in debug mode */
+} FreeLoop;
 
-  if (loop != NULL && loop != Py_None)
+static PyObject *
+get_free_loop (FreeLoop *self)
+{
+  PyObject *task = NULL, *debugs = NULL;
+
+  if (self->loop != NULL)
+    return self->loop;
+
+  self->loop = PyObject_CallNoArgs (prio_get_running_loop);
+  if (self->loop != NULL && self->loop != Py_None)
     {
-      task = PyObject_CallOneArg (prio_current_task, loop);
-      debugs = task == Py_None ? PyObject_CallMethod (loop, "get_debug", NULL) : NULL;
-      if (debugs != Py_False)
-        Py_SETREF (loop, Py_NewRef (Py_None));
+      task = PyObject_CallOneArg (prio_current_task, self->loop);
+      debugs = task == Py_None ? PyObject_CallMethod (self->loop, "get_debug", NULL) : NULL;
+      self->debugs = debugs == Py_True;
+      if (debugs == NULL)
+        Py_SETREF (self->loop, Py_NewRef (Py_None));
       Py_XDECREF (debugs);
     }
-  if (loop == NULL || PyErr_Occurred ())
-    PyErr_Clear ();
+  PyErr_Clear ();
   Py_XDECREF (task);
-  return loop != NULL ? loop : Py_NewRef (Py_None);
+  if (self->loop == NULL)
+    self->loop = Py_NewRef (Py_None);
+  return self->loop;
 }
 
 void
@@ -81,11 +93,15 @@ woken (PyObject *waiter)
 
 /* Wakes up a task of asyncio, which awaits @future, in its context. */
 static gboolean
-wake_up (FutureObject *future, PyObject *waiter)
+wake_up (FutureObject *future, PyObject *waiter, gboolean debugs)
 {
-  PyObject *context = g_steal_pointer (&future->waiter_context), *result = NULL;
+  PyObject *context, *result = NULL;
   gboolean is_done;
 
+  if (debugs)
+    return prio_call_slow ((PyObject *) future, "_wake_up_in_debug_mode", waiter);
+
+  context = g_steal_pointer (&future->waiter_context);
   set_running_context (context);
   if (PyContext_Enter (context) == 0)
     {
@@ -147,6 +163,7 @@ typedef struct
 {
   FutureObject *future;
   PyObject *waiter;
+  gboolean debugs;
   gboolean is_done; /* FALSE if it was interrupted */
 } Waking;
 
@@ -155,14 +172,14 @@ wake (gpointer data)
 {
   Waking *self = data;
 
-  self->is_done = is_set (self->future->waiter_context) ? wake_up (self->future, self->waiter)
+  self->is_done = is_set (self->future->waiter_context) ? wake_up (self->future, self->waiter, self->debugs)
                                                         : called (self->waiter, PyObject_CallNoArgs (self->waiter));
 }
 
 /* @future is done.  Makes its waiters go on: in the current state, if it has yielded, and otherwise outside any task, so that
  * it has only the state of its own context.  Returns FALSE if it was interrupted. */
 static gboolean
-notify (FutureObject *future, PyObject **free_loop)
+notify (FutureObject *future, FreeLoop *free_loop)
 {
   Waking waking = { .future = future };
 
@@ -171,10 +188,9 @@ notify (FutureObject *future, PyObject **free_loop)
 
   if (is_set (future->waiter_context))
     {
-      if (*free_loop == NULL)
-        *free_loop = get_free_loop ();
-      if (!is_of_loop (future->waiter, *free_loop))
+      if (!is_of_loop (future->waiter, get_free_loop (free_loop)))
         return prio_call_slow ((PyObject *) future, "_notify", NULL);
+      waking.debugs = free_loop->debugs;
     }
 
   if (is_own_yield (future))
@@ -221,7 +237,7 @@ end_task (void)
 
 /* Settles @task, which runs or has @ended, with @value.  Returns FALSE if it was interrupted. */
 static gboolean
-settle (FutureObject *task, PyObject *value, gboolean ended, PyObject **free_loop)
+settle (FutureObject *task, PyObject *value, gboolean ended, FreeLoop *free_loop)
 {
   Py_CLEAR (task->callback);
   if (value != Py_None)
@@ -237,7 +253,7 @@ settle (FutureObject *task, PyObject *value, gboolean ended, PyObject **free_loo
 
 /* Runs a task that its signal may abort. */
 static gboolean
-settle_abortable (TableObject *self, FutureObject *task, PyObject *value, PyObject **free_loop)
+settle_abortable (TableObject *self, FutureObject *task, PyObject *value, FreeLoop *free_loop)
 {
   gboolean aborted = end_task ();
 
@@ -262,7 +278,7 @@ finish (TableObject *self, FutureObject *task, PyObject *context, PyObject *valu
 
 /* Runs @coroutine, which the callback of @task has returned, where no loop of asyncio is running. */
 static gboolean
-drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *coroutine, PyObject **free_loop)
+drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *coroutine, FreeLoop *free_loop)
 {
   DriverObject *driver = (DriverObject *) PyObject_CallFunctionObjArgs ((PyObject *) prio_driver_type, coroutine, context,
                                                                         task->posted_with, NULL);
@@ -332,7 +348,7 @@ is_in_asyncio (void)
 /* Runs the callback of @task.  Settles what is frequent here, and leaves the rest to Python: what has a signal, an exception, or
  * is for asyncio.  Returns FALSE if it was interrupted. */
 static gboolean
-run_task (TableObject *self, FutureObject *task, PyObject **free_loop)
+run_task (TableObject *self, FutureObject *task, FreeLoop *free_loop)
 {
   PyObject *context = g_steal_pointer (&task->context);
   PyObject *exception = NULL, *value;
@@ -363,7 +379,7 @@ run_task (TableObject *self, FutureObject *task, PyObject **free_loop)
 static gboolean
 run_all (TableObject *self, guint number)
 {
-  PyObject *free_loop = NULL;
+  FreeLoop free_loop = { .loop = NULL };
   gboolean is_done = TRUE;
 
   while (number != 0)
@@ -394,7 +410,7 @@ run_all (TableObject *self, guint number)
       set_running_context (NULL);
       number = prio_runner_next ();
     }
-  Py_XDECREF (free_loop);
+  Py_XDECREF (free_loop.loop);
   return is_done;
 }
 

@@ -8,6 +8,7 @@ import collections
 import contextvars
 import logging
 import threading
+import time
 import types
 import warnings
 
@@ -349,6 +350,10 @@ class Future(FutureBase):
             else:
                 self._call_later(loop, thread and thread[1], callback, context)
 
+    def _wake_up_in_debug_mode(self, callback):
+        context, self._waiter_context = self._waiter_context, None
+        wake_up(callback, context, self)
+
     def _call_later(self, loop, main_context, callback, context):
         seen = self._as_seen_by(callback, context)
         if loop is None:
@@ -518,18 +523,22 @@ def direct_loop():
     if running.depth == 0 or running.depth != GLib.main_depth():
         return None
     loop = get_running_loop()
-    # asyncio's debug mode reports the slow ones of what it calls itself.
-    return loop if loop is not None and asyncio.current_task(loop) is None and not loop.get_debug() else None
+    return loop if loop is not None and asyncio.current_task(loop) is None else None
 
 
 def wake_up(callback, context, future):
-    """Wakes a task of asyncio up."""
+    """Wakes a task of asyncio up.  In debug mode it reports a slow step, as asyncio does."""
+    task = callback.__self__
+    loop, begun = task.get_loop(), time.monotonic()
     outer, running.context = running.context, context
     try:
         context.run(callback, future)
     finally:
         running.context = outer
-        woken(callback.__self__)
+        took = time.monotonic() - begun
+        if loop.get_debug() and took >= loop.slow_callback_duration:
+            asyncio.log.logger.warning('Executing %r took %.3f seconds', task, took)
+        woken(task)
 
 
 def woken(task):
