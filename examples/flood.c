@@ -19,7 +19,7 @@
 #include <prio-sched.h>
 
 #define N_TASKS 2000
-#define BEGIN_AFTER 1000 /* ms: the window is there by then */
+#define BEGIN_AFTER 1000 /* ms after which the window is visible */
 
 typedef enum
 {
@@ -41,14 +41,14 @@ typedef struct
 {
   PrioScheduler *scheduler;
   FloodKind kind;
-  guint n_running; /* tasks that have not been freed, of this flood and of former ones */
+  guint n_running; /* tasks of this flood and of earlier ones that have not been freed */
   guint n_done;
   gboolean closing, logs;
   gint64 opened;                 /* µs */
-  GtkWidget *animation, *choice; /* valid until it closes */
+  GtkWidget *animation, *choice; /* valid until the window closes */
 } App;
 
-/* A task, which ends once another flood has been chosen. */
+/* A task of the flood; it ends once another flood has been chosen. */
 typedef struct
 {
   App *app;
@@ -81,7 +81,7 @@ task_free (gpointer data)
 static void
 start_flood (App *app)
 {
-  /* The name is that in GTK's inspector: GTK_DEBUG=interactive flood. */
+  /* The name appears in GTK's inspector: GTK_DEBUG=interactive flood. */
   PrioTaskOptions options = PRIO_TASK_OPTIONS (.name = "flood", .priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind));
 
   for (guint i = 0; i < N_TASKS && app->kind != FLOOD_NONE; i++)
@@ -297,7 +297,7 @@ main (int argc, char **argv)
   g_signal_connect (application, "activate", G_CALLBACK (activate), &app);
   status = g_application_run (G_APPLICATION (application), 1, argv);
 
-  /* Each of its tasks ends when it comes to its turn. */
+  /* Each task ends when its turn comes. */
   while (app.n_running > 0)
     g_main_context_iteration (NULL, TRUE);
   return status;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* frame-meter.c: shows how long each frame of its window took
  *
- * A bar for each frame, in milliseconds since the one before; the latest is on the right.  The line is the time that a frame
- * has at the rate of the display: a bar well above it is a stutter that one sees.  It asks for frames as long as it is shown.
- * Who cannot tell red from green can tell blue from orange.
+ * A bar for each frame, in milliseconds since the one before; the latest is on the right.  The line is the time for a frame
+ * at the display's refresh rate: a bar well above it is a visible stutter.  The widget asks for frames as long as it is
+ * shown.  The colours differ even for people who cannot tell red from green.
  */
 
 #include "config.h"
@@ -14,12 +14,12 @@
 
 #define N_FRAMES 240
 #define MAX_SHOWN 100.0 /* ms */
-#define MISSED 1.5      /* frames' time, above which one was missed */
+#define MISSED 1.5      /* frames; if a frame took longer, a refresh was missed */
 #define HEIGHT 140
 #define MIN_HEIGHT 80
 #define LEFT 60         /* for the axis */
 #define TOP 30          /* for the text */
-#define TELL_AFTER 1.0  /* seconds, between two texts */
+#define TELL_AFTER 1.0  /* seconds between two texts */
 
 struct _FrameMeter
 {
@@ -27,14 +27,14 @@ struct _FrameMeter
   double times[N_FRAMES]; /* ms; a ring */
   guint next, n_told;     /* frames since the last text */
   gint64 last, told;      /* µs */
-  double longest;         /* since the last text, ms */
-  double interval;        /* of the display, ms */
+  double longest;         /* longest frame since the last text, ms */
+  double interval;        /* refresh interval of the display, ms */
   char *text;             /* or NULL */
 };
 
 G_DEFINE_FINAL_TYPE (FrameMeter, frame_meter, GTK_TYPE_WIDGET)
 
-/* Says in words what is drawn, now and then. */
+/* Describes the meter in words, now and then. */
 static void
 tell (FrameMeter *self, gint64 now)
 {
@@ -76,14 +76,14 @@ tick (GtkWidget *widget, GdkFrameClock *clock, gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Where @time is drawn, from above, in a meter of @height. */
+/* Returns where @time is drawn, from the top, in a meter of @height. */
 static float
 y_of (double time, float height)
 {
   return height - 1 - (float) (MIN (time, MAX_SHOWN) / MAX_SHOWN) * (height - 1 - TOP);
 }
 
-/* Draws @text about @y, wholly inside. */
+/* Draws @text at @y, wholly inside of the meter. */
 static void
 draw_text (GtkWidget *widget, GtkSnapshot *snapshot, const char *text, float x, float y, const GdkRGBA *colour)
 {

@@ -60,7 +60,7 @@ typedef struct
   App *app;
   Folder *folder;
   char *path;
-  gint64 posted; /* 0 once it has begun */
+  gint64 posted; /* when it was posted; 0 once it has started */
   WordReader *reader;
   gboolean finished;
 } Item;
@@ -403,7 +403,7 @@ app_end_time (App *app)
   g_mutex_unlock (&app->lock);
   g_thread_join (app->metronome);
 
-  /* Answer the last questions. */
+  /* Answers the last questions. */
   while (g_main_context_iteration (NULL, FALSE))
     ;
 }
@@ -415,7 +415,7 @@ line_read (GObject *source, GAsyncResult *result, gpointer data)
   g_autofree char *line =
       g_data_input_stream_read_line_finish_utf8 (G_DATA_INPUT_STREAM (source), result, NULL, NULL);
 
-  /* Stop at the end of the input, or if it is not text. */
+  /* Stops at the end of the input, or if it is not text. */
   if (line == NULL)
     return;
 
@@ -489,7 +489,7 @@ app_parse (App *app, int *argc, char ***argv, GError **error)
       return FALSE;
     }
 
-  /* Without a terminal, ask something by default. */
+  /* Without a terminal, asks some questions by default. */
   if (app->queries == NULL && !isatty (STDIN_FILENO))
     app->queries = g_strsplit ("license copyright", " ", -1);
   return TRUE;

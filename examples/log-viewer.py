@@ -4,10 +4,10 @@
     examples/log-viewer.py [FILE]
     examples/log-viewer.py --journal
 
-Without a file it makes up a log of 1,000,000 lines: a day of a server, the same one each time.  A pipe is a file, too.
+Without a file it generates a log of 1,000,000 lines: a day of a server, the same each time.  FILE may be a pipe.
 
-Reading is background work.  A search is what the user waits for: it shows what it finds at once, follows what is being
-read, and the next letter aborts it.  No line is an object before it comes into view.
+Reading is background work.  The user waits for a search: it shows results at once, continues as more lines are read,
+and is aborted by the next letter.  Only lines in view are objects.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -44,14 +44,14 @@ logger = logging.getLogger('log-viewer')
 
 BLOCK = 1 << 18    # bytes that are read at once
 LONGEST = 1 << 14  # bytes of a line; a longer one becomes several
-STEP = 500         # lines that are searched before it is asked whether it is time for something else
-SHOWN = 2000       # characters of a line
+STEP = 500         # lines to search before asking whether to yield
+SHOWN = 2000       # characters shown of a line
 
 ANY, WARNING, ERROR = range(3)
 
 
 class Problem(Exception):
-    """Why there is no more of a log, in a sentence for the user."""
+    """Explains to the user, in a sentence, why no more of a log can be read."""
 
 
 def unreadable(name: str, error: OSError) -> Problem:
@@ -60,15 +60,15 @@ def unreadable(name: str, error: OSError) -> Problem:
 
 class Source(Protocol):
     name: str
-    size: int  # in bytes; 0 if nobody knows
+    size: int  # in bytes; 0 if it is not known
 
     def read(self) -> bytes:
-        """What comes next, or b'' at the end.  It is called in a thread, since it may take long."""
+        """Returns the next block, or b'' at the end.  A thread calls it, because it may take long."""
         ...
 
 
 class File:
-    """A file, or a pipe."""
+    """Reads a file or a pipe."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -94,7 +94,7 @@ class File:
 
 
 class Journal:
-    """What journalctl may read."""
+    """Reads the system's journal from journalctl."""
 
     COMMAND = ['journalctl', '--quiet', '--no-pager', '-o', 'short-iso', '-n', '1000000']
 
@@ -117,7 +117,7 @@ class Journal:
 
 
 class Example:
-    """A log that is made up, of lines that are as long as each other."""
+    """Generates a log; all of its lines have the same length."""
 
     MESSAGES = {'info    GET /pictures/{0}.jpeg 200 in {1} ms': 70,
                 'debug   cache of pictures is {1} % full, oldest is {0}': 20,
@@ -144,7 +144,10 @@ class Example:
 
 
 class Log:
-    """The lines of a source: their text in one piece, and where each begins.  It is read from the beginning on."""
+    """Keeps the lines of a source: their text in one piece, and where each begins.
+
+    It is read from beginning to end.
+    """
 
     def __init__(self, source: Source, signal: PrioSched.TaskSignal) -> None:
         self.source = source
@@ -166,7 +169,7 @@ class Log:
         return min(len(self.text) / self.source.size, 1) if self.source.size else 0
 
     def read_on(self) -> PrioSched.PostedTask[None]:
-        """The task that reads the next block.  Whoever has come to the end of what there is awaits it."""
+        """Returns the task that reads the next block.  Await it at the end of the lines that have been read."""
         return scheduler.post_task(self.read_block, signal=self.signal, name='read')
 
     async def read_block(self) -> None:
@@ -207,7 +210,7 @@ class Log:
         return self.text[self.starts[number]:self.starts[number + 1] - 1].decode('utf-8', 'replace')
 
     async def find(self, part: str, level: int) -> AsyncIterator[tuple[Sequence[int], int]]:
-        """The numbers of the lines with part in them, in order, and how many have been searched, until all are."""
+        """Yields the numbers of the lines with part in them, in order, and how many have been searched, until all are."""
         n_searched = 0
         while True:
             n_lines, is_last = len(self), self.is_complete
@@ -228,7 +231,7 @@ class Log:
 
 
 class Row(GObject.Object):
-    """A line that is in view."""
+    """Represents a line that is in view."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -236,7 +239,7 @@ class Row(GObject.Object):
 
 
 class Found(GObject.Object, Gio.ListModel):
-    """What a search has found, by numbers.  Rows are made for those lines that the view asks for."""
+    """Holds the numbers of the lines that a search has found.  Rows are made for the lines that the view asks for."""
 
     def __init__(self, part: str) -> None:
         super().__init__()
@@ -261,8 +264,8 @@ class Found(GObject.Object, Gio.ListModel):
 
 
 def to_markup(text: str, part: str) -> str:
-    """The text with each part marked."""
-    # What would be drawn as nothing, or as something else.
+    """Returns the text as markup, with each part marked."""
+    # characters that would be invisible, or drawn as something else
     text = re.sub('[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]', '\ufffd', text.rstrip('\r')[:SHOWN])
     pieces = re.split(f'({re.escape(part)})', text, flags=re.IGNORECASE) if part else [text]
     pieces = [GLib.markup_escape_text(piece) for piece in pieces]
@@ -276,14 +279,14 @@ class Window(Adw.ApplicationWindow):
         super().__init__(application=application, default_width=960, default_height=640)
         self.found = Found('')
         self.shown = Gtk.NoSelection(model=self.found)
-        self.tick = 0      # of the frame that is to show how far it is
-        self.n_frames = 0  # that have shown it
-        self.is_told = False  # of what was wrong with the log
+        self.tick = 0      # id of the frame callback that shows the progress
+        self.n_frames = 0  # frames that have shown it
+        self.is_told = False  # whether an error of the log has been shown
         self.set_content(self.build())
         self.add_keys()
         self.entry.grab_focus()
 
-        # Of what reads, which ends with the window.
+        # controller of the reader, which ends with the window
         self.controller = PrioSched.TaskController('background')
         self.log = Log(source, self.controller.signal)
         self.search = scheduler.latest(self.show_found, 'user-visible')
@@ -337,11 +340,11 @@ class Window(Adw.ApplicationWindow):
         self.add_controller(shortcuts)
 
     def begin(self, *_: Any) -> None:
-        """Searches for what is in the entry; a search that has not ended is aborted."""
+        """Searches for the text of the entry; an earlier search is aborted."""
         self.search(self.entry.get_text().lower(), self.level.get_selected())
 
     async def show_found(self, signal: PrioSched.TaskSignal, part: str, level: int) -> None:
-        # A model of its own: nothing of another search gets into it.
+        # A separate model: it gets no results of another search.
         self.found = found = Found(part)
         self.shown.set_model(found)
         self.change()
@@ -363,7 +366,7 @@ class Window(Adw.ApplicationWindow):
         label.set_css_classes([[], ['warning'], ['error']][self.log.levels[number]])
 
     def change(self) -> None:
-        """Once per frame is often enough to show how far it is, however often that changes."""
+        """Shows the progress, at most once per frame."""
         if not self.tick:
             self.tick = self.add_tick_callback(self.show_state)
 
@@ -389,7 +392,7 @@ class Window(Adw.ApplicationWindow):
         return GLib.SOURCE_REMOVE
 
     def show_page(self, is_searching: bool) -> None:
-        """Lines, or why there are none."""
+        """Shows the lines, or why there are none."""
         log = self.log
         if log.problem and len(log) and not self.is_told:
             self.is_told = True
@@ -411,7 +414,7 @@ class Window(Adw.ApplicationWindow):
 
 def main() -> int:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    with contextlib.suppress(locale.Error):  # one that is not installed
+    with contextlib.suppress(locale.Error):  # the locale may not be installed
         locale.setlocale(locale.LC_ALL, '')
     parser = argparse.ArgumentParser(description=_('Shows a log, and searches it while it is still being read.'))
     parser.add_argument('file', nargs='?', metavar=_('FILE'),

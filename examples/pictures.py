@@ -1,9 +1,9 @@
-"""Draws what the examples have printed, with GLib's idle sources and with prio-sched, as an SVG.
+"""Draws the output of the examples, with GLib's idle sources and with prio-sched, as an SVG.
 
     pictures.py flood GLIB.log OURS.log > flood.svg         # of flood --log, which frame was drawn when
     pictures.py indexer GLIB.log OURS.log > indexer.svg     # of indexer, how long questions waited
 
-examples/draw-pictures has them print it.
+examples/draw-pictures runs the examples.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 
 WIDTH, LEFT, RIGHT = 800, 28, 772
 FRAME = 1000 / 60  # ms
-# Blue and orange differ also for people who cannot tell green from red.
+# Blue and orange differ even for people who cannot tell green from red.
 INK, FAINT, GRID = '#241f31', '#5e5c64', '#c0bfbc'
 GOOD, BAD, BAD_TINT, BAD_INK = '#1c71d8', '#e66100', '#fce5d6', '#8f3b00'
 NAMES = 'g_idle_add ()', 'prio-sched'
@@ -40,7 +40,7 @@ def circle(x, y, r, fill, stroke):
 
 
 def picture(height, title, description, parts):
-    """A card of its own colour, readable on a dark page and on a light one."""
+    """Returns a card with its own background, readable on a dark page and on a light one."""
     return '\n'.join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
         'font-family="sans-serif" role="img" aria-labelledby="title desc">',
@@ -55,7 +55,7 @@ def milliseconds(time):
 
 
 class Frames:
-    """When frames were drawn, in ms since the flood began, and how many tasks had been done."""
+    """Reads when frames were drawn, in ms since the flood began, and how many tasks had been done."""
 
     BEFORE, AFTER = -250, 2500
 
@@ -93,14 +93,14 @@ def draw_frames(frames, y, height):
 
 
 def moving(name, keys, timing):
-    """The class of that name moves: keys are pairs of a time and a transform."""
+    """Returns a CSS class that moves: keys are pairs of a time and a transform."""
     whole = Frames.AFTER - Frames.BEFORE
     steps = ''.join(f'{(time - Frames.BEFORE) * 100 / whole:.2f}%{{transform:{transform}}}' for time, transform in keys)
     return f'@keyframes {name}{{{steps}}}.{name}{{animation:{name} {whole}ms {timing} infinite}}'
 
 
 def draw_motion(both, tops):
-    """A wheel beside each row, which turns when the window drew a frame, and a line at that time: as long as it took."""
+    """Draws a wheel beside each row, which turns when the window drew a frame, and a line then: as long as the frame took."""
     styles = [moving('now', [(Frames.BEFORE, 'translateX(0)'), (Frames.AFTER, f'translateX({RIGHT - LEFT}px)')], 'linear')]
     for i, frames in enumerate(both):
         # A turn a second.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* print-statistics.h: what a scheduler has counted, a line for each priority, in numbers */
+/* print-statistics.h: prints the statistics of a scheduler: a line for each priority */
 
 #pragma once
 
@@ -12,7 +12,7 @@ print_times (guint64 count, const PrioTimes *times)
   g_print (" %" G_GUINT64_FORMAT " %.3f %.3f %.3f %.3f", count, times->total, times->longest, times->median, times->percentile_99);
 }
 
-/* check-trace.py reads them. */
+/* check-trace.py reads this output. */
 static inline void
 print_statistics (PrioScheduler *scheduler)
 {

@@ -6,7 +6,7 @@
 
 #include "row-loader.h"
 
-/* A list whose rows are nothing but their positions. */
+/* A list model whose rows are only their positions. */
 #define ROW_TYPE_LIST (row_list_get_type ())
 G_DECLARE_FINAL_TYPE (RowList, row_list, ROW, LIST, GObject)
 
@@ -57,14 +57,14 @@ row_list_init (RowList *self G_GNUC_UNUSED)
 struct _RowLoader
 {
   PrioTaskGroup *group;
-  PrioTask *all;   /* ends with the last row */
+  PrioTask *all;   /* settled when the last row has been loaded */
   guint n_reads;   /* files that are being read */
   RowFile file;
-  RowLoaded loaded; /* or NULL: its owner has freed it */
+  RowLoaded loaded; /* NULL once the owner has freed the loader */
   gpointer user_data;
 };
 
-/* A file that is read. */
+/* A file that is being read. */
 typedef struct
 {
   RowLoader *loader;
@@ -83,7 +83,7 @@ read_file (GObject *file, GAsyncResult *result, gpointer user_data)
   if (self->loaded != NULL)
     self->loaded (read->row, contents, error, self->user_data);
 
-  /* Now the next one may begin. */
+  /* Now the next row may start. */
   if (error == NULL)
     prio_task_return_boolean (read->task, TRUE);
   else
@@ -113,21 +113,21 @@ begin_row (PrioTaskGroup *group, gpointer item G_GNUC_UNUSED, guint row, gpointe
   return prio_task_group_post_task (group, NULL, load, read, g_free);
 }
 
-/* The rows from @first on are in view, as many as @n_rows. */
+/* Called when @n_rows rows, starting with @first, are in view. */
 void
 row_loader_set_view (RowLoader *self, guint first, guint n_rows)
 {
   prio_task_group_set_view (self->group, first, n_rows);
 }
 
-/* How many of the rows have been loaded, from 0 to 1. */
+/* Returns how many of the rows have been loaded, from 0 to 1. */
 double
 row_loader_get_progress (RowLoader *self)
 {
   return prio_task_get_progress (self->all);
 }
 
-/* @limit is how many files are read at a time. */
+/* Makes a loader that reads at most @limit files at a time. */
 RowLoader *
 row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile file, RowLoaded loaded, gpointer user_data)
 {
@@ -143,7 +143,8 @@ row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile fil
   return self;
 }
 
-/* Aborts what has not been loaded, and waits until nothing is read any more.  The owner is not called meanwhile. */
+/* Aborts the loads that have not finished, and waits until no file is being read.  Does not call the owner
+ * meanwhile. */
 void
 row_loader_free (RowLoader *self)
 {

@@ -7,10 +7,10 @@
 
 typedef struct _RowLoader RowLoader;
 
-/* Which file belongs to @row; to be unreferenced by the caller. */
+/* Returns the file of @row; the caller unrefs it. */
 typedef GFile *(*RowFile) (guint row, gpointer user_data);
 
-/* The file of @row has been loaded; @contents is NULL if it could not be, as @error says. */
+/* Called when the file of @row has been loaded; if it could not be, @contents is NULL and @error is set. */
 typedef void (*RowLoaded) (guint row, GBytes *contents, const GError *error, gpointer user_data);
 
 RowLoader *row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile file, RowLoaded loaded,

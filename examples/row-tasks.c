@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* row-tasks.c: a task for each of very many rows, those in view first
  *
- * Every row has a task in a group that runs a few at a time, and a controller of its own, which says how urgent the row is:
- * user-blocking in view, user-visible on the next screen in both directions, background otherwise.  That is all: the
- * group begins the most urgent row whenever a place is free.
+ * Every row has a task in a group that runs a few at a time, and its own controller, which sets the priority of the row:
+ * user-blocking in view, user-visible on the next screen in both directions, background otherwise.  The group starts the
+ * most urgent row whenever a place is free.
  */
 
 #include "row-tasks.h"
@@ -11,10 +11,10 @@
 typedef struct
 {
   RowTasks *tasks;
-  PrioTaskController *controller; /* or NULL: there is nothing to do */
+  PrioTaskController *controller; /* NULL for a row without work */
 } Row;
 
-/* The rows from @first on, as many as @n. */
+/* @n rows, starting with @first. */
 typedef struct
 {
   guint first, n;
@@ -25,7 +25,7 @@ struct _RowTasks
   PrioTaskGroup *group;
   Row *rows;
   guint n_rows;
-  Range view, near; /* @near has @view in the middle */
+  Range view, near; /* @near has @view in its middle */
   RowFunc func;
   gpointer user_data;
 };
@@ -62,7 +62,7 @@ cut (RowTasks *self, gint64 first, gint64 end)
   return (Range) { (guint) first, (guint) (end - first) };
 }
 
-/* The rows from @first on are in view, as many as @n_rows. */
+/* Called when @n_rows rows, starting with @first, are in view. */
 void
 row_tasks_set_view (RowTasks *self, guint first, guint n_rows)
 {
@@ -95,7 +95,7 @@ row_tasks_is_posted (RowTasks *self, guint row)
   return self->rows[row].controller != NULL;
 }
 
-/* If it has not been posted, or is done. */
+/* Posts the task of @row, unless it has been posted or is done. */
 void
 row_tasks_post (RowTasks *self, guint row)
 {
@@ -110,14 +110,14 @@ row_tasks_post (RowTasks *self, guint row)
   g_object_unref (prio_task_group_post_task (self->group, &options, run, &self->rows[row], NULL));
 }
 
-/* The row may be posted again. */
+/* Marks @row as done; it may be posted again. */
 void
 row_tasks_done (RowTasks *self, guint row)
 {
   g_clear_object (&self->rows[row].controller);
 }
 
-/* Nobody wants the row any more, until it is posted again. */
+/* Aborts the task of @row, until it is posted again. */
 void
 row_tasks_abort (RowTasks *self, guint row)
 {
@@ -127,7 +127,7 @@ row_tasks_abort (RowTasks *self, guint row)
     prio_task_controller_abort (controller, NULL);
 }
 
-/* @limit is how many rows are worked on at a time. */
+/* Makes tasks for @n_rows rows; at most @limit run at a time. */
 RowTasks *
 row_tasks_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFunc func, gpointer user_data)
 {
@@ -143,7 +143,8 @@ row_tasks_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFunc func
   return self;
 }
 
-/* Aborts what is left.  What its function has begun finds its signal aborted, and asks for nothing of this any more. */
+/* Aborts the tasks that are left.  Work that their functions have started finds its signal aborted, and must not use
+ * this record. */
 void
 row_tasks_free (RowTasks *self)
 {

@@ -7,7 +7,7 @@
 
 typedef struct _RowTasks RowTasks;
 
-/* Does the work of @row in @task, or defers the result.  Whoever has done all there is to do says so by row_tasks_done (). */
+/* Does the work of @row in @task, or defers the result.  Call row_tasks_done () when the work is complete. */
 typedef void (*RowFunc) (PrioTask *task, guint row, gpointer user_data);
 
 RowTasks *row_tasks_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFunc func, gpointer user_data);

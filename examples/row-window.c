@@ -56,7 +56,7 @@ item_set_text (Item *self, guint row, const char *text)
   g_object_notify_by_pspec (G_OBJECT (self), text_property);
 }
 
-/* All rows: what the list has not asked for is not an object. */
+/* All rows: only rows that the list has asked for are objects. */
 #define MODEL_TYPE (model_get_type ())
 G_DECLARE_FINAL_TYPE (Model, model, EXAMPLE, MODEL, GObject)
 
@@ -64,7 +64,7 @@ struct _Model
 {
   GObject parent_instance;
   Rows *rows;
-  Item **items; /* or NULL, of each row */
+  Item **items; /* one for each row, or NULL */
 };
 
 static GType
@@ -133,7 +133,7 @@ typedef struct
   Model *model;
   GtkWidget *window, *status;
   GtkAdjustment *place;
-  guint n_jumps; /* that are left, if it jumps by itself */
+  guint n_jumps; /* jumps that are left, if it jumps by itself */
   gboolean jumps, closing;
 } Window;
 
@@ -162,7 +162,7 @@ jump_by_itself (gpointer window)
   return G_SOURCE_CONTINUE;
 }
 
-/* The list has been scrolled, or its window has another size. */
+/* Called when the list has been scrolled, or its window resized. */
 static void
 place_changed (GtkAdjustment *place, gpointer window)
 {
@@ -268,7 +268,7 @@ open_window (Window *self)
   gtk_window_present (GTK_WINDOW (self->window));
 }
 
-/* Until the window is closed; if @n_jumps is not 0, until it has jumped so often by itself. */
+/* Runs the window until it is closed or, if @n_jumps is not 0, until it has jumped @n_jumps times. */
 int
 rows_run_window (Rows *rows, guint n_jumps)
 {

@@ -3,9 +3,9 @@
  *
  *   rows [--rows N] [--limit N] [--jumps N] [--headless] [FOLDER]
  *
- * The files are those of FOLDER, again and again.  Eight are read at a time; which one is next is left to the
- * library (row-loader.c).  The window says how long the rows in view have taken.  With --jumps it jumps so often by
- * itself, prints the times, and closes; with --headless there is no window.
+ * The rows repeat the files of FOLDER.  Eight files are read at a time; the library chooses the next one
+ * (row-loader.c).  The window shows how long the rows in view have taken.  With --jumps it jumps N times by itself,
+ * prints the times, and closes; with --headless there is no window.
  */
 
 #include "config.h"
@@ -17,7 +17,7 @@
 #define N_ROWS 200000
 #define LIMIT 8
 #define MAX_TEXT 100 /* bytes of a file that are shown */
-#define SCREEN 50    /* rows in view, where there is no window */
+#define SCREEN 50    /* rows in view without a window */
 
 static GFile *
 file_of_row (guint row, gpointer user_data)
@@ -27,7 +27,7 @@ file_of_row (guint row, gpointer user_data)
   return g_object_ref (rows->files->pdata[row % rows->files->len]);
 }
 
-/* The beginning of the first line. */
+/* Returns the beginning of the first line. */
 static char *
 text_of (GBytes *contents)
 {
@@ -74,7 +74,7 @@ rows_end (Rows *rows)
   g_free (rows->texts);
 }
 
-/* The rows from @first on are in view, as many as @n_view. */
+/* Called when @n_view rows, starting with @first, are in view. */
 void
 rows_show (Rows *rows, guint first, guint n_view)
 {
@@ -110,7 +110,7 @@ run_headless (Rows *rows, guint n_jumps)
   return 0;
 }
 
-/* The files in @path, not in its folders. */
+/* Lists the files in @path, without its subfolders. */
 static GPtrArray *
 list_files (const char *path, GError **error)
 {

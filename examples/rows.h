@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rows.h: rows that show a file each, and how soon those in view have theirs */
+/* rows.h: rows that each show a file, and how fast rows in view are loaded */
 
 #pragma once
 
@@ -11,15 +11,15 @@ typedef struct
   guint n_rows;
   guint limit;
   RowLoader *loader;
-  char **texts; /* of each row, or NULL: it has not been loaded */
+  char **texts; /* text of each row; NULL until it has been loaded */
 
   void (*loaded) (guint row, gpointer user_data); /* or NULL */
   gpointer user_data;
 
   guint first, n_view; /* rows in view */
-  guint n_left;        /* those that have not been loaded */
-  gint64 jumped;       /* when they have come into view, µs */
-  double total, worst; /* from then until a row is there, ms */
+  guint n_left;        /* rows in view that have not been loaded */
+  gint64 jumped;       /* when the rows came into view, µs */
+  double total, worst; /* times from @jumped until a row was loaded, ms */
   guint n_shown;
 } Rows;
 

@@ -3,8 +3,8 @@
 
     examples/search.py [FOLDER]
 
-Reading is background work; a search is what the user waits for, and the next letter aborts
-the search for the last one.  The window stays alive all the time.
+Reading is background work; a search is user-blocking, and the next letter aborts it.  The window stays alive all the
+time.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -31,21 +31,21 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class Index:
-    """Which files have which words."""
+    """Maps words to the files that contain them."""
 
     def __init__(self) -> None:
         self.words: dict[str, set[str]] = {}
         self.n_files = 0
 
     async def read(self, folder: str) -> None:
-        """To be run as a background task: after each file, whatever is more urgent goes first."""
+        """Reads the files of folder.  Run it as a background task: more urgent tasks run after each file."""
         for place, _folders, names in os.walk(folder):
             for name in names:
                 self.add(os.path.join(place, name))
                 await scheduler.yield_()
 
     def add(self, path: str) -> None:
-        if not os.path.isfile(path):  # to open a pipe would be to wait for whoever writes
+        if not os.path.isfile(path):  # opening a pipe would wait for a writer
             return
         try:
             with open(path, encoding='utf-8', errors='ignore') as file:
@@ -57,7 +57,7 @@ class Index:
         self.n_files += 1
 
     async def find(self, part: str) -> list[str]:
-        """The files that have a word with part in it."""
+        """Returns the files that have a word with part in it."""
         found: set[str] = set()
         for i, word in enumerate(list(self.words)):
             if part in word:
@@ -100,13 +100,13 @@ class Window(Gtk.ApplicationWindow):
 
     async def show_found(self, part: str) -> None:
         found = await self.index.find(part) if part else []
-        # The name of a file need not be UTF-8, which all that is shown is.
+        # The name of a file need not be UTF-8, but the text of a label must be.
         self.files.splice(0, self.files.get_n_items(), [GLib.filename_display_name(path) for path in found[:1000]])
         self.answer = ngettext('{n:n} file with “{part}”', '{n:n} files with “{part}”', len(found)).format(n=len(found), part=part) if part else ''
         self.show_state()
 
     def update(self) -> None:
-        """Says how far it is, as often as there is nothing better to do."""
+        """Shows the progress, whenever nothing more urgent is to do."""
         self.show_state()
         if not self.reading.signal.aborted:
             scheduler.post_task(self.update, 'user-visible', self.reading.signal, delay=200)

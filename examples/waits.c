@@ -21,7 +21,7 @@ waits_clear (Waits *waits)
     g_array_unref (waits->waits[i]);
 }
 
-/* Records the wait of a task that was posted at @posted and begins now. */
+/* Records the wait of a task that was posted at @posted and starts now. */
 void
 waits_add (Waits *waits, PrioTaskPriority priority, gint64 posted)
 {

@@ -21,7 +21,7 @@ typedef struct
   GInputStream *stream;
   GString *word; /* the part of the current word that has been read */
   guint file;
-  gboolean begun; /* the first piece has been read */
+  gboolean begun; /* whether the first piece has been read */
 } WordReader;
 
 WordIndex *word_index_new (void);

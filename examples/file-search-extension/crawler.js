@@ -1,7 +1,7 @@
-// crawler.js: reads folders into the index, and what changes in them
+// crawler.js: reads folders, and changes in them, into the index
 //
-// All of it is one task of `background` priority, which has a few files open at a time and yields before each piece of
-// them.  What waits for the disk waits in GIO's threads, is cancelled with the task, and comes back with as low a priority.
+// All of it is one task of `background` priority, which has a few files open at a time and yields before each piece of a
+// file.  GIO's threads wait for the disk; their calls are cancelled with the task, and return with its priority.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -23,26 +23,26 @@ Gio._promisify(Gio.InputStream.prototype, 'read_bytes_async');
 const MAX_FILES = 50000;
 const MAX_FOLDERS = 50000;
 const MAX_BYTES = 256 * 1024; // of a file
-const PIECE = 16 * 1024; // bytes, whose words take about a millisecond
-const BATCH = 8; // files of a folder, which are open at a time
+const PIECE = 16 * 1024; // bytes; their words take about a millisecond
+const BATCH = 8; // files of a folder that are open at a time
 const ATTRIBUTES = 'standard::name,standard::display-name,standard::type,standard::fast-content-type,standard::size,' +
     'standard::is-hidden,standard::is-backup,time::modified,time::modified-usec,id::file';
 const NEWLINE = 10, SPACE = 32;
 
-const decoder = new TextDecoder(); // what is not UTF-8 becomes signs that are in no word
+const decoder = new TextDecoder(); // bytes that are not UTF-8 become characters that belong to no word
 
 const timeOf = info => info.get_attribute_uint64('time::modified') + info.get_attribute_uint32('time::modified-usec') / 1e6;
 
-// Not each backend sets these.
+// Some backends do not set these.
 const isHidden = info => ['standard::is-hidden', 'standard::is-backup'].some(name => info.get_attribute_boolean(name));
 
-// By the name alone.
+// Decides by the name alone.
 function mayBeText(info) {
     const type = info.get_attribute_string('standard::fast-content-type');
     return type !== null && (Gio.content_type_is_a(type, 'text/plain') || Gio.content_type_is_unknown(type));
 }
 
-// What nobody waits for may fail.
+// Closes in the background; a failure does not matter.
 function close(stream) {
     stream.close_async(GLib.PRIORITY_LOW, null, null);
 }
@@ -52,7 +52,7 @@ export class Crawler {
     #extras;
     #folders = new Map(); // URI → {id, watch}
     #ids = new Set(); // of these folders
-    #others = new Map(); // id of one of these folders → another way to it, for when that one is gone
+    #others = new Map(); // id of one of these folders → another path to it, used when the first is gone
     #index;
     #isRunning = false;
     #queue = new Map(); // URI → a file or folder to look at
@@ -99,14 +99,14 @@ export class Crawler {
         }).finally(() => {
             this.#isRunning = false;
             if (this.#queue.size > 0 && !signal.aborted)
-                this.#start(); // what was added while the index was tidied
+                this.#start(); // files may have been added while the index was tidied
             else
                 this.#whenIdle.splice(0).forEach(tell => tell());
         });
     }
 
     async #run(signal) {
-        // What is added meanwhile comes at the end of the map, and so of the loop.
+        // Files that are added meanwhile come at the end of the map, and so of the loop.
         for (const [uri, file] of this.#queue) {
             this.#queue.delete(uri);
             // eslint-disable-next-line no-await-in-loop
@@ -115,7 +115,7 @@ export class Crawler {
         await this.#index.tidy();
     }
 
-    // Files may be gone, or not be readable: then they are not found.
+    // Files may be gone or unreadable; these are left out.
     async #skipErrors(call, signal) {
         try {
             return await call();
@@ -176,7 +176,7 @@ export class Crawler {
                 return;
             const files = [];
             for (const info of infos.filter(info => !isHidden(info))) {
-                const child = children.get_child(info); // its name may be no text
+                const child = children.get_child(info); // its name may not be valid text
                 if (info.get_file_type() === FileType.DIRECTORY)
                     this.#queue.set(child.get_uri(), child);
                 else
@@ -190,7 +190,7 @@ export class Crawler {
 
     // Symbolic links, sockets and devices are left alone.
     async #read(file, info, signal) {
-        signal.throwIfAborted(); // what is read is for an index that has been cleared
+        signal.throwIfAborted(); // the index may have been cleared since
         const uri = file.get_uri(), time = timeOf(info), known = this.#index.get(uri);
         if (info.get_file_type() !== FileType.REGULAR)
             return;
@@ -211,7 +211,7 @@ export class Crawler {
     }
 
     async #readText(stream, size, number, signal) {
-        let rest = new Uint8Array(); // the last word of a piece, which may go on in the next
+        let rest = new Uint8Array(); // the last word of a piece, which may continue in the next piece
         for (let left = size; left > 0;) {
             /* eslint-disable no-await-in-loop */
             const bytes = await stream.read_bytes_async(PIECE, GLib.PRIORITY_LOW, signal.cancellable);

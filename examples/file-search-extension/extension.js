@@ -26,14 +26,14 @@ function toFolders(names) {
         return names.map(name => Gio.File.new_for_commandline_arg(name));
     const kinds = [DIRECTORY_DOCUMENTS, DIRECTORY_DESKTOP, DIRECTORY_DOWNLOAD];
     const paths = kinds.map(kind => GLib.get_user_special_dir(kind));
-    // One that does not exist stands for the home folder, which is too much.
+    // A null path stands for the home folder, which is too much.  A folder that does not exist does so too.
     return paths.filter(path => path !== null && path !== GLib.get_home_dir()).map(path => Gio.File.new_for_path(path));
 }
 
 export default class FileSearchExtension extends Extension {
     enable() {
-        // A scheduler of its own: what other extensions do to theirs is nothing to it.  Its tasks make way for frames:
-        // the Shell's stage tells when they are due.
+        // A separate scheduler is independent of other extensions.  Its tasks make way for frames: the Shell's stage
+        // tells when they are due.
         this._extras = PrioSched.web.extras.newScheduler();
         this._extras.followFrameClock(global.stage);
 
@@ -43,7 +43,7 @@ export default class FileSearchExtension extends Extension {
         this._settingsId = this._settings.connect('changed::folders', () => this._crawl());
         this._crawl();
 
-        // The Shell takes no provider that has an app before it knows which apps are allowed.
+        // The Shell accepts a provider with an app only after it knows which apps are allowed.
         this._parental = ParentalControlsManager.getDefault();
         this._parentalId = this._parental.connect('app-filter-changed', () => this._register());
         this._register();

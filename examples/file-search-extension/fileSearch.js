@@ -1,6 +1,4 @@
-// fileSearch.js: what the overview asks for files
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// fileSearch.js: the provider of search results that the overview calls
 
 import Gio from 'gi://Gio';
 import GLib from 'gi://GLib';
@@ -18,7 +16,7 @@ const MAX_RESULTS = 20;
 const HOME = GLib.get_home_dir();
 
 export class FileSearch {
-    #controller = null; // of the last search
+    #controller = null; // controller of the last search
     #extras;
     #index;
 
@@ -56,7 +54,8 @@ export class FileSearch {
         return this.getInitialResultSet(terms, cancellable);
     }
 
-    // What has been found so far; if that is nothing, the first that is found while files are still indexed.
+    // Returns the files that have been found so far.  If there are none yet, it waits for the first while files are
+    // still indexed.
     async #search(terms, signal) {
         const {adopt, scheduler} = this.#extras;
         const query = await this.#index.query(terms, signal);
@@ -74,7 +73,7 @@ export class FileSearch {
         return results;
     }
 
-    // Results that come later are shown after the others, so that nothing moves where somebody is about to click.
+    // Later results are shown after the others, so that nothing moves just before the user clicks.
     async #showMore(query, terms, results) {
         while (results.length < MAX_RESULTS) {
             /* eslint-disable no-await-in-loop */
@@ -82,7 +81,7 @@ export class FileSearch {
             const more = await this.#index.best(query, MAX_RESULTS);
             results.push(...more.filter(uri => !results.includes(uri)));
             results.length = Math.min(results.length, MAX_RESULTS);
-            // The Shell has no other way for results that come later.
+            // The Shell has no other function to add later results.
             await this.display.updateSearch([...results], terms, () => {});
             /* eslint-enable no-await-in-loop */
         }
@@ -94,7 +93,7 @@ export class FileSearch {
 
     async getResultMetas(uris) {
         return uris.map(uri => {
-            const name = this.#index.get(uri)?.name ?? uri; // the file may be gone meanwhile
+            const name = this.#index.get(uri)?.name ?? uri; // the file may have been removed meanwhile
             const folder = Gio.File.new_for_uri(uri).get_parent()?.get_parse_name() ?? '';
             const [type] = Gio.content_type_guess(name, null);
             return {
@@ -112,7 +111,7 @@ export class FileSearch {
             .catch(error => Main.notifyError(name, error.message));
     }
 
-    // Where the app's icon is clicked.
+    // Called when the app's icon is clicked.
     launchSearch() {
         this.appInfo.launch([], global.create_app_launch_context(0, -1));
     }

@@ -1,7 +1,8 @@
-// watches.js: tells what changes in folders
+// watches.js: reports changes in folders
 //
-// Each watch is a source of the main context in which it was made, and a main loop looks at all of its sources each time
-// round: some thousand would slow down all that the Shell does.  They have a context of their own, looked at once a second.
+// Each watch is a source of the main context in which it was made, and a main loop looks at all of its sources in each
+// iteration: some thousand would slow down the whole Shell.  So they have a separate context, which is iterated once a
+// second.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -10,7 +11,7 @@ import GLib from 'gi://GLib';
 
 const {FileMonitorEvent, FileMonitorFlags} = Gio;
 
-const MAX_WATCHES = 4000; // of the kernel's, of which all programs have some ten thousand
+const MAX_WATCHES = 4000; // inotify watches; the kernel lets all programs of a user have some ten thousand
 
 export class Watches {
     #changed;
@@ -31,7 +32,7 @@ export class Watches {
         GLib.source_remove(this.#id);
     }
 
-    // Gives the watch, or null.  GIO has no asynchronous way to watch a folder; the kernel is quick to.
+    // Returns the watch, or null.  GIO cannot watch a folder asynchronously, but the kernel answers quickly.
     add(folder) {
         if (this.#size >= MAX_WATCHES)
             return null;
@@ -39,7 +40,7 @@ export class Watches {
         try {
             const watch = folder.monitor_directory(FileMonitorFlags.WATCH_MOVES, null);
             watch.connect('changed', (_, file, other, event) => {
-                // While a file is written to it is not read.
+                // A file is not read while it is being written.
                 if (event === FileMonitorEvent.CHANGED || event === FileMonitorEvent.ATTRIBUTE_CHANGED)
                     return;
                 this.#changed(file);

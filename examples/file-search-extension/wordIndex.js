@@ -2,26 +2,26 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// A letter of a script that is written without spaces is a word.
+// In scripts without spaces each letter counts as a word.
 const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}';
 const WORD = new RegExp(`[${CJK}]|(?:(?![${CJK}])[\\p{L}\\p{N}]){2,40}`, 'gu');
 
-const MAX_SIZE = 4000000; // places of words; beyond that, files are found by their names only
-const MAX_TERMS = 15; // whose bits, twice, fit a small integer
-const STEP = 1000; // places looked at between two questions whether it is time to yield
+const MAX_SIZE = 4000000; // places of words; beyond this size, files are found by name only
+const MAX_TERMS = 15; // two bits a term fit into a small integer
+const STEP = 1000; // places to look at before asking whether to yield
 
-// Without case and accents.
+// Splits a text into words, without case and accents.
 export function wordsOf(text) {
     return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().match(WORD) ?? [];
 }
 
-// Files that have all terms in their names come first, and then the youngest.
+// Files that have all terms in their names come first, then the most recent ones.
 const isBetter = (a, b) => a.named === b.named ? a.time > b.time : a.named;
 
-// What a search has found, and goes on to find.
+// A search: the files that it has found, and will find.
 class Query {
     #terms;
-    #all; // a bit for each term
+    #all; // one bit for each term
     #found = new Map(); // number of a file → the bits of its terms, and above those the bits of the terms in its name
     #new = []; // numbers of the files that have all terms, and have not been taken
     #wake = null;
@@ -31,7 +31,7 @@ class Query {
         this.#all = (1 << this.#terms.length) - 1;
     }
 
-    // Tells of a word that these files have; gives how many of them had to be looked at.
+    // Reports files that have a word; returns how many of them were looked at.
     offer(word, get, isName) {
         let bits = 0;
         this.#terms.forEach((term, i) => {
@@ -63,19 +63,19 @@ class Query {
         return this.#new.splice(0);
     }
 
-    // Until something has been found that has not been taken.
+    // Waits until there is a result that has not been taken.
     async more() {
         if (this.#new.length === 0)
             await new Promise(resolve => (this.#wake = resolve));
     }
 }
 
-// Lists of numbers, in two arrays: the garbage collector looks at each array that there is, and thousands would take it
-// longer than a frame.  A list is the place of its last number, and 0 if it is empty.
+// Lists of numbers, in two arrays: the garbage collector looks at each array, and with thousands of them it would take
+// longer than a frame.  A list is the index of its last number, and 0 if it is empty.
 class Lists {
     #numbers = new Uint32Array(1024);
     #before = new Uint32Array(1024); // places
-    #free = 0; // a list of places
+    #free = 0; // head of the list of free places
     #end = 1;
 
     clear() {
@@ -123,18 +123,18 @@ class Lists {
     }
 }
 
-// Files have numbers, which are never used again: a file that is gone needs only be forgotten, and what words tell of it
-// counts for nothing.  A word tells of a file once for each piece of it at most.
+// Files have numbers that are never used again: a removed file is only forgotten, and words may still refer to its
+// number, which is ignored.  A word refers to a file at most once for each piece of the file.
 export class WordIndex {
     #extras;
     #files = new Map(); // number → {uri, name, time}
     #numbers = new Map(); // URI → number
     #lists = new Lists();
-    #names = new Map(); // word → list of the numbers of the files that have it in their names
-    #words = new Map(); // word → list of the numbers of the files that have it in them
+    #names = new Map(); // word → list of the numbers of the files with this word in their names
+    #words = new Map(); // word → list of the numbers of the files with this word in their text
     #size = 0; // places of all words
     #last = 0;
-    #nGone = 0; // files that words still tell of
+    #nGone = 0; // removed files that words still refer to
     #steps = 0;
     #queries = new Set();
 
@@ -157,7 +157,7 @@ export class WordIndex {
         return this.#files.get(this.#numbers.get(uri));
     }
 
-    // Adds a file, or puts it in place of what had its URI; gives its number.
+    // Adds a file, which replaces an earlier one with the same URI; returns its number.
     add(file) {
         this.remove(file.uri);
         const number = ++this.#last;
@@ -197,7 +197,7 @@ export class WordIndex {
         }
     }
 
-    // Lets go of what words still tell of files that are gone, if that is more than half.
+    // Removes references to deleted files, if they are more than half.
     async tidy() {
         if (this.#nGone < STEP + this.#files.size)
             return;
@@ -219,7 +219,7 @@ export class WordIndex {
         }
     }
 
-    // Whether it is time to yield.  To ask costs as much as some words.
+    // Returns whether it is time to yield.  Asking costs as much as a few words.
     #isTime(steps) {
         this.#steps += 1 + steps;
         if (this.#steps < STEP)
@@ -228,8 +228,8 @@ export class WordIndex {
         return this.#extras.shouldYield();
     }
 
-    // Finds the files that have, for each of the terms, a word that begins with it.  The query goes on to find what is
-    // added, until signal is aborted.
+    // Finds the files that have, for each term, a word that begins with it.  The query also finds files that are added
+    // later, until signal is aborted.
     async query(terms, signal) {
         signal.throwIfAborted();
         const query = new Query(wordsOf(terms.join(' ')));
@@ -245,7 +245,7 @@ export class WordIndex {
         return query;
     }
 
-    // The URIs of the best of what the query has found since it was asked last.
+    // Returns the URIs of the best results since the last call.
     async best(query, max) {
         const best = [];
         for (const number of query.take()) {

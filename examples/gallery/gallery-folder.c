@@ -36,7 +36,7 @@ is_picture (GFileInfo *info)
   return type != NULL && g_content_type_is_a (type, "image/*") && strstr (g_file_info_get_name (info), "-symbolic") == NULL;
 }
 
-/* Adds the pictures of @folder, and the folders in it to @folders. */
+/* Adds the pictures of @folder, and queues its subfolders in @folders. */
 static gboolean
 look_into (GFile *folder, GQueue *folders, GPtrArray *pictures, GCancellable *cancellable, GError **error)
 {
@@ -57,7 +57,7 @@ look_into (GFile *folder, GQueue *folders, GPtrArray *pictures, GCancellable *ca
   return FALSE;
 }
 
-/* A folder need not have a path: that of a resource has an address alone. */
+/* A folder need not have a path: the folder of a resource has only a URI. */
 static char *
 name_of (GFile *file)
 {
@@ -74,7 +74,7 @@ compare (gconstpointer a, gconstpointer b)
   return strcmp (name_a, name_b);
 }
 
-/* What cannot be read is passed over, unless there is nothing else.
+/* Skips files that cannot be read, and fails if no other is left.
  *
  * Returns: (transfer full) (nullable) (element-type GFile): the pictures by their names, or %NULL with @error set */
 GPtrArray *

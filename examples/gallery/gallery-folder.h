@@ -5,8 +5,8 @@
 
 #include <gio/gio.h>
 
-/* The folders to be looked through where none is given. */
+/* Returns the folders to look through if the user gives none. */
 GPtrArray *gallery_folder_list_default (void);
 
-/* Looks for pictures in @folders, GFile, and in the folders in them; in any thread. */
+/* Looks for pictures in @folders, GFile, and in their subfolders.  Any thread may call it. */
 GPtrArray *gallery_folder_find (GPtrArray *folders, GCancellable *cancellable, GError **error);

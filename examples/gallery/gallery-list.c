@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-list.c: the list of rows, which tells the loader what is in view
  *
- * GTK binds more rows than one sees, before and after them.  The adjustment says which of them are in view.
+ * GTK binds more rows than are visible, before and after them.  The adjustment says which of them are in view.
  */
 
 #include "config.h"
@@ -50,7 +50,7 @@ set_up (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer list)
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12), *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
   Parts *parts = g_new (Parts, 1);
 
-  /* The texts say all that the picture could. */
+  /* The texts describe the picture completely. */
   parts->picture = g_object_new (GTK_TYPE_IMAGE, "pixel-size", PICTURE_SIZE, "accessible-role",
                                  GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL);
   parts->title = make_label (NULL);
@@ -105,7 +105,7 @@ unbind (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer list)
     gallery_loader_leave (self->loader, row);
 }
 
-/* The list has been scrolled, or has another size.  All rows are of the same height. */
+/* Called when the list has been scrolled or resized.  All rows are of the same height. */
 static void
 place_changed (GtkAdjustment *place, gpointer list)
 {
@@ -130,7 +130,7 @@ opened (GObject *parent, GAsyncResult *result, gpointer list)
   g_autofree char *text = NULL, *markup = NULL;
   GtkWidget *toasts = gtk_widget_get_ancestor (GTK_WIDGET (self), ADW_TYPE_TOAST_OVERLAY);
 
-  /* Without an overlay the window is gone. */
+  /* Without an overlay, the window has been closed. */
   if (gtk_show_uri_full_finish (GTK_WINDOW (parent), result, &error) || toasts == NULL
       || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return;
@@ -139,7 +139,7 @@ opened (GObject *parent, GAsyncResult *result, gpointer list)
   adw_toast_overlay_add_toast (ADW_TOAST_OVERLAY (toasts), adw_toast_new (markup));
 }
 
-/* Opens the picture in a program of the user's, or says why it cannot. */
+/* Opens the picture in its default program, or reports why it cannot. */
 static void
 activated (GtkListView *view, guint position, gpointer list)
 {
@@ -150,7 +150,7 @@ activated (GtkListView *view, guint position, gpointer list)
                      g_object_ref (self));
 }
 
-/* Instead of what it showed; without @model nothing.  The loader that it had is asked for nothing any more. */
+/* Shows @model in place of the previous one, or nothing if it is NULL.  The previous loader gets no more requests. */
 void
 gallery_list_show (GalleryList *self, GalleryModel *model, GalleryLoader *loader)
 {

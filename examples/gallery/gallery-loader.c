@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-loader.c: has the rows of a model decoded, those in view first
  *
- * By prio-sched, each row has a task in a group with a limit, whose work is done in a thread.  Rows in view are user-blocking,
- * the next screen is user-visible, all the rest is background, and that changes as one scrolls (../row-tasks.c).  What
- * is left is aborted, and begins anew in the background.  Where it was being decoded, the thread goes on to the end of that,
- * which nobody can stop, and what comes of it is given up; so gallery-thumbnail.c decodes nothing that takes very long.
+ * With prio-sched, each row has a task in a group with a limit, and a thread does its work.  Rows in view are user-blocking,
+ * the next screen is user-visible, all other rows are background; this changes as the user scrolls (../row-tasks.c).  The task
+ * of a row that leaves the list is aborted, and starts again in the background.  A thread that was decoding it cannot be
+ * stopped: it finishes, and its result is dropped; so gallery-thumbnail.c refuses pictures that take very long.
  *
- * By idles, each row that the list shows has an idle source, which is removed when the row is left, and one more decodes the
- * rest.  GLib calls all that are ready before it looks at the window again, in the order in which they were added.  They decode
- * in the main loop, as idle sources do that need no thread: so what one compares is the order, and where the work is done.
+ * With idle sources, each row that the list shows has an idle source, which is removed when the row leaves the list, and one
+ * more decodes all other rows.  GLib calls all ready sources in the order in which they were added, before it looks at the
+ * window again.  They decode in the main loop.  So the two ways differ in the order, and in where the work is done.
  */
 
 #include "gallery-loader.h"
 
 #include "../row-tasks.h"
 
-#define N_POSTED 100 /* rows at a time */
-#define MAX_WAIT 300 /* ms, for threads at the end of the program */
+#define N_POSTED 100 /* rows posted at a time */
+#define MAX_WAIT 300 /* ms to wait for threads at the end of the program */
 
 struct _GalleryLoader
 {
@@ -25,13 +25,13 @@ struct _GalleryLoader
   guint limit, first, n_view;
   gboolean logs, paused, is_closed, is_started;
   GalleryWay way;
-  GHashTable *shown; /* of the row's number: those that the list has and that are not complete; values are ids of idles, or 0 */
-  GHashTable *left;  /* of the row's number: those that the list has just let go of */
-  guint will_give_up; /* the source that gives those up, or 0 */
+  GHashTable *shown; /* row number → id of its idle source, or 0: the rows that the list has and that are not complete */
+  GHashTable *left;  /* row numbers: the rows that the list has just let go of */
+  guint will_give_up; /* the source that aborts the work for those rows, or 0 */
   guint n_loads;      /* rows that are being decoded */
 
-  /* By prio-sched; the tasks of all rows stay in the scheduler, which is paused otherwise. */
-  RowTasks *tasks;   /* or NULL: it has not begun */
+  /* With prio-sched: the tasks of all rows; otherwise the scheduler is paused and keeps them. */
+  RowTasks *tasks;   /* NULL before the first row starts */
   PrioTask *posting; /* posts the rows of the background, or NULL */
   guint next_posted;
 
@@ -39,9 +39,9 @@ struct _GalleryLoader
   guint next_rest, rest;
 };
 
-static guint n_loaders; /* that have not been finalized */
+static guint n_loaders; /* loaders that have not been finalized */
 
-/* A row that is decoded in a thread. */
+/* A row that a thread decodes. */
 typedef struct
 {
   GalleryLoader *loader;
@@ -105,7 +105,7 @@ decoded (GObject *source, GAsyncResult *result, gpointer data)
   GalleryThumbnail *thumbnail = prio_task_propagate_pointer (PRIO_TASK (result), &error);
 
   self->n_loads--;
-  /* A row that was left may have another task by now, and all of it may have been given up. */
+  /* The row may have left the list and have another task by now, and the whole loader may be closed. */
   if (g_cancellable_is_cancelled (prio_task_get_signal (task)))
     say (self, "given-up", load->row, "");
   else
@@ -114,7 +114,7 @@ decoded (GObject *source, GAsyncResult *result, gpointer data)
       set_done (self, load->row, thumbnail, error);
     }
   g_clear_pointer (&thumbnail, gallery_thumbnail_free);
-  /* Now the next one may begin. */
+  /* Now the next row may start. */
   prio_task_return_boolean (task, TRUE);
   if (self->is_closed && self->n_loads == 0)
     finalize (self);
@@ -137,7 +137,7 @@ load (PrioTask *task, guint row, gpointer data)
   prio_task_wait_async (decoding, decoded, new_load);
 }
 
-/* A step: posts some rows of all that are left. */
+/* A step: posts some of the rows that are left. */
 static gboolean
 post_some (PrioTask *task, gpointer data)
 {
@@ -199,7 +199,7 @@ decode_rest (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Has @row decoded, as one that the list has. */
+/* Starts to decode @row, which the list shows. */
 static void
 want (GalleryLoader *self, guint row)
 {
@@ -219,7 +219,7 @@ want (GalleryLoader *self, guint row)
   g_hash_table_insert (self->shown, GUINT_TO_POINTER (row), GUINT_TO_POINTER (id));
 }
 
-/* What is being decoded in a thread goes on. */
+/* Aborts all work; a picture that a thread is decoding is finished. */
 static void
 stop (GalleryLoader *self)
 {
@@ -277,7 +277,7 @@ start (GalleryLoader *self)
     want (self, GPOINTER_TO_UINT (row->data));
 }
 
-/* What is left is decoded in this way from now on. */
+/* The rows that are left are decoded @way from now on. */
 void
 gallery_loader_set_way (GalleryLoader *self, GalleryWay way, gboolean paused)
 {
@@ -293,7 +293,7 @@ gallery_loader_set_way (GalleryLoader *self, GalleryWay way, gboolean paused)
     start (self);
 }
 
-/* The rows from @first on are in view, as many as @n_rows. */
+/* Called when @n_rows rows, starting with @first, are in view. */
 void
 gallery_loader_set_view (GalleryLoader *self, guint first, guint n_rows)
 {
@@ -310,7 +310,7 @@ gallery_loader_set_view (GalleryLoader *self, guint first, guint n_rows)
     start (self);
 }
 
-/* The list has a widget for @row. */
+/* Called when the list has a widget for @row. */
 void
 gallery_loader_enter (GalleryLoader *self, GalleryRow *row)
 {
@@ -327,7 +327,7 @@ gallery_loader_enter (GalleryLoader *self, GalleryRow *row)
   want (self, number);
 }
 
-/* What was begun for the row is aborted, and it is one of the rest again. */
+/* Aborts the work for the row, which becomes one of the background again. */
 static void
 give_up (GalleryLoader *self, guint row)
 {
@@ -356,8 +356,8 @@ give_up_left (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The list has no widget for @row any more.  It may get another one at once: so what was begun for it is aborted once the list
- * has been laid out, before anything else is begun. */
+/* Called when the list has no widget for @row any more.  Because it may get another one at once, the work is aborted only
+ * after the list has been laid out, before any other work starts. */
 void
 gallery_loader_leave (GalleryLoader *self, GalleryRow *row)
 {
@@ -376,7 +376,7 @@ gallery_loader_leave (GalleryLoader *self, GalleryRow *row)
     self->will_give_up = g_idle_add_full (G_PRIORITY_HIGH, give_up_left, self, NULL);
 }
 
-/* @scheduler is the loader's alone, which pauses it.  @limit is how many rows are decoded at a time.  With @logs it prints what it does. */
+/* Only this loader uses @scheduler, and pauses it.  @limit is how many rows are decoded at a time.  With @logs it prints what it does. */
 GalleryLoader *
 gallery_loader_new (PrioScheduler *scheduler, GalleryModel *model, guint limit, gboolean logs)
 {
@@ -393,7 +393,7 @@ gallery_loader_new (PrioScheduler *scheduler, GalleryModel *model, guint limit, 
   return self;
 }
 
-/* What is still decoded has been aborted, and what comes of it is given up. */
+/* Frees the loader.  Pictures that are still being decoded have been aborted, and their results are dropped. */
 void
 gallery_loader_free (GalleryLoader *self)
 {
@@ -417,7 +417,7 @@ over (gpointer is_over)
   return G_SOURCE_REMOVE;
 }
 
-/* Waits until nothing is decoded for loaders that have been freed, but not for long; for the end of a program. */
+/* Waits at the end of the program, for a short time at most, until freed loaders have stopped decoding. */
 void
 gallery_loader_wait_for_all (void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-model.c: very many rows, each with a picture
  *
- * The pictures of a folder come again and again, and each row has its own as if it were another one.  Of each row that has been
- * decoded its colour stays.  Its thumbnail stays only as long as somebody has the row, and with the last ones that nobody has.
+ * The pictures of a folder repeat, and each row treats its picture as a different one.  The model keeps the colour of each
+ * decoded row.  It keeps thumbnails only of rows that are in use, and of the last MAX_KEPT that were.
  */
 
 #include "config.h"
@@ -11,16 +11,16 @@
 
 #include <glib/gi18n.h>
 
-#define MAX_KEPT 1000 /* rows with a thumbnail that nobody asks for */
+#define MAX_KEPT 1000 /* unused rows that keep their thumbnails */
 
 struct _GalleryRow
 {
   GObject parent_instance;
-  GalleryModel *model; /* or NULL: it has gone */
+  GalleryModel *model; /* NULL once the model has gone */
   guint number;
   GdkPaintable *picture; /* or NULL */
   char *title, *subtitle;
-  gboolean is_complete; /* it has its thumbnail, or cannot have one */
+  gboolean is_complete; /* TRUE once it has its thumbnail, or cannot have one */
 };
 
 struct _GalleryModel
@@ -28,10 +28,10 @@ struct _GalleryModel
   GObject parent_instance;
   GPtrArray *files;
   guint n_rows, n_done;
-  GalleryRow **rows;    /* not held, or NULL: nobody has it */
-  GdkTexture **colours; /* of the files, or NULL */
+  GalleryRow **rows;    /* weak pointers; NULL for rows that are not in use */
+  GdkTexture **colours; /* colours of the decoded files, or NULL */
   guint8 *done;         /* of each row */
-  GQueue kept;          /* GalleryRow, held; the latest first */
+  GQueue kept;          /* unused GalleryRow objects, owned; the latest first */
 };
 
 enum
@@ -102,7 +102,7 @@ gallery_row_is_complete (GalleryRow *self)
   return self->is_complete;
 }
 
-/* @picture is NULL where there is none yet. */
+/* Shows @picture, or NULL while there is none. */
 static void
 gallery_row_show (GalleryRow *self, gpointer picture, char *subtitle)
 {
@@ -195,7 +195,7 @@ gallery_model_class_init (GalleryModelClass *class)
   G_OBJECT_CLASS (class)->finalize = gallery_model_finalize;
 }
 
-/* @files has one at least: GFile.
+/* Makes a model of @files, of GFile; there is at least one.
  *
  * Returns: (transfer full): a list of GalleryRow */
 GalleryModel *
@@ -217,14 +217,14 @@ gallery_model_get_n_rows (GalleryModel *self)
   return self->n_rows;
 }
 
-/* How many rows have been decoded, or could not be. */
+/* Returns how many rows have been decoded or have failed. */
 guint
 gallery_model_get_n_done (GalleryModel *self)
 {
   return self->n_done;
 }
 
-/* Returns: (transfer none): which picture belongs to @row */
+/* Returns: (transfer none): the picture of @row */
 GFile *
 gallery_model_get_file (GalleryModel *self, guint row)
 {
@@ -245,7 +245,7 @@ keep (GalleryModel *self, GalleryRow *row)
     g_object_unref (g_queue_pop_tail (&self->kept));
 }
 
-/* Without @thumbnail the picture could not be decoded, as @error says. */
+/* Stores the result of @row.  @thumbnail is NULL if the picture could not be decoded; @error then says why. */
 void
 gallery_model_set_done (GalleryModel *self, guint row, GalleryThumbnail *thumbnail, const GError *error)
 {

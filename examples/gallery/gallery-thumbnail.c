@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-thumbnail.c: a picture, decoded and made small
  *
- * It is called in threads: nothing here knows of a widget.
+ * Threads call it: it uses no widget.
  */
 
 #include "config.h"
@@ -11,12 +11,12 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
-#define SIZE 96 /* pixels, at most, in both directions */
+#define SIZE 96 /* largest width and height of a thumbnail, pixels */
 
-/* What is larger is not decoded: nobody can stop a decoder that has begun. */
+/* Larger pictures are not decoded, because a decoder cannot be stopped. */
 #define MAX_BYTES (100 * 1000 * 1000)
 #define MAX_PIXELS (64 * 1000 * 1000)
-#define MAX_HEAD (256 * 1024) /* bytes that are looked at for the size of a picture */
+#define MAX_HEAD (256 * 1024) /* bytes to read for the size of a picture */
 #define MAX_PIECE 4096
 
 /* Pixels as gdk_texture_download () gives them: four bytes each, multiplied by their opacity, so that they can be averaged. */
@@ -26,7 +26,7 @@ typedef struct
   guint width, height;
 } Pixels;
 
-/* The mean of the pixels of @all from @x0, @y0 to before @x1, @y1. */
+/* Returns the mean of the pixels of @all from @x0, @y0 up to, but not including, @x1, @y1. */
 static void
 average (Pixels all, guint x0, guint y0, guint x1, guint y1, guint8 *mean)
 {
@@ -46,7 +46,7 @@ average (Pixels all, guint x0, guint y0, guint x1, guint y1, guint8 *mean)
     mean[i] = (guint8) (sums[i] / n);
 }
 
-/* Each pixel of @small is the mean of those of @all in its place. */
+/* Makes each pixel of @small the mean of the corresponding pixels of @all. */
 static void
 scale (Pixels all, Pixels small)
 {
@@ -79,7 +79,7 @@ static void
 size_prepared (GdkPixbufLoader *loader, int width, int height, gpointer n_pixels)
 {
   *(guint64 *) n_pixels = (guint64) width * (guint64) height;
-  /* What draws shapes does so when the loader is closed. */
+  /* Decoders of vector formats draw when the loader is closed. */
   gdk_pixbuf_loader_set_size (loader, 1, 1);
 }
 
@@ -92,8 +92,8 @@ read_uint32 (const guint8 *data)
   return GUINT32_FROM_BE (value);
 }
 
-/* How many pixels the picture says it has, or 0 if its beginning does not tell.  Of PNG the place is known, also where the
- * loader reads all that there is. */
+/* Returns how many pixels the picture has by its header, or 0 if that is not known.  For PNG the header is parsed here,
+ * because some loaders read the whole file first. */
 static guint64
 count_pixels (GBytes *bytes)
 {
@@ -117,7 +117,7 @@ count_pixels (GBytes *bytes)
   return n_pixels;
 }
 
-/* Returns: (transfer full) (nullable): what is in @file, or %NULL with @error set, also if that is too large */
+/* Returns: (transfer full) (nullable): the contents of @file, or %NULL with @error set, also if they are too large */
 static GBytes *
 read_picture (GFile *file, GCancellable *cancellable, GError **error)
 {
@@ -127,7 +127,7 @@ read_picture (GFile *file, GCancellable *cancellable, GError **error)
 
   if (info == NULL)
     return NULL;
-  /* Which not every backend sets. */
+  /* Some backends do not set the size. */
   if (g_file_info_get_attribute_uint64 (info, G_FILE_ATTRIBUTE_STANDARD_SIZE) > MAX_BYTES)
     {
       g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, _("The file is too large"));
@@ -144,7 +144,7 @@ read_picture (GFile *file, GCancellable *cancellable, GError **error)
   return g_steal_pointer (&bytes);
 }
 
-/* Returns: (transfer full) (nullable): %NULL with @error set if @file has no picture, or nobody wants it any more */
+/* Returns: (transfer full) (nullable): %NULL with @error set if @file has no picture, or if it was cancelled */
 GalleryThumbnail *
 gallery_thumbnail_new (GFile *file, GCancellable *cancellable, GError **error)
 {

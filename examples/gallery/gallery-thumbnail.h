@@ -9,7 +9,7 @@ typedef struct
 {
   GdkTexture *texture;
   GdkTexture *colour; /* a single pixel: the mean of the picture */
-  int width, height;  /* of the picture itself */
+  int width, height;  /* size of the picture before scaling */
 } GalleryThumbnail;
 
 GalleryThumbnail *gallery_thumbnail_new (GFile *file, GCancellable *cancellable, GError **error);

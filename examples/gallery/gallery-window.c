@@ -14,12 +14,12 @@
 typedef struct
 {
   GtkWidget *window, *title, *stack, *list, *status, *progress;
-  GtkWidget *bottom; /* what is there as long as pictures are shown */
+  GtkWidget *bottom; /* visible while pictures are shown */
   GalleryOptions options;
-  GalleryModel *model;   /* or NULL: nothing is shown */
+  GalleryModel *model;   /* NULL if nothing is shown */
   GalleryLoader *loader; /* or NULL */
   PrioTaskController *finding;
-  guint n_shown; /* rows that the progress tells of */
+  guint n_shown; /* number of rows in the progress text */
 } Window;
 
 static void
@@ -41,7 +41,7 @@ state_of (Window *self, const char *name)
   return g_action_get_state (g_action_map_lookup_action (G_ACTION_MAP (self->window), name));
 }
 
-/* As the switches say. */
+/* Sets the way of decoding that the switches choose. */
 static void
 set_way (Window *self)
 {
@@ -90,7 +90,7 @@ found (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   g_autoptr (GPtrArray) files = prio_task_propagate_pointer (PRIO_TASK (result), &error);
 
-  /* The window may be gone, or looks into another folder. */
+  /* The window may have been closed, or have opened another folder. */
   if (g_cancellable_is_cancelled (prio_task_get_signal (PRIO_TASK (result))))
     return;
 
@@ -126,7 +126,7 @@ close_folder (Window *self)
   g_clear_object (&self->finding);
 }
 
-/* Shows the pictures of options.folder once they have been found. */
+/* Finds the pictures of options.folder and shows them. */
 static void
 open_folder (Window *self)
 {
@@ -197,7 +197,7 @@ show_about (GSimpleAction *action, GVariant *parameter, gpointer data)
                          _("Thumbnails of what is in view come first, and no frame is lost to the others."), NULL);
 }
 
-/* The progress is shown once in a frame, however many rows have been decoded. */
+/* Updates the progress once in a frame, however many rows have been decoded. */
 static gboolean
 tick (GtkWidget *progress, GdkFrameClock *clock, gpointer data)
 {
@@ -348,7 +348,7 @@ add_actions (Window *self, GtkApplication *application)
     gtk_application_set_accels_for_action (application, keys[i][0], (const char *[]) { keys[i][1], NULL });
 }
 
-/* The window owns what belongs to it. */
+/* The window owns all its data. */
 void
 gallery_window_open (AdwApplication *application, const GalleryOptions *options)
 {

@@ -9,7 +9,7 @@
 
 typedef struct
 {
-  GFile *folder; /* or NULL: the pictures of the system */
+  GFile *folder; /* NULL for the pictures of the system */
   gint n_rows, limit;
   gboolean idles, logs;
 } GalleryOptions;

@@ -51,7 +51,7 @@ activate (GApplication *application, gpointer options)
 int
 main (int argc, char **argv)
 {
-  /* One processor is left to the window. */
+  /* One processor remains free for the window. */
   GalleryOptions options = { .n_rows = N_ROWS, .limit = MAX (1, (gint) g_get_num_processors () - 1) };
   g_autoptr (AdwApplication) application = NULL;
   g_autoptr (GError) error = NULL;

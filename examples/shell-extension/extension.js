@@ -1,7 +1,7 @@
-// extension.js: counts files in the Shell, without it being felt
+// extension.js: counts files in the Shell, without slowing it down
 //
-// All of the work is one task of `background` priority, which lets whatever is more urgent
-// go first after every file: frames, input, and the Shell's own work.
+// All of the work is one task of `background` priority, which lets more urgent work run after every file: frames,
+// input, and the Shell's own work.
 //
 // For GNOME Shell 45 and later, whose extensions are ES modules; ../shell-extension-43 is the
 // same for Shell 43.

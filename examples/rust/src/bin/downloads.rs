@@ -3,8 +3,8 @@
 //!
 //!     downloads [FILE…]
 //!
-//! GIO reads each file, by default this program twenty times, with a bar and a button that stops it. With the argument `--quit` first, the
-//! program ends with the last one, and says how many could be read.
+//! GIO reads each file, by default this program twenty times, and has a progress bar and a button to stop it. If the first argument is
+//! `--quit`, the program ends after the last file, and prints how many could be read.
 
 use gtk::prelude::*;
 use gtk::{gio, glib};
@@ -26,7 +26,7 @@ async fn download(file: gio::File, bar: gtk::ProgressBar, signal: TaskSignal) ->
         }
         n_read += bytes.len();
         bar.set_fraction(n_read as f64 / size as f64);
-        yield_now().await; // input, frames, and what is more urgent
+        yield_now().await; // lets input, frames and more urgent tasks run
     }
 }
 
@@ -42,7 +42,7 @@ fn add_row(list: &gtk::Box, group: &TaskGroup, file: gio::File) -> JoinHandle<bo
     let controller = TaskController::new(Priority::UserVisible);
     let handle = group.spawn_local(controller.signal(), download(file, bar.clone(), controller.signal()));
     stop.connect_clicked(move |_| controller.abort(None));
-    // Of no group, so that it shows the end of one that was stopped before it began.
+    // Spawned outside of the group, so that it also reports a download that was stopped before it started.
     Scheduler::default().spawn_local(Priority::UserVisible, async move {
         let read = handle.await.unwrap_or_else(|error| Err(error.into()));
         let text = read.as_ref().map_or_else(|error| error.to_string(), |n_bytes| format!("{n_bytes} bytes"));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Counts the frames that a window draws beside 2,000 futures, or closures, of a millisecond each, which go on and on.
+//! Counts the frames that a window draws beside 2,000 futures, or closures, of a millisecond each, which run again and
+//! again.
 //!
 //!     flood [none|idle|spawn|ours]…
 //!
-//! Each word is a way to do so, which goes on for 3 seconds: not at all, by `glib::idle_add_local ()`, by
+//! Each word is a way to run them, for 3 seconds each: not at all, by `glib::idle_add_local ()`, by
 //! `glib::MainContext::spawn_local ()`, or by `Scheduler::spawn_local ()`. Without words, all of them are tried.
 
 use std::cell::{Cell, RefCell};
@@ -55,7 +56,7 @@ fn flood(way: &str, is_over: &Rc<Cell<bool>>, n_done: &Rc<Cell<u32>>) {
     }
 }
 
-/// Runs the main loop until a time: by a thread, as no source may get its turn.
+/// Runs the main loop for that time.  A thread ends it, because a timeout source might not get its turn.
 fn run_for(time: Duration) {
     let context = MainContext::default();
     let begun = Instant::now();

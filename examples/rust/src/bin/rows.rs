@@ -3,8 +3,8 @@
 //!
 //!     rows [N]
 //!
-//! Eight rows load at a time, in threads. A row that leaves the view is aborted: it loads nothing unless it has begun. With N, the program
-//! ends when so many rows have been loaded.
+//! Eight rows load at a time, in threads. A row that leaves the view is aborted: it loads nothing unless it has started. With N, the
+//! program ends when N rows have been loaded.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,13 +15,13 @@ use gtk::prelude::*;
 use gtk::{gio, glib};
 use prio_sched::{Priority, Scheduler, TaskController, TaskGroup};
 
-/// What a row shows: from a file, or the network. It takes a while.
+/// Returns the text of a row, as if from a file or the network.  It takes a while.
 fn load(name: &str) -> String {
     std::thread::sleep(Duration::from_millis(5));
     format!("{name}: {} letters", name.len())
 }
 
-/// The rows in view, and what aborts each.
+/// The rows in view, each with the controller that aborts it.
 type Loading = Rc<RefCell<HashMap<gtk::ListItem, TaskController>>>;
 
 fn factory(group: TaskGroup, loaded: impl Fn() + Clone + 'static) -> gtk::SignalListItemFactory {

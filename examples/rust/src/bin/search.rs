@@ -3,8 +3,8 @@
 //!
 //!     search [FOLDER [WORD]]
 //!
-//! Reading is background work; a search is what the user waits for, and the next letter aborts the search for the last one. With
-//! WORD, that is typed into the entry, and the program ends with the number of files that have it.
+//! Reading is background work; a search is user-blocking, and the next letter aborts it. With WORD, the program types it into
+//! the entry, prints the number of files that contain it, and ends.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -17,7 +17,7 @@ use gtk::prelude::*;
 use gtk::{gio, glib};
 use prio_sched::{yield_now, Priority, Scheduler, TaskController};
 
-/// Which files have which words.
+/// Maps words to the files that contain them.
 #[derive(Default)]
 struct Index {
     paths: Vec<PathBuf>,
@@ -35,7 +35,7 @@ impl Index {
     }
 }
 
-/// To be spawned as background work: files are read in threads, and after each, whatever is more urgent goes first.
+/// Reads the files in threads.  Spawn it as background work: more urgent tasks run after each file.
 async fn read(scheduler: Scheduler, index: Rc<RefCell<Index>>, folder: PathBuf) {
     let mut folders = vec![folder];
     while let Some(folder) = folders.pop() {
@@ -58,7 +58,7 @@ async fn read(scheduler: Scheduler, index: Rc<RefCell<Index>>, folder: PathBuf) 
     }
 }
 
-/// The files that have a word with `part` in it.
+/// Returns the files that have a word with `part` in it.
 async fn find(scheduler: &Scheduler, index: &RefCell<Index>, part: &str) -> Vec<String> {
     let words: Vec<String> = index.borrow().words.keys().cloned().collect();
     let mut found = BTreeSet::<usize>::new();
