@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* await.c: how tasks and continuations are awaited */
+/* await.c: awaits of tasks and continuations */
 
 #include "native.h"
 
-/* Somebody uses @self: a yield has not been forgotten. */
+/* Notes that @self is used: a yield has not been forgotten. */
 static void
 notice (FutureObject *self)
 {
@@ -19,7 +19,7 @@ typedef struct
   gboolean has_yielded;
 } AwaitObject;
 
-/* Whether @loop is known to run the main context of @self. */
+/* Returns whether @loop is known to run the main context of @self. */
 static gboolean
 is_checked (FutureObject *self, PyObject *loop)
 {
@@ -41,7 +41,7 @@ is_checked (FutureObject *self, PyObject *loop)
   return is_same;
 }
 
-/* Whether a task of asyncio runs its coroutine, which might be the awaiting one. */
+/* Returns whether a task of asyncio runs the coroutine of @self, which might be the awaiting one. */
 static gboolean
 is_run_by_asyncio (FutureObject *self)
 {
@@ -69,7 +69,8 @@ check_await (FutureObject *self)
   return is_right;
 }
 
-/* Raises @exception, which is @self's, or stands for it.  Many may share the reason of an abort, and each raises it anew. */
+/* Raises @exception, which belongs to @self or represents its exception.  Many may share the reason of an abort, and each
+ * raises it anew. */
 static PyObject *
 raise_exception (FutureObject *self, PyObject *exception)
 {
@@ -86,7 +87,7 @@ get_value (FutureObject *self)
   return Py_NewRef (self->value != NULL ? self->value : Py_None);
 }
 
-/* Raises the exception of @self, as what awaits it is to see it. */
+/* Raises the exception of @self, as its awaiting code gets it. */
 static PyObject *
 raise_here (FutureObject *self)
 {
@@ -194,7 +195,7 @@ future_get_loop (PyObject *object, PyObject *Py_UNUSED (ignored))
   return PyObject_CallMethod (object, "_loop_elsewhere", NULL);
 }
 
-/* Whether @callback wakes a task of asyncio up. */
+/* Returns whether @callback wakes up a task of asyncio. */
 static gboolean
 is_wakeup (PyObject *callback)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* driver.c: what runs coroutines where no loop of asyncio is running */
+/* driver.c: runs coroutines if no loop of asyncio is running */
 
 #include "native.h"
 
@@ -24,7 +24,7 @@ static PyMemberDef driver_members[] = {
 
 #define N_OBJECTS ((offsetof (DriverObject, thread) - offsetof (DriverObject, coroutine)) / sizeof (PyObject *))
 
-/* The drivers that have not ended with their first step and still live, in any thread; the interpreter's lock guards it. */
+/* The drivers that wait after their first step, in any thread; the interpreter's lock guards the list. */
 static GQueue standing = G_QUEUE_INIT;
 
 static int
@@ -59,7 +59,7 @@ driver_dealloc (PyObject *object)
   Py_TYPE (object)->tp_free (object);
 }
 
-/* The coroutine awaits @awaited. */
+/* Makes the coroutine wait for @awaited. */
 static PyObject *
 stand (DriverObject *self, PyObject *awaited)
 {
@@ -76,7 +76,7 @@ stand (DriverObject *self, PyObject *awaited)
   Py_RETURN_NONE;
 }
 
-/* The coroutine has ended with @value, or else with the exception that is set. */
+/* Settles the coroutine, which has ended with @value, or else with the exception that is set. */
 static PyObject *
 end (DriverObject *self, PyObject *value)
 {
@@ -99,7 +99,8 @@ end (DriverObject *self, PyObject *value)
   return result;
 }
 
-/* Stops if a coroutine goes on in the state of another task, in builds with a sanitizer.  It is called in the coroutine's context. */
+/* Aborts the process if a coroutine continues in the state of another task, in builds with a sanitizer.  Called in the coroutine's
+ * context. */
 static void
 check_state (void)
 {
@@ -113,7 +114,7 @@ check_state (void)
 #endif
 }
 
-/* Lets the coroutine go on. */
+/* Continues the coroutine. */
 static PyObject *
 go_on (DriverObject *self)
 {
@@ -147,7 +148,7 @@ driver_step (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return go_on (self);
 }
 
-/* Goes on, because its future is done. */
+/* Continues, because its future is done. */
 static PyObject *
 driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (kwargs))
 {
@@ -222,7 +223,7 @@ driver_all_standing (PyObject *Py_UNUSED (ignored), PyObject *Py_UNUSED (args))
     {
       DriverObject *self = link->data;
 
-      /* A driver that is about to be freed is still there. */
+      /* A driver that is about to be freed is still in the list. */
       if (!self->ended && Py_REFCNT ((PyObject *) self) > 0 && PyList_Append (list, (PyObject *) self) < 0)
         Py_CLEAR (list);
     }

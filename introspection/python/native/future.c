@@ -25,7 +25,7 @@ static PyMemberDef future_members[] = {
   { NULL },
 };
 
-/* All objects of @self: N_OBJECTS fields that follow one another. */
+/* Returns all objects of @self: N_OBJECTS consecutive fields. */
 static PyObject **
 future_objects (FutureObject *self)
 {
@@ -54,7 +54,7 @@ future_clear (PyObject *object)
   return 0;
 }
 
-/* Whether it is a yield that is over, and that nobody has awaited. */
+/* Returns whether @self is a yield that is over, and that no code has awaited. */
 static gboolean
 is_forgotten (FutureObject *self)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* module.c: the module _native, which runs tasks in Python
  *
- * FutureBase holds the state of a task, TableBase posts and runs tasks, DriverBase runs a coroutine where no loop of
- * asyncio runs, and `running` is the current state of the library.  The classes of the package derive from them.
+ * FutureBase holds the state of a task, TableBase posts and runs tasks, DriverBase runs a coroutine without a loop of
+ * asyncio, and `running` is the current state of the library.  The classes of the package derive from them.
  *
- * All of it runs with the interpreter's lock held.  The library holds none of its locks when it
+ * Its code runs with the interpreter's lock held.  The library holds none of its locks when it
  * calls Python, so waiting for a lock of the library here cannot deadlock.
  */
 
@@ -21,7 +21,7 @@ PyTypeObject *prio_task_type, *prio_continuation_type, *prio_coroutine_task_type
 
 PyObject *prio_get_running_loop, *prio_current_task, *prio_asyncio_task;
 
-/* running: what this thread is running, for Python. */
+/* Returns the record `running`, of the code that this thread runs, for Python. */
 
 static PyObject *
 running_get (PyObject *Py_UNUSED (object), void *field)
@@ -127,7 +127,7 @@ static PyModuleDef module_definition = {
   .m_methods = module_methods,
 };
 
-/* Sets what is needed of asyncio. */
+/* Looks up the functions and classes of asyncio that this module uses. */
 static gboolean
 find_asyncio (void)
 {

@@ -20,24 +20,24 @@ typedef struct
 {
   PyObject_HEAD
   PyObject *name, *value, *exception, *waiter, *waiter_context, *callbacks, *posted_with, *callback, *context;
-  Py_hash_t context_id; /* of the main context that runs it, or 0 */
-  unsigned int number;  /* by which the library knows it, or did last */
+  Py_hash_t context_id; /* number of the main context that runs it, or 0 */
+  unsigned int number;  /* its number in the library, or its last one */
   char done, retrieved, aborted, blocking;
 } FutureObject;
 
-/* DriverBase: what runs a coroutine where no loop of asyncio is running.  Its objects may be NULL, which is None in Python. */
+/* DriverBase: runs a coroutine if no loop of asyncio is running.  Its objects may be NULL, which is None in Python. */
 typedef struct
 {
   PyObject_HEAD
   PyObject *coroutine, *context, *state, *waits_for, *pending, *future, *watch, *value, *error, *main_context;
-  unsigned long thread; /* in which it runs */
+  unsigned long thread; /* the thread in which it runs */
   char told, ended;
-  char is_abortable; /* its state has a signal */
-  char is_standing;  /* it is in the list of drivers that stand, by link */
+  char is_abortable; /* whether its state has a signal */
+  char is_standing;  /* whether it is in the list of waiting drivers, by link */
   GList link;
 } DriverObject;
 
-/* TableBase: the tasks of a scheduler, by the numbers that identify them in the library. */
+/* TableBase: the tasks of a scheduler, by their numbers in the library. */
 
 #define N_PRIORITIES 3
 
@@ -46,11 +46,12 @@ typedef struct
   PyObject_HEAD
   PrioRunner *runner;
   PyObject *states[N_PRIORITIES];
-  PyObject *last_state; /* of the last post with a signal, which the next one may share, until tasks run; or NULL; */
+  PyObject *last_state; /* the state of the last post with a signal, which the next post may share until tasks run; or
+                         * NULL; */
   PyObject *last_signal; /* its signal, */
   int last_priority;     /* and its priority */
-  PyObject **entries; /* @size of them, by number; NULL where a number is free, None where an entry was dropped */
-  guint *next_free;   /* for each free number, the next free one, or 0 */
+  PyObject **entries; /* @size entries, by number; NULL for a free number, None for a dropped entry */
+  guint *next_free;   /* for each free number, the next free number, or 0 */
   guint first_free;
   guint length, size;
   Py_ssize_t context_id;
@@ -59,16 +60,16 @@ typedef struct
 /* The code that this thread is running. */
 typedef struct
 {
-  PyObject *state;   /* the current state of the library; NULL is None */
+  PyObject *state;   /* the current state of the library; NULL for None */
   PyObject *context; /* the contextvars.Context in which the task runs, or NULL */
-  int depth;         /* of main loops, at which they were set, or 0 */
+  int depth;         /* depth of main loops at which they were set, or 0 */
 } PrioRunning;
 
-/* Read and written for each task: without a call for its address. */
+/* Read and written for each task, so there is no function call for its address. */
 extern G_GNUC_INTERNAL _Thread_local PrioRunning prio_running __attribute__ ((tls_model ("initial-exec")));
 
-/* The arguments of set_up (): the context variable of states, two subclasses of FutureBase, what the tasks of asyncio have
- * that run coroutines of ours, and a subclass of DriverBase. */
+/* The arguments of set_up (): the context variable of states, two subclasses of FutureBase, the attributes of asyncio's
+ * tasks that run this library's coroutines, and a subclass of DriverBase. */
 extern G_GNUC_INTERNAL PyObject *prio_state_variable;
 extern G_GNUC_INTERNAL PyTypeObject *prio_task_type, *prio_continuation_type, *prio_coroutine_task_type, *prio_driver_type;
 
@@ -80,13 +81,13 @@ extern G_GNUC_INTERNAL PyTypeObject prio_future_type, prio_await_type, prio_driv
 /* Returns: (transfer full): the entry of that number, None if it was dropped, or NULL if there is none */
 PyObject *prio_table_take (TableObject *self, guint number) G_GNUC_INTERNAL;
 
-/* Called when @task has ended, and needs its signal no longer. */
+/* Takes the signal of @task, which has ended and no longer needs it. */
 PyObject *prio_table_take_signal (PyObject *object, PyObject *task) G_GNUC_INTERNAL;
 
 /* Calls a method that handles a rare case in Python.  Returns FALSE if it was interrupted. */
 gboolean prio_call_slow (PyObject *self, const char *method, PyObject *argument) G_GNUC_INTERNAL;
 
-/* The function of the runner. */
+/* Runs a task: the function of the runner. */
 PyObject *prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args) G_GNUC_INTERNAL;
 
 /* Calls @func outside any task: no state is current. */
@@ -96,7 +97,7 @@ void prio_call_outside (GSourceOnceFunc func, gpointer data) G_GNUC_INTERNAL;
 void prio_turn_begin (void) G_GNUC_INTERNAL;
 void prio_turn_end (void) G_GNUC_INTERNAL;
 
-/* The methods of FutureBase that are for awaiting it. */
+/* The methods of FutureBase for awaiting it. */
 extern G_GNUC_INTERNAL PyMethodDef prio_await_methods[];
 PyObject *prio_future_await (PyObject *object) G_GNUC_INTERNAL;
 

@@ -3,7 +3,7 @@
 
 #include "native.h"
 
-/* Whether KeyboardInterrupt or SystemExit is set.  Any other exception is reported. */
+/* Returns whether KeyboardInterrupt or SystemExit is set.  Any other exception is reported. */
 static gboolean
 is_interrupted (PyObject *where)
 {
@@ -29,10 +29,10 @@ prio_call_slow (PyObject *self, const char *method, PyObject *argument)
                                         : PyObject_CallMethod (self, method, NULL));
 }
 
-/* The loop of asyncio that is running here, if none of its tasks is. */
+/* The loop of asyncio that is running here while none of its tasks is running. */
 typedef struct
 {
-  PyObject *loop;  /* or None; NULL if nobody has asked yet */
+  PyObject *loop;  /* or None; NULL until get_free_loop () looks it up */
   gboolean debugs; /* whether it is in debug mode */
 } FreeLoop;
 
@@ -70,7 +70,8 @@ prio_call_outside (GSourceOnceFunc func, gpointer data)
   Py_XSETREF (prio_running.state, outer);
 }
 
-/* @waiter has woken a task of asyncio up: if that has ended and runs a coroutine of ours, the coroutine goes on at once. */
+/* Called after @waiter has woken up a task of asyncio: if that has ended and runs a coroutine of this library, the
+ * coroutine continues at once. */
 static gboolean
 woken (PyObject *waiter)
 {
@@ -114,7 +115,7 @@ wake_up (FutureObject *future, PyObject *waiter, gboolean debugs)
   return woken (waiter) && is_done;
 }
 
-/* Whether @waiter wakes up a task of asyncio that runs in @loop. */
+/* Returns whether @waiter wakes up a task of asyncio that runs in @loop. */
 static gboolean
 is_of_loop (PyObject *waiter, PyObject *loop)
 {
@@ -130,7 +131,7 @@ is_of_loop (PyObject *waiter, PyObject *loop)
   return own != NULL && own == loop;
 }
 
-/* Whether what awaits @future, which runs, has yielded it. */
+/* Returns whether the running code that awaits @future has yielded it. */
 static gboolean
 is_own_yield (FutureObject *future)
 {
@@ -176,8 +177,8 @@ wake (gpointer data)
                                                         : called (self->waiter, PyObject_CallNoArgs (self->waiter));
 }
 
-/* @future is done.  Makes its waiters go on: in the current state, if it has yielded, and otherwise outside any task, so that
- * it has only the state of its own context.  Returns FALSE if it was interrupted. */
+/* Called when @future is done.  Continues its waiters: in the current state if @future is a yield, and otherwise outside any
+ * task, so that each has only the state of its own context.  Returns FALSE if it was interrupted. */
 static gboolean
 notify (FutureObject *future, FreeLoop *free_loop)
 {
@@ -235,7 +236,7 @@ end_task (void)
   return prio_runner_end ();
 }
 
-/* Settles @task, which runs or has @ended, with @value.  Returns FALSE if it was interrupted. */
+/* Settles @task, which is running or has @ended, with @value.  Returns FALSE if it was interrupted. */
 static gboolean
 settle (FutureObject *task, PyObject *value, gboolean ended, FreeLoop *free_loop)
 {
@@ -260,7 +261,7 @@ settle_abortable (TableObject *self, FutureObject *task, PyObject *value, FreeLo
   if (!aborted && !task->aborted)
     {
       gboolean is_done = settle (task, value, TRUE, free_loop);
-      /* A coroutine that awaited the task has often let go of it. */
+      /* A coroutine that awaited the task has often dropped it. */
       gboolean is_kept = Py_REFCNT (task) > 1 && Py_TYPE (task->posted_with) == Py_TYPE (self->states[0]);
 
       return is_kept ? called ((PyObject *) self, prio_table_take_signal ((PyObject *) self, (PyObject *) task)) && is_done : is_done;
@@ -276,7 +277,7 @@ finish (TableObject *self, FutureObject *task, PyObject *context, PyObject *valu
                                                          exception != NULL ? exception : Py_None));
 }
 
-/* Runs @coroutine, which the callback of @task has returned, where no loop of asyncio is running. */
+/* Runs @coroutine, which the callback of @task has returned, if no loop of asyncio is running. */
 static gboolean
 drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *coroutine, FreeLoop *free_loop)
 {
@@ -300,7 +301,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
       end_task ();
       if (driver->ended)
         {
-          /* In the checkpoint: what it awaited has come. */
+          /* In the checkpoint, the future that the coroutine awaited has been settled. */
           is_done = finish (self, task, context, driver->value, driver->error);
           Py_DECREF (driver);
           return is_done;
@@ -309,7 +310,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
       Py_XSETREF (driver->future, Py_NewRef ((PyObject *) task));
       if (task->aborted)
         {
-          /* It has cancelled itself, before it first stood. */
+          /* It has cancelled itself, before its first await. */
           task->aborted = FALSE;
           is_done = prio_call_slow ((PyObject *) driver, "cancel_coroutine", Py_None);
         }
@@ -322,7 +323,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
   return is_done;
 }
 
-/* Whether @value is to be awaited, or a generator to be stepped or refused. */
+/* Returns whether @value is an awaitable, or a generator to be stepped or refused. */
 static gboolean
 is_awaitable (PyObject *value)
 {
@@ -333,7 +334,7 @@ is_awaitable (PyObject *value)
   return methods != NULL && methods->am_await != NULL;
 }
 
-/* Whether a loop of asyncio is running here. */
+/* Returns whether a loop of asyncio is running here. */
 static gboolean
 is_in_asyncio (void)
 {
@@ -345,8 +346,8 @@ is_in_asyncio (void)
   return loop != Py_None;
 }
 
-/* Runs the callback of @task.  Settles what is frequent here, and leaves the rest to Python: what has a signal, an exception, or
- * is for asyncio.  Returns FALSE if it was interrupted. */
+/* Runs the callback of @task.  Settles the frequent cases here, and leaves signals, exceptions and asyncio to Python.  Returns
+ * FALSE if it was interrupted. */
 static gboolean
 run_task (TableObject *self, FutureObject *task, FreeLoop *free_loop)
 {
@@ -375,7 +376,7 @@ run_task (TableObject *self, FutureObject *task, FreeLoop *free_loop)
   return is_done;
 }
 
-/* The tasks from @number on, until there is none, or one is interrupted: then returns FALSE. */
+/* Runs the tasks from @number on.  Returns FALSE if one is interrupted. */
 static gboolean
 run_all (TableObject *self, guint number)
 {
@@ -405,7 +406,7 @@ run_all (TableObject *self, guint number)
       if (!is_done)
         break;
 
-      /* The library may call what belongs to other tasks before the next one. */
+      /* The library may call code of other tasks before the next one. */
       set_running_state (NULL);
       set_running_context (NULL);
       number = prio_runner_next ();

@@ -6,7 +6,7 @@
 #define NO_IMPORT_PYGOBJECT /* module.c does */
 #include <pygobject.h>
 
-/* Stops if this thread may not change a table, in builds with a sanitizer. */
+/* Aborts the process if this thread may not change a table, in builds with a sanitizer. */
 static void
 check_lock (void)
 {
@@ -81,7 +81,7 @@ table_take_method (PyObject *object, PyObject *number)
   return entry;
 }
 
-/* The entry of that number, which stays, or None. */
+/* Returns the entry of that number, or None, and leaves it in the table. */
 static PyObject *
 table_peek (PyObject *object, PyObject *number)
 {
@@ -93,7 +93,7 @@ table_peek (PyObject *object, PyObject *number)
   return Py_NewRef (n > 0 && n < self->length && self->entries[n] != NULL ? self->entries[n] : Py_None);
 }
 
-/* Whether the entry of that number has been dropped, and the number is not free yet. */
+/* Returns whether the entry of that number has been dropped, and the number is not free yet. */
 static PyObject *
 table_is_dropped (PyObject *object, PyObject *number)
 {
@@ -105,7 +105,7 @@ table_is_dropped (PyObject *object, PyObject *number)
   return PyBool_FromLong (n > 0 && n < self->length && self->entries[n] == Py_None);
 }
 
-/* Lets go of an entry whose number the library still has. */
+/* Drops an entry whose number the library still has. */
 static PyObject *
 table_drop (PyObject *object, PyObject *entry)
 {
@@ -162,7 +162,7 @@ reject (TableObject *self, guint number, const char *method)
   Py_DECREF (entry);
 }
 
-/* Returns: (transfer full): a task of that state that is in the table, or NULL with an exception set */
+/* Returns: (transfer full): a task of that state, in the table, or NULL with an exception set */
 static FutureObject *
 new_task (TableObject *self, PyObject *state, PyObject *callback)
 {
@@ -191,7 +191,7 @@ table_post (PyObject *object, PyObject *callback)
   return (PyObject *) task;
 }
 
-/* Gets the number of the priority, and the signal, from a State. */
+/* Reads the number of the priority, and the signal, from a State. */
 static gboolean
 read_state (PyObject *state, long *priority, GCancellable **signal)
 {
@@ -206,7 +206,7 @@ read_state (PyObject *state, long *priority, GCancellable **signal)
   return !PyErr_Occurred ();
 }
 
-/* Takes the signal of @task, which has ended: its handlers may lead to what has the task. */
+/* Takes the signal of @task, which has ended, because the signal's handlers may refer to owners of the task. */
 PyObject *
 prio_table_take_signal (PyObject *object, PyObject *task)
 {
@@ -224,7 +224,7 @@ prio_table_take_signal (PyObject *object, PyObject *task)
   Py_RETURN_NONE;
 }
 
-/* The arguments are a State, a callback, a delay and a name. */
+/* Posts a task; the arguments are a State, a callback, a delay and a name. */
 static PyObject *
 table_post_in (PyObject *object, PyObject *args)
 {
@@ -247,7 +247,7 @@ table_post_in (PyObject *object, PyObject *args)
   return (PyObject *) task;
 }
 
-/* The number of a priority's nick, PRIO_PRIORITY_UNSET for None, or -1. */
+/* Returns the number of a priority's nick, PRIO_PRIORITY_UNSET for None, or -1. */
 static int
 priority_of (PyObject *value)
 {
@@ -263,7 +263,7 @@ priority_of (PyObject *value)
   return -1;
 }
 
-/* Returns: (transfer full): the State of those posts, or NULL with an exception set */
+/* Returns: (transfer full): the State of such posts, or NULL with an exception set */
 static PyObject *
 state_for (TableObject *self, PyObject *signal, int priority)
 {
@@ -280,13 +280,13 @@ state_for (TableObject *self, PyObject *signal, int priority)
     return NULL;
 
   /* Another thread may have posted during the call. */
-  self->last_signal = signal; /* which the state holds */
+  self->last_signal = signal; /* the state holds it */
   self->last_priority = priority;
   Py_XSETREF (self->last_state, Py_NewRef (state));
   return state;
 }
 
-/* A post with a priority or a signal, and with nothing else.  Returns None if Python has to look at them. */
+/* Posts with a priority or a signal, and no other option.  Returns None if Python has to check these. */
 static PyObject *
 table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
 {
@@ -319,8 +319,8 @@ table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return (PyObject *) task;
 }
 
-/* Whether @state is the current state of the library, and one of @self: then the library makes a continuation inherit
- * it.  Returns -1 with an exception set on failure. */
+/* Returns whether @state is the current state of the library, and belongs to @self: then the library makes a
+ * continuation inherit it.  Returns -1 with an exception set on failure. */
 static int
 is_inherited (TableObject *self, PyObject *state)
 {

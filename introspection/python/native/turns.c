@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* turns.c: lets the other threads of Python have their turns */
+/* turns.c: gives the other threads of Python their turns */
 
 #include "native.h"
 
-/* A thread that waits for the interpreter's lock asks for it if nobody has let go of it for 5 ms, and then gets it.  The main loop
- * lets go of it between two batches of tasks, each a millisecond at most, and takes it again at once.  That wakes the thread up, which
- * finds the lock taken and waits for another 5 ms.  So here the lock stays free for long enough, as often as Python would have
- * given it away.
- */
+/* A thread that waits for the interpreter's lock requests it if it has not been free for 5 ms, and then gets it.  The main loop
+ * releases the lock between two batches of tasks, each a millisecond at most, and takes it again at once.  That wakes the thread up,
+ * but it finds the lock taken and waits for another 5 ms.  So here the lock stays free long enough, as often as Python would have
+ * given it away. */
 #define SWITCH_INTERVAL 5000 /* microseconds */
 #define LONG_ENOUGH 100
 
-/* When the others had the last chance to take the lock from this thread, and when this has last run tasks. */
+/* When other threads had the last chance to take the lock from this thread, and when this thread last ran tasks. */
 static _Thread_local gint64 was_free, has_run;
 
 static gboolean
@@ -42,7 +41,7 @@ prio_turn_end (void)
     return;
 
   Py_BEGIN_ALLOW_THREADS
-  g_usleep (1); /* which takes about 50 */
+  g_usleep (1); /* this takes about 50 µs */
   Py_END_ALLOW_THREADS
   was_free = has_run = g_get_monotonic_time ();
 }

@@ -12,7 +12,7 @@ MAJOR_VERSION: int
 MINOR_VERSION: int
 MICRO_VERSION: int
 
-# Stands for no priority, where one is optional.
+# Means no priority, where a priority is optional.
 PRIORITY_UNSET: int
 
 # The timeouts of the levels of React's Scheduler, in milliseconds.
@@ -49,7 +49,7 @@ class YieldFlags(enum.IntFlag):
     KEEP_PRIORITY = 4
 
 class Error(enum.IntEnum):
-    # A signal's priority cannot be changed while that is being announced.
+    # A signal's priority cannot be changed while its change is being announced.
     NOT_ALLOWED = 0
     CLOSED = 1
     DROPPED = 2
@@ -60,13 +60,13 @@ def error_quark() -> int: ...
 def trace_start(fd: int) -> bool: ...
 def trace_stop() -> None: ...
 
-# An abort without a reason of the program's own; those may be derived from it.
+# The error of an abort without a reason.  The program's own reasons may be derived from it.
 class AbortError(GLib.Error):
     def __init__(self, message: str = 'Operation was cancelled') -> None: ...
 
 _Priority = Union[TaskPriority, Literal['background', 'user-visible', 'user-blocking']]
 
-# A Gio.Cancellable.  Without stubs of PyGObject that is Any, and a controller would be one, too.
+# Describes a Gio.Cancellable.  Without stubs of PyGObject that would be Any, and would accept a controller, too.
 class _Signal(Protocol):
     def cancel(self) -> None: ...
     def is_cancelled(self) -> bool: ...
@@ -91,7 +91,7 @@ class PostedTask(Future[_T]):
     def priority(self) -> TaskPriority: ...
     def get_name(self) -> Optional[str]: ...
 
-# A task of the library's own, which other languages post; in Python, post_task () returns a PostedTask.
+# The library's own task, which other languages post; in Python, post_task () returns a PostedTask.
 class Task(GObject.Object):
     @staticmethod
     def new(scheduler: Scheduler, options: Optional[TaskOptions] = None) -> Task: ...
@@ -147,13 +147,15 @@ class IdleDeadline(GObject.GBoxed):
     def time_remaining(self) -> float: ...
     def copy(self) -> IdleDeadline: ...
 
-# The type of a call that raises TypeError: a coroutine function for a thread, an asynchronous generator for a task.
+# Returned by calls that raise TypeError: with a coroutine function for a thread, or an asynchronous generator for a
+# task.
 class _Refused: ...
 
-# No function returns this.  A function that returns Any fits a signature with it, and so is not refused by the next one.
+# No function returns this.  A function that returns Any matches a signature with it, so the next signature does not
+# refuse it.
 class _Unknown: ...
 
-# A run of a job, which gives None if a later one has aborted it.
+# A run of a job; it gives None if a later run has aborted it.
 class _Run(Protocol[_R]):
     def done(self) -> bool: ...
     def __await__(self) -> Generator[Any, Any, Optional[_R]]: ...
@@ -315,7 +317,8 @@ class TaskSignal(Gio.Cancellable):
     def connect_object(self, *args: Any) -> int: ...
     def connect_object_after(self, *args: Any) -> int: ...
 
-# It is a GObject.Object, which is not a base here: without stubs of PyGObject it would be Any, and a signal.
+# This is a GObject.Object, but does not derive from it here: without stubs of PyGObject that would be Any, and would
+# match a signal.
 class TaskController:
     @staticmethod
     def new(priority: TaskPriority) -> TaskController: ...
@@ -445,7 +448,7 @@ class SchedulingState(GObject.GBoxed):
     def resume_async(self, callback: Callable[[Any, Gio.AsyncResult], object]) -> None: ...
     def resume_finish(self, result: Gio.AsyncResult) -> bool: ...
 
-# Where PyGObject has a loop, in 3.50 and later.
+# Needs PyGObject's event loop, in 3.50 and later.
 class EventLoop(asyncio.SelectorEventLoop):
     def __init__(self, main_context: Optional[GLib.MainContext] = None) -> None: ...
 

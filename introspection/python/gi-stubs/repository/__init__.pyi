@@ -1,4 +1,4 @@
 from typing import Any
 
-# Modules without types; a .pyi beside this one goes before it.
+# Modules without types; mypy prefers a .pyi file beside this one.
 def __getattr__(name: str) -> Any: ...

@@ -1,7 +1,7 @@
 """PrioSched in Python: tasks to await, and the draft's names.
 
-A context variable carries the state, which is the signal and the priority of the running task,
-through `await`: a coroutine that a task awaits runs with the state of that task.
+A context variable carries the state (the signal and the priority of the running task) through `await`: a coroutine that
+a task awaits runs with the task's state.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -27,7 +27,7 @@ from ._priosched.tasks.states import get_current_state, in_context
 from ._priosched.tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
-# No Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
+# There is no Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
 __all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'TIMEOUT_IDLE', 'TIMEOUT_IMMEDIATE',
            'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run']
 if EventLoop is not None:
@@ -36,7 +36,7 @@ if EventLoop is not None:
 if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':
     name_sources(GLib, GLib)
 
-# By their numbers: to make one takes its time.
+# Members by their numbers: making a member anew is slow.
 _MEMBERS = (None, *map(PrioSched.TaskPriority, range(1, 4)))
 _MAX_FRAME_SHARE = 0.9
 
@@ -55,7 +55,7 @@ def _part(field):
 # The library can be built without statistics, long tasks and traces.
 _HAS_WATCH = hasattr(PrioSched, 'Statistics')
 if _HAS_WATCH:
-    # PyGObject does not keep a structure alive for the structures in it.
+    # PyGObject does not keep a structure alive while only its fields are used.
     for _name in 'background', 'user_visible', 'user_blocking':
         setattr(PrioSched.Statistics, _name, _part(getattr(PrioSched.Statistics, _name)))
     for _name in 'waiting', 'running':
@@ -73,13 +73,16 @@ class Scheduler(PrioSched.Scheduler):
     schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
 
     def yield_async(self, *args, **kwargs):
-        """The library's yield_async (), which needs a callback, and may have options before it; yield_() can be awaited."""
+        """Calls the library's yield_async (), which needs a callback, with options before it if there are any.
+
+        To await a yield, use yield_().
+        """
         if 'options' not in kwargs and not (args and isinstance(args[0], PrioSched.YieldOptions)) and args[:1] != (None,):
             args = (None, *args)
         _native_yield_async(self, *args, **kwargs)
 
     def get_n_pending(self):
-        """How many tasks are queued or delayed.  Raises RuntimeError on another thread than the main context's."""
+        """Returns how many tasks are queued or delayed.  Raises RuntimeError on another thread than the main context's."""
         table_of(self).check_owner('the tasks are counted on')
         return super().get_n_pending()
 
@@ -90,11 +93,11 @@ class Scheduler(PrioSched.Scheduler):
         super().set_next_frame(to_whole(next_frame, 'next_frame', 'microseconds', 2 ** 63 - 1))
 
     def set_time_slice(self, time_slice):
-        """Sets how long tasks run before other sources have their turn, in microseconds; 0 is one task at a time."""
+        """Sets how long tasks run before other sources have their turn, in microseconds; 0 runs one task at a time."""
         super().set_time_slice(to_whole(time_slice, 'time_slice', 'microseconds', 2 ** 32 - 1))
 
     def set_frame_share(self, share):
-        """Sets how much of the time tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
+        """Sets the share of time that tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
         super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
 
     if _HAS_WATCH:
@@ -104,9 +107,10 @@ class Scheduler(PrioSched.Scheduler):
             return super().get_statistics()
 
         def add_long_task_func(self, threshold, func):
-            """Calls func (name, priority, duration) when something has held the main loop for that many milliseconds, a whole number.
+            """Calls func (name, priority, duration) when a task or a source has held the main loop for threshold milliseconds, a whole
+            number.
 
-            The priority is 0 for what is not a task, and the duration is in milliseconds.
+            The priority is 0 for a source, and the duration is in milliseconds.
             Returns a number, for remove_long_task_func ().
 
             From the first call on, GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
@@ -117,29 +121,30 @@ class Scheduler(PrioSched.Scheduler):
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
                   takes_turns=False):
-        """Posts a task, which calls callback () when its turn has come.  Any thread may post.
+        """Posts a task, which calls callback () in its turn.  Any thread may post.
 
-        callback  a function, or a coroutine function: that runs as a task of asyncio where its loop is running
-        priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: it
-                  stays.  Without one, the task follows the priority of signal
-        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has begun is aborted
-                  once, where it awaits: by the reason, or by asyncio.CancelledError if that is one of asyncio's futures.  The
-                  result is what it makes of that
+        callback  a function, or a coroutine function, which runs as a task of asyncio if its loop is running
+        priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority, which
+                  does not change.  Without it, the task follows the priority of signal
+        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has started gets the
+                  abort once, at its await: as the reason or, if it awaits a future of asyncio, as asyncio.CancelledError.  Its
+                  result is then whatever it returns or raises
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
-        progress  progress (value) is called, where the task yields, with what its generator has yielded last
-        timeout   milliseconds from the end of the delay after which it goes before every task whose timeout has not passed, a
-                  whole number, such as PrioSched.TIMEOUT_NORMAL; negative ones have passed; None or 0 for none: did_timeout ()
-        takes_turns  True for what follows its yields to wait behind tasks of the same priority that are queued already,
-                  instead of going before them
+        progress  progress (value) is called when the task yields, with the last value from its generator
+        timeout   milliseconds from the end of the delay after which the task runs before all tasks whose timeout has not
+                  passed, a whole number, such as PrioSched.TIMEOUT_NORMAL; negative ones have passed; None or 0 for none:
+                  did_timeout ()
+        takes_turns  True to let the task wait, after each yield, behind queued tasks of the same priority, instead of running
+                  before them
 
-        A generator that callback returns, as a generator function does, is the task: it goes on as long as should_yield ()
-        says no, yields then, and the result is what it returns.  It awaits what it yields if that can be awaited, as in
-        `yield scheduler.sleep (5)`, and gets the result of that.
+        A generator that callback returns, as a generator function does, is the task: it runs until should_yield () is true,
+        yields then, and its result is the generator's return value.  If it yields an awaitable, as in `yield scheduler.sleep
+        (5)`, it awaits that and gets its result.
 
-        Returns a PrioSched.PostedTask.  To await it gives what callback returns or raises what it raises, or the reason
-        of the abort: any exception, or else PrioSched.AbortError.  Raises TypeError, or
-        ValueError for what is not a priority and for a delay out of range.
+        Returns a PrioSched.PostedTask.  Awaiting it returns the callback's result or raises its exception, or the reason of
+        the abort: any exception, or else PrioSched.AbortError.  Raises TypeError, or ValueError for an unknown priority or a
+        delay out of range.
         """
         if not callable(callback):
             to_callback(callback)
@@ -165,17 +170,19 @@ class Scheduler(PrioSched.Scheduler):
         return table.post_with(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name)
 
     def run_in_thread(self, func, *args, priority=None, signal=None, name=None):
-        """Calls func (*args) in a thread of a pool, and gives what that returns or raises: await scheduler.run_in_thread (func).
+        """Calls func (*args) in a thread of a pool, and returns its result or raises its exception: await
+        scheduler.run_in_thread (func).
 
-        priority, signal, name  as for post_task (); a priority that changes counts until a thread has taken it
+        priority, signal, name  as for post_task (); a change of priority has an effect until a thread has taken the call
 
-        An abort until then ends it at once, and later takes the place of its result, once func has returned.  func runs with
-        a copy of the current context, as in asyncio.to_thread (), and in no task.  Any thread may call this.
+        An abort before then ends the call at once; a later abort replaces its result, once func has returned.  func runs with a
+        copy of the current context, as in asyncio.to_thread (), and outside any task.  Any thread may call this.
         """
         return threads.run_in_thread(self, None, func, args, to_priority(priority), to_signal(signal), name)
 
     def run_in_worker(self, worker, func, *args, priority=None, signal=None, name=None):
-        """Calls func (*args) in the thread of a PrioSched.Worker, one after the other, and gives what that returns or raises.
+        """Calls func (*args) in the thread of a PrioSched.Worker, one call after the other, and returns its result or raises its
+        exception.
 
         The rest is as in run_in_thread (): await scheduler.run_in_worker (worker, func).  Once the worker has stopped it fails with
         PrioSched.Error.CLOSED.
@@ -189,16 +196,17 @@ class Scheduler(PrioSched.Scheduler):
         super().queue_microtask(in_context(to_callback(callback), True))
 
     def yield_(self, signal=None, priority=None, takes_turns=False):
-        """Lets what is more urgent or older run first: await scheduler.yield_ ().
+        """Lets tasks that are more urgent or older run first: await scheduler.yield_ ().
 
-        The code after it goes on with the priority of its task and before new tasks of that priority, so a loop of
-        yields does not wait for any of those.  Where its signal has been aborted the reason is raised, once in
-        a task: what cleans up after that may await, and yield.
+        The code after it continues with the priority of its task and before new tasks of that priority, so a loop of yields does not
+        wait for new tasks.  If its signal has been aborted, the reason is raised, once in a task: code that cleans up after that may
+        await, and yield.
 
-        signal, priority  of the continuation instead of the task's, as for post_task (); either may be 'inherit'.  With one
-                          of these, the abort of a signal that it does not have is raised where the coroutine awaits next
-        takes_turns       True to wait behind tasks of the same priority that are queued already; so do all yields of a task that was
-                          posted so
+        signal, priority  of the continuation instead of the task's, as for post_task (); either may be 'inherit'.  If the
+                          continuation does not have the task's signal, an abort of that signal is raised at the coroutine's next
+                          await
+        takes_turns       True to wait behind tasks of the same priority that are queued already; as do all yields of a task posted
+                          with takes_turns
 
         Outside any task the priority is 'user-visible'.
         """
@@ -213,7 +221,7 @@ class Scheduler(PrioSched.Scheduler):
                                 priority if priority == 'inherit' else to_priority(priority), to_flag(takes_turns, 'takes_turns'))
 
     def sleep(self, delay, signal=None, priority=None):
-        """Waits, and goes on as a continuation of the current task: await scheduler.sleep (500).
+        """Waits, and continues the current task: await scheduler.sleep (500).
 
         An abort ends the wait at once: its reason is raised.
 
@@ -228,9 +236,10 @@ class Scheduler(PrioSched.Scheduler):
     def request_idle_callback(self, callback, timeout=None):
         """Calls callback (deadline) when the main loop has nothing else to do.
 
-        deadline.time_remaining () is how many milliseconds it may take, deadline.did_timeout whether timeout was over.
+        deadline.time_remaining () is how many milliseconds it may take, deadline.did_timeout whether timeout has
+        expired.
 
-        timeout  milliseconds after which it is called in any case, a whole number
+        timeout  milliseconds after which the callback is called in any case, a whole number
 
         Returns a number for cancel_idle_callback ().
         """
@@ -244,11 +253,11 @@ Scheduler = override(Scheduler)
 
 
 class IdleDeadline(PrioSched.IdleDeadline):
-    """The argument of an idle callback, which get_current () gives, too."""
+    """The argument of an idle callback; get_current () returns it, too."""
 
     @property
     def did_timeout(self):
-        """Whether the callback is called since its timeout was over."""
+        """Returns whether the callback is called because its timeout has expired."""
         return super().did_timeout()
 
 
@@ -263,24 +272,24 @@ class TaskController(PrioSched.TaskController):
 
     @property
     def signal(self):
-        """Its PrioSched.TaskSignal, for post_task () and for any call of GIO's."""
+        """The controller's PrioSched.TaskSignal, for post_task () and for any call of GIO."""
         signal = self.get_signal()
         try:
             signal._controller
         except AttributeError:
-            signal._controller = self.weak_ref()  # which holds the handlers of the signal
+            signal._controller = self.weak_ref()  # the controller holds the handlers of the signal
         return signal
 
     @property
     def priority(self):
-        """The PrioSched.TaskPriority of its signal, which set_priority () changes."""
+        """The PrioSched.TaskPriority of the signal; set_priority () changes it."""
         return self.signal.priority
 
     def __repr__(self):
         return f'<PrioSched.TaskController {self.signal!r}>'
 
     def set_priority(self, priority):
-        """Changes the priority of all tasks that follow the signal, and of signals that do.
+        """Changes the priority of all tasks that follow the signal, and of signals that follow it.
 
         Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
         """
@@ -289,7 +298,7 @@ class TaskController(PrioSched.TaskController):
     def abort(self, reason=None):
         """Aborts the tasks of the signal.
 
-        reason  what awaiting them raises: any exception but StopIteration and StopAsyncIteration; without one a
+        reason  the exception that awaiting them raises, any but StopIteration and StopAsyncIteration; by default a
                 PrioSched.AbortError
         """
         reasons.check(reason)
@@ -312,15 +321,15 @@ _native_new_timeout = PrioSched.TaskSignal.new_timeout
 
 
 class TaskSignal(PrioSched.TaskSignal):
-    """A Gio.Cancellable that has a priority."""
+    """Represents a Gio.Cancellable that has a priority."""
 
     get_reason, get_pending = PrioSched.TaskSignal.dup_reason, PrioSched.TaskSignal.get_n_pending
 
     @staticmethod
     def any(signals, priority='user-visible'):
-        """A signal that is aborted as soon as one of signals is, each a Gio.Cancellable.
+        """Returns a signal that is aborted as soon as one of signals is, each a Gio.Cancellable.
 
-        priority  its own, which does not change, or a PrioSched.TaskSignal, whose priority it follows
+        priority  a fixed priority, or a PrioSched.TaskSignal, whose priority the new signal follows
         """
         signals = to_signals(signals)
         if isinstance(priority, PrioSched.TaskSignal):
@@ -331,7 +340,7 @@ class TaskSignal(PrioSched.TaskSignal):
 
     @staticmethod
     def any_following(signals, priority_source):
-        """A signal that is aborted as soon as one of signals is, and that follows the priority of priority_source."""
+        """Returns a signal that is aborted as soon as one of signals is, and that follows the priority of priority_source."""
         signals = to_signals(signals)
         if not isinstance(priority_source, PrioSched.TaskSignal):
             raise TypeError(f'the source of a priority is a PrioSched.TaskSignal, not {priority_source!r}')
@@ -344,7 +353,7 @@ class TaskSignal(PrioSched.TaskSignal):
 
     @staticmethod
     def new_aborted(reason=None):
-        """A signal that has been aborted, with any exception; None is a GLib.Error with Gio.IOErrorEnum.CANCELLED."""
+        """Returns a signal that has been aborted, with any exception; None is a GLib.Error with Gio.IOErrorEnum.CANCELLED."""
         reasons.check(reason)
         if reason is None or reasons.is_of_library(reason):
             return _native_new_aborted(reason if reason is not None else AbortError())
@@ -352,13 +361,13 @@ class TaskSignal(PrioSched.TaskSignal):
 
     @staticmethod
     def new_timeout(delay):
-        """A signal that is aborted after delay milliseconds, a whole number."""
+        """Returns a signal that is aborted after delay milliseconds, a whole number."""
         result = _native_new_timeout(to_delay(delay))
         result._timeouts = ()
         return result
 
     def connect(self, *args):
-        """GObject's connect (name, callback…), or Gio.Cancellable's, which takes no name."""
+        """Calls GObject's connect (name, callback…), or Gio.Cancellable's, which takes no name."""
         if args and isinstance(args[0], str):
             handler = GObject.Object.connect(self, *args[:1], *handlers.held(self, args[1:]))
         else:
@@ -409,7 +418,7 @@ class SchedulingState(PrioSched.SchedulingState):
 
     @staticmethod
     def get_current():
-        """The state of what is running, also after an await of asyncio's; None outside any task."""
+        """Returns the state of the running code, also after it has awaited asyncio; None outside any task."""
         return get_current_state()
 
 

@@ -1,6 +1,6 @@
-"""The binding of PrioSched for Python: what gi/overrides/PrioSched.py is made of, in rooms.
+"""The binding of PrioSched for Python: the modules behind gi/overrides/PrioSched.py, in rooms.
 
-A room uses those before it and none after it: names, arguments, futures, coroutines, tasks, extras.
+A room uses only the rooms before it: names, arguments, futures, coroutines, tasks, extras.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -9,7 +9,7 @@ import sys
 
 import gi.overrides
 
-# _native may be in another folder, a build's.
+# _native may be in another folder, such as a build folder.
 __path__ = [f'{folder}/_priosched' for folder in gi.overrides.__path__]
 
 try:

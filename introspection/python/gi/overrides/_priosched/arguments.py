@@ -14,8 +14,8 @@ from .names import name_of_callable
 
 PrioSched = get_introspection_module('PrioSched')
 
-UNSET = 0  # the priority of a task that follows its signal
-NO_EXPIRY = -1  # of a continuation whose task has no timeout
+UNSET = 0  # the priority of a task that follows its signal's
+NO_EXPIRY = -1  # the expiry of a continuation whose task has no timeout
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 _NAMES = f'these are {", ".join(map(repr, _PRIORITIES))}'
@@ -26,7 +26,7 @@ MAX_LIMIT = 2 ** 32 - 1
 
 
 def to_priority(value):
-    """Converts a member of TaskPriority or its nick; None is UNSET."""
+    """Converts a member of TaskPriority or its nick; None becomes UNSET."""
     if value.__class__ is str and value in _PRIORITIES:
         return _PRIORITIES[value]
     if value is None:
@@ -36,7 +36,7 @@ def to_priority(value):
     elif isinstance(value, PrioSched.TaskPriority):
         number = int(value)
     else:
-        # A number of that size; members of other enumerations are none.
+        # A plain number of that size; members of other enumerations are refused.
         number = value if value.__class__ is int else None
     if number not in (1, 2, 3):
         raise ValueError(f'{value!r} is not a task priority: {_NAMES}')
@@ -68,7 +68,7 @@ def _to_integer(value, name, unit):
 
 
 def to_whole(value, name, unit, maximum, minimum=0):
-    """Checks a whole number of so many at most."""
+    """Checks a whole number between minimum and maximum."""
     number = _to_integer(value, name, unit)
     if not minimum <= number <= maximum:
         raise ValueError(f'{name} is out of range: {value!r}')
@@ -82,12 +82,12 @@ def to_delay(value, name='delay', bits=64):
 
 
 def to_timeout(value):
-    """Checks a timeout of a task, in milliseconds: None is 0, which is none."""
+    """Checks a timeout of a task, in milliseconds: None becomes 0, which means no timeout."""
     return 0 if value is None else to_whole(value, 'timeout', 'milliseconds', _MAX_TIMEOUT, -_MAX_TIMEOUT - 1)
 
 
 def to_limit(value):
-    """Checks how many tasks run at a time: None is any number."""
+    """Checks how many tasks may run at a time: None means any number."""
     return MAX_LIMIT if value is None else to_whole(value, 'limit', 'tasks', MAX_LIMIT, 1)
 
 
@@ -106,7 +106,7 @@ def to_frame_rate(value):
 
 def to_part(value, what, maximum):
     """Checks a number that may have a fraction."""
-    import numbers  # which few programs need
+    import numbers  # imported late, because few programs need it
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f'{what} is a number from 0 to {maximum}, not {value!r}')
     # NaN fails, too.
@@ -123,11 +123,11 @@ def to_callback(value):
 
 
 def hint_at_arguments(callback, value):
-    """Returns the end of an error about value if callback wants an argument."""
+    """Returns a hint for the end of an error about value, if callback wants an argument."""
     try:
         inspect.signature(callback).bind()
     except ValueError:
-        return ''  # nobody knows its signature
+        return ''  # its signature is not known
     except TypeError:
         return f'; for an argument, post lambda: {getattr(callback, "__name__", "function")}({value!r})'
     return ''
@@ -136,8 +136,8 @@ def hint_at_arguments(callback, value):
 def called_back(owner, name, position, awaitable=None):
     """Wraps the library's method of that name, whose argument at position is a callback.
 
-    PyGObject 3.50 and later return an awaitable if there is no callback, and crash if an
-    argument of that call is wrong.  So a callback is required; awaitable() is for await.
+    PyGObject 3.50 and later return an awaitable if there is no callback, and crash if an argument of that call is
+    wrong.  So the wrapper requires a callback; its error names awaitable(), which can be awaited.
     """
     native = getattr(owner, name)
     hint = f'; {awaitable}() can be awaited' if awaitable else ''
@@ -149,7 +149,7 @@ def called_back(owner, name, position, awaitable=None):
             raise TypeError(f'{name}() needs a callback, not {callback!r}{hint}')
         return native(self, *args, **kwargs)
 
-    # PyGObject would have to write its own now.
+    # PyGObject would generate one now.
     method.__doc__ = f'The library\'s {name} (), which needs a callback{hint}.'
     return method
 
@@ -184,11 +184,12 @@ def check_name(value):
         raise TypeError(f'a name is a string, not {value!r}')
 
 
-# Names of tasks, in reports of long tasks, in traces and in the monitor: the library asks only while one of these wants it.
+# Names of tasks appear in reports of long tasks, in traces and in the monitor.  The library asks for them only while one of
+# these is used.
 
 
 def _name_of_runner(runner):
-    """The name of who runs a coroutine: a Driver, a task of asyncio, or what wakes one up; or of another function."""
+    """Returns the name of the coroutine that a Driver, a task of asyncio or a wakeup runs, or of another function."""
     callback = getattr(runner, '_prio_sched_calls', runner)
     runner = getattr(callback, '__self__', callback)
     name = getattr(getattr(runner, 'future', None), 'name', None)
@@ -201,7 +202,7 @@ def _name_of_runner(runner):
 
 
 def name_of(entry):
-    """The name of an entry of a table: its own, its function's, or the name of the coroutine that goes on."""
+    """Returns the name of an entry of a table: its own, its function's, or the name of the coroutine that continues."""
     if entry is None:
         return None
     name = getattr(entry, 'name', None)

@@ -1,18 +1,18 @@
-"""The names of functions, and sources of GLib that are named after their callbacks.
+"""Finds names of functions, and names sources of GLib after their callbacks.
 
-This module knows nothing of PrioSched: a program that does not use it can have its sources named, too.
+This module does not depend on PrioSched: a program can name its sources without it.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import os.path
 
-# Functions of the module GLib that take a callback, the first of their arguments that can be called.
+# Functions of the module GLib that take a callback: the first callable argument.
 _ADDERS = ('idle_add', 'timeout_add', 'timeout_add_seconds', 'io_add_watch', 'child_watch_add')
 
 
 def name_of_callable(callback):
-    """Returns the name of a function, or of another callable; for a binding's, the name of the program's function in it."""
+    """Returns the name of a function, or of another callable; for a wrapper of a binding, the name of the program's function in it."""
     callback = getattr(callback, '_prio_sched_calls', callback)
     name = getattr(callback, '__qualname__', None)
     if name is None and hasattr(callback, 'func'):
@@ -21,13 +21,13 @@ def name_of_callable(callback):
 
 
 def place_of_callable(callback):
-    """FILE:LINE, where a function begins, or None."""
+    """Returns FILE:LINE, where a function begins, or None."""
     code = getattr(getattr(callback, 'func', callback), '__code__', None)
     return code and f'{os.path.basename(code.co_filename)}:{code.co_firstlineno}'
 
 
 class _Named:
-    """A callback that gives its source its name, when it is called first, and so on the thread of the source."""
+    """Wraps a callback: its first call, on the thread of the source, gives the source its name."""
 
     def __init__(self, glib, callback):
         self._glib = glib
@@ -39,14 +39,14 @@ class _Named:
             self._is_named = True
             try:
                 self._name()
-            except Exception:  # of attributes of the program's own: it is not to notice
+            except Exception:  # an error of the program's own attributes, which must not reach it
                 pass
         return self._prio_sched_calls(*args)
 
     def _name(self):
         source, callback = self._glib.main_current_source(), self._prio_sched_calls
         name = source and source.get_name()
-        # GLib calls some by their kind, such as GIdleSource.
+        # GLib gives some sources their type as a name, such as GIdleSource.
         if source and (name is None or name.startswith('G') and name.endswith('Source')):
             place = place_of_callable(callback)
             source.set_name(name_of_callable(callback) + (f' ({place})' if place else ''))
@@ -66,7 +66,7 @@ def _naming(glib, add):
 
 
 def name_sources(module, glib):
-    """Lets module, which is GLib or its overrides, name the sources that it adds from now on, as glib does."""
+    """Makes module, which is GLib or its overrides, name the sources that it adds from now on, as glib does."""
     for name in _ADDERS:
         add = getattr(module, name)
         if not hasattr(add, '_prio_sched_names'):

@@ -1,4 +1,1 @@
-"""Coroutines: what runs them, with or without asyncio, and run () itself.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Runs coroutines, with asyncio or without, and has run () itself."""

@@ -1,7 +1,4 @@
-"""How an abort reaches the coroutines under a signal, where they stand.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Delivers an abort to the coroutines under a signal, at the point where each waits."""
 
 import collections
 import threading
@@ -13,14 +10,15 @@ from ..futures.contexts import SLICE, get_running_loop, local
 from ..futures.future import CancelledError, Continuation, Future
 from ..futures.reasons import cancelled_for, is_aborted, is_reason_of, members_of, reason_of, tells_of
 
-# Which signal has which watch: its tasks may run in several threads.
+# Maps signals to watches; the tasks of a signal may run in several threads.
 _watches_lock = threading.RLock()
 
 
 def _call_in_passes(loop, step, n=16):
-    """Calls step () n times, and for others in the next passes of asyncio's loop, until it returns False.
+    """Calls step () n times in each pass of asyncio's loop, until it returns False.
 
-    A pass runs all that is ready.  So n grows or shrinks by what the pass has taken in which the coroutines went on.
+    A pass runs all ready callbacks.  So n grows or shrinks with the time of the last pass, in which coroutines
+    continued.
     """
     begun = time.monotonic()
 
@@ -40,18 +38,18 @@ def _call_in_passes(loop, step, n=16):
 
 
 class _Watch:
-    """Tells the coroutines under a signal of its abort, from whatever thread it comes."""
+    """Reports the abort of a signal, from any thread, to the coroutines under it."""
 
     def __init__(self, signal):
-        # By their tables, in the order in which they have begun: asyncio finds the first of many waiters fast.
+        # Members by table, in the order in which they started: asyncio finds the first of many waiters fast.
         self.members = {}
-        self.told = set()  # the tables whose tasks noticed it before the signal did
+        self.told = set()  # tables whose tasks have noticed the abort before the signal was emitted
         self.aborted = False
         self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
 
     def _cancelled(self, signal):
         self.aborted = True
-        passed_on = {}  # by all of them: what many await is cancelled once
+        passed_on = {}  # shared by all of them: a future that many await is cancelled once
         for table in tuple(self.members):
             table.call_soon(lambda table=table: self._tell_in_slices(table, passed_on))
 
@@ -69,7 +67,7 @@ class _Watch:
             _call_in_passes(loop, tell_next)
 
     def tell(self, table):
-        """Tells those now that are tasks of table, which this thread runs."""
+        """Reports the abort to the tasks of table, which this thread runs."""
         if table not in self.told:
             self.told.add(table)
             for member in tuple(self.members.get(table, ())):
@@ -100,28 +98,28 @@ class _Watch:
 
 
 def told_at(waits_for, reason):
-    """The exception that tells what awaits waits_for of an abort for reason.
+    """Returns the exception that a coroutine awaiting waits_for gets for an abort with reason.
 
     Asyncio, and libraries built on it, take only a CancelledError for a cancellation.
     """
     if not isinstance(waits_for, Future):
         return cancelled_for(reason)
-    reason.__traceback__ = None  # of another coroutine, which has been aborted before
+    reason.__traceback__ = None  # of another coroutine that was aborted earlier
     return reason
 
 
 class Abortable:
-    """A coroutine under a signal, whose abort reaches it where it stands.
+    """Runs a coroutine under a signal; an abort reaches it where it waits.
 
     coroutine awaits waits_for.  It is aborted once: by a rejected yield, or at another await.
     """
 
-    state = None        # what it was posted with
+    state = None        # the state that it was posted with
     coroutine = None
     waits_for = None
     watch = None
     told = False
-    told_first = False  # the abort reached it before any cancellation that it has not got over
+    told_first = False  # whether the abort came before any cancellation that it has not handled yet
 
     def hear(self):
         """Called when the abort reaches the coroutine."""
@@ -141,28 +139,28 @@ class Abortable:
             self.watch = None
 
     def is_yielding(self, waits_for):
-        """Whether it stands in a yield, which the library rejects, or which has another signal by its options and goes on."""
+        """Returns whether it waits in a yield that the library rejects, or that continues because its options give it another signal."""
         if waits_for.__class__ is not Continuation:
             return False
         state = waits_for._posted_with
         return state is None or state.signal is self.state.signal or state.is_given
 
     def notice(self):
-        """Called before it goes on: a rejected yield tells of the abort."""
+        """Called before the coroutine continues: a rejected yield raises the abort."""
         waits_for = self.waits_for
         if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
             self.hear()
 
     def is_to_be_cancelled(self):
-        """Returns whether it has been cancelled, and has not noticed."""
+        """Returns whether it has been cancelled, and has not noticed yet."""
         raise NotImplementedError
 
     def ends_by_abort(self):
-        """Whether a CancelledError with which it ends comes of the abort."""
+        """Returns whether the CancelledError with which it ends comes from the abort."""
         return self.told_first
 
     def outcome_of(self, error):
-        """The exception of its task if it has ended with error: the reason, if that is how an abort has come out."""
+        """Returns the exception of its task if it has ended with error: the reason, if the abort caused error."""
         signal = self.state.signal if self.state is not None else None
         if (isinstance(error, CancelledError) or members_of(error)) and signal is not None and is_aborted(signal):
             reason = reason_of(signal)
@@ -174,7 +172,7 @@ class Abortable:
 
 
 def is_yet_to_be_told():
-    """Whether the coroutine that makes a step has been aborted, by that step or from another thread, and has not noticed."""
+    """Returns whether the coroutine that makes a step has been aborted, by that step or from another thread, and has not noticed yet."""
     abortable = local.abortable
     if abortable is None or abortable.told or abortable.state is None:
         return False

@@ -1,7 +1,4 @@
-"""Runs the coroutines of PrioSched: a task of asyncio where its loop is running, a Driver where none is.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Runs the coroutines of PrioSched: as a task of asyncio if its loop is running, or else by a Driver."""
 
 import asyncio
 import collections.abc
@@ -34,9 +31,9 @@ def to_coroutine(awaitable):
 
 
 class Driver(DriverBase, Abortable):
-    """Runs a coroutine in a context, until it ends, where no loop of asyncio is running."""
+    """Runs a coroutine in a context, until it ends, if no loop of asyncio is running."""
 
-    is_cancelled = False  # and it has not noticed
+    is_cancelled = False  # cancelled, but not noticed yet
 
     def _find_main_context(self):
         self.main_context = own_context()
@@ -47,20 +44,20 @@ class Driver(DriverBase, Abortable):
         set_hook(close_generator)
 
     def _step_elsewhere(self):
-        """Goes on later, because its future was done in another thread."""
+        """Continues later, because its future ended in another thread."""
         self._call_later(self)
 
     def _call_later(self, call):
-        """Calls call () where it runs."""
+        """Calls call () in the main context that runs it."""
         if self.state is None or not self.state.table.call_soon(call):
             call_in(self.main_context or own_context(), call)
 
     def go_on_after(self, future):
-        """future has been cancelled: it goes on later, unless another event reaches it before."""
+        """Continues later, because future has been cancelled, unless another event comes first."""
         self._call_later(lambda: self.go_on_from(future))
 
     def go_on_from(self, future):
-        """Goes on, unless it waits for something else by now."""
+        """Continues, unless it waits for another future by now."""
         if self.waits_for is future:
             self.step()
 
@@ -79,12 +76,12 @@ class Driver(DriverBase, Abortable):
             has_ended = False
         except StopIteration as end:
             value = end.value
-        except BaseException as caught:  # raised by it, or by what it awaited
+        except BaseException as caught:  # raised by the coroutine, or by the future that it awaits
             error = without_own_frames(caught)
         finally:
             running.context, local.abortable = outer
 
-        # Here none is being handled: what is called next is not in the context of an exception.
+        # No exception is being handled here, so later calls do not get one as their context.
         if has_ended:
             self._end(value, error)
         else:
@@ -96,7 +93,7 @@ class Driver(DriverBase, Abortable):
     def _stand(self, waits_for):
         """It awaits waits_for."""
         if waits_for is None:
-            # A bare yield, asyncio.sleep (0).
+            # A bare yield, as in asyncio.sleep (0).
             waits_for = self.context.run(_yield, self.state)
         self.waits_for = waits_for
         if waits_for is self.future and waits_for is not None:
@@ -104,7 +101,7 @@ class Driver(DriverBase, Abortable):
         elif isinstance(waits_for, Future):
             waits_for._wait(self)
         elif getattr(waits_for, '_asyncio_future_blocking', False) and _may_wake_up(waits_for):
-            # This is what asyncio's own tasks do with an awaited future.
+            # Asyncio's own tasks do this with an awaited future.
             waits_for._asyncio_future_blocking = False
             waits_for.add_done_callback(self)
         else:
@@ -135,38 +132,38 @@ class Driver(DriverBase, Abortable):
             self.refuse_itself()
 
     def refuse_itself(self):
-        """It awaits its own future, which was not its own yet when it began to."""
+        """Rejects that it awaits its own future, which became its own only after the await began."""
         self.throw_in(RuntimeError(f'{self.future!r} cannot await itself'))
 
     def throw_in(self, error):
-        """Raises error where it awaits, which goes on."""
+        """Raises error at its await, and lets it continue."""
         self.waits_for.remove_done_callback(self)
         run_in_turn(lambda: self.step(error))
 
     def own_main_context(self):
-        """The main context that runs it, or None if it has gone."""
+        """Returns the main context that runs it, or None if that has gone."""
         if self.state is None:
             return self.main_context
         scheduler = self.state.table.scheduler()
         return scheduler.get_context() if scheduler is not None else None
 
     def runs_in(self, context):
-        """Whether this thread runs it, in that main context."""
+        """Returns whether this thread runs it, in that main context."""
         own = self.own_main_context()
         return self.thread == threading.get_ident() and own is not None and hash(own) == hash(context)
 
     def close(self, error):
-        """Ends the coroutine as if nobody had it any more, with error."""
+        """Ends the coroutine with error, as if it had been garbage collected."""
         if self.waits_for is not None:
             self.waits_for.remove_done_callback(self)
         try:
             self.context.run(self.coroutine.close)
-        except BaseException as caught:  # a coroutine that will not be closed, or that raises in it
+        except BaseException as caught:  # a coroutine that ignores its close, or raises in it
             error = caught
         self._end(None, error)
 
     def abort(self, passed_on=None):
-        """Tells the coroutine of the abort of its signal."""
+        """Reports the abort of its signal to the coroutine."""
         waits_for = self.waits_for
         if self.ended or self.told or waits_for is None or self.is_yielding(waits_for):
             return
@@ -190,7 +187,7 @@ class Driver(DriverBase, Abortable):
 
 
 def _may_wake_up(future):
-    """Whether the loop of a future of asyncio's is running, or may be run by the main context."""
+    """Returns whether the loop of a future of asyncio is running, or may be run by the main context."""
     loop = future.get_loop() if hasattr(future, 'get_loop') else None
     return loop is None or loop.is_running() or hasattr(loop, '_context')
 
@@ -205,20 +202,20 @@ def _yield(state):
 
 
 class _Shell(Abortable, collections.abc.Coroutine):
-    """A coroutine under a signal as asyncio runs it: an abort comes as a cancellation, which has the reason."""
+    """Wraps a coroutine under a signal for asyncio: an abort comes as a cancellation, which has the reason."""
 
     def __init__(self, coroutine, state):
         self.coroutine = coroutine
         self.state = state
         self.task = None
-        self.reason = None     # of the abort that comes as a cancellation
-        # Of the cancellations that its task counts: the abort's own, and earlier ones that had reached the coroutine.
+        self.reason = None     # the reason of the abort that comes as a cancellation
+        # Counts of the task's cancellations: from aborts, and earlier ones that had reached the coroutine.
         self.n_aborts = self.n_heard = 0
         self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
         self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
 
     def __getattr__(self, name):
-        # cr_frame, cr_await and so on, for what looks into tasks.
+        # cr_frame, cr_await and so on, for debuggers.
         return getattr(self.coroutine, name)
 
     def send(self, value):
@@ -258,7 +255,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         return self.task is not None and self.task.cancelling() > self.n_heard
 
     def ends_by_abort(self):
-        # A scope that has taken its own cancellation back leaves the abort.
+        # A scope that has taken back its own cancellation leaves the abort's.
         return self.told_first or (self.told and self.task.cancelling() <= self.n_aborts + self.n_heard)
 
     def __await__(self):
@@ -287,7 +284,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
             self.n_aborts = 1
             cancel_in_turn(self.task, str(reason), passed_on)
         else:
-            # It awaits another task, which goes on.
+            # It awaits another task, which continues.
             waits_for._is_left()
             callback, context = wakeup
             error = raising(reason)
@@ -298,18 +295,21 @@ class _Shell(Abortable, collections.abc.Coroutine):
                 loop.call_soon(callback, error, context=context)
 
 
-# The loops of asyncio in which no coroutine begins any more.
+# Loops of asyncio in which no new coroutine starts.
 closing_loops = set()
 
 
 class CoroutineTask:
-    """The record of a task of asyncio that runs a coroutine of ours.  None of these names is one of asyncio.Task's."""
+    """Records a task of asyncio that runs a coroutine of this library.
+
+    None of these names is one of asyncio.Task's.
+    """
 
     shell = None
     future = None
-    thread = None         # in which it runs
+    thread = None         # the thread in which it runs
     ended = False
-    value = error = None  # how it has ended
+    value = error = None  # its result
 
     @property
     def told(self):
@@ -317,7 +317,7 @@ class CoroutineTask:
         return self.shell is not None and self.shell.told
 
     def coroutine_ended(self):
-        """Takes over how it has ended; does so once."""
+        """Takes the outcome of the coroutine, once."""
         if self.ended:
             return
         self.ended = True
@@ -362,7 +362,7 @@ class CoroutineTask:
             self.cancel(msg)
 
     def throw_in(self, error):
-        """Raises error where it, or a task of asyncio that it awaits, awaits one of ours; gather () ends at once."""
+        """Raises error where it, or a task of asyncio that it awaits, awaits a future of this library; gather () ends at once."""
         task, waits_for = self, self._fut_waiter
         while isinstance(waits_for, asyncio.Task):
             task, waits_for = waits_for, waits_for._fut_waiter
@@ -375,7 +375,7 @@ class CoroutineTask:
 
 
 class _Ended:
-    """A coroutine that KeyboardInterrupt or SystemExit has ended at once, or that could not begin."""
+    """Marks a coroutine that KeyboardInterrupt or SystemExit has ended at once, or that could not start."""
 
     ended = True
     told = False
@@ -391,13 +391,13 @@ class _Task(CoroutineTask, asyncio.Task):
         try:
             super().__init__(coroutine, **options)
         except (KeyboardInterrupt, SystemExit):
-            # Its first step has raised it, in the code that makes the task.
+            # Its first step has raised the error already, in the code that makes the task.
             self._log_traceback = False
             raise
 
 
 def _begin_task(loop, coroutine, context, name):
-    """Makes a task of asyncio whose first step has been made already."""
+    """Makes a task of asyncio whose first step has run already."""
     if sys.version_info >= (3, 12):
         return _Task(coroutine, loop=loop, name=name, context=context, eager_start=True)
 
@@ -419,7 +419,7 @@ def _begin_task(loop, coroutine, context, name):
 
 
 def start(coroutine, context, state=None, name=None):
-    """Runs coroutine in context, up to where it first stands.  Returns what runs it: a Driver or a task of asyncio."""
+    """Runs coroutine in context, up to its first wait.  Returns what runs it: a Driver or a task of asyncio."""
     loop = get_running_loop()
     if loop is None:
         return Driver(coroutine, context, state)
@@ -447,7 +447,7 @@ def start(coroutine, context, state=None, name=None):
 
 
 def close_generator(generator, context):
-    """Runs what cleans up in an asynchronous generator, in context."""
+    """Closes an asynchronous generator in context; its cleanup may await."""
     start_alone(to_coroutine(generator.aclose()), context, Future())
 
 

@@ -1,7 +1,7 @@
-"""Asynchronous generators that nobody goes through any more: what cleans up in them runs to its end.
+"""Closes asynchronous generators that are no longer iterated over, so that their cleanup runs to its end.
 
-Python gives them to a hook of the thread, which closes them.  asyncio's own does that in the context of whoever lets go of
-the generator, and so in the state of a task that may have been aborted; and without asyncio there is no hook.
+Python passes them to a hook of the thread, which closes them.  asyncio's own hook does that in the context of the code
+that drops the generator, and so in the state of a task that may have been aborted; and without asyncio there is no hook.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -16,7 +16,8 @@ from ..futures.future import borrowed_state, own_state
 
 
 class Finalizer:
-    """The hook: closes a generator outside any task, by a loop of asyncio or else by close (generator, context)."""
+    """Closes a generator, as the thread's hook, outside any task: by a loop of asyncio or else by close (generator,
+    context)."""
 
     def __init__(self, close, inner=None):
         self._close = close
@@ -35,12 +36,12 @@ class Finalizer:
         elif self._thread == threading.get_ident():
             call_outside(lambda _: self._close(generator, context), None)
         else:
-            # The collector runs in another thread.
+            # The collector may run in another thread.
             call_in(self._main_context, lambda: self._close(generator, context))
 
 
 def set_hook(close):
-    """Has this thread close the generators that begin from now on, unless it does so already."""
+    """Makes this thread close the generators that start from now on, unless it does so already."""
     firstiter, finalizer = sys.get_asyncgen_hooks()
     if not isinstance(finalizer, Finalizer):
         sys.set_asyncgen_hooks(firstiter=firstiter, finalizer=Finalizer(close, finalizer))

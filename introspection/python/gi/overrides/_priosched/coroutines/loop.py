@@ -1,7 +1,4 @@
-"""A loop of asyncio whose callbacks have the priority of the task that they belong to.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Runs the callbacks of asyncio with the priority of the task that they belong to."""
 
 import asyncio
 import collections
@@ -29,19 +26,20 @@ _follow = PrioSched.TaskSignal.new_any_following
 
 
 class _Lane:
-    """The callbacks of asyncio for the tasks of one priority or signal, which are called in their order.
+    """Calls the callbacks of asyncio for the tasks of one priority or signal, in their order.
 
-    As new tasks they would never come beside a coroutine that yields in a loop, and as continuations new tasks would
-    never come beside a loop of asyncio.sleep (0).  So they are the ones and the others by turns, for a millisecond each.
+    As new tasks they would starve while a coroutine yields in a loop; as continuations they would starve new tasks in a
+    loop of asyncio.sleep (0).  So they alternate, and are new tasks for a millisecond, then continuations for a
+    millisecond.
     """
 
     def __init__(self, ready, key):
         self._ready = ready
         self._key = key
         self._table, self._priority, signal = key
-        # An abort tells the coroutine; what asyncio has to do for it is not dropped.
+        # The coroutine gets the abort; callbacks that asyncio needs for that are not dropped.
         self._signal = _follow([], signal) if signal is not None else None
-        self._handles = {}  # by their entries, the oldest first
+        self._handles = {}  # handles by their entries, the oldest first
         self._continues = False
         self._is_watched = False
 
@@ -59,7 +57,7 @@ class _Lane:
     def _post_handle(self, handle):
         def call():
             self._call(entry)
-        call._prio_sched_calls = handle._callback  # for names of what runs
+        call._prio_sched_calls = handle._callback  # names of tasks are found by this attribute
         entry = Continuation.calling(call)
         self._handles[entry] = handle
         if self._post(entry, 0, self._continues):
@@ -81,7 +79,7 @@ class _Lane:
             self._ready.call(handle)
 
     def take_back(self):
-        """Returns the callbacks that are ready, which will not be called from here."""
+        """Returns the callbacks that are ready; they will not be called from here."""
         waiting, self._handles = self._handles, {}
         for entry in waiting:
             self._table.dequeue(entry)
@@ -101,13 +99,13 @@ class _Lane:
 
 
 def _state_of_other(handle):
-    """The state of the task to which handle belongs, if its priority is not asyncio's, or None."""
+    """Returns the state of the task to which handle belongs if its priority is not asyncio's, or None."""
     state = handle._context.get(_state) if handle._context is not None else None
     return state if state is not None and state.priority != _USER_VISIBLE else None
 
 
 class _Ready(collections.deque):
-    """The ready callbacks, to which asyncio appends.  A task's callbacks are left to its scheduler.
+    """Stands for asyncio's list of ready callbacks.  A task's callbacks are passed to its scheduler.
 
     If the task's priority is asyncio's, user-visible, asyncio runs them.
     """
@@ -121,7 +119,7 @@ class _Ready(collections.deque):
         self._context_id = hash(loop._context)
 
     def __len__(self):
-        # In a main loop that one of its tasks runs, asyncio does nothing.
+        # While one of its tasks runs a nested main loop, asyncio does nothing.
         return super().__len__() if asyncio.current_task(self._loop) is None else 0
 
     def append(self, handle):
@@ -130,7 +128,7 @@ class _Ready(collections.deque):
             super().append(handle)
 
     def end(self):
-        """From now on asyncio runs all, as it does at its end, with what is ready."""
+        """Makes asyncio run all callbacks from now on, with the ready ones, as it does at its end."""
         with self.lock:
             self._is_ending = True
             for lane in self._lanes.values():
@@ -161,7 +159,7 @@ class _Ready(collections.deque):
         if handle._cancelled or loop.is_closed():
             return
         if get_running_loop() is not loop or asyncio.current_task(loop) is not None:
-            # It does not run, or one of its tasks runs a nested main loop: until that ends.
+            # The loop is not running, or one of its tasks runs a nested main loop until later.
             super().append(handle)
             return
         outer, running.context = running.context, handle._context
@@ -172,7 +170,7 @@ class _Ready(collections.deque):
 
 
 class _Readiness(asyncio.Handle):
-    """Calls the reader or the writer of a descriptor, once; from then on the descriptor is watched for it again."""
+    """Calls the reader or the writer of a descriptor, once; then the descriptor is watched for it again."""
 
     __slots__ = ('_watched', '_fd')
 
@@ -190,27 +188,28 @@ class _Readiness(asyncio.Handle):
 
 
 class EventLoop(GLibEventLoop):
-    """PyGObject's loop, in which the callbacks, timers and tasks that a task begins have its priority.
+    """Runs, as PyGObject's loop, callbacks, timers and tasks with the priority of the task that started them.
 
-    main_context  what it runs, which is the thread-default one meanwhile; by default as PrioSched.run() chooses
+    main_context  the main context to run, which is the thread-default one meanwhile; by default, PrioSched.run()
+                  chooses it
     """
 
     def __init__(self, main_context=None):
         super().__init__(main_context if main_context is not None else context_to_run())
         self._ready = _Ready(self)
-        # PyGObject calls what is due within a millisecond.
+        # PyGObject calls timers that are due within a millisecond.
         self._clock_resolution = 1e-9
-        # The readers and writers that are ready and have been left to a task.  While their descriptors were watched for
-        # them the source of these would be ready all the time, and keep tasks of a lower priority from their turn.
+        # The readers and writers that are ready and have been passed to a task.  If their descriptors were still
+        # watched, the source would be ready all the time, and tasks of a lower priority would never run.
         self._left = set()
         self._selector._register_key = self._watch
-        self._interrupt = None  # which has been raised, and is to come out
+        self._interrupt = None  # an exception that is to be raised by run_forever ()
 
     def _get_timeout_ms(self):
         timeout = super()._get_timeout_ms()
         if timeout < 0 or self._ready:
             return timeout
-        # PyGObject rounds down, which would have the loop poll until the time has come.
+        # PyGObject rounds down, so the loop would poll until the time has come.
         return max(math.ceil((self._scheduled[0]._when - self.time()) * 1000), 0)
 
     @contextlib.contextmanager
@@ -259,29 +258,29 @@ class EventLoop(GLibEventLoop):
                 signal.signal(signal.SIGINT, handler)
 
     def _run_once(self):
-        # PyGObject prints what its sources raise, or ends the process at once.
+        # PyGObject prints exceptions of its sources, or ends the process at once.
         try:
             super()._run_once()
         except (KeyboardInterrupt, SystemExit) as error:
             self.interrupt(error)
 
     def interrupt(self, error):
-        """Makes what runs the loop raise error."""
+        """Makes the code that runs the loop raise error."""
         self._interrupt = self._interrupt or error
         self.stop()
 
     async def shutdown_asyncgens(self):
-        # Code that ends a loop calls this last, and runs ready callbacks.
+        # Code that closes a loop calls this last, and runs ready callbacks.
         self._ready.end()
         await super().shutdown_asyncgens()
 
     def _process_events(self, event_list):
-        # A key that has gone since the poll would take its successor with it.
+        # If the key has been removed since the poll, this would also remove its successor.
         keys = self._selector._fd_to_key
         super()._process_events([(key, self._leave_events(key, events)) for key, events in event_list if keys.get(key.fd) is key])
 
     def _leave_events(self, key, events):
-        """Leaves callbacks of tasks of other priorities to these tasks, and returns the rest."""
+        """Passes callbacks of tasks of other priorities to these tasks, and returns the rest."""
         rest = 0
         for event, handle in _handles_of(key):
             if events & event and handle not in self._left:
@@ -309,7 +308,7 @@ class EventLoop(GLibEventLoop):
         for event, handle in _handles_of(key):
             if handle not in self._left:
                 condition |= _CONDITIONS[event]
-        # Of a descriptor that is watched for nothing, its end would be reported all the same.
+        # Even without conditions, the end of a watched descriptor would be reported.
         key._tag = self._selector._source.add_unix_fd(key.fd if condition else -1, condition)
 
 
@@ -317,5 +316,5 @@ _CONDITIONS = {selectors.EVENT_READ: GLib.IOCondition.IN, selectors.EVENT_WRITE:
 
 
 def _handles_of(key):
-    """The reader and the writer, as far as key has them, with their events."""
+    """Returns the reader and the writer, as far as key has them, with their events."""
     return [(event, handle) for event, handle in zip(_CONDITIONS, key.data) if handle is not None]

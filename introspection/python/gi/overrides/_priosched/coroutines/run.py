@@ -20,13 +20,13 @@ from .generators import Finalizer, set_hook
 
 try:
     import gi.events  # noqa: F401
-except ImportError:  # PyGObject before 3.50
+except ImportError:  # for PyGObject before 3.50
     EventLoop = None
 else:
     from .loop import EventLoop
 
 
-# Of the code of an async function, or generator: inspect.CO_COROUTINE, CO_ASYNC_GENERATOR.
+# Flags of the code of an async function or generator: inspect.CO_COROUTINE, CO_ASYNC_GENERATOR.
 _ASYNC = 0x80 | 0x200
 
 
@@ -51,12 +51,14 @@ class _Run:
 
 
 def _is_nested(context):
-    """Whether this thread runs context already; not if it has only pushed it."""
+    """Returns whether this thread runs context already; False if it has only pushed it."""
     return context.is_owner() and GLib.main_depth() > 0
 
 
 class _Interruptible:
-    """Ctrl-C cancels the coroutine, so that its finally clauses run; the second one interrupts what runs, or the main loop."""
+    """Handles Ctrl-C: the first one cancels the coroutine, so that its finally clauses run; the second one interrupts the
+    running code, or the main loop.
+    """
 
     def __init__(self, cancel, context):
         self.cancel = cancel
@@ -75,7 +77,8 @@ class _Interruptible:
 
     def __enter__(self):
         handler = signal.getsignal(signal.SIGINT)
-        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # of the run() around this one
+        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # the handler of the run() around this
+                                                                                  # one
         if threading.current_thread() is threading.main_thread() and (handler is signal.default_int_handler or is_ours):
             self.outer = signal.signal(signal.SIGINT, self._handle)
         return self
@@ -86,7 +89,7 @@ class _Interruptible:
 
 
 class _Generators:
-    """The asynchronous generators that are begun: they are closed when nobody has them, or at the end of run()."""
+    """Records the asynchronous generators that have started: they are closed when they are collected, or at the end of run()."""
 
     def __init__(self):
         self.open = weakref.WeakSet()
@@ -110,7 +113,7 @@ class _Generators:
 def _run_alone(coroutine, loop):
     """Runs coroutine to its end in a main loop, and returns its future."""
     future = Future()
-    standing = []  # what runs coroutine, from its first await until Ctrl-C
+    standing = []  # the Driver or task that runs coroutine, from its first await until Ctrl-C
 
     def cancel():
         if standing:
@@ -128,7 +131,7 @@ def _run_alone(coroutine, loop):
                 loop.run()
             finally:
                 _cancel_drivers([run], loop)
-    # A coroutine that returns in its first step has nothing to cancel.
+    # A coroutine that returns in its first step cannot be cancelled.
     if interruptible.count > 0 and (future.cancelled() or (ended_at_once and future._exception is None)):
         raise KeyboardInterrupt
     return future
@@ -151,7 +154,7 @@ def _cancel_drivers(drivers, loop):
 
 
 def _cancel_rest(loop, context):
-    """Cancels the coroutines that have begun, as asyncio.run() does at its end, with what begins while they clean up."""
+    """Cancels the coroutines that have started, as asyncio.run() does at its end, and the coroutines that start during their cleanup."""
     for _ in range(2):
         _cancel_drivers([driver for driver in Driver.all_standing() if driver.runs_in(context)], loop)
     for driver in Driver.all_standing():
@@ -160,7 +163,7 @@ def _cancel_rest(loop, context):
 
 
 def _run_in_context(coroutine, context, is_nested):
-    """Runs coroutine where asyncio has no loop on GLib, or its loop is running."""
+    """Runs coroutine if asyncio has no loop on GLib, or its loop is running."""
     is_pushed = hash(context) != hash(own_context())
     if is_pushed:
         context.push_thread_default()
@@ -181,7 +184,7 @@ def _run_in_context(coroutine, context, is_nested):
 
 
 def _run_in_asyncio(coroutine, context):
-    """asyncio.run(), with its loop on GLib."""
+    """Calls asyncio.run(), with its loop on GLib."""
     loop = loop_of(context)
     if loop is not None:
         with _Run(loop.stop):
@@ -198,7 +201,7 @@ def _run_in_asyncio(coroutine, context):
             try:
                 return _result_of(loop.create_task(coroutine), loop, context)
             finally:
-                # The second time for what has begun while the first cleaned up; what begins then is cancelled, and does not run.
+                # The second time for tasks that started during the cleanup; tasks that start now are cancelled, and do not run.
                 _cancel_tasks(asyncio.all_tasks(loop), loop)
                 closing_loops.add(loop)
                 try:
@@ -209,14 +212,14 @@ def _run_in_asyncio(coroutine, context):
 
 
 def _cancel_tasks(tasks, loop):
-    """Cancels tasks of asyncio's, and runs its loop until they have ended."""
+    """Cancels tasks of asyncio, and runs its loop until they have ended."""
     for task in tasks:
         task.cancel()
     while not all(task.done() for task in tasks):
         try:
             loop.run_until_complete(asyncio.wait(tasks))
         except RuntimeError:
-            # Stopped, by another interrupt.
+            # Another interrupt has stopped it.
             if runs.stack[-1].error is None:
                 raise
     for task in tasks:
@@ -229,13 +232,13 @@ def _result_of(task, loop, context):
     """Runs loop until task has ended, or until an interrupt."""
     def cancel():
         task.cancel()
-        loop.call_soon_threadsafe(lambda: None)  # it may be about to wait
+        loop.call_soon_threadsafe(lambda: None)  # the loop may be about to wait
 
     with _Interruptible(cancel, context) as interruptible:
         try:
             return loop.run_until_complete(task)
         except RuntimeError:
-            # "Event loop stopped before Future completed."
+            # The error is "Event loop stopped before Future completed."
             if runs.stack[-1].error is None:
                 raise
         except asyncio.CancelledError:
@@ -247,12 +250,11 @@ def _result_of(task, loop, context):
 def run(coroutine):
     """Runs the main loop until coroutine ends, and returns its result or raises its exception.
 
-    With PyGObject 3.50 and later this is asyncio.run() with a PrioSched.EventLoop; before, it has the same manners: Ctrl-C
-    cancels the coroutine and comes out as KeyboardInterrupt, SystemExit comes out, and asynchronous generators are closed.
-    At the end the coroutines of tasks that have begun are cancelled, also if they begin meanwhile; tasks that have not
-    begun are left to whoever runs the main context next.
-    The main context is the thread-default one.  In a function of a task it runs a nested main loop; in a coroutine,
-    which can await, it raises RuntimeError.
+    With PyGObject 3.50 and later this is asyncio.run() with a PrioSched.EventLoop; earlier versions behave alike: Ctrl-C
+    cancels the coroutine and is raised as KeyboardInterrupt, SystemExit is raised, and asynchronous generators are closed.
+    At the end, coroutines of tasks that have started are cancelled, even if they start meanwhile; tasks that have not
+    started remain in the main context. The main context is the thread-default one.  In the function of a task it runs a
+    nested main loop; in a coroutine, which can use await instead, it raises RuntimeError.
     """
     if not is_awaitable(coroutine):
         raise TypeError(f'{coroutine!r} cannot be awaited')

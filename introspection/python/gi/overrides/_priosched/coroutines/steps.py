@@ -1,7 +1,4 @@
-"""Generators as tasks: each step is short, and the time slice decides when the task yields.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Runs generators as tasks: each step is short, and the time slice decides when the task yields."""
 
 import inspect
 import types
@@ -19,7 +16,7 @@ def _is_generator(value):
 
 
 class _WithProgress:
-    """A generator to be stepped, and a function that gets its yields."""
+    """Pairs a generator to be stepped with a function that gets the values that it yields."""
 
     __slots__ = ('generator', 'progress')
 
@@ -28,29 +25,30 @@ class _WithProgress:
         self.progress = progress
 
     def __await__(self):
-        # An awaitable is not taken for the result.
+        # Its result cannot be an awaitable.
         raise TypeError('generators are stepped')
 
 
 def is_stepped(value):
-    """Whether value, which the callback of a task has returned, is a generator to be stepped."""
+    """Returns whether value, which the callback of a task has returned, is a generator to be stepped."""
     return _is_generator(value) or value.__class__ is _WithProgress
 
 
 def in_steps(table, value, task):
-    """Steps the generator of task as long as the slice lasts, and then yields.  An abort is raised where the generator stands.
+    """Steps the generator of task as long as the slice lasts, and then yields.  An abort is raised at the generator's current
+    yield.
 
-    It awaits what the generator yields if that can be awaited, and the generator gets the result.
+    If the generator yields an awaitable, the task awaits it and sends the result to the generator.
     """
     generator, progress = (value.generator, value.progress) if value.__class__ is _WithProgress else (value, None)
     coroutine = _in_steps(table, generator, progress, task)
-    coroutine.__qualname__ = generator.__qualname__  # for names of what runs
+    coroutine.__qualname__ = generator.__qualname__  # names of tasks are made of this
     return coroutine
 
 
 def has_ended_itself(task):
-    """Whether the step that task has made has aborted or cancelled it."""
-    run = task._callback  # or its function, in the first step
+    """Returns whether the current step of task has aborted or cancelled the task itself."""
+    run = task._callback  # or the task's function, in the first step
     return (task._aborted or getattr(run, '_must_cancel', False) or getattr(run, 'pending', None) is not None or
             is_yet_to_be_told())
 
@@ -89,7 +87,7 @@ async def _in_steps(table, generator, progress, task):
 
 
 def with_progress(callback, progress):
-    """The callback of a task whose generator tells progress (value) of what it yields."""
+    """Returns a callback for a task that calls progress (value) with the values that its generator yields."""
     def begin():
         generator = callback()
         if not _is_generator(generator):

@@ -1,7 +1,4 @@
-"""Feeds of groups in Python: items of which each becomes a task when the group has a place for it.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Posts a task for each item, when the group has a place for it."""
 
 import functools
 
@@ -15,7 +12,7 @@ PrioSched = get_introspection_module('PrioSched')
 
 
 def _either(own, given):
-    """The signal of a group until that is aborted, or a signal that another aborts as well."""
+    """Returns the signal of a group, as long as it is not aborted, or a signal that another one aborts as well."""
     if given is None:
         return own
     signals = [own, given]
@@ -25,7 +22,7 @@ def _either(own, given):
 
 
 class Feed:
-    """A task in steps that posts the tasks of the items."""
+    """Posts the tasks of the items, as a task in steps."""
 
     def __init__(self, group, callback, items, options):
         self._group = group
@@ -34,11 +31,11 @@ class Feed:
         self._options = options
         self._signal = _either(group.get_signal(), options['signal'])
         self._n_open = 0
-        self._change = None  # what it waits for
+        self._change = None  # the future that the feed waits for
         self._task = None
 
     def post(self, scheduler):
-        """Returns the task, which ends with the last item's task."""
+        """Posts and returns the task, which ends with the last item's task."""
         self._task = scheduler.post_task(self._steps, signal=self._signal, name=self._options['name'])
         return self._task
 
@@ -71,7 +68,7 @@ class Feed:
             while True:
                 while not self._has_room():
                     yield self._next_change()
-                # The ends of the tasks may be reported before an abort is.
+                # The tasks may report their ends before the signal reports the abort.
                 if is_aborted(self._signal):
                     raise reason_of(self._signal)
                 try:
@@ -86,4 +83,4 @@ class Feed:
         finally:
             for handler in handlers:
                 group.disconnect(handler)
-            self._items = None  # a generator that nobody else has is closed
+            self._items = None  # a generator without other references is closed

@@ -1,7 +1,7 @@
-"""Groups of tasks of PrioSched in Python, of which only so many run at a time.
+"""Groups tasks of PrioSched in Python; a group runs a limited number of them at a time.
 
-The library has the places, the ages and the waits: a task of a group is one of the scheduler's, whose number the group
-posts when its turn has come.
+The library keeps the places, the ages and the waits: a task of a group is a task of the scheduler, and the group posts
+its number in its turn.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -30,12 +30,12 @@ _USER_BLOCKING = 3
 
 
 class _GroupState(lending.LendingState):
-    """The state of a task of a group: it tells the group which of its tasks waits for it."""
+    """Keeps the state of a task of a group: the group learns from it which of its tasks waits for the group."""
 
     __slots__ = ('group', 'handle')
 
     def reason(self):
-        # A task without an abort was cancelled alone.
+        # Without an abort, the task was cancelled alone.
         return super().reason() if reasons.is_aborted(self.signal) else asyncio.CancelledError()
 
     def _new_lender(self, task):
@@ -43,7 +43,7 @@ class _GroupState(lending.LendingState):
 
 
 class _Place(lending.Follower):
-    """Tells the group that a task needs its place no longer."""
+    """Tells the group that a task no longer needs its place."""
 
     __slots__ = ()
 
@@ -55,18 +55,18 @@ class _Place(lending.Follower):
 
 
 class _WaitTask(PostedTask):
-    """The task of a wait."""
+    """Holds the task of a wait."""
 
     __slots__ = ()
 
     def _is_left(self):
-        # Its result is not reported.
+        # Nobody reports its result.
         if self._callbacks is None:
             self.cancel()
 
 
 class _Wait(lending.Follower):
-    """A wait for a group, which is a task that the library posts when the wait is over."""
+    """Waits for a group: the library posts this as a task when the wait is over."""
 
     __slots__ = ('group', 'signal', 'own', 'number', 'returns', 'takes_failures')
 
@@ -85,19 +85,20 @@ class _Wait(lending.Follower):
         group.wait_id(own, handle, until, both, table._runner, self.number)
 
     def __call__(self):
-        # It is over, or nobody waits any more.
+        # The wait is over, or has been given up.
         self.own.cancel()
         self.group._forget(self)
 
     def _finish(self):
-        """The callback of the task."""
+        """Called when the library runs the task."""
         value, error = self._end()
         if error is not None:
             raise error
         return value
 
     def _end(self):
-        # The library's task is nothing for a traceback: what that leads to through the library the collector cannot see.
+        # The traceback must not refer to the library's task: the collector cannot see references that lead through the
+        # library.
         try:
             _, task, handle = self.group.finish_id(self.number)
         except GLib.Error as error:
@@ -108,14 +109,14 @@ class _Wait(lending.Follower):
 
 
 class TaskGroup(PrioSched.TaskGroup):
-    """Tasks of which only so many run at a time: the next one is chosen by priority and age.
+    """Runs a limited number of tasks at a time; priority and age choose the next one.
 
-    scheduler  of the tasks; by default this thread's main context's
-    limit      how many run at a time, a whole number from 1; None for any number
-    priority   of those tasks that have none of their own
+    scheduler  the scheduler of the tasks; by default the one of this thread's main context
+    limit      the most tasks that run at a time, a whole number from 1; None for any number
+    priority   the priority of tasks that are posted without one
 
-    A coroutine counts until it has ended.  Whoever uses a group holds its scheduler, if that is not the default one: the group
-    does not.  All methods belong to the thread that runs the scheduler's main context, and raise RuntimeError on another one.
+    A coroutine counts until it has ended.  A group does not hold its scheduler: keep a reference if that is not the default
+    one.  All methods belong to the thread that runs the scheduler's main context, and raise RuntimeError on another one.
     """
 
     def __init__(self, scheduler=None, limit=None, priority='user-visible'):
@@ -126,21 +127,21 @@ class TaskGroup(PrioSched.TaskGroup):
     def _set_up(self, scheduler):
         self._tasks = table_of(scheduler)
         self._waits = set()
-        self._done = {}  # as long as somebody waits: by their handles, the tasks that have completed
+        self._done = {}  # tasks that have completed, by their handles; kept as long as there are waits
 
     @property
     def _table(self):
         try:
             return self._tasks
         except AttributeError:
-            # It was made by TaskGroup.new () or in another language.
+            # TaskGroup.new (), or another language, has made the group.
             self._check_scheduler()
             self._set_up(self.dup_scheduler())
             return self._tasks
 
     @property
     def limit(self):
-        """How many tasks run at a time, or None for any number.  If more are running when it changes, they go on."""
+        """The most tasks that run at a time, or None for any number.  If it is lowered, running tasks continue."""
         limit = self.get_limit()
         return None if limit == MAX_LIMIT else limit
 
@@ -155,18 +156,18 @@ class TaskGroup(PrioSched.TaskGroup):
 
     @property
     def pending(self):
-        """How many tasks are queued or running; 'notify::pending' tells of changes."""
+        """The number of tasks that are queued or running; 'notify::pending' reports changes."""
         return self.get_n_pending()
 
     get_pending, ref_scheduler = PrioSched.TaskGroup.get_n_pending, PrioSched.TaskGroup.dup_scheduler
 
     @property
     def priority(self):
-        """The PrioSched.TaskPriority of those tasks that have none of their own."""
+        """The PrioSched.TaskPriority of tasks that were posted without one."""
         return self.get_priority()
 
     def set_priority(self, priority):
-        """Changes the priority of those tasks, queued and running.
+        """Changes the priority of tasks that were posted without one, queued and running.
 
         Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
         """
@@ -176,7 +177,7 @@ class TaskGroup(PrioSched.TaskGroup):
 
     @property
     def signal(self):
-        """The PrioSched.TaskSignal that the next abort () aborts, for whatever else belongs to the group."""
+        """The PrioSched.TaskSignal that the next abort () aborts, for other operations that belong to the group."""
         return self.get_signal()
 
     def __repr__(self):
@@ -186,9 +187,9 @@ class TaskGroup(PrioSched.TaskGroup):
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
                   takes_turns=False):
-        """Posts a task that begins when a place is free, and otherwise is as one of PrioSched.Scheduler.post_task ().
+        """Posts a task that starts when a place is free, and otherwise behaves as in PrioSched.Scheduler.post_task ().
 
-        It is aborted with the group, and with signal if there is one.  If that has a priority, the task has it.
+        An abort of the group or of signal aborts it.  If signal has a priority, so has the task.
 
         Returns a PrioSched.PostedTask.
         """
@@ -221,16 +222,15 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def feed(self, callback, items, priority=None, signal=None, name=None):
-        """Posts a task callback (item) for each of the items, which are asked for when a place is free: there may be a million.
+        """Posts a task callback (item) for each item.  It takes the next item when a place is free: there may be a million.
 
         callback  a function, a coroutine function or a generator function, as for post_task ()
-        items     what is iterated over: a list, or a generator that finds the next one when it is asked
+        items     an iterable: a list, or a generator that finds the next item on request
 
         signal    aborts the tasks, and the feed, as an abort of the group does
 
-        Returns a PrioSched.PostedTask, which ends with the last of them, or fails with what items raise.  If it is cancelled, no
-        more are posted, and posted ones go on.  A failure is reported, unless callback
-        catches it.
+        Returns a PrioSched.PostedTask, which ends with the last task, or fails with the exception that items raises.  If it is
+        cancelled, no more tasks are posted, and posted ones continue.  An exception of callback is reported.
         """
         to_callback(callback)
         if name is not None:
@@ -260,9 +260,9 @@ class TaskGroup(PrioSched.TaskGroup):
         self.return_id(handle, None if error is None else f'{type(error).__name__}: {error}')
 
     def abort(self, reason=None):
-        """Aborts all tasks, queued and running.  The group goes on: what is posted from now on has another signal.
+        """Aborts all tasks, queued and running.  Tasks that are posted from now on have a new signal.
 
-        reason  what awaiting them raises: any exception but StopIteration and StopAsyncIteration; without one a
+        reason  the exception that awaiting them raises, any but StopIteration and StopAsyncIteration; by default a
                 PrioSched.AbortError
         """
         reasons.check(reason)
@@ -275,7 +275,7 @@ class TaskGroup(PrioSched.TaskGroup):
             super().abort(reasons.to_error_of(reason, self.get_signal()))
 
     def cancel_queued(self):
-        """Cancels the tasks that have not begun: awaiting one raises asyncio.CancelledError."""
+        """Cancels the tasks that have not started: awaiting one raises asyncio.CancelledError."""
         self._check_owner()
         super().cancel_queued()
 
@@ -285,27 +285,27 @@ class TaskGroup(PrioSched.TaskGroup):
         return _Wait(self, until, to_signal(signal), returns).future
 
     def drained(self, signal=None):
-        """To be awaited: until no task is queued or running, whatever becomes of them.
+        """Waits until no task is queued or running, whether they succeed or fail: await group.drained ().
 
-        A task of the group that awaits it is not waited for, and gives its place to another one.
+        If a task of the group awaits this, the wait leaves it out, and the task gives its place to another one.
 
-        signal  a Gio.Cancellable that ends this wait, and no task: then it raises the reason
+        signal  a Gio.Cancellable that ends only this wait, which then raises the reason
         """
         return self._wait(PrioSched.TaskGroupWait.DRAINED, signal)
 
     def all(self, signal=None):
-        """To be awaited: like drained (), but raises what the first task raises that fails, or the reason of its abort."""
+        """Waits like drained (), but raises the exception of the first task that fails, or the reason of its abort."""
         return self._wait(PrioSched.TaskGroupWait.ALL, signal)
 
     def any(self, signal=None):
-        """To be awaited: the result of the first task that returns from now on.
+        """Waits for the first task that returns from now on, and returns its result.
 
-        If all fail, it raises what the last has raised; without any task GLib.Error, Gio.IOErrorEnum.NOT_FOUND.
+        If all fail, it raises the exception of the last; without any task, GLib.Error with Gio.IOErrorEnum.NOT_FOUND.
         """
         return self._wait(PrioSched.TaskGroupWait.ANY, signal, True)
 
     def first(self, signal=None):
-        """To be awaited: what becomes of the first task that completes from now on: its result, or what it raises."""
+        """Waits for the first task that completes from now on, and returns its result or raises its exception."""
         return self._wait(PrioSched.TaskGroupWait.FIRST, signal, True)
 
     def _forget(self, wait):
@@ -321,13 +321,13 @@ class TaskGroup(PrioSched.TaskGroup):
         return reasons.to_exception(error)
 
     def _outcome_of(self, native, handle):
-        """The result and the exception of a task of the library's, one of which is None."""
+        """Returns the result and the exception of a task of the library; one of them is None."""
         task = self._done.get(handle)
         if task is not None:
             task._retrieved = True
             return task._value, task._exception
         error = native.get_error()
         if error is not None:
-            # It was aborted, or is one of another language's.
+            # It was aborted, or was posted in another language.
             return None, reasons.to_exception(error)
         return native.propagate_value()[1], None

@@ -1,7 +1,4 @@
-"""Additions to the draft's names: methods of Scheduler.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Adds methods to Scheduler that the draft does not have."""
 
 import inspect
 
@@ -18,7 +15,7 @@ PrioSched = get_introspection_module('PrioSched')
 
 
 class Each:
-    """The items, between which it yields if it is time."""
+    """Iterates over items, and yields between two of them if it is time."""
 
     def __init__(self, scheduler, items):
         self._scheduler = scheduler
@@ -49,7 +46,7 @@ class Each:
 
 
 def each(self, items):
-    """async for item in scheduler.each(items): yields between two of them if should_yield() says so."""
+    """Iterates over items, and yields between two of them if should_yield() is true: async for item in scheduler.each(items)."""
     return Each(self, items)
 
 
@@ -61,14 +58,14 @@ async def _adopt(self, awaitable):
 
 
 def adopt(self, awaitable):
-    """To be awaited: what awaitable gives, in a continuation of the current task, under its signal and priority."""
+    """Awaits awaitable and returns its result in a continuation of the current task, under its signal and priority."""
     if not inspect.isawaitable(awaitable) and not hasattr(awaitable, '__await__'):
         raise TypeError(f'{awaitable!r} cannot be awaited')
     return _adopt(self, awaitable)
 
 
 class Run:
-    """A run of a job, to be awaited: None if a later one has aborted it."""
+    """Represents a run of a job, which can be awaited: the result is None if a later run has aborted it."""
 
     def __init__(self, controller, task):
         self._controller = controller
@@ -92,13 +89,13 @@ class Run:
 
 
 class Latest:
-    """A job whose new run aborts the one before."""
+    """Calls a job; a new run aborts the previous one."""
 
     def __init__(self, scheduler, job, priority, signal):
         self._scheduler = scheduler
         self._job = job
         self._priority = priority
-        # The collector sees what a controller holds, and not what its signal does.
+        # The collector sees the references of a controller, but not its signal's.
         self._controller = controller_of(signal)
         self._signal = signal if self._controller is None else None
         self._run = None
@@ -113,25 +110,25 @@ class Latest:
             signal = PrioSched.TaskSignal.new_any_following(signals, signal)
             keep_reasons_of(signal, signals)
         call = lambda: self._job(signal, *args, **kwargs)  # noqa: E731
-        call._prio_sched_calls = self._job  # for names of what runs
+        call._prio_sched_calls = self._job  # names of tasks are found by this attribute
         task = self._scheduler.post_task(call, signal=signal)
         run = self._run = Run(controller, task)
         task.add_done_callback(self._forget)
         return run
 
     def _forget(self, task):
-        """The error of a run that is kept is reported only when the run is kept no longer."""
+        """Reports the error of a run only once the run is no longer kept."""
         if self._run is not None and self._run.done():
             self._run = None
 
     def abort(self):
-        """Aborts the run that there is, if any."""
+        """Aborts the current run, if any."""
         run, self._run = self._run, None
         if run is not None and not run.done():
             run._abort()
 
 
 def latest(self, job, priority='user-visible', signal=None):
-    """Makes a function that calls job (signal, …) as a task; its next call aborts that one, which is None then."""
+    """Returns a function that calls job (signal, …) as a task; its next call aborts the previous run, whose result is then None."""
     to_callback(job)
     return Latest(self, job, PrioSched.TaskPriority(to_given_priority(priority)), to_signal(signal))

@@ -22,14 +22,14 @@ PrioSched = get_introspection_module('PrioSched')
 
 _USER_VISIBLE = 2
 
-# Of React's levels, in milliseconds: negative has passed from the beginning, 0 is none.
+# Timeouts of React's levels, in milliseconds: a negative one has passed from the beginning, 0 means none.
 TIMEOUT_IMMEDIATE = -1
 TIMEOUT_USER_BLOCKING = 250
 TIMEOUT_NORMAL = 5000
 TIMEOUT_LOW = 10000
 TIMEOUT_IDLE = 0
 
-# By the names of React's levels: the priority and the timeout.
+# React's levels by name: the priority and the timeout.
 _LEVELS = {
     'immediate': (3, TIMEOUT_IMMEDIATE),
     'user-blocking': (3, TIMEOUT_USER_BLOCKING),
@@ -46,10 +46,10 @@ _get_native_state, _new_native_state = PrioSched.SchedulingState.get_current, Pr
 
 
 def did_timeout(self):
-    """Whether the timeout of the running task had passed when its turn, or its continuation's, came.
+    """Returns whether the timeout of the running task had passed when the task, or its continuation, started.
 
-    After an await of something else than this library's it tells whether the timeout has passed by now.  False outside any task,
-    and for one without a timeout.
+    After an await of another library, it returns whether the timeout has passed by now.  False outside any task, and for a task
+    without a timeout.
     """
     state = states.own_state()
     if state is None or state is running.state:
@@ -59,7 +59,7 @@ def did_timeout(self):
 
 
 def get_current_priority(self):
-    """The PrioSched.TaskPriority of what is running, which a yield inherits: 'user-visible' outside any task."""
+    """Returns the PrioSched.TaskPriority of the running code, which a yield inherits: 'user-visible' outside any task."""
     state = states.current_state()
     if state is None or (state.table is not None and state.table.context_id != hash(self.get_context())):
         return PrioSched.TaskPriority(_USER_VISIBLE)
@@ -74,7 +74,8 @@ def _to_called_now(func):
 
 
 def run_with_priority(self, priority, func, *args):
-    """Calls func (*args) now, as part of the running task but with another priority, and gives what it returns or raises.
+    """Calls func (*args) now, as part of the running task but with another priority, and returns its result or raises its
+    exception.
 
     Its yields and tasks have that priority, and the signal and the timeout of the running task.
     """
@@ -93,7 +94,7 @@ def _call_under(self, state, priority, func):
     """Calls func () in state, which has that priority."""
     outcome = []
     own, in_library = states.own_state(), running.state
-    # The library makes its own current state one of that priority.
+    # The library makes a state of that priority its current one.
     is_in_library = (own is None or own is in_library) and self.get_context().is_owner()
 
     def call():
@@ -119,10 +120,10 @@ def _call_under(self, state, priority, func):
 
 
 def wrap_callback(self, func):
-    """A function that calls func (…) under the state of now, wherever and as often as it is called.
+    """Returns a function that calls func (…) under the current state, wherever and as often as it is called.
 
     Its yields and tasks have the priority, the signal and the timeout of the running task; outside any task it is
-    'user-visible', and has neither.  Of a coroutine function that is all that its coroutine does, whoever awaits it.
+    'user-visible', and has neither.  If func is a coroutine function, this holds for the whole coroutine.
     """
     to_callback(func)
     state = states.current_state() or table_of(self)._states[_USER_VISIBLE - 1]
@@ -147,7 +148,7 @@ async def _to_the_end(context, coroutine):
 
 @types.coroutine
 def _steps_in(context, coroutine):
-    """Makes each step of coroutine in context, for whoever awaits it."""
+    """Runs each step of coroutine in context, for the code that awaits it."""
     step, argument = coroutine.send, None
     while True:
         try:
@@ -164,21 +165,21 @@ def _steps_in(context, coroutine):
 
 
 def force_frame_rate(self, fps):
-    """Sets the time slice to the whole milliseconds of a frame, of which there are 1 to 125 a second; 0 resets it."""
+    """Sets the time slice to the whole milliseconds of a frame at fps frames a second, 1 to 125; 0 resets it."""
     rate = to_frame_rate(fps)
     self.set_time_slice(1000 // rate * 1000 if rate else _DEFAULT_SLICE)
 
 
 def request_paint(self):
-    """Makes should_yield () true until every other source of the main context has had its turn, so that what has changed is drawn."""
+    """Makes should_yield () true until every other source of the main context has had its turn, so that changes are drawn."""
     self.end_slice()
 
 
 def get_first_task(self):
-    """The task that comes next: a PrioSched.PostedTask, or a PrioSched.Task of the library's own.
+    """Returns the task that runs next: a PrioSched.PostedTask, or a PrioSched.Task of another language.
 
-    None if there is none, or if the first is a continuation or a bare function of the library's.  Raises RuntimeError on another
-    thread than that which runs the scheduler's main context.
+    None if there is none, or if a continuation or a plain C function is next.  Raises RuntimeError on a thread
+    that does not run the scheduler's main context.
     """
     table = table_of(self)
     table.check_owner('the first task can be asked for on')
@@ -186,7 +187,7 @@ def get_first_task(self):
 
 
 class _Scheduled:
-    """The callback of a task, whose continuations are the functions that it returns."""
+    """Calls the callback of a task, and then the functions that it returns as continuations."""
 
     def __init__(self, table, callback):
         self.table = table
@@ -213,7 +214,7 @@ class _Scheduled:
         coroutine = coroutines.pop()
         try:
             while callable(value):
-                coroutine.__qualname__ = name_of_callable(value)  # for names of what runs
+                coroutine.__qualname__ = name_of_callable(value)  # names of tasks are made of this
                 await self.table.yield_now()
                 value = self._call(value)
         finally:
@@ -222,11 +223,11 @@ class _Scheduled:
 
 
 def schedule_callback(self, level, callback, timeout=None, delay=0, signal=None, name=None):
-    """Posts a task as React's scheduleCallback () does: calls callback (did_timeout) when its turn has come.
+    """Posts a task as React's scheduleCallback () does, which calls callback (did_timeout) in its turn.
 
     level     'immediate', 'user-blocking', 'normal', 'low' or 'idle', each of which has a timeout
-    callback  a function of one argument, which tells whether the timeout has passed.  If it returns a function, the task goes on with
-              that one, in the same way, as a continuation
+    callback  a function of one argument, which is whether the timeout has passed.  If it returns a function, the task continues with
+              that function, in the same way
     timeout   milliseconds, a whole number, instead of the level's; 0 for none
     delay, signal, name  as for post_task ()
 

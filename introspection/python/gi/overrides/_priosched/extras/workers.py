@@ -1,7 +1,4 @@
-"""Workers of PrioSched in Python: threads that have a main context and a scheduler of their own.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Runs functions in threads that have their own main context and scheduler."""
 
 from gi.module import get_introspection_module
 
@@ -13,11 +10,11 @@ _HOW = {'abort': PrioSched.WorkerStop.ABORT, 'finish': PrioSched.WorkerStop.FINI
 
 
 class Worker(PrioSched.Worker):
-    """A thread that runs one function after the other, by priority: await scheduler.run_in_worker (worker, func).
+    """Runs one function after the other in a thread, by priority: await scheduler.run_in_worker (worker, func).
 
-    name  of the thread, which debuggers and the operating system show
+    name  the name of the thread, which debuggers and the operating system show
 
-    As a context manager it is stopped at the end, and waited for: what is queued runs first, or is aborted if an exception is raised.
+    As a context manager, it is stopped at the end and joined: queued functions run first, or are aborted if an exception is raised.
     Python's interpreter runs in one thread at a time, so a worker helps functions that wait, and libraries that compute without it.
     """
 
@@ -33,14 +30,14 @@ class Worker(PrioSched.Worker):
 
     @property
     def scheduler(self):
-        """The scheduler whose tasks run in the thread.  Tasks that are posted there stay there, with their callbacks."""
+        """The scheduler whose tasks run in the thread.  Tasks that are posted to it stay in the thread, with their callbacks."""
         return self.get_scheduler()
 
     def stop(self, how='abort'):
         """Ends the thread, soon.  A function that runs is not interrupted.
 
-        how  'abort', and what is queued fails with PrioSched.Error.CLOSED, or 'finish', and it runs first; or a member of
-             PrioSched.WorkerStop
+        how  'abort', which fails queued functions with PrioSched.Error.CLOSED, or 'finish', which runs them first; or a
+             member of PrioSched.WorkerStop
         """
         if not isinstance(how, PrioSched.WorkerStop):
             if how.__class__ is not str or how not in _HOW:
@@ -50,7 +47,7 @@ class Worker(PrioSched.Worker):
         super().stop(how)
 
     def join(self):
-        """Waits until the thread of a worker that is stopped has ended.  This blocks: call it at the end of a program."""
+        """Waits until the thread of a stopped worker has ended.  This blocks: call it at the end of a program."""
         if not getattr(self, '_is_stopped', True):
             raise RuntimeError('the worker is not stopped, so its thread would never end')
         if self.scheduler.get_context().is_owner():

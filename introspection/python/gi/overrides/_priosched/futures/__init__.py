@@ -1,4 +1,1 @@
-"""Futures: results, reasons of aborts, and who waits for them.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Has futures: results, reasons of aborts, and waiters."""

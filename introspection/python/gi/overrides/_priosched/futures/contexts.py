@@ -1,7 +1,4 @@
-"""Main contexts and the loops of asyncio on them: which one a thread runs, how it is called there and in turn, and interrupts.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Finds the main contexts and loops of asyncio that a thread runs, calls functions in them, and handles interrupts."""
 
 import asyncio
 import collections
@@ -11,20 +8,20 @@ import threading
 from gi.repository import GLib
 
 get_running_loop = asyncio._get_running_loop
-SLICE = 0.004  # seconds, for what goes on in slices
+SLICE = 0.004  # seconds that work in slices takes at a time
 
 
 class _Local(threading.local):
-    queue = None  # the calls that are to follow the running call, if there is one
-    abortable = None  # the coroutine under a signal that is making a step
-    cancels = None    # the calls that are to follow the cancel () that runs, if one does
+    queue = None  # calls to make after the running call, if there is one
+    abortable = None  # the coroutine under a signal whose step is running
+    cancels = None    # calls to make after the running cancel (), if there is one
 
 
 local = _Local()
 
 
 def run_in_turn(call):
-    """Calls call (), or leaves that to the run_in_turn() that is running in this thread: chains do not nest."""
+    """Calls call (), or leaves it to the run_in_turn() that is already running in this thread, so that chains do not nest."""
     queue = local.queue
     if queue is not None:
         queue.append(call)
@@ -47,7 +44,7 @@ def run_in_turn(call):
 
 
 class _Runs(threading.local):
-    """The runs of this thread that have not returned, the innermost last."""
+    """Lists the runs of this thread that have not returned, the innermost last."""
 
     def __init__(self):
         self.stack = []
@@ -57,7 +54,7 @@ runs = _Runs()
 
 
 def interrupt(error):
-    """Handles KeyboardInterrupt or SystemExit, raised in a task: it comes out of run(), or of our loop, if that is running."""
+    """Handles KeyboardInterrupt or SystemExit, raised in a task: run(), or the library's loop if that is running, raises it."""
     innermost = runs.stack[-1] if runs.stack else get_running_loop()
     if not hasattr(innermost, 'interrupt'):
         raise error
@@ -65,9 +62,9 @@ def interrupt(error):
 
 
 def call_in(context, call):
-    """Calls call () once, soon, on the thread that runs context; any thread."""
+    """Calls call () once, soon, on the thread that runs context.  Any thread may call this."""
     source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
-    source.set_callback(lambda *_: _call(call))  # which returns nothing, whatever a callback of the program returns
+    source.set_callback(lambda *_: _call(call))  # returns None, whatever a callback of the program returns
     source.attach(context)
 
 
@@ -79,12 +76,12 @@ def _call(call):
 
 
 def own_context():
-    """The main context of this thread."""
+    """Returns the main context of this thread."""
     return GLib.MainContext.get_thread_default() or GLib.MainContext.default()
 
 
 def context_to_run():
-    """Returns the context that this thread is to run."""
+    """Returns the main context that this thread is to run."""
     own = GLib.MainContext.get_thread_default()
     if own is not None:
         return own
@@ -98,10 +95,10 @@ def context_to_run():
 
 
 def loop_of(context):
-    """The loop of asyncio that PyGObject has made for a main context, or None."""
+    """Returns the loop of asyncio that PyGObject has made for a main context, or None."""
     policy = getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None)
     if policy is not None and not hasattr(policy, '_loops'):
-        # PyGObject before 3.52 keeps them in the policy that has been set.
+        # PyGObject before 3.52 keeps them in the event loop policy.
         current = asyncio.get_event_loop_policy()
         policy = current if isinstance(current, policy) else None
     loop = getattr(policy, '_loops', {}).get(hash(context))
@@ -109,7 +106,7 @@ def loop_of(context):
 
 
 def _is_run_elsewhere(context_id):
-    """Whether another thread runs the main context of that number, as far as can be known."""
+    """Returns whether another thread runs the main context of that number, as far as can be known."""
     for context in (GLib.MainContext.default(), GLib.MainContext.get_thread_default()):
         if context is not None and hash(context) == context_id:
             if context.is_owner():
@@ -122,7 +119,7 @@ def _is_run_elsewhere(context_id):
 
 
 def check_loop(loop, context_id):
-    """Raises RuntimeError if loop, of asyncio, would wait for ever for what the main context of that number runs."""
+    """Raises RuntimeError if loop, of asyncio, would wait for ever for a result from the main context of that number."""
     if context_id == 0 or getattr(loop, '_prio_sched_checked', None) == context_id:
         return
     own = getattr(loop, '_context', None)
@@ -133,12 +130,12 @@ def check_loop(loop, context_id):
         loop._prio_sched_checked = context_id
 
 
-# Of PyGObject, between two callbacks: it prints what is raised there.
+# Functions of PyGObject between two callbacks: an exception that is raised there is only printed.
 _AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi.events', 'check')}
 
 
 def is_at_rest(frame):
-    """Whether a signal has interrupted the main loop while it waits, or what PyGObject or we do there, and not a callback."""
+    """Returns whether a signal has interrupted the waiting main loop, or PyGObject's or this library's code in it, and not a callback."""
     if frame.f_globals.get('__name__', '').startswith('gi.'):
         return True
     while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:

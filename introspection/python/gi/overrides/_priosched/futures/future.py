@@ -1,7 +1,4 @@
-"""Results of tasks of PrioSched in Python, which coroutines of PrioSched and of asyncio can await.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Has the results of tasks of PrioSched in Python, which coroutines of PrioSched and of asyncio can await."""
 
 import asyncio
 import collections
@@ -27,18 +24,18 @@ _get_ident = threading.get_ident
 _copy_context = contextvars.copy_context
 _logger = logging.getLogger('PrioSched')
 
-# The State of the task to which this context belongs; None where only the library knows the
-# state, mostly outside any task.
+# The State of the task to which this context belongs; None if only the library knows the state, mostly outside any
+# task.
 own_state = contextvars.ContextVar('PrioSched.state', default=None)
-# The State that a wrapped callback has, whoever calls it.
+# The State of a wrapped callback, whatever code calls it.
 borrowed_state = contextvars.ContextVar('PrioSched.borrowed', default=None)
 
 
 def cancel_in_turn(run, msg, passed_on=None):
-    """Cancels what runs a coroutine, or leaves that to the cancel_in_turn() that is running in this thread: chains do not nest.
+    """Cancels run, or leaves that to the cancel_in_turn() that is already running in this thread, so that chains do not nest.
 
-    Each passes it on once to what it awaits, however many await it.  passed_on has what each of them awaited then.  In a circle
-    of tasks that await each other, the first is woken up.
+    Each run passes the cancellation once to the future that it awaits, however many await that.  passed_on maps runs to the
+    futures that they awaited.  In a circle of tasks that await each other, the first is woken up.
     """
     cancels = local.cancels
     if cancels is not None:
@@ -71,7 +68,7 @@ def awaited_by(run):
 
 
 def _cancelled_by(run):
-    """Returns the runs of posted tasks that a cancel () of run cancels, too."""
+    """Returns the runs of posted tasks that run.cancel () cancels, too."""
     runs = []
     futures = [awaited_by(run)]
     while futures:
@@ -87,9 +84,9 @@ def _cancelled_by(run):
 
 
 def _in_circles(runs):
-    """One of each circle to which runs lead: that at which a search comes to itself."""
+    """Returns one run of each circle to which runs lead: the run that a search reaches twice."""
     found = []
-    is_below = {}  # the search is below it, or has left it
+    is_below = {}  # whether the search is below a run, or has left it
     for first in runs:
         path = [] if first in is_below else [(first, _cancelled_by(first))]
         is_below.setdefault(first, True)
@@ -108,7 +105,7 @@ def _in_circles(runs):
     return found
 
 
-# Held while a waiter is added, or waiters are taken: the collector may run meanwhile.
+# Held while a waiter is added, or waiters are taken: the garbage collector may run meanwhile.
 _waiting_lock = threading.RLock()
 
 
@@ -123,24 +120,24 @@ class _Raise:
 
 
 class Future(FutureBase):
-    """The result of a task, which coroutines of PrioSched and of asyncio can await.
+    """Represents the result of a task, which coroutines of PrioSched and of asyncio can await.
 
-    It has the methods of asyncio.Future that are for waiting.
+    It has the methods of asyncio.Future for waiting.
     """
 
     __slots__ = ('__weakref__',)
     __class_getitem__ = classmethod(types.GenericAlias)
 
     def _loop_elsewhere(self):
-        # For loop.run_until_complete (future).
+        # loop.run_until_complete (future) needs it.
         return loop_of(own_context()) or asyncio.get_event_loop_policy().get_event_loop()
 
     def done(self):
-        """Whether there is a result or an exception."""
+        """Returns whether there is a result or an exception."""
         return self._done
 
     def cancelled(self):
-        """Whether it was cancelled: awaiting it raises asyncio.CancelledError."""
+        """Returns whether it was cancelled; awaiting it then raises asyncio.CancelledError."""
         return self._done and isinstance(self._exception, CancelledError)
 
     def _has_no_result(self):
@@ -156,13 +153,13 @@ class Future(FutureBase):
         return self._exception
 
     def cancel(self, msg=None):
-        """Cancels it, as asyncio.Future.cancel() does.  Returns whether that was still possible."""
+        """Cancels the future, as asyncio.Future.cancel() does.  Returns whether that was still possible."""
         if self._done:
             return False
         self._settle_later(CancelledError() if msg is None else CancelledError(msg))
         return True
 
-    # For asyncio.gather (), when it was cancelled.
+    # asyncio.gather () calls this on a cancelled future.
 
     def _make_cancelled_error(self):
         return self._exception
@@ -187,10 +184,10 @@ class Future(FutureBase):
         self._check_waiting()
 
     def _is_left(self):
-        """Called when an abort has ended the wait of a coroutine for it."""
+        """Called when an abort has ended a coroutine's wait for this future."""
 
     def _check_waiting(self):
-        """Called by who has begun to wait: another thread may have settled it meanwhile, and have found nobody."""
+        """Called after a wait has been added: another thread may have settled the future meanwhile, without this waiter."""
         if self._done:
             self._notify_later()
 
@@ -216,7 +213,7 @@ class Future(FutureBase):
             self._callbacks.append(entry)
 
     def _wait(self, step):
-        """Calls step (), which knows its own thread."""
+        """Calls step (), a driver's, on the driver's own thread when the future is done."""
         if self._waiter is None and self._callbacks is None:
             self._waiter = step
         else:
@@ -224,7 +221,7 @@ class Future(FutureBase):
         self._check_waiting()
 
     def _take_wakeup(self, task):
-        """Takes back what was to wake a task of asyncio up: a callback and its context."""
+        """Removes the callback that would wake up a task of asyncio, and returns it with its context."""
         entries = [(self._waiter, self._waiter_context)] + [entry[:2] for entry in self._callbacks or ()]
         for callback, context in entries:
             if callback is not None and getattr(callback, '__self__', None) is task:
@@ -233,16 +230,16 @@ class Future(FutureBase):
         return None
 
     def _settle(self, value=None, exception=None):
-        """On the thread of its task, where nothing of the user's is running."""
+        """Settles the future, on the thread of its task, while no code of the program is running."""
         if not self._done:
             if isinstance(exception, StopIteration):
                 stop, exception = exception, RuntimeError('StopIteration cannot be raised into a coroutine')
                 exception.__cause__ = stop
             self._value = value
             self._exception = exception
-            self._done = True  # last: other threads may look
+            self._done = True  # last, because other threads look at it
             if exception is not None and self._is_abort():
-                # It need not be reported; and later the collector may have taken the reason.
+                # It need not be reported; and the collector may later clear the reason.
                 self._aborted = self._retrieved = True
             self._leave_signal()
             if self._waiter is None and self._callbacks is None:
@@ -253,13 +250,13 @@ class Future(FutureBase):
                 self._notify()
 
     def _leave_signal(self):
-        """It has ended, and has its signal no longer, whose handlers may lead to who has this."""
+        """Drops the signal of a task that has ended, because the signal's handlers may refer to owners of this future."""
         state = self._posted_with
         if state is not None and state.table is not None and not state.is_followed:
             state.table.take_signal(self)
 
     def _settle_later(self, exception):
-        """On any thread, and from inside of anything: who waits is called later, where he runs."""
+        """Settles the future from any thread, and from inside any call: waiters are called later, in their own threads."""
         self._exception = exception
         self._done = self._retrieved = True
         here = []
@@ -278,7 +275,7 @@ class Future(FutureBase):
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _notify_later(self):
-        """Whoever waits goes on later: after an interrupt, which ends run (), he is to be cancelled before."""
+        """Wakes the waiters later: after an interrupt, which ends run (), they are cancelled first."""
         for callback, context, loop, thread in self._take_waiting():
             if context is None:
                 call_in(callback.own_main_context() or own_context(), lambda driver=callback: driver.go_on_from(self))
@@ -286,11 +283,11 @@ class Future(FutureBase):
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _is_of(self, main_context):
-        """Whether main_context runs it."""
+        """Returns whether main_context runs it."""
         return main_context is not None and hash(main_context) == self._context_id
 
     def _take_waiting(self):
-        """Takes the waiters: each is called by the thread that has taken it."""
+        """Takes the waiters: the thread that has taken a waiter calls it."""
         with _waiting_lock:
             waiter, context, callbacks = self._waiter, self._waiter_context, self._callbacks
             self._waiter = self._waiter_context = self._callbacks = None
@@ -304,10 +301,10 @@ class Future(FutureBase):
         self._call_all(self._take_waiting())
 
     def _raises(self, task, context):
-        """The exception that task, of asyncio, is to see which awaits it in context.
+        """Returns the exception for task, of asyncio, which awaits the future in context.
 
-        An abort cancels the children of the task under its signal, as asyncio cancels the children of another one.  That
-        task is reported first: to its group, children that are cancelled have just ended.
+        An abort cancels the children of the task under its signal, as asyncio cancels the children of any task.  The
+        task itself is reported first, because its group ignores cancelled children.
         """
         error = self._exception
         if not isinstance(task, asyncio.Task) or hasattr(task, 'coroutine_ended') or isinstance(error, CancelledError):
@@ -321,20 +318,20 @@ class Future(FutureBase):
         return cancelled_for(error)
 
     def _raises_here(self):
-        """The exception that is set, as what awaits it now is to see it."""
+        """Returns the exception that is set, for the code that awaits the future now."""
         loop = get_running_loop()
         task = asyncio.current_task(loop) if loop is not None else None
         return self._raises(task, _copy_context()) if task is not None else self._exception
 
     def _as_seen_by(self, callback, context):
-        """Returns the future for callback, which may wake a task of asyncio up."""
+        """Returns the future to pass to callback, which may wake up a task of asyncio."""
         if self._exception is None or context is None:
             return self
         error = self._raises(getattr(callback, '__self__', None), context)
         return self if error is self._exception else raising(error)
 
     def _call_all(self, waiting):
-        """Each goes on as itself, and not in the state of what has settled this."""
+        """Each waiter continues in its own state, and not in the state of the code that has settled this."""
         if waiting:
             call_outside(self._call_each, waiting)
 
@@ -369,7 +366,7 @@ class Future(FutureBase):
             raise RuntimeError(f'{self!r} cannot await itself')
 
     def _is_abort(self):
-        """Whether its exception is a cancellation, or the reason of its signal's abort, as after a rejected yield."""
+        """Returns whether its exception is a cancellation, or the reason of its signal's abort, as after a rejected yield."""
         state = self._posted_with
         return isinstance(self._exception, CancelledError) or (state is not None and is_reason_of(self._exception, state.signal))
 
@@ -392,13 +389,13 @@ class Future(FutureBase):
 
 
 class Continuation(Future):
-    """The result of yield_()."""
+    """Represents the result of yield_()."""
 
     __slots__ = ()
 
     @classmethod
     def calling(cls, call):
-        """Returns a continuation without waiters, which calls call () when its turn has come."""
+        """Returns a continuation without waiters, which calls call () in its turn."""
         continuation = cls()
         continuation._waiter = call
         continuation._retrieved = True
@@ -427,7 +424,7 @@ class Continuation(Future):
 
 
 class PostedTask(Future):
-    """A task that was posted, to be awaited, cancelled and looked at like an asyncio.Task."""
+    """Represents a posted task, which can be awaited, cancelled and inspected like an asyncio.Task."""
 
     __slots__ = ()
 
@@ -445,7 +442,7 @@ class PostedTask(Future):
 
     @property
     def priority(self):
-        """The PrioSched.TaskPriority that it has now."""
+        """The current PrioSched.TaskPriority."""
         state = self._posted_with
         return state.signal.priority if state.priority == UNSET else PrioSched.TaskPriority(state.priority)
 
@@ -455,9 +452,9 @@ class PostedTask(Future):
     def cancel(self, msg=None):
         """Cancels this task alone, as asyncio.Task.cancel() does.
 
-        A task that has not begun will not run.  In a coroutine that has begun asyncio.CancelledError is raised where it
-        awaits, and the result is what it makes of that.  If nobody runs its main context, or another thread runs its
-        function, the waiting code goes on at once.  Returns whether the task was not done.
+        A task that has not started will not run.  In a coroutine that has started, asyncio.CancelledError is raised at
+        its await, and the result is whatever the coroutine returns or raises then.  If no thread runs its main context,
+        or another thread runs its function, the waiting code continues at once.  Returns whether the task was not done.
         """
         if self._done:
             return False
@@ -486,12 +483,12 @@ class PostedTask(Future):
         return scheduler.get_context() if scheduler is not None else None
 
     def _is_in_another_thread(self):
-        """Whether its function, which is running, is in another thread."""
+        """Returns whether its function is running in another thread."""
         context = self._main_context()
         return context is not None and not context.is_owner()
 
     def _is_out_of_reach(self):
-        """Whether nobody runs its main context, while this thread runs something else."""
+        """Returns whether no thread runs its main context, while this thread runs another one."""
         context, loop = self._main_context(), get_running_loop()
         here = own_context() if loop is None else getattr(loop, '_context', None)
         if context is None or context.is_owner() or self._is_of(here) or (loop is None and not here.is_owner()):
@@ -502,7 +499,7 @@ class PostedTask(Future):
         return True
 
     def _abort(self, reason):
-        # An abort is not reported if nobody waits for the task.
+        # An abort is not reported if no code waits for the task.
         self._aborted = self._retrieved = True
         self._callback = self._context = None
         self._settle(None, reason)
@@ -514,12 +511,12 @@ class PostedTask(Future):
 
 
 def is_wakeup(callback):
-    """Whether callback is what wakes a task of asyncio up."""
+    """Returns whether callback wakes up a task of asyncio."""
     return isinstance(getattr(callback, '__self__', None), asyncio.Task)
 
 
 def direct_loop():
-    """The loop of asyncio whose tasks may be woken up here and now, or None."""
+    """Returns the loop of asyncio whose tasks may be woken up here and now, or None."""
     if running.depth == 0 or running.depth != GLib.main_depth():
         return None
     loop = get_running_loop()
@@ -542,11 +539,11 @@ def wake_up(callback, context, future):
 
 
 def woken(task):
-    """Called after a task of asyncio has been woken up by us: its end need not wait for asyncio."""
+    """Called after this library has woken up a task of asyncio: its end need not wait for asyncio."""
     if hasattr(task, 'coroutine_ended') and task.done():
         task.coroutine_ended()
 
 
 def raising(exception):
-    """A future for wake_up() that raises exception."""
+    """Returns a future for wake_up() that raises exception."""
     return _Raise(exception)

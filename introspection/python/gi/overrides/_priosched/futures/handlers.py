@@ -1,7 +1,7 @@
-"""Handlers of a controller's signal: they may lead to the controller, and the collector sees that.
+"""Connects handlers to a controller's signal, so that the collector sees references from a handler to the controller.
 
-The library holds a signal for its controller.  References of the signal are beyond the collector, which does not see that
-nothing but a handler leads to the controller.  So the controller holds the handlers, and the signal has weak references to them.
+The library holds a signal for its controller.  The collector does not see references of the signal, so it could not tell that
+only a handler refers to the controller.  So the controller holds the handlers, and the signal has weak references to them.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -15,7 +15,7 @@ _numbers = itertools.count(1)
 
 
 class _Handler:
-    """A callback, with the data that it was connected with."""
+    """Keeps a callback with its data."""
 
     __slots__ = ('callback', 'data', 'handlers', '__weakref__')
 
@@ -26,7 +26,7 @@ class _Handler:
 
 
 class _Connected:
-    """The signal's record of a handler."""
+    """Records a handler for the signal."""
 
     __slots__ = ('number', 'handler', '__weakref__')
 
@@ -39,7 +39,7 @@ class _Connected:
         return handler.callback(*args, *handler.data) if handler is not None else None
 
     def __eq__(self, other):
-        # For disconnect_by_func () and its like.
+        # disconnect_by_func () and others compare it.
         handler = self.handler()
         return self is other or (handler is not None and handler.callback == other)
 
@@ -53,21 +53,21 @@ class _Connected:
 
 
 class _Holder:
-    """Holds the handlers for a controller.  Once that has gone the signal holds them, as long as somebody else has it."""
+    """Holds the handlers for a controller.  Once that has gone, the signal holds them as long as it has other references."""
 
     __slots__ = ('handlers', 'box', 'controller')
 
     def __init__(self, handlers, box, controller):
         self.handlers = handlers  # by numbers
         self.box = box
-        self.controller = controller.weak_ref()  # GObject's, which is there where the collector calls
+        self.controller = controller.weak_ref()  # GObject's weak reference works while the collector runs
 
     def __del__(self):
         controller = self.controller()
         if getattr(controller, '_handlers', None) is not self:
             self.box.handlers = self.handlers
         elif is_used_by_others(self, controller):
-            # If a handler leads to the controller, neither goes before the collector has asked again.
+            # If a handler refers to the controller, the collector has to look again before either is freed.
             controller._handlers = _Holder(self.handlers, self.box, controller)
         else:
             return
@@ -78,16 +78,16 @@ class _Holder:
 
 
 def controller_of(signal):
-    """Its controller, or None if it has none."""
+    """Returns the controller of signal, or None."""
     return signal._controller() if hasattr(signal, '_controller') else None
 
 
 def held(signal, args):
-    """Returns args, a callback and its data, as for a method that connects them to signal."""
+    """Returns args, a callback and its data, to be passed to a method that connects them to signal."""
     controller = controller_of(signal)
     if controller is None or not args or not callable(args[0]):
         return args
-    references_if_alone()  # once, and never first while the collector runs
+    references_if_alone()  # once, and never for the first time while the collector runs
     box, number = box_of(signal), next(_numbers)
     if not hasattr(controller, '_handlers'):
         box.connected = weakref.WeakSet()

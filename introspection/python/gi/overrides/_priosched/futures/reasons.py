@@ -1,7 +1,4 @@
-"""Reasons of aborts in PrioSched: any exception, which the library knows by a number.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Passes reasons of aborts in PrioSched: any exception, which the library knows by a number."""
 
 import asyncio
 import functools
@@ -24,9 +21,9 @@ _IO_DOMAIN = GLib.quark_to_string(Gio.io_error_quark())
 
 
 class AbortError(GLib.Error):
-    """An abort without a reason of the program's own: for all else a GLib.Error with Gio.IOErrorEnum.CANCELLED.
+    """Means an abort without a reason; it is also a GLib.Error with Gio.IOErrorEnum.CANCELLED.
 
-    A program can give classes of its own that are derived from it as reasons, and tell them apart by them.
+    A program can derive its own classes from it, and use them as reasons.
     """
 
     def __init__(self, message='Operation was cancelled'):
@@ -34,12 +31,12 @@ class AbortError(GLib.Error):
 
 
 def is_of_library(reason):
-    """Whether the library can carry reason itself: an error of GLib's of no class of the program's own."""
+    """Returns whether the library can carry reason itself: it is a GLib.Error, and not of a class that the program has derived."""
     return reason.__class__ in (GLib.Error, AbortError)
 
 
 def check(reason):
-    """Raises TypeError if reason is neither None nor an exception that can be raised where somebody awaits."""
+    """Raises TypeError if reason is neither None nor an exception that an await can raise."""
     if reason is not None and not isinstance(reason, BaseException):
         raise TypeError(f'a reason is an exception, not {reason!r}')
     if isinstance(reason, (StopIteration, StopAsyncIteration)):
@@ -47,7 +44,7 @@ def check(reason):
 
 
 class _Reason:
-    """An exception that is not a GLib.Error; its number is the code of the GLib.Error that stands for it."""
+    """Represents an exception that is not a GLib.Error; its number is the code of the GLib.Error that represents it."""
 
     def __init__(self, exception):
         self.exception = exception
@@ -56,7 +53,9 @@ class _Reason:
 
 
 class _Box:
-    """Held by a signal, and by each that depends on it: the reason and the handlers, once the controller has gone."""
+    """Keeps the reason and the handlers of a signal once the controller has gone.  The signal, and each signal that
+    depends on it, hold this.
+    """
 
     __slots__ = ('reason', 'handlers', 'connected', 'sources')
 
@@ -67,7 +66,7 @@ class _Box:
 
 
 def _references(keeper, controller):
-    """How many there are to the signal, in the library and in Python, and to the box, of others than the controller."""
+    """Counts the references to the signal, in the library and in Python, and to the box, without the controller's own."""
     signal, box = controller.get_signal(), keeper.box
     n_own = hasattr(controller, '_reason') + hasattr(controller, '_handlers')
     return signal.__grefcount__, sys.getrefcount(signal), sys.getrefcount(box) - n_own
@@ -75,22 +74,22 @@ def _references(keeper, controller):
 
 @functools.lru_cache(maxsize=None)
 def references_if_alone():
-    """Returns the references if only the controller has the signal: versions of Python and of PyGObject count otherwise."""
+    """Returns the number of references if only the controller has the signal; it depends on the versions of Python and PyGObject."""
     controller = PrioSched.TaskController()
     controller._reason = _Keeper(_Reason(None), box_of(controller.get_signal()), controller)
     return _references(controller._reason, controller)
 
 
 def is_used_by_others(keeper, controller):
-    """Whether anybody but controller has its signal, or a dependent signal has the box."""
+    """Returns whether any code but controller has its signal, or a dependent signal has the box."""
     return any(map(operator.gt, _references(keeper, controller), references_if_alone()))
 
 
 class _Keeper:
     """Holds the reason for a controller.
 
-    The library holds a signal, so the collector cannot see that an exception, which may lead to the controller, is
-    held by that signal alone.  It does see references of a controller.
+    The library holds a signal.  If only the signal held an exception that refers to the controller, the collector could
+    not see that.  It does see references of a controller.
     """
 
     __slots__ = ('reason', 'box', 'controller')
@@ -98,16 +97,16 @@ class _Keeper:
     def __init__(self, reason, box, controller):
         self.reason = reason
         self.box = box
-        self.controller = controller.weak_ref()  # GObject's, which is there where the collector calls
+        self.controller = controller.weak_ref()  # GObject's weak reference works while the collector runs
 
     def __del__(self):
         _forget_tracebacks(self.reason.exception)
         controller = self.controller()
         if getattr(controller, '_reason', None) is not self:
-            # The controller has gone, and the reason does not lead to it.
+            # The controller has gone, and the reason does not refer to it.
             self.box.reason = self.reason
         elif is_used_by_others(self, controller):
-            # If the reason leads to the controller, neither goes before the collector has asked again.
+            # If the reason refers to the controller, the collector has to look again before either is freed.
             controller._reason = _Keeper(self.reason, self.box, controller)
         else:
             return
@@ -124,7 +123,7 @@ def _forget_tracebacks(exception):
 
 
 def without_own_frames(error):
-    """Takes the two frames of ours off the traceback of error, which has been caught."""
+    """Removes this library's two frames from the traceback of error, which has been caught."""
     own = error.__traceback__
     if own.tb_next is not None and own.tb_next.tb_next is not None:
         error.__traceback__ = own.tb_next.tb_next
@@ -140,33 +139,33 @@ def box_of(signal):
 
 
 def keep_reasons_of(dependent, signals):
-    """Makes the reasons of signals last as long as dependent, and timeouts among them go on."""
+    """Keeps the reasons of signals as long as dependent lives, and timeouts among them running."""
     sources = [signal for signal in signals if isinstance(signal, PrioSched.TaskSignal)]
     if sources:
         dependent._box = _Box([box_of(signal) for signal in sources])
-    # A source is held weakly, and a timeout that nobody holds ends.
+    # A source is held weakly, and a timeout without references ends.
     timeouts = [signal for signal in sources if hasattr(signal, '_timeouts')]
     if timeouts:
         dependent._timeouts = timeouts
 
 
 def to_error(exception, controller, signal):
-    """The GLib.Error that stands for exception, the reason of an abort by controller."""
-    references_if_alone()  # once, and never first while the collector runs
+    """Returns the GLib.Error that represents exception, the reason of an abort by controller."""
+    references_if_alone()  # once, and never for the first time while the collector runs
     reason = _Reason(exception)
     controller._reason = _Keeper(reason, box_of(signal), controller)
     return reason.error
 
 
 def to_error_of(exception, signal):
-    """The GLib.Error that stands for exception, the reason of an abort of signal, which holds it."""
+    """Returns the GLib.Error that represents exception, the reason of an abort of signal, which holds it."""
     reason = _Reason(exception)
     box_of(signal).reason = reason
     return reason.error
 
 
 def keep(exception, make):
-    """Makes a signal, make (error), that was aborted for exception and holds it."""
+    """Makes a signal, by make (error), that has been aborted for exception and holds it."""
     reason = _Reason(exception)
     signal = make(reason.error)
     _forget_tracebacks(exception)
@@ -175,7 +174,7 @@ def keep(exception, make):
 
 
 def to_exception(error):
-    """The exception that a reason stands for, or the reason itself."""
+    """Returns the exception that a reason represents, or the reason itself."""
     if error is None:
         return None
     if error.domain == _IO_DOMAIN and error.code == Gio.IOErrorEnum.CANCELLED:
@@ -185,45 +184,45 @@ def to_exception(error):
 
 
 def is_aborted(signal):
-    """Whether signal is, from the moment of the abort: of a dependent signal GIO says so a little later."""
+    """Returns whether signal is aborted, without a delay: for a dependent signal GIO reports an abort a little later."""
     return signal.is_aborted() if isinstance(signal, PrioSched.TaskSignal) else signal.is_cancelled()
 
 
 def reason_of(signal):
-    """The exception of the tasks of signal, which has been aborted."""
+    """Returns the exception of the tasks of signal, which has been aborted."""
     reason = to_exception(signal.dup_reason()) if isinstance(signal, PrioSched.TaskSignal) else None
     return reason if reason is not None else AbortError()
 
 
 def _is_same(error, reason):
-    """Whether both are one reason, of which the library may have made two objects."""
+    """Returns whether both are the same reason; the library may have made two objects for it."""
     return error is reason or (isinstance(error, GLib.Error) and isinstance(reason, GLib.Error) and
                                (error.domain, error.code) == (reason.domain, reason.code))
 
 
 def is_reason_of(error, signal):
-    """Whether error is the reason for which signal has been aborted."""
+    """Returns whether error is the reason for which signal has been aborted."""
     return signal is not None and is_aborted(signal) and _is_same(error, reason_of(signal))
 
 
 def cancelled_for(reason):
-    """The CancelledError that tells of an abort for reason."""
+    """Returns a CancelledError that reports an abort for reason."""
     error = asyncio.CancelledError(str(reason))
     error.__cause__ = reason
     return error
 
 
 def members_of(error):
-    """The exceptions of a group: one of Python's, or a class that a library defines, as anyio before its version 4; or nothing."""
+    """Returns the exceptions of a group: Python's, or a library's own class, as in anyio before version 4; or nothing."""
     members = getattr(error, 'exceptions', None)
     return members if isinstance(members, (list, tuple)) else ()
 
 
 def tells_of(error, reason, is_told):
-    """Whether error is reason, a CancelledError that comes of it, or a group of nothing else.
+    """Returns whether error is reason, a CancelledError that it caused, or a group of only these.
 
-    If is_told, the abort reached the raising code before any other cancellation, and each CancelledError comes of that: a library may
-    raise another one than it has got.
+    If is_told, the abort reached the raising code before any other cancellation, and caused every CancelledError: a library may raise
+    another one than it has caught.
     """
     members = members_of(error)
     if members:

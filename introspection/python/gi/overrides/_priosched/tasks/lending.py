@@ -1,6 +1,6 @@
-"""Tasks of PrioSched in Python that wait for others, and lend them their priority.
+"""Reports to the library which tasks of PrioSched in Python wait for others, so that they lend them their priority.
 
-The library has the rules, and who waits for whom; from here it learns of the waits.
+The library keeps the waits and applies the rules.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -17,7 +17,7 @@ _REJECTED = 0
 
 
 class Follower:
-    """Waits for a future of ours before anybody else does, whatever it ends with."""
+    """Waits for a future of this library before all other waiters, and runs whether it succeeds or fails."""
 
     __slots__ = ('future',)
 
@@ -25,14 +25,14 @@ class Follower:
         self.future = future
         future._wait(self)
 
-    # As a driver of coroutines has them.
+    # Drivers of coroutines have this method, too.
 
     def own_main_context(self):
         scheduler = self.future._posted_with.table.scheduler()
         return scheduler.get_context() if scheduler is not None else None
 
     def go_on_after(self, future):
-        """future has been cancelled, on any thread."""
+        """Called when future has been cancelled, on any thread."""
         self.future._posted_with.table.call_soon(self)
 
     def go_on_from(self, future):
@@ -52,18 +52,18 @@ class _End(Follower):
 
 
 class LendingState(State):
-    """The state of a task that may lend its priority, or be lent one."""
+    """Keeps the state of a task that may lend its priority, or be lent one."""
 
     __slots__ = ('lender', 'task')
     is_followed = True
 
     def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         super().__init__(table, signal, priority, expiry, takes_turns)
-        self.lender = 0   # its number for the library, once it has waited or been waited for
+        self.lender = 0   # the task's number in the library, once it has waited or been awaited
         self.task = None  # a weak reference
 
     def find_lender(self):
-        """Its number, or 0 if there is none: it has its result, or this is another thread."""
+        """Returns the task's number, or 0 if it has its result or belongs to another thread."""
         task = self.task() if self.lender == 0 and self.task is not None else None
         if task is not None and not task._done:
             self.lender = self._new_lender(task)
@@ -89,7 +89,7 @@ def _begin_wait(task):
 
 
 def _end_wait(task, waiter):
-    # Where either has its result, the library has ended the wait.
+    # If either has its result, the library has ended the wait.
     if waiter.lender != 0 and task._posted_with.lender != 0:
         waiter.table._runner.end_wait(waiter.lender, task._posted_with.lender)
 
@@ -102,12 +102,12 @@ def _awaiting(task, iterator, waiter):
 
 
 def _is_of_a_coroutine(callback):
-    """Whether callback is what goes on with a coroutine: its wait begins and ends with its await."""
+    """Returns whether callback continues a coroutine: the wait then begins and ends with the coroutine's await."""
     return is_wakeup(callback) or isinstance(callback, Driver)
 
 
 class LendingTask(PostedTask):
-    """A task that is lent the priority of its waiters."""
+    """Represents a task that is lent the priority of its waiters."""
 
     __slots__ = ()
 
@@ -119,7 +119,7 @@ class LendingTask(PostedTask):
     __iter__ = __await__
 
     def add_done_callback(self, callback, *, context=None):
-        # As asyncio.gather () and wait () do.
+        # asyncio.gather () and wait () add such callbacks.
         if not self._done and not _is_of_a_coroutine(callback):
             _begin_wait(self)
         super().add_done_callback(callback, context=context)
@@ -134,14 +134,14 @@ class LendingTask(PostedTask):
 
 
 def new_lending_task(callback, state, name):
-    """A task that lends; its state knows it."""
+    """Returns a task that can lend; its state refers to it."""
     task = new_task(callback, state, name, LendingTask)
     state.task = weakref.ref(task)
     return task
 
 
 class LendingTable(Table):
-    """The tasks of a scheduler that lends: each has a state of its own."""
+    """Keeps the tasks of a scheduler that lends: each has a separate state."""
 
     def post(self, callback):
         return self._post_lending(callback, LendingState(self, None, _USER_VISIBLE), 0, None)

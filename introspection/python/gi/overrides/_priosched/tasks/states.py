@@ -1,7 +1,4 @@
-"""States: what a task was posted with, and what runs has which.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Has the states of tasks, and finds the state of the running code."""
 
 import contextvars
 
@@ -23,42 +20,42 @@ _USER_VISIBLE = 2
 _MAX_TIME = 2 ** 63 - 1
 _copy_context = contextvars.copy_context
 _get_native_state = PrioSched.SchedulingState.get_current
-# Tells whether a context is the current one.
+# Set in a context to find out whether it is the current one.
 _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
 
 class State:
-    """The state of a task: the result of PrioSched.SchedulingState.get_current() in it."""
+    """Keeps the state of a task: the result of PrioSched.SchedulingState.get_current() in it."""
 
     __slots__ = ('table', 'signal', 'priority', 'expiry', 'takes_turns')
-    is_given = False  # to a yield, whose signal is not the task's
-    is_followed = False  # whether a Follower of the task asks it when the task has ended
+    is_given = False  # given to a yield, whose signal may differ from the task's
+    is_followed = False  # whether a Follower of the task asks this state when the task has ended
 
     def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         self.table = table
         self.signal = signal
-        self.priority = priority  # UNSET for the signal's
+        self.priority = priority  # UNSET to follow the signal's priority
         self.expiry = expiry      # when its timeout passes, in microseconds of GLib.get_monotonic_time (), or None
-        self.takes_turns = takes_turns  # whether what follows its yields waits behind its equals
+        self.takes_turns = takes_turns  # whether the code after its yields waits behind tasks of the same priority
 
     def dup_scheduler(self):
-        """The scheduler of the task, or None if it has gone."""
+        """Returns the scheduler of the task, or None if that has gone."""
         return self.table.scheduler() if self.table is not None else None
 
     def get_signal(self):
-        """The signal that may abort the task, or None."""
+        """Returns the signal that may abort the task, or None."""
         return self.signal
 
     def get_priority(self):
-        """The priority of the task as a number, or 0 for its signal's."""
+        """Returns the priority of the task as a number, or 0 if it follows its signal."""
         return self.priority
 
     def priority_now(self):
-        """The PrioSched.TaskPriority, which is its signal's if it has none."""
+        """Returns the current PrioSched.TaskPriority, the signal's if the task has none."""
         return self.signal.priority if self.priority == UNSET else PrioSched.TaskPriority(self.priority)
 
     def reason(self):
-        """Why the library has rejected a task with this state."""
+        """Returns why the library has rejected a task with this state."""
         return reason_of(self.signal)
 
     def run(self, func):
@@ -71,7 +68,7 @@ class State:
 
 
 class GivenState(State):
-    """The state of a yield with options."""
+    """Keeps the state of a yield with options."""
 
     __slots__ = ()
     is_given = True
@@ -83,17 +80,17 @@ def _call_with(state, func):
 
 
 def own_state():
-    """The State of the task to which the current context belongs, or None."""
+    """Returns the State of the task to which the current context belongs, or None."""
     return _state.get()
 
 
 def enter_state(state):
-    """From now on, the current context belongs to the task of state.  Returns what restore_state () takes."""
+    """Makes the current context belong to the task of state.  Returns the argument for restore_state ()."""
     return _state.set(state)
 
 
 def borrow_state(state):
-    """From now on, the current context, which is not a task's, belongs to the task of state."""
+    """Makes the current context, which is not a task's, belong to the task of state."""
     _state.set(state)
     _borrowed.set(state)
 
@@ -103,7 +100,7 @@ def restore_state(former):
 
 
 def leave_state():
-    """From now on, the current context belongs to no task."""
+    """Makes the current context belong to no task."""
     _state.set(None)
 
 
@@ -113,19 +110,19 @@ def own_priority(priority, signal):
 
 
 def expiry_after(delay, timeout):
-    """When that timeout passes, in microseconds of GLib.get_monotonic_time (), or None if there is none."""
+    """Returns when that timeout passes, in microseconds of GLib.get_monotonic_time (), or None if there is none."""
     return None if timeout == 0 else min(max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
 
 
 def _is_stranger():
-    """Whether what runs is not part of the task to whose context it belongs.
+    """Returns whether the running code is not part of the task to whose context it belongs.
 
-    A nested main loop calls others in the context of the task that runs it.  Asyncio's callbacks in there have their own
-    contexts.
+    A nested main loop calls other callbacks in the context of the task that runs it.  Asyncio's callbacks in it have
+    their own contexts.
     """
     depth = running.depth
     if depth == 0:
-        # A nested loop that a step of asyncio's runs: asyncio itself does nothing in it.
+        # A step of asyncio runs a nested loop, in which asyncio itself does nothing.
         return len(getattr(get_running_loop(), '_quit_funcs', ())) > 1
     if running.context is None or depth == GLib.main_depth():
         return False
@@ -137,7 +134,7 @@ def _is_stranger():
 
 
 def current_state():
-    """The State of what is running, or None."""
+    """Returns the State of the running code, or None."""
     state = _state.get()
     if state is not None:
         return None if _is_stranger() else state
@@ -146,7 +143,7 @@ def current_state():
 
 
 def get_current_state():
-    """PrioSched.SchedulingState.get_current(): the library's, or the context's after an await of asyncio's."""
+    """Returns PrioSched.SchedulingState.get_current(): the library's state or, after an await of asyncio, the context's."""
     state = _state.get()
     if state is None or state is running.state or _is_stranger():
         return _get_native_state()
@@ -154,8 +151,10 @@ def get_current_state():
 
 
 def in_context(callback, keeps_state=False):
-    """Wraps callback, a function or a coroutine function: it runs in a copy of the current context, with the
-    state that is current in the library when it is called, or else with the current one."""
+    """Wraps callback, a function or a coroutine function, to run in a copy of the current context.
+
+    Its state is the current state of the library when it is called, or with keeps_state the context's.
+    """
     context = contextvars.copy_context()
     keeps_state = keeps_state and _state.get() is not running.state
     return lambda *args: context.run(_call_anew, callback, args, keeps_state)

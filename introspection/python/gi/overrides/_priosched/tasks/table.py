@@ -1,6 +1,6 @@
-"""The tasks of a scheduler, in a table.
+"""Keeps the tasks of a scheduler in a table.
 
-For the library a task is a number, which it runs through a PrioSched.Runner.  A task costs
+The library knows a task by a number, which it runs through a PrioSched.Runner.  A task costs
 one call to post and one to run, and no object, closure or trampoline in C.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -30,7 +30,7 @@ PrioSched = get_introspection_module('PrioSched')
 _USER_VISIBLE = 2
 _USER_BLOCKING = 3
 _REJECTED = 0
-_FEW = 16  # which are called at once, in whatever time
+_FEW = 16  # tasks to settle at once, without slices
 _copy_context = contextvars.copy_context
 _end_task = PrioSched.Runner.end
 
@@ -42,7 +42,7 @@ def _closed():
 
 
 class _Entrance:
-    """The function of a runner; the library drops it when the scheduler or the main context has gone."""
+    """Is the function of a runner; the library drops it when the scheduler or the main context has gone."""
 
     def __init__(self, table):
         self.table = table
@@ -59,33 +59,33 @@ class _Entrance:
 
 
 class Table(TableBase):
-    """The tasks of a scheduler, by the numbers that identify them in the library."""
+    """Keeps the tasks of a scheduler, by their numbers in the library."""
 
     @property
     def lends(self):
-        """Whether a task that waits for another lends it its priority."""
+        """Returns whether a task that waits for another lends it its priority."""
         return self.__class__ is not Table
 
     def __init__(self, scheduler):
-        # Neither the function nor the table keeps the scheduler alive.
+        # Neither the function nor the table owns the scheduler.
         self.scheduler = weakref.ref(scheduler)
-        entrance = _Entrance(self)  # the library drops it at once where the main context has gone
+        entrance = _Entrance(self)  # dropped at once if the main context has gone
         self._runner = PrioSched.Runner.new(scheduler, entrance)
         self._runner.set_name_func(lambda number: name_of(self._peek(number)))
         self._post_full = self._runner.post_full
         self._yield_full = self._runner.yield_full
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1
-        self._rejected = collections.deque()  # numbers that the library has let go of, and the table not yet
+        self._rejected = collections.deque()  # numbers that the library has dropped, but not the table yet
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
 
     def get_first(self):
-        """The PostedTask that comes next of all, or None."""
+        """Returns the PostedTask that runs next, or None."""
         entry = self._peek(self._runner.get_first())
         return entry if isinstance(entry, PostedTask) else None
 
     def dequeue(self, entry):
-        """Takes back an entry that has been cancelled: the library lets go of it at once or, from another thread, soon."""
+        """Removes an entry that has been cancelled: the library drops it at once or, from another thread, soon."""
         number = entry._number
         if self._peek(number) is not entry:
             return
@@ -93,7 +93,7 @@ class Table(TableBase):
         if self._runner.is_owner():
             self._runner.cancel(number)
         else:
-            # By then the number may be free, or another one's, who has it in the table or has been cancelled too.
+            # By then the number may be free, or belong to another entry, queued or cancelled.
             self.call_soon(lambda: self._is_dropped(number) and self._runner.cancel(number))
 
     def check_owner(self, what):
@@ -104,9 +104,9 @@ class Table(TableBase):
     # Running
 
     def in_slices(self, step):
-        """Calls step () for a slice, and for others before other tasks, until it returns False.
+        """Calls step () in slices, before other tasks, until it returns False.
 
-        Between two of them the main loop has its turn.
+        Between two slices the main loop has its turn.
         """
         n, end = 0, time.monotonic() + SLICE
         goes_on = True
@@ -116,7 +116,7 @@ class Table(TableBase):
                 n += 1
         finally:
             if goes_on and not self.call_soon(lambda: self.in_slices(step)):
-                # Nobody runs the main context any more.
+                # No thread runs the main context any more.
                 while step():
                     pass
 
@@ -130,7 +130,7 @@ class Table(TableBase):
             self.in_slices(self._reject_next)
 
     def _reject_next(self):
-        """Rejects the oldest entry.  Returns whether there are others."""
+        """Rejects the oldest entry.  Returns whether there are more."""
         entry = self._take(self._rejected.popleft()) if self._rejected else None
         if entry is not None:
             state = entry._posted_with
@@ -138,17 +138,17 @@ class Table(TableBase):
         return bool(self._rejected)
 
     def _close(self):
-        """No task will run any more."""
+        """Closes the table: no task will run any more."""
         self._rejected.clear()
         for entry in self._take_all():
             if not entry._done:
                 self._reject(entry)
-        # A worker has stopped: its main context has gone, and not the scheduler alone.
+        # A worker has stopped: its main context has gone, not only the scheduler.
         if not self._runner.is_owner():
             self._end_coroutines()
 
     def _end_coroutines(self):
-        """Throws the reason into coroutines that have begun, and into their awaits while they clean up; then they are closed."""
+        """Throws the reason into coroutines that have started, and into their awaits during cleanup; then closes them."""
         for _ in range(2):
             for driver in self._standing():
                 driver.throw_in(_closed())
@@ -176,11 +176,11 @@ class Table(TableBase):
             if run.ended:
                 value, exception, run = run.value, run.error, None
 
-        # The checkpoint comes first; after it, the result settles, and the signal can no longer abort the task.
+        # The checkpoint comes first; after it, the signal can no longer abort the task, and the result settles.
         running.state = running.context = None
         aborted = _end_task()
         if run is not None and run.ended:
-            # In the checkpoint: what it awaited has come.
+            # In the checkpoint, the future that the coroutine awaited has been settled.
             value, exception, run, told = run.value, run.error, None, True
         if run is None and aborted and not told:
             self._settle_aborted(task)
@@ -196,22 +196,22 @@ class Table(TableBase):
         if run is not None:
             run.start_watching()
             if task._aborted:
-                # It has cancelled itself, before it first stood.
+                # It has cancelled itself, before its first await.
                 task._aborted = False
                 run.cancel_coroutine(None)
         if isinstance(exception, (KeyboardInterrupt, SystemExit)):
             raise exception
 
     def _settle_aborted(self, task):
-        """Its signal has been aborted while its callback ran."""
+        """Settles task, whose signal has been aborted while its callback ran."""
         task._abort(reason_of(task._posted_with.signal))
 
     def _settle_cancelled(self, task):
-        """Its callback has called cancel()."""
+        """Settles task, whose callback has called cancel()."""
         task._abort(CancelledError())
 
     def _reject(self, entry, delay=0):
-        """The library has not taken entry, or will not run it."""
+        """Settles entry, which the library has not taken or will not run."""
         state = entry._posted_with
         if state is not None and state.signal is not None and is_aborted(state.signal):
             abortable = local.abortable
@@ -226,7 +226,7 @@ class Table(TableBase):
         self._reject_with(entry, reason)
 
     def _yield_without_signal(self, future, state, delay):
-        """Yields without a signal after an abort, to clean up: its reason is raised once.  Returns whether future will be done."""
+        """Yields without a signal after an abort, for cleanup: the reason is raised only once.  Returns whether future will be done."""
         priority = int(state.priority_now())
         future._posted_with = State(self, None, priority, state.expiry, state.takes_turns)
         number = self._add(future)
@@ -250,7 +250,7 @@ class Table(TableBase):
         return self._post_in(state, callback, delay, name)
 
     def post_rare(self, callback, priority, signal, delay, name, timeout, takes_turns):
-        """A task that takes turns, or has a timeout, which counts from the end of the delay."""
+        """Posts a task that takes turns, or has a timeout, which counts from the end of the delay."""
         priority = own_priority(priority, signal)
         task = new_task(callback, State(self, signal, priority, expiry_after(delay, timeout), takes_turns), name)
         number = self._add(task)
@@ -280,7 +280,7 @@ class Table(TableBase):
         return False
 
     def _yield_elsewhere(self):
-        """Like yield_now(), if the current state of the library is not the task's."""
+        """Yields like yield_now(), if the current state of the library is not the task's."""
         return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
@@ -289,16 +289,16 @@ class Table(TableBase):
         self._reject(future)
 
     def _inherited(self):
-        """The state that the current task passes on."""
+        """Returns the state that the current task passes on."""
         state = current_state()
         return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
     def yield_with(self, signal, priority, takes_turns):
-        """The older draft's options, each of which may be "inherit"."""
+        """Yields with the older draft's options, each of which may be "inherit"."""
         return self._yield_in(self._state_with(signal, priority, GivenState, takes_turns))
 
     def sleep(self, delay, signal, priority, takes_turns=False):
-        """A yield that waits so many milliseconds.  Without a signal it has the task's, which raises its reason once."""
+        """Yields for delay milliseconds.  Without a signal it uses the task's, which raises its reason once."""
         state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else GivenState,
                                  takes_turns)
         return self._yield_in(state, delay)
@@ -312,7 +312,7 @@ class Table(TableBase):
         if priority == 'inherit':
             priority = inherited.priority
             if priority == UNSET and signal is not inherited.signal:
-                # One signal aborts it, the other one has its priority.
+                # signal can abort it, and the other signal sets its priority.
                 signal = PrioSched.TaskSignal.new_any_following([signal] if signal else [], inherited.signal)
         return kind(self, signal, own_priority(priority, signal), inherited.expiry, takes_turns or inherited.takes_turns)
 
@@ -326,7 +326,7 @@ class Table(TableBase):
 
 
 def new_task(callback, state, name, kind=PostedTask):
-    """A task that nobody has posted yet."""
+    """Returns a task that has not been posted."""
     task = kind.__new__(kind)
     task._callback = callback
     task._context = _copy_context()

@@ -1,7 +1,4 @@
-"""Which table the tasks of a scheduler are in.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Finds the table that keeps the tasks of a scheduler."""
 
 from .lending import LendingTable
 from .table import Table

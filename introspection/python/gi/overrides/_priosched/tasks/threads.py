@@ -1,7 +1,4 @@
-"""Functions of Python that run in another thread, of the library's pool or of a worker, under a priority and a signal.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Runs functions of Python in another thread, of the library's pool or of a worker, under a priority and a signal."""
 
 import contextvars
 import inspect
@@ -26,12 +23,12 @@ def _to_function(value):
 
 
 class ThreadTask(Future):
-    """The result of run_in_thread (), to be awaited and cancelled."""
+    """Represents the result of run_in_thread (), which can be awaited and cancelled."""
 
     __slots__ = ('_cancellable',)
 
     def cancel(self, msg=None):
-        """Makes the waiting code go on at once.  A function that no thread has taken does not run; a running function goes on."""
+        """Makes the waiting code continue at once.  A function that no thread has taken does not run; a running function is not interrupted."""
         if not super().cancel(msg):
             return False
         self._leave_signal()
@@ -40,7 +37,7 @@ class ThreadTask(Future):
 
 
 class _Work:
-    """The function, and what has become of it."""
+    """Keeps the function, and its result."""
 
     def __init__(self, future, call):
         self.future = future
@@ -49,20 +46,20 @@ class _Work:
         self.value = self.error = None
 
     def run(self, task, *_):
-        """In the thread, which has no state of ours."""
+        """Runs in the thread, where no state is current."""
         call, context, self.call, self.context = self.call, self.context, None, None
-        # The thread may take it before the library notices a cancellation.
+        # A thread may take it before the library notices a cancellation.
         if not self.future._cancellable.is_cancelled():
             context.run(leave_state)
             try:
                 self.value = context.run(call)
             except BaseException as error:
                 self.error = without_own_frames(error)
-        # If it has not been, the task has no result, and is fulfilled.
+        # Without an abort, the task has no result yet, and is fulfilled.
         task.return_error_if_aborted()
 
     def end(self, _, task, *__):
-        """Where the scheduler runs."""
+        """Runs on the thread of the scheduler."""
         future, self.future, self.call, self.context = self.future, None, None, None
         value, error, self.value, self.error = self.value, self.error, None, None
         if future._done:
@@ -78,7 +75,7 @@ class _Work:
 
 
 def _both(signal, own):
-    """Returns the signal that aborts the work: signal, if there is one, or own.  It has the priority of signal, if that has one."""
+    """Returns the signal that aborts the work: signal, if there is one, or own.  It has the priority of signal, if signal has one."""
     if signal is None:
         return own
     signals = [signal, own]
