@@ -7,7 +7,7 @@
 #include <prio-sched.h>
 
 static inline void
-print_times (guint64 count, const PrioTimes *times)
+print_times (guint64 count, const PrioTaskTimes *times)
 {
   g_print (" %" G_GUINT64_FORMAT " %.3f %.3f %.3f %.3f", count, times->total, times->longest, times->median, times->percentile_99);
 }

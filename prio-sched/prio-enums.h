@@ -38,7 +38,7 @@ typedef enum
 } PrioTaskPriority;
 
 /**
- * PRIO_PRIORITY_UNSET:
+ * PRIO_TASK_PRIORITY_UNSET:
  *
  * Stands for no [enum@PrioSched.TaskPriority], where a priority is optional.  Then the signal's priority counts, or
  * %PRIO_TASK_PRIORITY_USER_VISIBLE if the signal is not a [class@PrioSched.TaskSignal].
@@ -46,9 +46,9 @@ typedef enum
  * Since: 1.0
  */
 #ifdef __GI_SCANNER__
-#define PRIO_PRIORITY_UNSET 0
+#define PRIO_TASK_PRIORITY_UNSET 0
 #else
-#define PRIO_PRIORITY_UNSET ((PrioTaskPriority) 0)
+#define PRIO_TASK_PRIORITY_UNSET ((PrioTaskPriority) 0)
 #endif
 
 /**
@@ -75,7 +75,7 @@ typedef enum
 
 /**
  * PrioYieldFlags:
- * @PRIO_YIELD_DEFAULT: options that are not given are inherited; a given signal brings its priority
+ * @PRIO_YIELD_NONE: options that are not given are inherited; a given signal brings its priority
  * @PRIO_YIELD_DROP_SIGNAL: no signal is inherited: only a given signal can abort the continuation
  * @PRIO_YIELD_DROP_PRIORITY: no priority is inherited: unless it is given, the signal's priority counts, or else
  *   %PRIO_TASK_PRIORITY_USER_VISIBLE
@@ -88,7 +88,7 @@ typedef enum
  */
 typedef enum /*< flags >*/
 {
-  PRIO_YIELD_DEFAULT       = 0,
+  PRIO_YIELD_NONE       = 0,
   PRIO_YIELD_DROP_SIGNAL   = 1 << 0,
   PRIO_YIELD_DROP_PRIORITY = 1 << 1,
   PRIO_YIELD_KEEP_PRIORITY = 1 << 2
@@ -96,11 +96,11 @@ typedef enum /*< flags >*/
 
 /**
  * PrioTaskGroupWait:
- * @PRIO_TASK_GROUP_DRAINED: until no task is queued or running, however they ended
- * @PRIO_TASK_GROUP_ALL: until no task is queued or running, or the first of them fails or is aborted:
+ * @PRIO_TASK_GROUP_WAIT_DRAINED: until no task is queued or running, however they ended
+ * @PRIO_TASK_GROUP_WAIT_ALL: until no task is queued or running, or the first of them fails or is aborted:
  *   like `Promise.all()`
- * @PRIO_TASK_GROUP_ANY: until the first task is fulfilled: like `Promise.any()`
- * @PRIO_TASK_GROUP_FIRST: until the first task completes, however it ends: like `Promise.race()`
+ * @PRIO_TASK_GROUP_WAIT_ANY: until the first task is fulfilled: like `Promise.any()`
+ * @PRIO_TASK_GROUP_WAIT_FIRST: until the first task completes, however it ends: like `Promise.race()`
  *
  * The end of a wait with [method@PrioSched.TaskGroup.wait_async].
  *
@@ -108,18 +108,18 @@ typedef enum /*< flags >*/
  */
 typedef enum
 {
-  PRIO_TASK_GROUP_DRAINED,
-  PRIO_TASK_GROUP_ALL,
-  PRIO_TASK_GROUP_ANY,
-  PRIO_TASK_GROUP_FIRST
+  PRIO_TASK_GROUP_WAIT_DRAINED,
+  PRIO_TASK_GROUP_WAIT_ALL,
+  PRIO_TASK_GROUP_WAIT_ANY,
+  PRIO_TASK_GROUP_WAIT_FIRST
 } PrioTaskGroupWait;
 
 /**
- * PrioPosted:
- * @PRIO_POSTED_REJECTED: the task will not run: its signal is aborted already, or the main context or the scheduler is
- *   gone
- * @PRIO_POSTED_OUTSIDE: the task was posted from outside any task of the main context
- * @PRIO_POSTED_INSIDE: the task was posted from inside a task, whose state is current
+ * PrioPostResult:
+ * @PRIO_POST_RESULT_REJECTED: the task will not run: its signal is aborted already, or the main context or the
+ *   scheduler is gone
+ * @PRIO_POST_RESULT_OUTSIDE: the task was posted from outside any task of the main context
+ * @PRIO_POST_RESULT_INSIDE: the task was posted from inside a task, whose state is current
  *
  * The outcome of a post to a [struct@PrioSched.Runner].
  *
@@ -127,15 +127,15 @@ typedef enum
  */
 typedef enum
 {
-  PRIO_POSTED_REJECTED,
-  PRIO_POSTED_OUTSIDE,
-  PRIO_POSTED_INSIDE
-} PrioPosted;
+  PRIO_POST_RESULT_REJECTED,
+  PRIO_POST_RESULT_OUTSIDE,
+  PRIO_POST_RESULT_INSIDE
+} PrioPostResult;
 
 /**
  * PrioWorkerStop:
- * @PRIO_WORKER_ABORT: they are aborted with %PRIO_ERROR_CLOSED
- * @PRIO_WORKER_FINISH: they run first
+ * @PRIO_WORKER_STOP_ABORT: they are aborted with %PRIO_ERROR_CLOSED
+ * @PRIO_WORKER_STOP_FINISH: they run first
  *
  * How a worker that stops ends its queued tasks.
  *
@@ -143,8 +143,8 @@ typedef enum
  */
 typedef enum
 {
-  PRIO_WORKER_ABORT,
-  PRIO_WORKER_FINISH
+  PRIO_WORKER_STOP_ABORT,
+  PRIO_WORKER_STOP_FINISH
 } PrioWorkerStop;
 
 G_END_DECLS

@@ -38,7 +38,7 @@ PrioIdleDeadline *prio_idle_deadline_copy           (const PrioIdleDeadline *dea
 PRIO_AVAILABLE_IN_ALL
 void              prio_idle_deadline_free           (PrioIdleDeadline       *deadline);
 PRIO_AVAILABLE_IN_ALL
-double            prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline);
+double            prio_idle_deadline_get_time_remaining (const PrioIdleDeadline *deadline);
 PRIO_AVAILABLE_IN_ALL
 gboolean          prio_idle_deadline_did_timeout    (const PrioIdleDeadline *deadline);
 

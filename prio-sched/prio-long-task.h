@@ -28,8 +28,8 @@ G_BEGIN_DECLS
  * @name: (nullable): the task's name; the function of an idle callback, in C; the name of another source
  *   ([method@GLib.Source.set_name]) or, without one, of its callback's function; %NULL if none of these is known.  A
  *   function may be `FILE+0xADDRESS`, for `addr2line -f`
- * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_PRIORITY_UNSET for anything that is not a task, such as an
- *   idle callback
+ * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_TASK_PRIORITY_UNSET for anything that is not a task,
+ *   such as an idle callback
  * @duration: how long it took, in milliseconds
  * @user_data: the data that was added with the function
  *

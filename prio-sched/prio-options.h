@@ -19,8 +19,8 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
 /**
  * PrioTaskOptions:
  * @size: the size of the structure, which `PRIO_TASK_OPTIONS()` sets, or 0
- * @priority: how urgent the task is; %PRIO_PRIORITY_UNSET, which is 0, for the priority of @signal or, if it has none,
- *   %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @priority: how urgent the task is; %PRIO_TASK_PRIORITY_UNSET, which is 0, for the priority of @signal or, if it has
+ *   none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which the task precedes all
  *   whose timeout has not passed; 0 for none.  A negative timeout has passed from the beginning
  * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the task
@@ -107,7 +107,7 @@ typedef struct
 /**
  * PrioYieldOptions:
  * @size: the size of the structure, which `PRIO_YIELD_OPTIONS()` sets, or 0
- * @priority: how urgent the continuation is; %PRIO_PRIORITY_UNSET, which is 0, for the inherited priority or, if
+ * @priority: how urgent the continuation is; %PRIO_TASK_PRIORITY_UNSET, which is 0, for the inherited priority or, if
  *   @signal is given, its priority, or %PRIO_TASK_PRIORITY_USER_VISIBLE if it has none
  * @flags: flags that change the inheritance
  * @signal: (nullable): a signal that may abort the continuation, instead of the inherited signal

@@ -89,11 +89,11 @@ void        prio_runner_set_name_func (PrioRunner       *self,
                                       GDestroyNotify    notify);
 
 PRIO_AVAILABLE_IN_ALL
-PrioPosted  prio_runner_post         (PrioRunner       *self,
+PrioPostResult  prio_runner_post         (PrioRunner       *self,
                                       guint             id,
                                       gint              priority);
 PRIO_AVAILABLE_IN_ALL
-PrioPosted  prio_runner_post_full    (PrioRunner       *self,
+PrioPostResult  prio_runner_post_full    (PrioRunner       *self,
                                       guint             id,
                                       gint              priority,
                                       GCancellable     *signal,
@@ -101,10 +101,10 @@ PrioPosted  prio_runner_post_full    (PrioRunner       *self,
                                       gint              timeout,
                                       gboolean          takes_turns);
 PRIO_AVAILABLE_IN_ALL
-PrioPosted  prio_runner_yield        (PrioRunner       *self,
+PrioPostResult  prio_runner_yield        (PrioRunner       *self,
                                       guint             id);
 PRIO_AVAILABLE_IN_ALL
-PrioPosted  prio_runner_yield_full   (PrioRunner       *self,
+PrioPostResult  prio_runner_yield_full   (PrioRunner       *self,
                                       guint             id,
                                       gint              priority,
                                       GCancellable     *signal,

@@ -15,7 +15,7 @@
 G_BEGIN_DECLS
 
 /**
- * PrioTimes:
+ * PrioTaskTimes:
  * @total: the sum of all times
  * @longest: the longest time
  * @median: half of the times are not longer than this
@@ -34,7 +34,7 @@ typedef struct
   double longest;
   double median;
   double percentile_99;
-} PrioTimes;
+} PrioTaskTimes;
 
 /**
  * PrioTaskStatistics:
@@ -59,8 +59,8 @@ typedef struct
   guint64 n_run;
   guint64 n_continued;
   guint64 n_aborted;
-  PrioTimes waiting;
-  PrioTimes running;
+  PrioTaskTimes waiting;
+  PrioTaskTimes running;
 } PrioTaskStatistics;
 
 /**

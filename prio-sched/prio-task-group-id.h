@@ -23,7 +23,7 @@ guint            prio_task_group_post_id       (PrioTaskGroup         *self,
                                                 gboolean               takes_turns,
                                                 const char            *name,
                                                 GCancellable         **combined,
-                                                PrioPosted            *posted);
+                                                PrioPostResult            *posted);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_return_id     (PrioTaskGroup         *self,
                                                 guint                  handle,

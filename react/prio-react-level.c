@@ -117,7 +117,7 @@ priority_of (PrioSchedulingState *state)
   gint priority = prio_scheduling_state_get_priority (state);
   GCancellable *signal = prio_scheduling_state_get_signal (state);
 
-  if (priority != PRIO_PRIORITY_UNSET)
+  if (priority != PRIO_TASK_PRIORITY_UNSET)
     return (PrioTaskPriority) priority;
   return PRIO_IS_TASK_SIGNAL (signal) ? prio_task_signal_get_priority (PRIO_TASK_SIGNAL (signal)) : PRIO_TASK_PRIORITY_USER_VISIBLE;
 }

@@ -23,7 +23,7 @@ struct _PrioInspectorLongest
 typedef struct
 {
   char *name;            /* or NULL */
-  gint priority;         /* of a task, or PRIO_PRIORITY_UNSET */
+  gint priority;         /* of a task, or PRIO_TASK_PRIORITY_UNSET */
   double longest, total; /* ms */
   gint64 ended;          /* when the longest run ended, µs of g_get_monotonic_time () */
   guint64 n_runs;

@@ -196,7 +196,7 @@ show_count (PrioInspectorScheduler *self, guint row, guint column, guint64 count
 
 /* Shows @times, or dashes if there are none. */
 static void
-show_times (PrioInspectorScheduler *self, guint row, guint column, const PrioTimes *times, gboolean are_there)
+show_times (PrioInspectorScheduler *self, guint row, guint column, const PrioTaskTimes *times, gboolean are_there)
 {
   const double of[] = { times->median, times->percentile_99, times->longest };
 

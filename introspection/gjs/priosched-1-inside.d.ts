@@ -15,8 +15,8 @@ declare module '@girs/priosched-1' {
         const LONG_TASK_THRESHOLD: number;
 
         /** How long tasks have waited or run, in milliseconds. */
-        class Times {
-            static $gtype: GObject.GType<Times>;
+        class TaskTimes {
+            static $gtype: GObject.GType<TaskTimes>;
             total: number;
             longest: number;
             median: number;
@@ -31,8 +31,8 @@ declare module '@girs/priosched-1' {
             n_run: number;
             n_continued: number;
             n_aborted: number;
-            waiting: Times;
-            running: Times;
+            waiting: TaskTimes;
+            running: TaskTimes;
         }
 
         /** Statistics of a scheduler's tasks, by priority. */

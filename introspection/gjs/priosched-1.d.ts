@@ -37,7 +37,7 @@ declare module '@girs/priosched-1' {
         const MINOR_VERSION: number;
         const MICRO_VERSION: number;
         /** Stands for no priority, where one is optional. */
-        const PRIORITY_UNSET: number;
+        const TASK_PRIORITY_UNSET: number;
 
         /** The ability of the native part for GJS: with 'state', the state of a task crosses every promise. */
         const nativePart: 'none' | 'speed' | 'state';
@@ -71,18 +71,18 @@ declare module '@girs/priosched-1' {
         }
 
         /** The outcome of a post to a Runner. */
-        enum Posted {
+        enum PostResult {
             REJECTED,
             OUTSIDE,
             INSIDE,
         }
-        namespace Posted {
-            const $gtype: GObject.GType<Posted>;
+        namespace PostResult {
+            const $gtype: GObject.GType<PostResult>;
         }
 
         /** Flags that change what a continuation inherits from the task that yields. */
         enum YieldFlags {
-            DEFAULT = 0,
+            NONE = 0,
             DROP_SIGNAL = 1,
             DROP_PRIORITY = 2,
             KEEP_PRIORITY = 4,
@@ -560,7 +560,7 @@ declare module '@girs/priosched-1' {
             copy(): IdleDeadline;
             did_timeout(): boolean;
             /** In milliseconds. */
-            time_remaining(): number;
+            get_time_remaining(): number;
         }
 
         /** The state that a task runs in: its signal and its priority. */
@@ -579,10 +579,10 @@ declare module '@girs/priosched-1' {
             static ['new'](scheduler: Scheduler, func: RunnerFunc): Runner;
             static end(): boolean;
             static next(): number;
-            post(id: number, priority: number): Posted;
-            post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number, takes_turns: boolean): Posted;
+            post(id: number, priority: number): PostResult;
+            post_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, timeout: number, takes_turns: boolean): PostResult;
             get_first(): number;
-            yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number, takes_turns: boolean): Posted;
+            yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number, takes_turns: boolean): PostResult;
             request_idle_callback(timeout: number): number;
             new_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
             free_lender(lender: number): void;
@@ -590,7 +590,7 @@ declare module '@girs/priosched-1' {
             begin_wait_for_id(lender: number, id: number): void;
             end_wait(lender: number, awaited: number): void;
             take_rejected(): number[] | null;
-            yield(id: number): Posted;
+            yield(id: number): PostResult;
         }
 
         /** Options of Scheduler.post_full(). */

@@ -157,7 +157,7 @@ class Python:
 
 
 # Only for the compiler.
-UNTOLD = re.compile(r'SignalSignatures|ConstructorProps|EventMap|^Runner|^Posted')
+UNTOLD = re.compile(r'SignalSignatures|ConstructorProps|EventMap|^Runner|^PostResult')
 OPENING = re.compile(r'(?:export )?(?:abstract )?(class|interface|namespace|enum) ([\w$]+)[^{]*\{$')
 NAME = re.compile(r'(?:(?:static|readonly|function|const|get|set|type|abstract) )*([\w$]+|\[[^\]]*\])')
 

@@ -62,7 +62,7 @@ typedef struct
  * ```
  *
  * When the last reference is dropped, the worker is stopped as [method@PrioSched.Worker.stop] does with
- * %PRIO_WORKER_ABORT.  Any thread may use a worker.
+ * %PRIO_WORKER_STOP_ABORT.  Any thread may use a worker.
  *
  * Since: 1.0
  */
@@ -106,7 +106,7 @@ goes_on (PrioPlace *place)
   switch (g_atomic_int_get (&place->stop))
     {
     case 0: return TRUE;
-    case 1 + PRIO_WORKER_FINISH: return prio_scheduler_is_busy (place->scheduler);
+    case 1 + PRIO_WORKER_STOP_FINISH: return prio_scheduler_is_busy (place->scheduler);
     default: return FALSE;
     }
 }
@@ -178,7 +178,7 @@ prio_worker_finalize (GObject *object)
 {
   PrioWorker *self = PRIO_WORKER (object);
 
-  prio_worker_stop (self, PRIO_WORKER_ABORT);
+  prio_worker_stop (self, PRIO_WORKER_STOP_ABORT);
   g_clear_pointer (&self->thread, g_thread_unref);
   g_clear_pointer (&self->place, place_unref);
   g_free (self->name);
@@ -306,20 +306,20 @@ prio_worker_get_scheduler (PrioWorker *self)
  *
  * Makes the worker's thread end soon.  [method@PrioSched.Worker.join] waits for its end.
  *
- * A function that runs is not interrupted.  With %PRIO_WORKER_ABORT, queued and delayed tasks are aborted with
- * %PRIO_ERROR_CLOSED.  With %PRIO_WORKER_FINISH the thread ends when no task is queued or delayed any more.  This
+ * A function that runs is not interrupted.  With %PRIO_WORKER_STOP_ABORT, queued and delayed tasks are aborted with
+ * %PRIO_ERROR_CLOSED.  With %PRIO_WORKER_STOP_FINISH the thread ends when no task is queued or delayed any more.  This
  * includes tasks that the last tasks post, but neither idle callbacks nor tasks of a paused scheduler.
  *
  * ```c
  * static void
  * app_shutdown (GApplication *app)
  * {
- *   prio_worker_stop (saver, PRIO_WORKER_FINISH);
+ *   prio_worker_stop (saver, PRIO_WORKER_STOP_FINISH);
  *   prio_worker_join (saver); // all documents are on the disk
  * }
  * ```
  *
- * A second call does nothing, unless it passes %PRIO_WORKER_ABORT after %PRIO_WORKER_FINISH.
+ * A second call does nothing, unless it passes %PRIO_WORKER_STOP_ABORT after %PRIO_WORKER_STOP_FINISH.
  * Any thread may call it, including the worker's.
  *
  * Since: 1.0
@@ -330,16 +330,16 @@ prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
   PrioPlace *place;
 
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER));
-  g_return_if_fail (how == PRIO_WORKER_ABORT || how == PRIO_WORKER_FINISH);
+  g_return_if_fail (how == PRIO_WORKER_STOP_ABORT || how == PRIO_WORKER_STOP_FINISH);
 
   place = self->place;
-  if (how == PRIO_WORKER_FINISH)
+  if (how == PRIO_WORKER_STOP_FINISH)
     {
-      g_atomic_int_compare_and_exchange (&place->stop, 0, 1 + PRIO_WORKER_FINISH);
+      g_atomic_int_compare_and_exchange (&place->stop, 0, 1 + PRIO_WORKER_STOP_FINISH);
     }
   else
     {
-      g_atomic_int_set (&place->stop, 1 + PRIO_WORKER_ABORT);
+      g_atomic_int_set (&place->stop, 1 + PRIO_WORKER_STOP_ABORT);
       /* Ends the batch that the thread is running. */
       prio_scheduler_pause (place->scheduler);
     }

@@ -16,7 +16,7 @@
    (gint) (priority) <= PRIO_TASK_PRIORITY_USER_BLOCKING)
 
 #define PRIO_IS_PRIORITY_OR_UNSET(priority) \
-  ((priority) == PRIO_PRIORITY_UNSET || PRIO_IS_PRIORITY (priority))
+  ((priority) == PRIO_TASK_PRIORITY_UNSET || PRIO_IS_PRIORITY (priority))
 
 #ifdef G_DISABLE_CHECKS
 #define prio_return_if_wrong(check) G_STMT_START { } G_STMT_END

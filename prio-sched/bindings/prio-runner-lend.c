@@ -12,7 +12,7 @@
  * prio_runner_new_lender:
  * @self: a runner
  * @id: the number of a task that is delayed or queued, or 0 if the task has begun
- * @priority: the [enum@PrioSched.TaskPriority] of the task, or %PRIO_PRIORITY_UNSET for the priority of @signal
+ * @priority: the [enum@PrioSched.TaskPriority] of the task, or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal
  * @signal: (nullable): a signal that may abort the task
  *
  * Makes a lender: a number for a task that may wait for other tasks, or be waited for, and lends them its priority.
@@ -23,7 +23,7 @@
  *
  * ```c
  * guint waiter = prio_runner_new_lender (runner, 0, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
- * guint awaited = prio_runner_new_lender (runner, id, PRIO_PRIORITY_UNSET, NULL);
+ * guint awaited = prio_runner_new_lender (runner, id, PRIO_TASK_PRIORITY_UNSET, NULL);
  *
  * prio_runner_begin_wait (runner, waiter, awaited);
  * …

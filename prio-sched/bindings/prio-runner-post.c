@@ -20,12 +20,12 @@
  *
  * Since: 1.0
  */
-PrioPosted
+PrioPostResult
 prio_runner_post (PrioRunner *self, guint id, gint priority)
 {
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (self != NULL, PRIO_POST_RESULT_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POST_RESULT_REJECTED);
+  prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, priority), PRIO_POST_RESULT_REJECTED);
 
   return prio_numbers_post (self, id, (PrioTaskPriority) priority);
 }
@@ -34,8 +34,8 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  * prio_runner_post_full:
  * @self: a runner
  * @id: the number that identifies the task; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for the priority of @signal or, if it has none,
- *   %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if it has
+ *   none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the task
  * @delay: milliseconds to wait before the task is queued
  * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all whose timeout has
@@ -50,17 +50,17 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  *
  * Since: 1.0
  */
-PrioPosted
+PrioPostResult
 prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout,
                        gboolean takes_turns)
 {
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
                               .takes_turns = takes_turns };
 
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (self != NULL, PRIO_POST_RESULT_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POST_RESULT_REJECTED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POST_RESULT_REJECTED);
+  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), PRIO_POST_RESULT_REJECTED);
 
   return prio_numbers_post_full (self, id, &options, NULL);
 }
@@ -80,11 +80,11 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
  *
  * Since: 1.0
  */
-PrioPosted
+PrioPostResult
 prio_runner_yield (PrioRunner *self, guint id)
 {
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (self != NULL, PRIO_POST_RESULT_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POST_RESULT_REJECTED);
 
   return prio_numbers_yield (self, id);
 }
@@ -93,8 +93,8 @@ prio_runner_yield (PrioRunner *self, guint id)
  * prio_runner_yield_full:
  * @self: a runner
  * @id: the number that identifies the continuation; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for the priority of @signal or, if it has none,
- *   %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if it has
+ *   none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the continuation
  * @delay: milliseconds to wait before the continuation is queued
  * @expiry: when the timeout of the task passes, in microseconds of g_get_monotonic_time(); -1 if it has none
@@ -108,16 +108,16 @@ prio_runner_yield (PrioRunner *self, guint id)
  *
  * Since: 1.0
  */
-PrioPosted
+PrioPostResult
 prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry,
                         gboolean takes_turns)
 {
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .takes_turns = takes_turns };
 
-  g_return_val_if_fail (self != NULL, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (id != 0, PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POSTED_REJECTED);
-  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), PRIO_POSTED_REJECTED);
+  g_return_val_if_fail (self != NULL, PRIO_POST_RESULT_REJECTED);
+  g_return_val_if_fail (id != 0, PRIO_POST_RESULT_REJECTED);
+  g_return_val_if_fail (PRIO_IS_PRIORITY_OR_UNSET (priority), PRIO_POST_RESULT_REJECTED);
+  g_return_val_if_fail (signal == NULL || G_IS_CANCELLABLE (signal), PRIO_POST_RESULT_REJECTED);
 
   return prio_numbers_post_full (self, id, &options, &expiry);
 }

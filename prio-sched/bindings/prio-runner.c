@@ -210,7 +210,7 @@ prio_runner_next (void)
  * prio_scheduler_run_in_thread_under:
  * @self: a scheduler
  * @worker: (nullable): the worker whose thread runs @func, or %NULL for a thread of the pool
- * @priority: the priority, or %PRIO_PRIORITY_UNSET, which is 0, for the priority of @signal
+ * @priority: the priority, or %PRIO_TASK_PRIORITY_UNSET, which is 0, for the priority of @signal
  * @signal: (nullable): a signal that may abort the task
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @func: (scope notified) (closure user_data) (destroy notify): the work

@@ -87,8 +87,8 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  * @self: a group
  * @runner: a runner of the group's scheduler, which runs the task
  * @id: the number that identifies the task to @runner; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for the priority of @signal or, if it has none,
- *   the group's
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if it has
+ *   none, the group's
  * @signal: (nullable): a signal that may abort the task, beside the group's
  * @delay: milliseconds to wait before the task is queued
  * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all whose timeout has
@@ -113,7 +113,8 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  */
 guint
 prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal, guint64 delay,
-                         gint timeout, gboolean takes_turns, const char *name, GCancellable **combined, PrioPosted *posted)
+                         gint timeout, gboolean takes_turns, const char *name, GCancellable **combined,
+                         PrioPostResult *posted)
 {
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
                               .name = name, .source_tag = prio_task_group_post_id, .takes_turns = takes_turns };
@@ -123,7 +124,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   if (combined != NULL)
     *combined = NULL;
   if (posted != NULL)
-    *posted = PRIO_POSTED_REJECTED;
+    *posted = PRIO_POST_RESULT_REJECTED;
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), 0);
   prio_return_val_if_wrong (check_runner_of_group (G_STRFUNC, self, runner), 0);
   g_return_val_if_fail (id != 0, 0);
@@ -149,7 +150,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
 
   id_task->task = g_object_ref (task);
   if (posted != NULL)
-    *posted = prio_state_capture (runner->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+    *posted = prio_state_capture (runner->loop) != NULL ? PRIO_POST_RESULT_INSIDE : PRIO_POST_RESULT_OUTSIDE;
   return prio_task_group_number (task);
 }
 
@@ -342,7 +343,7 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
   prio_return_if_wrong (own == NULL || prio_check_task_group (G_STRFUNC, own));
   prio_return_if_wrong (check_runner_of_group (G_STRFUNC, self, runner));
-  g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
+  g_return_if_fail (until <= PRIO_TASK_GROUP_WAIT_FIRST);
   g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
   g_return_if_fail (id != 0);
 

@@ -21,7 +21,7 @@
 typedef struct
 {
   char *name;     /* or NULL */
-  gint priority;  /* of a task; PRIO_PRIORITY_UNSET for anything else */
+  gint priority;  /* of a task; PRIO_TASK_PRIORITY_UNSET for anything else */
   gboolean is_source;
   gint64 duration; /* µs */
 } PrioHeld;

@@ -123,7 +123,7 @@ note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
   held = g_new (PrioHeld, 1);
   *held = (PrioHeld) {
     .name = g_strdup (name),
-    .priority = task != NULL && !is_idle ? task->priority : (gint) PRIO_PRIORITY_UNSET,
+    .priority = task != NULL && !is_idle ? task->priority : (gint) PRIO_TASK_PRIORITY_UNSET,
     .is_source = is_idle || (task == NULL && holder->other != NULL),
     .duration = duration,
   };

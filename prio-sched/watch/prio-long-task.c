@@ -36,7 +36,7 @@ static guint last_id;
 static char *
 to_sentence (const PrioHeld *held)
 {
-  gboolean is_task = held->priority != PRIO_PRIORITY_UNSET;
+  gboolean is_task = held->priority != PRIO_TASK_PRIORITY_UNSET;
   g_autofree char *name = prio_debug_escape (held->name), *what = NULL;
 
   if (is_task && name != NULL)

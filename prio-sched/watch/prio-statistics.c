@@ -180,10 +180,10 @@ prio_scheduler_end_statistics (PrioScheduler *self)
     prio_scheduler_stop_statistics (self);
 }
 
-static PrioTimes
+static PrioTaskTimes
 times_of (const PrioHistogram *histogram)
 {
-  return (PrioTimes) {
+  return (PrioTaskTimes) {
     .total = (double) histogram->total / 1000,
     .longest = (double) histogram->longest / 1000,
     .median = (double) prio_histogram_time_at (histogram, 0.5) / 1000,

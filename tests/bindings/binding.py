@@ -127,7 +127,7 @@ class Tasks(unittest.TestCase):
         self.assertEqual(log, ['task', 'micro', 'next'])
 
         def idle(deadline):
-            log.append((deadline.did_timeout, 0 <= deadline.time_remaining() <= 50))
+            log.append((deadline.did_timeout, 0 <= deadline.get_time_remaining() <= 50))
             current = PrioSched.IdleDeadline.get_current()
             kept.append((deadline, isinstance(deadline, PrioSched.IdleDeadline), current.did_timeout))
         handle = scheduler.request_idle_callback(lambda deadline: log.append('cancelled'))
@@ -138,7 +138,7 @@ class Tasks(unittest.TestCase):
         self.assertEqual(log[3], (False, True))
         [(deadline, *others)] = kept
         self.assertEqual(others, [True, False])
-        self.assertEqual((deadline.time_remaining(), deadline.did_timeout), (0, False))
+        self.assertEqual((deadline.get_time_remaining(), deadline.did_timeout), (0, False))
         self.assertIsNone(PrioSched.IdleDeadline.get_current())
 
     @run
@@ -147,9 +147,9 @@ class Tasks(unittest.TestCase):
 
         def idle(deadline):
             posted.append(scheduler.post_task(lambda: None, 'background', delay=20))
-            left.append(deadline.time_remaining())
+            left.append(deadline.get_time_remaining())
             posted.append(scheduler.post_task(lambda: None, 'background'))
-            left.append(deadline.time_remaining())
+            left.append(deadline.get_time_remaining())
         scheduler.request_idle_callback(idle)
         while len(left) < 2:
             await scheduler.post_task(lambda: None, delay=1)

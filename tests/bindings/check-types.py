@@ -68,10 +68,10 @@ async def main() -> None:
         number_of_threads = await scheduler.run_in_worker(worker, lambda: number_of_threads)
     texts: list[str] = [await scheduler.post_task(count, progress=print), await group.post_task(count, timeout=250)]
     number: int = await group.post_task(lambda: len(texts), priority=PrioSched.TaskPriority.BACKGROUND)
-    assert number > PrioSched.PRIORITY_UNSET
+    assert number > PrioSched.TASK_PRIORITY_UNSET
     deadline: Optional[PrioSched.IdleDeadline] = PrioSched.IdleDeadline.get_current()
     if deadline is not None and not deadline.did_timeout:
-        print(deadline.time_remaining())
+        print(deadline.get_time_remaining())
     scheduler.post(PrioSched.TaskPriority.BACKGROUND, lambda: False)
     scheduler.yield_async(lambda source, result: print(source.yield_finish(result)))
     options = PrioSched.TaskOptions()
@@ -117,7 +117,7 @@ FIND = 'async def find(signal: PrioSched.TaskSignal, word: str) -> list[str]:'
 
 # What bindings of other languages have, or what Python has by another name.
 LEFT_OUT = {
-    '': {'Posted', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
+    '': {'PostResult', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
     'EventLoop': {'interrupt', 'running', 'shutdown_asyncgens'},  # of PyGObject's and asyncio's, and for run ()
     'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_under'},
@@ -240,7 +240,7 @@ def check_names(stubs):
     tree = ast.parse(text)
     missing = list(find_missing(tree))
     assert not missing, f'the stubs lack {", ".join(missing)}'
-    for planted in ('TIMEOUT_LOW: int', 'def get_pending(self) -> int: ...', 'class Times', 'def cancel(self, msg'):
+    for planted in ('TIMEOUT_LOW: int', 'def get_pending(self) -> int: ...', 'class TaskTimes', 'def cancel(self, msg'):
         assert planted in text, planted
         lost = text.replace(planted, planted.replace('TIMEOUT_LOW', 'other').replace('get_pending', 'other').replace('Times', 'Other')
                             .replace('cancel(', 'other('), 1)

@@ -366,7 +366,7 @@ add('source', (program, here) => {
 add('idle', (program, here) => {
     const scheduler = someScheduler(program, here), call = awaitCall(program, here.inner(null));
     const id = scheduler.request_idle_callback(deadline => {
-        deadline.time_remaining();
+        deadline.get_time_remaining();
         call();
     }, here.random.pick([undefined, 1]));
     if (here.random.chance(.3)) {

@@ -341,7 +341,7 @@ def idle(program, here):
 
     def call(deadline):
         program.calls -= 1
-        calls.append(deadline.time_remaining())
+        calls.append(deadline.get_time_remaining())
         if len(calls) > 1:
             program.fail('an idle callback is called twice')
         program.act(inner)

@@ -23,7 +23,7 @@ const METHODS = {
     SchedulingState: ['dup_scheduler', 'get_signal', 'get_priority', 'run'],
     Task: ['cancel', 'defer', 'wait_async', 'wait_finish', 'get_error', 'get_name', 'get_priority', 'get_signal', 'get_state',
         'propagate_boolean', 'propagate_int', 'propagate_value', 'return_boolean', 'return_error', 'return_int', 'return_value'],
-    IdleDeadline: ['copy', 'did_timeout', 'time_remaining'],
+    IdleDeadline: ['copy', 'did_timeout', 'get_time_remaining'],
 };
 
 let seed = Number(ARGV[0] ?? (GLib.getenv('RANDOM_SEED') || GLib.random_int()));

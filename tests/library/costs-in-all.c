@@ -105,7 +105,7 @@ fill_groups (guint n)
     {
       for (guint j = 0; j < 2; j++)
         g_object_unref (prio_task_group_post_task (groups->pdata[i], NULL, defer, NULL, NULL));
-      prio_task_group_wait_async (groups->pdata[i], PRIO_TASK_GROUP_DRAINED, NULL, nothing_more, NULL);
+      prio_task_group_wait_async (groups->pdata[i], PRIO_TASK_GROUP_WAIT_DRAINED, NULL, nothing_more, NULL);
     }
   run_all ();
   shuffle (groups);
@@ -120,7 +120,8 @@ abort_groups (guint n)
   g_ptr_array_set_size (groups, 0);
 }
 
-static const PrioTaskGroupWait kinds[] = { PRIO_TASK_GROUP_DRAINED, PRIO_TASK_GROUP_ALL, PRIO_TASK_GROUP_ANY, PRIO_TASK_GROUP_FIRST };
+static const PrioTaskGroupWait kinds[] = { PRIO_TASK_GROUP_WAIT_DRAINED, PRIO_TASK_GROUP_WAIT_ALL,
+                                           PRIO_TASK_GROUP_WAIT_ANY, PRIO_TASK_GROUP_WAIT_FIRST };
 
 /* A group of so many tasks, of which @limit may run, and as many waits, of each kind. */
 static void

@@ -176,7 +176,7 @@ static void
 wait_for_group (PrioTask *task, gpointer group)
 {
   prio_task_defer (task);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, nothing_more, NULL);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, nothing_more, NULL);
 }
 
 /* The task of a new group waits for the last one. */

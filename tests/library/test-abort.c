@@ -34,7 +34,7 @@ test_queued_tasks_leave_at_once (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   guint freed = step_n_freed;
 
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
   post_with_signal (f, BACKGROUND, signal_of (controller), 'b', NULL, NULL);
   prio_scheduler_post_full (f->scheduler,
                             &(PrioTaskOptions) {
@@ -152,7 +152,7 @@ test_already_aborted (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = NULL;
   guint freed = step_n_freed;
 
-  g_assert_false (post_with_signal (f, PRIO_PRIORITY_UNSET, aborted, 'x', NULL, NULL));
+  g_assert_false (post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, aborted, 'x', NULL, NULL));
   g_assert_cmpuint (step_n_freed - freed, ==, 1);
 
   task = post_task (f, aborted, step_run_task, NULL);
@@ -192,7 +192,7 @@ abort_again (gpointer data)
   Step *step = data;
 
   prio_task_controller_abort (step->data, NULL);
-  g_assert_false (post_with_signal (step->f, PRIO_PRIORITY_UNSET, signal_of (step->data), 'z', NULL, NULL));
+  g_assert_false (post_with_signal (step->f, PRIO_TASK_PRIORITY_UNSET, signal_of (step->data), 'z', NULL, NULL));
   step_free (step);
 }
 
@@ -271,8 +271,8 @@ test_foreign_follower_of_an_aborted_signal (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) other = prio_task_controller_new (BACKGROUND);
 
   prio_scheduler_set_time_slice (f->scheduler, 0);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (host), 'a', inherit_priority, signal_of (other));
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (host), 'b', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (host), 'a', inherit_priority, signal_of (other));
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (host), 'b', NULL, NULL);
   g_main_context_iteration (f->context, TRUE);
   g_assert_cmpstr (f->log->str, ==, "a");
 
@@ -428,7 +428,7 @@ test_cancelled_wherever_it_stood (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) queued = NULL;
 
   prio_scheduler_set_time_slice (f->scheduler, 0);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', inherit_priority, signal_of (other));
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', inherit_priority, signal_of (other));
   g_main_context_iteration (f->context, TRUE);
   g_assert_cmpstr (f->log->str, ==, "a");
 
@@ -452,13 +452,13 @@ test_reset_cancellable_serves_again (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < 3; i++)
     {
-      g_assert_true (post_with_signal (f, PRIO_PRIORITY_UNSET, plain, 'x', NULL, NULL));
+      g_assert_true (post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, plain, 'x', NULL, NULL));
       g_cancellable_cancel (plain);
-      g_assert_false (post_with_signal (f, PRIO_PRIORITY_UNSET, plain, 'y', NULL, NULL));
+      g_assert_false (post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, plain, 'y', NULL, NULL));
       fixture_run (f);
       g_cancellable_reset (plain);
     }
-  post_with_signal (f, PRIO_PRIORITY_UNSET, plain, 'z', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, plain, 'z', NULL, NULL);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "z");
 }

@@ -152,7 +152,7 @@ test_queued (Fixture *f, gconstpointer data)
   guint freed = step_n_freed;
 
   set_up (&self, f);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, self.third, 'a', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, self.third, 'a', NULL, NULL);
   post_with_signal (f, BACKGROUND, self.third, 'b', NULL, NULL);
   meet (&self);
 
@@ -203,7 +203,7 @@ test_in_a_handler (Fixture *f, gconstpointer data)
 
   set_up (&self, f);
   g_signal_connect (prio_task_controller_get_signal (self.other_root), "cancelled", G_CALLBACK (abort_again), &self);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, self.first, 'a', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, self.first, 'a', NULL, NULL);
   meet (&self);
 
   abort_other_root (&self);

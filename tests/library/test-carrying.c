@@ -107,7 +107,7 @@ test_gio_call (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   Carried carried = { f, signal_of (controller) };
 
-  post_with_signal (f, PRIO_PRIORITY_UNSET, carried.signal, 'a', query, &carried);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, carried.signal, 'a', query, &carried);
   while (carried.n_called < 2)
     g_main_context_iteration (f->context, TRUE);
   fixture_run (f);
@@ -121,7 +121,7 @@ test_abort_during_gio_call (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   Carried carried = { f, signal_of (controller) };
 
-  post_with_signal (f, PRIO_PRIORITY_UNSET, carried.signal, 'a', query, &carried);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, carried.signal, 'a', query, &carried);
   while (f->log->len == 0)
     g_main_context_iteration (f->context, TRUE);
   abort_it (controller);

@@ -24,8 +24,8 @@ g_source_get_time (GSource *source)
 static void
 step_idle (PrioIdleDeadline *deadline, gpointer data)
 {
-  g_assert_cmpfloat (prio_idle_deadline_time_remaining (deadline), >=, 0);
-  g_assert_cmpfloat (prio_idle_deadline_time_remaining (deadline), <=, 50);
+  g_assert_cmpfloat (prio_idle_deadline_get_time_remaining (deadline), >=, 0);
+  g_assert_cmpfloat (prio_idle_deadline_get_time_remaining (deadline), <=, 50);
   step_run (data);
 }
 

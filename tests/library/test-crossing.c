@@ -51,7 +51,7 @@ test_change_during_a_change (Fixture *f, gconstpointer data)
 
   g_signal_connect (signal, "priority-change", G_CALLBACK (cross_once), &crossing);
   g_signal_connect (follower, "priority-change", G_CALLBACK (cross_once), &following);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, follower, 'f', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, follower, 'f', NULL, NULL);
   post_letter (f, USER_VISIBLE, 'v');
   post_letter (f, BACKGROUND, 'b');
 

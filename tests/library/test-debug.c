@@ -154,7 +154,7 @@ test_debug (void)
 static void
 wait_for_group (PrioTask *task, gpointer group)
 {
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, NULL, NULL);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, NULL, NULL);
 }
 
 /* Groups are named by number, and so a circle of waits can be seen. */

@@ -178,7 +178,7 @@ use_everything (Fixture *f)
   prio_scheduler_pause (f->scheduler);
   prio_scheduler_resume (f->scheduler);
   post_letter (f, USER_VISIBLE, 'v');
-  post_with_signal (f, PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 'b', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 'b', NULL, NULL);
   while (strlen (f->log->str) < 2)
     g_main_context_iteration (f->context, FALSE);
 

@@ -61,7 +61,7 @@ paint (GObject *clock, guint n)
 static void
 remember (PrioIdleDeadline *deadline, gpointer left)
 {
-  *(double *) left = prio_idle_deadline_time_remaining (deadline);
+  *(double *) left = prio_idle_deadline_get_time_remaining (deadline);
 }
 
 /* How long an idle period lasts, ms: until the next frame, or for 50. */

@@ -50,12 +50,12 @@ test_abort_counts_at_once (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
   Waited drained = { 0 }, all = { 0 };
 
-  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "a", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   for (guint i = 0; i < 200; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, never_run, &noted, note));
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &drained);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, waited, &all);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &drained);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, waited, &all);
   g_signal_connect (prio_task_group_get_signal (group), "cancelled", G_CALLBACK (note_cancelled), &of_signal);
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 201);
   prio_task_group_abort (group, reason);
@@ -82,7 +82,7 @@ test_cancel_counts_at_once (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < 200; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, never_run, &noted, note));
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &drained);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &drained);
   prio_task_group_cancel_queued (group);
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
   g_assert_cmpuint (noted.n_called, ==, 200);
@@ -114,7 +114,7 @@ test_abort_by_a_task (Fixture *f, gconstpointer data)
   g_assert_cmpuint (noted.n_called, ==, 1);
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
 
-  post_hands (group, &hands, "ab", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "ab", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   end_hands (f, &hands);
@@ -134,7 +134,7 @@ replace (gpointer data)
   Replaced *replaced = data;
 
   prio_task_cancel (replaced->other);
-  post_hands (replaced->group, replaced->hands, "n", PRIO_PRIORITY_UNSET);
+  post_hands (replaced->group, replaced->hands, "n", PRIO_TASK_PRIORITY_UNSET);
 }
 
 /* Only what was queued at the call is cancelled, and not what a destroy notify posts meanwhile. */
@@ -180,14 +180,14 @@ test_context_goes_while_places_are_taken (Fixture *f, gconstpointer data)
   PrioTask *tasks[100];
   Waited never = { 0 };
 
-  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "a", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   for (guint i = 0; i < G_N_ELEMENTS (tasks); i++)
     {
       tasks[i] = prio_task_group_post_task (group, NULL, never_run, &of_tasks, note);
       prio_task_then (tasks[i], not_called, &of_callbacks, note);
     }
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &never);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &never);
   fixture_drop_context (f);
 
   g_assert_cmpuint (of_tasks.n_called, ==, G_N_ELEMENTS (tasks));
@@ -223,7 +223,7 @@ test_results_after_the_context (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
   GThread *threads[26];
 
-  post_hands (group, &hands, "abcdefghijklmnopqrstuvwxyz", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "abcdefghijklmnopqrstuvwxyz", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   fixture_drop_context (f);
   g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
@@ -246,9 +246,9 @@ test_wait_does_not_keep_the_context (Fixture *f, gconstpointer data)
 
   step_n_freed = 0;
   watch_context (f);
-  post_hands (group, &hands, "ab", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "ab", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
-  for (guint until = PRIO_TASK_GROUP_DRAINED; until <= PRIO_TASK_GROUP_FIRST; until++)
+  for (guint until = PRIO_TASK_GROUP_WAIT_DRAINED; until <= PRIO_TASK_GROUP_WAIT_FIRST; until++)
     {
       prio_task_group_wait_async (group, until, NULL, waited, &never);
       prio_task_group_wait_async (group, until, G_CANCELLABLE (prio_task_controller_get_signal (controller)), waited,
@@ -319,7 +319,7 @@ test_paused_by_another_thread (Fixture *f, gconstpointer data)
   thread = g_thread_new ("pauses", pause_and_resume, f);
   for (guint round = 0; round < 200; round++)
     {
-      post_hands (group, &hands, "abcde", PRIO_PRIORITY_UNSET);
+      post_hands (group, &hands, "abcde", PRIO_TASK_PRIORITY_UNSET);
       end_hands (f, &hands);
       while (prio_task_group_get_n_pending (group) > 0)
         end_hands (f, &hands);

@@ -48,7 +48,8 @@ run_tasks (guint id, gpointer user_data)
       if (g_ascii_isupper ((gchar) id))
         end_wait (run, id);
       else if (run->waits_for_itself)
-        prio_task_group_wait_id (run->group, run->group, run->handles[id], PRIO_TASK_GROUP_DRAINED, NULL, run->runner, 'W');
+        prio_task_group_wait_id (run->group, run->group, run->handles[id], PRIO_TASK_GROUP_WAIT_DRAINED, NULL,
+                                 run->runner, 'W');
       if (run->ends && prio_runner_end ())
         g_string_append_c (run->aborted, (gchar) id);
     }
@@ -77,12 +78,12 @@ tear_down (Run *run)
 static void
 post (Run *run, char id, gint priority, gpointer signal)
 {
-  PrioPosted posted;
+  PrioPostResult posted;
 
   run->handles[(guint) id] = prio_task_group_post_id (run->group, run->runner, (guint) id, priority, signal, 0, 0, FALSE, "named", NULL,
                                                            &posted);
   g_assert_cmpuint (run->handles[(guint) id], !=, 0);
-  g_assert_cmpint (posted, ==, PRIO_POSTED_OUTSIDE);
+  g_assert_cmpint (posted, ==, PRIO_POST_RESULT_OUTSIDE);
 }
 
 static void
@@ -99,7 +100,7 @@ test_places (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   for (const char *id = "abcd"; *id != '\0'; id++)
-    post (&run, *id, PRIO_PRIORITY_UNSET, NULL);
+    post (&run, *id, PRIO_TASK_PRIORITY_UNSET, NULL);
   post (&run, 'e', USER_BLOCKING, NULL);
   g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 5);
   fixture_run (f);
@@ -129,17 +130,17 @@ test_waits (Fixture *f, gconstpointer data)
   Run run;
 
   set_up (&run, f);
-  post (&run, 'a', PRIO_PRIORITY_UNSET, NULL);
-  post (&run, 'b', PRIO_PRIORITY_UNSET, NULL);
-  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_FIRST, NULL, run.runner, 'F');
+  post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, NULL);
+  post (&run, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
+  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_WAIT_FIRST, NULL, run.runner, 'F');
   fixture_run (f);
   return_id (&run, 'a', "it has failed");
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abF");
   g_assert_cmpuint (run.ended_with, ==, run.handles['a']);
 
-  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_ANY, NULL, run.runner, 'N');
-  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_DRAINED, cancellable, run.runner, 'C');
+  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_WAIT_ANY, NULL, run.runner, 'N');
+  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_WAIT_DRAINED, cancellable, run.runner, 'C');
   g_cancellable_cancel (cancellable);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abFC!");
@@ -159,7 +160,7 @@ test_for_itself (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   run.waits_for_itself = TRUE;
-  post (&run, 'a', PRIO_PRIORITY_UNSET, NULL);
+  post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, NULL);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "aW");
   return_id (&run, 'a', NULL);
@@ -179,14 +180,14 @@ test_aborts (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   g_autoptr (GCancellable) combined = NULL;
   g_autoptr (PrioTask) other = NULL;
-  PrioPosted posted = PRIO_POSTED_OUTSIDE;
+  PrioPostResult posted = PRIO_POST_RESULT_OUTSIDE;
   Run run;
 
   set_up (&run, f);
   run.ends = TRUE;
-  post (&run, 'a', PRIO_PRIORITY_UNSET, signal_of (controller));
-  post (&run, 'b', PRIO_PRIORITY_UNSET, NULL);
-  post (&run, 'c', PRIO_PRIORITY_UNSET, signal_of (controller));
+  post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
+  post (&run, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
+  post (&run, 'c', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
   fixture_run (f);
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);
@@ -195,13 +196,13 @@ test_aborts (Fixture *f, gconstpointer data)
   return_id (&run, 'a', NULL);
 
   /* Aborted before it is posted: the runner is not told. */
-  g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_PRIORITY_UNSET, signal_of (controller), 0, 0, FALSE, NULL,
-                                             &combined, &posted), ==, 0);
-  g_assert_cmpint (posted, ==, PRIO_POSTED_REJECTED);
+  g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_TASK_PRIORITY_UNSET,
+                                             signal_of (controller), 0, 0, FALSE, NULL, &combined, &posted), ==, 0);
+  g_assert_cmpint (posted, ==, PRIO_POST_RESULT_REJECTED);
   g_assert_true (g_cancellable_is_cancelled (combined));
 
   other = prio_task_group_post_task (run.group, NULL, return_at_once, NULL, NULL);
-  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_FIRST, NULL, run.runner, 'F');
+  prio_task_group_wait_id (run.group, NULL, 0, PRIO_TASK_GROUP_WAIT_FIRST, NULL, run.runner, 'F');
   prio_task_group_abort (run.group, NULL);
   fixture_run (f);
   g_assert_cmpstr (run.aborted->str, ==, "c");
@@ -225,14 +226,17 @@ test_bad_input (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   assert_told ("*have one main context*",
-               prio_task_group_post_id (elsewhere, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL, NULL));
+               prio_task_group_post_id (elsewhere, run.runner, 'a', PRIO_TASK_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL,
+                                        NULL, NULL));
   assert_told ("*have one main context*",
-               prio_task_group_wait_id (elsewhere, NULL, 0, PRIO_TASK_GROUP_ALL, NULL, run.runner, 'A'));
+               prio_task_group_wait_id (elsewhere, NULL, 0, PRIO_TASK_GROUP_WAIT_ALL, NULL, run.runner, 'A'));
   assert_told ("*id != 0*",
-               prio_task_group_post_id (run.group, run.runner, 0, PRIO_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL, NULL));
+               prio_task_group_post_id (run.group, run.runner, 0, PRIO_TASK_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL,
+                                        NULL, NULL));
   assert_told ("*ended != NULL*", prio_task_group_finish_id (run.group, 'A', NULL, NULL, NULL));
   assert_told ("*NULL is not a PrioTaskGroup*",
-               prio_task_group_post_id (NULL, run.runner, 'a', PRIO_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL, NULL));
+               prio_task_group_post_id (NULL, run.runner, 'a', PRIO_TASK_PRIORITY_UNSET, NULL, 0, 0, FALSE, NULL, NULL,
+                                        NULL));
   tear_down (&run);
 }
 

@@ -449,12 +449,12 @@ test_waits (Fixture *f, gconstpointer data)
   Yard yard;
 
   yard_init (&yard, f);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, waited, f->log);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, waited, f->log);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "waited");
 
   run (&yard, group, "ab");
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, waited, f->log);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, waited, f->log);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "waited");
   let_go (&yard, 2);
@@ -566,7 +566,8 @@ test_crossing (Fixture *f, gconstpointer data)
           g_ptr_array_add (rows, row);
         }
       else if (what < 8)
-        post_here (&yard, group, 'L', (PrioTaskPriority) g_test_rand_int_range (PRIO_PRIORITY_UNSET, USER_BLOCKING + 1)), n++;
+        post_here (&yard, group, 'L', (PrioTaskPriority) g_test_rand_int_range (PRIO_TASK_PRIORITY_UNSET,
+                                                                                USER_BLOCKING + 1)), n++;
       else if (what < 10)
         prio_task_cancel (run_with (&yard, group, end_by_chance, (char) what, NULL)), n++;
       else if (what < 14)

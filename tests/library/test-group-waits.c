@@ -14,12 +14,12 @@ test_wait_fails_with_the_reason (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
   Waited before = { 0 }, after = { 0 };
 
-  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, signal, waited, &before);
+  post_hands (group, &hands, "a", PRIO_TASK_PRIORITY_UNSET);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, signal, waited, &before);
   fixture_run (f);
   g_assert_cmpuint (before.n_done, ==, 0);
   prio_task_controller_abort (controller, reason);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, signal, waited, &after);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, signal, waited, &after);
   g_assert_cmpuint (before.n_done + after.n_done, ==, 0);
   fixture_run (f);
   g_assert_error (before.error, G_IO_ERROR, G_IO_ERROR_BUSY);
@@ -57,7 +57,7 @@ wait_again (Waiting *waiting)
   if (waiting->left-- > 0)
     {
       g_string_append_c (waiting->f->log, 'w');
-      prio_task_group_wait_async (waiting->group, PRIO_TASK_GROUP_DRAINED, NULL, waited_again, waiting);
+      prio_task_group_wait_async (waiting->group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited_again, waiting);
     }
   else
     {
@@ -85,14 +85,14 @@ test_second_wait (Fixture *f, gconstpointer data)
   Waiting waiting = { f, group, NULL, 3 };
 
   g_object_unref (prio_task_group_post_task (group, NULL, begin_waits, &waiting, NULL));
-  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "a", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "wa");
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "waww");
   g_assert_null (waiting.task);
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
-  post_hands (group, &hands, "bc", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "bc", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "wawwb");
   end_hands (f, &hands);
@@ -124,7 +124,7 @@ test_wait_after_a_yield (Fixture *f, gconstpointer data)
   Waiting waiting = { f, group, NULL, 2 };
 
   g_object_unref (prio_task_group_post_task (group, NULL, begin_after_a_yield, &waiting, NULL));
-  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "a", PRIO_TASK_PRIORITY_UNSET);
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "waw");
   g_assert_null (waiting.task);
@@ -136,7 +136,7 @@ wait_here (gpointer data)
 {
   Waiting *waiting = data;
 
-  prio_task_group_wait_async (waiting->group, PRIO_TASK_GROUP_DRAINED, NULL, waited_again, waiting);
+  prio_task_group_wait_async (waiting->group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited_again, waiting);
 }
 
 static void
@@ -177,7 +177,7 @@ follow_up (GObject *source, GAsyncResult *result, gpointer data)
 {
   Follow *follow = data;
 
-  prio_task_group_wait_async (follow->group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &follow->wait);
+  prio_task_group_wait_async (follow->group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &follow->wait);
 }
 
 static void
@@ -194,7 +194,7 @@ test_wait_of_a_task_that_is_over (Fixture *f, gconstpointer data)
   Follow follow = { group };
 
   g_object_unref (prio_task_group_post_task (group, NULL, end_and_follow_up, &follow, NULL));
-  post_hands (group, &hands, "ab", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "ab", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   g_assert_cmpuint (follow.wait.n_done, ==, 0);
@@ -237,12 +237,12 @@ cross (PrioTask *task, gpointer data)
 static void
 test_groups_that_wait_for_each_other (Fixture *f, gconstpointer data)
 {
-  for (PrioTaskGroupWait until = PRIO_TASK_GROUP_DRAINED; until <= PRIO_TASK_GROUP_FIRST; until++)
+  for (PrioTaskGroupWait until = PRIO_TASK_GROUP_WAIT_DRAINED; until <= PRIO_TASK_GROUP_WAIT_FIRST; until++)
     {
       g_autoptr (PrioTaskGroup) one = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
       g_autoptr (PrioTaskGroup) two = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
       g_autoptr (GCancellable) cancellable = g_cancellable_new ();
-      Crossing first = { two, PRIO_TASK_GROUP_DRAINED, cancellable }, second = { one, until };
+      Crossing first = { two, PRIO_TASK_GROUP_WAIT_DRAINED, cancellable }, second = { one, until };
 
       g_object_unref (prio_task_group_post_task (one, NULL, cross, &first, NULL));
       g_object_unref (prio_task_group_post_task (two, NULL, cross, &second, NULL));
@@ -281,11 +281,11 @@ test_many_waits (Fixture *f, gconstpointer data)
   for (guint i = 0; i < N; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL));
   for (guint i = 0; i < N; i++)
-    prio_task_group_wait_async (group, i % 2 == 0 ? PRIO_TASK_GROUP_DRAINED : PRIO_TASK_GROUP_ALL, NULL, count_waited,
-                                &n_waited);
+    prio_task_group_wait_async (group, i % 2 == 0 ? PRIO_TASK_GROUP_WAIT_DRAINED : PRIO_TASK_GROUP_WAIT_ALL, NULL,
+                                count_waited, &n_waited);
   for (guint i = 0; i < N; i++)
-    prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, G_CANCELLABLE (signal_of (controller)), count_waited,
-                                &n_waited);
+    prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, G_CANCELLABLE (signal_of (controller)),
+                                count_waited, &n_waited);
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);
   g_assert_cmpuint (n_waited, ==, 2 * N);
@@ -307,8 +307,8 @@ test_waits_end_before_a_destroy_notify (Fixture *f, gconstpointer data)
 
   g_object_unref (prio_task_group_post_task (group, NULL, do_nothing, controller, abort_controller));
   for (guint i = 0; i < 3; i++)
-    prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, i == 1 ? G_CANCELLABLE (signal_of (controller)) : NULL, waited,
-                                &all[i]);
+    prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL,
+                                i == 1 ? G_CANCELLABLE (signal_of (controller)) : NULL, waited, &all[i]);
   fixture_run (f);
   g_assert_true (g_cancellable_is_cancelled (G_CANCELLABLE (signal_of (controller))));
   for (guint i = 0; i < 3; i++)
@@ -334,13 +334,14 @@ static void
 test_waits_that_end_together (Fixture *f, gconstpointer data)
 {
   static const PrioTaskGroupWait until[] = {
-    PRIO_TASK_GROUP_FIRST, PRIO_TASK_GROUP_DRAINED, PRIO_TASK_GROUP_ANY, PRIO_TASK_GROUP_ALL, PRIO_TASK_GROUP_DRAINED,
-    PRIO_TASK_GROUP_FIRST, PRIO_TASK_GROUP_ALL, PRIO_TASK_GROUP_ANY,
+    PRIO_TASK_GROUP_WAIT_FIRST, PRIO_TASK_GROUP_WAIT_DRAINED, PRIO_TASK_GROUP_WAIT_ANY, PRIO_TASK_GROUP_WAIT_ALL,
+    PRIO_TASK_GROUP_WAIT_DRAINED,
+    PRIO_TASK_GROUP_WAIT_FIRST, PRIO_TASK_GROUP_WAIT_ALL, PRIO_TASK_GROUP_WAIT_ANY,
   };
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
   Hands hands = { .log = f->log };
 
-  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "a", PRIO_TASK_PRIORITY_UNSET);
   for (guint i = 0; i < G_N_ELEMENTS (until); i++)
     prio_task_group_wait_async (group, until[i], NULL, waited_in_turn, step_new (f, (char) ('1' + i), NULL, NULL));
   end_hands (f, &hands);
@@ -371,7 +372,7 @@ static void (*const ends[]) (PrioTaskGroup *group, PrioTask *task) = { end_by_an
 static void
 begin_each_wait (PrioTaskGroup *group, Waited waits[4])
 {
-  for (guint i = 0; i <= PRIO_TASK_GROUP_FIRST; i++)
+  for (guint i = 0; i <= PRIO_TASK_GROUP_WAIT_FIRST; i++)
     prio_task_group_wait_async (group, (PrioTaskGroupWait) i, NULL, waited, &waits[i]);
 }
 
@@ -385,30 +386,31 @@ test_wait_begins_after_an_end (Fixture *f, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
     {
       Hands hands = { .log = f->log };
-      g_autoptr (PrioTask) first = post_hand (group, &hands, 'a', PRIO_PRIORITY_UNSET, NULL), second = NULL;
+      g_autoptr (PrioTask) first = post_hand (group, &hands, 'a', PRIO_TASK_PRIORITY_UNSET, NULL), second = NULL;
       Waited before[4] = { 0 }, after[4] = { 0 }, alone = { 0 };
 
       fixture_run (f);
       begin_each_wait (group, before);
       ends[i](group, first);
       g_assert_cmpint (prio_task_get_state (first), >=, PRIO_TASK_STATE_FULFILLED);
-      prio_task_group_wait_async (group, PRIO_TASK_GROUP_ANY, NULL, waited, &alone);
-      second = post_hand (group, &hands, 'b', PRIO_PRIORITY_UNSET, NULL);
+      prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ANY, NULL, waited, &alone);
+      second = post_hand (group, &hands, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
       begin_each_wait (group, after);
       fixture_run (f);
-      g_assert_error (before[PRIO_TASK_GROUP_ALL].error, G_IO_ERROR, (i == 0 ? G_IO_ERROR_BUSY : G_IO_ERROR_CANCELLED));
-      g_assert_true (before[PRIO_TASK_GROUP_FIRST].task == first);
-      for (guint j = 0; j <= PRIO_TASK_GROUP_FIRST; j++)
+      g_assert_error (before[PRIO_TASK_GROUP_WAIT_ALL].error, G_IO_ERROR,
+                      (i == 0 ? G_IO_ERROR_BUSY : G_IO_ERROR_CANCELLED));
+      g_assert_true (before[PRIO_TASK_GROUP_WAIT_FIRST].task == first);
+      for (guint j = 0; j <= PRIO_TASK_GROUP_WAIT_FIRST; j++)
         g_assert_cmpuint (after[j].n_done, ==, 0);
       g_clear_object (&hands.begun[0]);
       fail_hand (&hands, 'b');
       fixture_run (f);
-      g_assert_true (after[PRIO_TASK_GROUP_DRAINED].ok);
-      g_assert_error (after[PRIO_TASK_GROUP_ALL].error, G_IO_ERROR, G_IO_ERROR_BUSY);
-      g_assert_error (after[PRIO_TASK_GROUP_ANY].error, G_IO_ERROR, G_IO_ERROR_BUSY);
-      g_assert_true (after[PRIO_TASK_GROUP_FIRST].task == second);
+      g_assert_true (after[PRIO_TASK_GROUP_WAIT_DRAINED].ok);
+      g_assert_error (after[PRIO_TASK_GROUP_WAIT_ALL].error, G_IO_ERROR, G_IO_ERROR_BUSY);
+      g_assert_error (after[PRIO_TASK_GROUP_WAIT_ANY].error, G_IO_ERROR, G_IO_ERROR_BUSY);
+      g_assert_true (after[PRIO_TASK_GROUP_WAIT_FIRST].task == second);
       g_assert_error (alone.error, G_IO_ERROR, G_IO_ERROR_BUSY);
-      for (guint j = 0; j <= PRIO_TASK_GROUP_FIRST; j++)
+      for (guint j = 0; j <= PRIO_TASK_GROUP_WAIT_FIRST; j++)
         {
           g_assert_cmpuint (before[j].n_done + after[j].n_done, ==, 2);
           waited_clear (&before[j]);
@@ -428,18 +430,18 @@ test_wait_begins_after_the_last_end (Fixture *f, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
     {
       Hands hands = { .log = f->log };
-      g_autoptr (PrioTask) task = post_hand (group, &hands, 'a', PRIO_PRIORITY_UNSET, NULL);
+      g_autoptr (PrioTask) task = post_hand (group, &hands, 'a', PRIO_TASK_PRIORITY_UNSET, NULL);
       Waited waits[4] = { 0 };
 
       fixture_run (f);
       ends[i](group, task);
       begin_each_wait (group, waits);
       fixture_run (f);
-      g_assert_true (waits[PRIO_TASK_GROUP_DRAINED].ok);
-      g_assert_true (waits[PRIO_TASK_GROUP_ALL].ok);
-      g_assert_error (waits[PRIO_TASK_GROUP_ANY].error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
-      g_assert_error (waits[PRIO_TASK_GROUP_FIRST].error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
-      for (guint j = 0; j <= PRIO_TASK_GROUP_FIRST; j++)
+      g_assert_true (waits[PRIO_TASK_GROUP_WAIT_DRAINED].ok);
+      g_assert_true (waits[PRIO_TASK_GROUP_WAIT_ALL].ok);
+      g_assert_error (waits[PRIO_TASK_GROUP_WAIT_ANY].error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+      g_assert_error (waits[PRIO_TASK_GROUP_WAIT_FIRST].error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
+      for (guint j = 0; j <= PRIO_TASK_GROUP_WAIT_FIRST; j++)
         waited_clear (&waits[j]);
       g_clear_object (&hands.begun[0]);
     }
@@ -454,7 +456,7 @@ test_wait_begins_at_the_end_of_the_context (Fixture *f, gconstpointer data)
   Waited wait = { 0 };
 
   g_object_add_weak_pointer (G_OBJECT (group), &left);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &wait);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &wait);
   fixture_drop_context (f);
   g_assert_cmpuint (wait.n_done, ==, 0);
   g_clear_object (&group);

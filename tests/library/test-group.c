@@ -10,7 +10,7 @@ test_limit (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 3, BACKGROUND);
   Hands hands = { .log = f->log };
 
-  post_hands (group, &hands, "abcdefgh", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "abcdefgh", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abc");
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 8);
@@ -41,9 +41,9 @@ test_urgency_counts_up_to_the_last_moment (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) row = prio_task_controller_new (BACKGROUND);
   Hands hands = { .log = f->log };
 
-  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "abc", PRIO_TASK_PRIORITY_UNSET);
   post_hands (group, &hands, "v", USER_VISIBLE);
-  g_object_unref (post_hand (group, &hands, 'r', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (row)));
+  g_object_unref (post_hand (group, &hands, 'r', PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (row)));
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "v");
 
@@ -100,7 +100,7 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   guint n_notified = 0, pending = 0;
 
   g_signal_connect (group, "notify::pending", G_CALLBACK (count_notified), &n_notified);
-  post_hands (group, &hands, "abcdef", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "abcdef", PRIO_TASK_PRIORITY_UNSET);
   g_object_get (group, "pending", &pending, NULL);
   g_assert_cmpuint (pending, ==, 6);
   fixture_run (f);
@@ -140,9 +140,9 @@ test_abort_and_go_on (Fixture *f, gconstpointer data)
   g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "another search");
   g_autoptr (GCancellable) own = g_cancellable_new ();
   Hands hands = { .log = f->log };
-  g_autoptr (PrioTask) running = post_hand (group, &hands, 'a', PRIO_PRIORITY_UNSET, NULL);
-  g_autoptr (PrioTask) with_signal = post_hand (group, &hands, 'b', PRIO_PRIORITY_UNSET, own);
-  g_autoptr (PrioTask) queued = post_hand (group, &hands, 'c', PRIO_PRIORITY_UNSET, NULL);
+  g_autoptr (PrioTask) running = post_hand (group, &hands, 'a', PRIO_TASK_PRIORITY_UNSET, NULL);
+  g_autoptr (PrioTask) with_signal = post_hand (group, &hands, 'b', PRIO_TASK_PRIORITY_UNSET, own);
+  g_autoptr (PrioTask) queued = post_hand (group, &hands, 'c', PRIO_TASK_PRIORITY_UNSET, NULL);
   g_autoptr (PrioTaskSignal) before = g_object_ref (prio_task_group_get_signal (group));
 
   fixture_run (f);
@@ -156,7 +156,7 @@ test_abort_and_go_on (Fixture *f, gconstpointer data)
   g_assert_true (g_cancellable_is_cancelled (prio_task_get_signal (with_signal)));
   g_assert_false (g_cancellable_is_cancelled (own));
 
-  post_hands (group, &hands, "d", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "d", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ab");
   end_hand (&hands, 'a');
@@ -187,7 +187,7 @@ test_posts_from_destroy_notifies (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
   Hands hands = { .log = f->log };
 
-  post_hands (group, &hands, "a", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "a", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   for (guint i = 0; i < 3; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, group, post_another));
@@ -220,7 +220,7 @@ test_paused (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
 
   prio_scheduler_pause (f->scheduler);
-  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "abc", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "");
   prio_scheduler_resume (f->scheduler);
@@ -236,7 +236,7 @@ test_paused (Fixture *f, gconstpointer data)
 
   /* Nobody can resume it any more. */
   prio_scheduler_pause (f->scheduler);
-  post_hands (group, &hands, "d", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "d", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_clear_object (&f->scheduler);
   g_assert_null (prio_task_group_dup_scheduler (group));
@@ -252,7 +252,7 @@ test_tasks_keep_the_group (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
 
   g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
-  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "abc", PRIO_TASK_PRIORITY_UNSET);
   g_object_unref (group);
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "abc");
@@ -260,7 +260,7 @@ test_tasks_keep_the_group (Fixture *f, gconstpointer data)
 
   group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
   g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
-  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "abc", PRIO_TASK_PRIORITY_UNSET);
   g_object_unref (group);
   fixture_drop_context (f);
   g_assert_null (group);
@@ -274,12 +274,12 @@ test_wait (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
   Waited drained = { 0 }, all = { 0 }, any = { 0 }, first = { 0 }, given_up = { 0 };
 
-  post_hands (group, &hands, "abc", PRIO_PRIORITY_UNSET);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &drained);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, cancellable, waited, &given_up);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, waited, &all);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ANY, NULL, waited, &any);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_FIRST, NULL, waited, &first);
+  post_hands (group, &hands, "abc", PRIO_TASK_PRIORITY_UNSET);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &drained);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, cancellable, waited, &given_up);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, waited, &all);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ANY, NULL, waited, &any);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_FIRST, NULL, waited, &first);
   g_cancellable_cancel (cancellable);
   fixture_run (f);
   g_assert_cmpuint (given_up.n_done, ==, 1);
@@ -314,7 +314,7 @@ test_wait_for_an_empty_group (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_VISIBLE);
 
-  for (guint until = PRIO_TASK_GROUP_DRAINED; until <= PRIO_TASK_GROUP_FIRST; until++)
+  for (guint until = PRIO_TASK_GROUP_WAIT_DRAINED; until <= PRIO_TASK_GROUP_WAIT_FIRST; until++)
     {
       Waited wait = { 0 };
 
@@ -322,7 +322,7 @@ test_wait_for_an_empty_group (Fixture *f, gconstpointer data)
       g_assert_cmpuint (wait.n_done, ==, 0);
       fixture_run (f);
       g_assert_cmpuint (wait.n_done, ==, 1);
-      g_assert_cmpint (wait.ok, ==, until <= PRIO_TASK_GROUP_ALL);
+      g_assert_cmpint (wait.ok, ==, until <= PRIO_TASK_GROUP_WAIT_ALL);
       if (!wait.ok)
         g_assert_error (wait.error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND);
       waited_clear (&wait);
@@ -341,7 +341,7 @@ static void
 wait_for_the_others (PrioTask *task, gpointer group)
 {
   prio_task_defer (task);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, other_waited, g_object_ref (task));
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, other_waited, g_object_ref (task));
 }
 
 /* A group that waits for itself comes to an end: two tasks of it wait, with one place for all. */
@@ -354,8 +354,8 @@ test_group_that_waits_for_itself (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < 2; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, wait_for_the_others, group, NULL));
-  post_hands (group, &hands, "ab", PRIO_PRIORITY_UNSET);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &drained);
+  post_hands (group, &hands, "ab", PRIO_TASK_PRIORITY_UNSET);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &drained);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   end_hand (&hands, 'a');
@@ -367,7 +367,7 @@ test_group_that_waits_for_itself (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 
   /* It has all of its places again. */
-  post_hands (group, &hands, "cd", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "cd", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abc");
   end_hands (f, &hands);
@@ -545,7 +545,7 @@ test_many (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 8, BACKGROUND);
   Hands hands = { .log = f->log };
 
-  post_hands (group, &hands, "abcdefgh", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "abcdefgh", PRIO_TASK_PRIORITY_UNSET);
   for (guint i = 0; i < N; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, NULL, NULL));
   fixture_run (f);

@@ -13,7 +13,7 @@ idle_step (PrioIdleDeadline *deadline, gpointer data)
 {
   Step *step = data;
 
-  g_string_append_printf (step->f->log, "%c%.0f%s", step->letter, prio_idle_deadline_time_remaining (deadline),
+  g_string_append_printf (step->f->log, "%c%.0f%s", step->letter, prio_idle_deadline_get_time_remaining (deadline),
                           prio_idle_deadline_did_timeout (deadline) ? "!" : "");
   if (step->then != NULL)
     step->then (step);
@@ -51,7 +51,7 @@ static double last_remaining;
 static void
 keep_remaining (PrioIdleDeadline *deadline, gpointer data)
 {
-  last_remaining = prio_idle_deadline_time_remaining (deadline);
+  last_remaining = prio_idle_deadline_get_time_remaining (deadline);
 }
 
 static gboolean
@@ -259,12 +259,13 @@ static void
 ask_before_and_after (PrioIdleDeadline *deadline, gpointer data)
 {
   Step *step = data;
-  double before = prio_idle_deadline_time_remaining (deadline), at_once;
+  double before = prio_idle_deadline_get_time_remaining (deadline), at_once;
 
   step->then (step);
-  at_once = prio_idle_deadline_time_remaining (deadline);
+  at_once = prio_idle_deadline_get_time_remaining (deadline);
   pass (1);
-  g_string_append_printf (step->f->log, "%.0f %.0f %.0f ", before, at_once, prio_idle_deadline_time_remaining (deadline));
+  g_string_append_printf (step->f->log, "%.0f %.0f %.0f ", before, at_once,
+                          prio_idle_deadline_get_time_remaining (deadline));
 }
 
 /* What comes during the callback shortens the period, and the next one need not wait for the end that it had at first. */

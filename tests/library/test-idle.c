@@ -12,7 +12,7 @@ static void
 idle_step (PrioIdleDeadline *deadline, gpointer data)
 {
   last_begun = g_get_monotonic_time ();
-  last_remaining = prio_idle_deadline_time_remaining (deadline);
+  last_remaining = prio_idle_deadline_get_time_remaining (deadline);
   last_timed_out = prio_idle_deadline_did_timeout (deadline);
   step_run (data);
 }
@@ -300,7 +300,7 @@ test_should_yield_as_the_signal_says (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', ask_while_priority_falls, controller);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', ask_while_priority_falls, controller);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ab");
 }
@@ -324,13 +324,13 @@ test_copy_of_a_deadline (Fixture *f, gconstpointer data)
   while (kept == NULL)
     g_main_context_iteration (f->context, TRUE);
   again = prio_idle_deadline_copy (kept);
-  g_assert_cmpfloat (prio_idle_deadline_time_remaining (kept), >, 0);
+  g_assert_cmpfloat (prio_idle_deadline_get_time_remaining (kept), >, 0);
   prio_idle_deadline_free (kept);
 
-  g_assert_cmpfloat (prio_idle_deadline_time_remaining (again), >, 0);
+  g_assert_cmpfloat (prio_idle_deadline_get_time_remaining (again), >, 0);
   g_assert_false (prio_idle_deadline_did_timeout (again));
   frozen_time += G_USEC_PER_SEC;
-  g_assert_cmpfloat (prio_idle_deadline_time_remaining (again), ==, 0);
+  g_assert_cmpfloat (prio_idle_deadline_get_time_remaining (again), ==, 0);
   prio_idle_deadline_free (again);
   frozen_time = 0;
 }

@@ -72,7 +72,7 @@ test_abort (Fixture *f, gconstpointer data)
   Interlude aborts = { f, '1', 1, abort_first, controller };
 
   add_interlude (&aborts);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 'a', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 'a', NULL, NULL);
   post_letter (f, BACKGROUND, 'b');
   assert_ran (f, "1b");
 }

@@ -105,7 +105,7 @@ test_lent_id (Fixture *f, gconstpointer data)
   prio_scheduler_set_lends_priority (f->scheduler, TRUE);
   prio_scheduler_start_statistics (f->scheduler);
   lent.runner = prio_runner_new (f->scheduler, await_id, &lent, NULL);
-  prio_runner_post_full (lent.runner, 1, PRIO_PRIORITY_UNSET, signal, 0, 0, FALSE);
+  prio_runner_post_full (lent.runner, 1, PRIO_TASK_PRIORITY_UNSET, signal, 0, 0, FALSE);
   prio_runner_post_full (lent.runner, 2, USER_BLOCKING, NULL, 0, 0, FALSE);
   prio_runner_post_full (lent.runner, 3, USER_BLOCKING, NULL, 0, 0, FALSE);
   fixture_run (f);

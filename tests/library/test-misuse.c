@@ -331,7 +331,7 @@ test_states_and_deadlines (Fixture *f, gconstpointer data)
   prio_scheduling_state_unref (state);
 
   assert_critical (prio_idle_deadline_copy (NULL));
-  assert_critical (prio_idle_deadline_time_remaining (NULL));
+  assert_critical (prio_idle_deadline_get_time_remaining (NULL));
   assert_critical (prio_idle_deadline_did_timeout (NULL));
 }
 
@@ -439,7 +439,7 @@ test_kept_deadline (Fixture *f, gconstpointer data)
     g_main_context_iteration (f->context, TRUE);
   g_assert_false (prio_idle_deadline_did_timeout (copy));
   g_usleep (51000);
-  g_assert_cmpfloat (prio_idle_deadline_time_remaining (copy), ==, 0);
+  g_assert_cmpfloat (prio_idle_deadline_get_time_remaining (copy), ==, 0);
 }
 
 static void

@@ -178,7 +178,7 @@ meet (Fixture *f, guint how, PrioTaskController *controller)
       break;
 
     default:
-      g_assert_false (post_with_signal (f, PRIO_PRIORITY_UNSET, signal, 'x', NULL, NULL));
+      g_assert_false (post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal, 'x', NULL, NULL));
     }
 }
 

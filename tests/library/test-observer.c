@@ -231,8 +231,8 @@ test_wait_for_group (void)
 
   prio_observer_add (&observer);
   g_object_unref (prio_task_group_post_task (group, &(PrioTaskOptions) { .name = "member" }, return_at_once, NULL, NULL));
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, NULL, NULL);
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_FIRST, cancellable, NULL, NULL);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, NULL, NULL);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_FIRST, cancellable, NULL, NULL);
   g_cancellable_cancel (cancellable);
   run_all ();
   assert_told ("q:member b:member e:member ");

@@ -42,7 +42,7 @@ test_by_age (Fixture *f, gconstpointer border)
 
       prio_scheduler_post_full (f->scheduler,
                                 &(PrioTaskOptions) {
-                                  .priority = signal != NULL ? PRIO_PRIORITY_UNSET : USER_VISIBLE,
+                                  .priority = signal != NULL ? PRIO_TASK_PRIORITY_UNSET : USER_VISIBLE,
                                   .signal = signal,
                                 },
                                 run_numbered, GUINT_TO_POINTER (i), NULL);

@@ -24,7 +24,7 @@ test_of_scheduler (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
   post_letter (f, USER_VISIBLE, 'a');
   post_letter (f, BACKGROUND, 'b');
-  g_assert_true (post_with_signal (f, PRIO_PRIORITY_UNSET, signal, 'c', NULL, NULL));
+  g_assert_true (post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal, 'c', NULL, NULL));
   g_assert_true (post_with_signal (f, USER_BLOCKING, signal, 'd', NULL, NULL));
   g_object_unref (prio_scheduler_post_task (f->scheduler, NULL, do_nothing, NULL, NULL));
   g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .delay = 1000000 }, do_nothing, NULL, NULL));
@@ -32,9 +32,9 @@ test_of_scheduler (Fixture *f, gconstpointer data)
   prio_scheduler_pause (f->scheduler);
   g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 6);
   prio_scheduler_resume (f->scheduler);
-  post_hands (group, &hands, "xy", PRIO_PRIORITY_UNSET);
+  post_hands (group, &hands, "xy", PRIO_TASK_PRIORITY_UNSET);
   g_object_unref (prio_task_group_post_task (group, &(PrioTaskOptions) { .delay = 1000000 }, do_nothing, NULL, NULL));
-  prio_task_group_wait_async (group, PRIO_TASK_GROUP_DRAINED, NULL, waited, &wait);
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &wait);
   g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 9);
   g_assert_cmpuint (prio_scheduler_get_n_pending (other), ==, 0);
 

@@ -189,7 +189,7 @@ test_result_comes_back (Fixture *f, gconstpointer data)
   Pool pool;
 
   pool_init (&pool, f);
-  run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_until (&pool, 1);
   g_assert_cmpint (pool.last, ==, 'a');
   pool_clear (&pool);
@@ -207,9 +207,9 @@ test_order (Fixture *f, gconstpointer data)
   pool_init (&pool, f);
   n = block_all (&pool);
   run_in_thread (&pool, run_work, 'b', BACKGROUND, NULL);
-  run_in_thread (&pool, run_work, 'l', PRIO_PRIORITY_UNSET, signal_of (later));
-  run_in_thread (&pool, run_work, 's', PRIO_PRIORITY_UNSET, signal_of (sooner));
-  run_in_thread (&pool, run_work, 'v', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, run_work, 'l', PRIO_TASK_PRIORITY_UNSET, signal_of (later));
+  run_in_thread (&pool, run_work, 's', PRIO_TASK_PRIORITY_UNSET, signal_of (sooner));
+  run_in_thread (&pool, run_work, 'v', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_in_thread (&pool, run_work, 'u', USER_BLOCKING, NULL);
   run_in_thread (&pool, run_work, 'w', USER_VISIBLE, signal_of (later));
   prio_task_controller_set_priority (sooner, BACKGROUND, NULL);
@@ -234,12 +234,12 @@ test_abort (Fixture *f, gconstpointer data)
 
   pool_init (&pool, f);
   n = block_all (&pool);
-  run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, signal_of (controller));
-  run_in_thread (&pool, run_work, 'b', PRIO_PRIORITY_UNSET, NULL);
-  run_in_thread (&pool, run_work, 'c', PRIO_PRIORITY_UNSET, plain);
+  run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
+  run_in_thread (&pool, run_work, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, run_work, 'c', PRIO_TASK_PRIORITY_UNSET, plain);
   prio_task_controller_abort (controller, NULL);
   g_cancellable_cancel (plain);
-  run_in_thread (&pool, run_work, 'd', PRIO_PRIORITY_UNSET, signal_of (controller));
+  run_in_thread (&pool, run_work, 'd', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
   fixture_run (f);
   g_assert_cmpuint (pool.n_aborted, ==, 3);
   g_assert_cmpuint (pool.n_destroyed, ==, 3);
@@ -264,7 +264,7 @@ test_abort_while_it_runs (Fixture *f, gconstpointer data)
   Pool pool;
 
   pool_init (&pool, f);
-  run_in_thread (&pool, fail_if_cancelled, 'a', PRIO_PRIORITY_UNSET, signal_of (controller));
+  run_in_thread (&pool, fail_if_cancelled, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
   pthread_mutex_lock (&pool.lock);
   while (pool.n_blocked < 1)
     pthread_cond_wait (&pool.changed, &pool.lock);
@@ -312,13 +312,13 @@ test_ways_to_end (Fixture *f, gconstpointer data)
   Pool pool;
 
   pool_init (&pool, f);
-  run_in_thread (&pool, fail_in_thread, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, fail_in_thread, ' ', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_until (&pool, 1);
   g_assert_cmpuint (pool.n_failed, ==, 1);
-  run_in_thread (&pool, end_without_a_result, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, end_without_a_result, ' ', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_until (&pool, 2);
   g_assert_cmpint (pool.last, ==, -1);
-  run_in_thread (&pool, defer_further, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, defer_further, ' ', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_until (&pool, 3);
   g_assert_cmpint (pool.last, ==, 'l');
   pool_clear (&pool);
@@ -337,7 +337,7 @@ test_crossing (Fixture *f, gconstpointer data)
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
       for (guint i = 0; i < N_TASKS; i++)
-        run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, signal_of (controller));
+        run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
       prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
       for (volatile guint i = 0; i < round * 100; i++)
         ;
@@ -416,7 +416,7 @@ test_context_goes_while_tasks_wait (Fixture *f, gconstpointer data)
                                             &(PrioTaskOptions) { .signal = signals[i % G_N_ELEMENTS (signals)] }, never_run,
                                             &short_lived, short_free), not_called, NULL);
   prio_task_controller_abort (doomed, NULL);
-  run_in_thread (&pool, run_work, 'a', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, NULL);
   short_end (&short_lived);
   g_assert_cmpuint (short_lived.n_freed, ==, 20);
   g_assert_true (short_lived.thread == g_thread_self ());
@@ -494,7 +494,7 @@ test_functions_that_wait_for_functions (Fixture *f, gconstpointer data)
 
   pool_init (&pool, f);
   for (guint i = 0; i < n; i++)
-    run_in_thread (&pool, wait_for_another, ' ', PRIO_PRIORITY_UNSET, NULL);
+    run_in_thread (&pool, wait_for_another, ' ', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_until (&pool, 2 * n);
   pool.n_done = n;
   pool_clear (&pool);
@@ -523,7 +523,7 @@ test_abort_within_a_function (Fixture *f, gconstpointer data)
   Pool pool;
 
   pool_init (&pool, f);
-  run_in_thread (&pool, abort_another, ' ', PRIO_PRIORITY_UNSET, NULL);
+  run_in_thread (&pool, abort_another, ' ', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_until (&pool, 2);
   g_assert_cmpuint (pool.n_aborted, ==, 1);
   g_assert_cmpuint (pool.ran->len, ==, 0);
@@ -551,7 +551,8 @@ run_under (Pool *pool, gpointer signal, const char *name)
   pool->n_run++;
   pool->n_done++; /* it has no callback */
   *work = (Work) { pool, 'a' };
-  return prio_scheduler_run_in_thread_under (pool->f->scheduler, NULL, PRIO_PRIORITY_UNSET, signal, name, run_work, work, work_free);
+  return prio_scheduler_run_in_thread_under (pool->f->scheduler, NULL, PRIO_TASK_PRIORITY_UNSET, signal, name,
+                                             run_work, work, work_free);
 }
 
 /* The task is returned, and the signal aborts it. */

@@ -425,7 +425,7 @@ test_runner (Fixture *f, gconstpointer data)
 
   prio_runner_post (runner, 'x', USER_BLOCKING);
   prio_runner_post_full (runner, 'c', BACKGROUND, NULL, 0, 100, FALSE);
-  prio_runner_post_full (runner, 'b', PRIO_PRIORITY_UNSET, signal_of (controller), 50, 49, FALSE);
+  prio_runner_post_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 50, 49, FALSE);
   prio_runner_post_full (runner, 'a', BACKGROUND, NULL, 0, -1, FALSE);
   pass (100);
   assert_ran (f, "ABCx");
@@ -433,13 +433,14 @@ test_runner (Fixture *f, gconstpointer data)
   /* Continuations of tasks that the binding knows and the library does not. */
   prio_runner_post (runner, 'y', USER_BLOCKING);
   prio_runner_yield_full (runner, 'c', BACKGROUND, NULL, 0, frozen_time, FALSE);
-  prio_runner_yield_full (runner, 'b', PRIO_PRIORITY_UNSET, signal_of (controller), 10, frozen_time - 1, FALSE);
+  prio_runner_yield_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 10, frozen_time - 1, FALSE);
   prio_runner_yield_full (runner, 'z', BACKGROUND, NULL, 0, frozen_time + 100 * MS, FALSE);
   prio_runner_post (runner, 'w', BACKGROUND);
   pass (99);
   assert_ran (f, "BCyzw");
   prio_task_controller_abort (controller, NULL);
-  g_assert_cmpint (prio_runner_yield_full (runner, 'a', BACKGROUND, signal_of (controller), 0, 0, FALSE), ==, PRIO_POSTED_REJECTED);
+  g_assert_cmpint (prio_runner_yield_full (runner, 'a', BACKGROUND, signal_of (controller), 0, 0, FALSE), ==,
+                   PRIO_POST_RESULT_REJECTED);
   g_object_unref (controller);
   prio_runner_unref (runner);
 }

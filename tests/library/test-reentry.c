@@ -30,7 +30,7 @@ test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
   prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = root }, never_run, f, iterate);
   prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = root }, step_run, step_new (f, 'o', NULL, NULL),
                             step_free);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, dependent, 'd', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, dependent, 'd', NULL, NULL);
 
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);
@@ -44,7 +44,7 @@ log_aborted (PrioTaskSignal *signal, Fixture *f)
 
   g_assert_true (prio_task_signal_is_aborted (signal));
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  g_assert_false (post_with_signal (f, PRIO_PRIORITY_UNSET, signal, 'x', NULL, NULL));
+  g_assert_false (post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal, 'x', NULL, NULL));
   g_string_append (f->log, "a ");
 }
 

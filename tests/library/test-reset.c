@@ -26,7 +26,7 @@ static void
 post_others (Run *run)
 {
   for (guint i = 0; i < 300; i++)
-    post_with_signal (run->f, PRIO_PRIORITY_UNSET, run->plain, 'x', NULL, NULL);
+    post_with_signal (run->f, PRIO_TASK_PRIORITY_UNSET, run->plain, 'x', NULL, NULL);
 }
 
 static void
@@ -48,7 +48,7 @@ test_yield_goes_on (Fixture *f, gconstpointer data)
   g_autoptr (GCancellable) plain = g_cancellable_new ();
   Run run = { .f = f, .plain = plain };
 
-  post_with_signal (f, PRIO_PRIORITY_UNSET, plain, 'a', yield_after_reset, &run);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, plain, 'a', yield_after_reset, &run);
   post_others (&run);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ay");
@@ -62,7 +62,7 @@ test_second_cancel_is_heard (Fixture *f, gconstpointer data)
 
   for (guint others = 0; others < 2; others++)
     {
-      post_with_signal (f, PRIO_PRIORITY_UNSET, plain, 'a', yield_after_reset, &run);
+      post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, plain, 'a', yield_after_reset, &run);
       if (others)
         post_others (&run);
       fixture_run (f);
@@ -148,9 +148,9 @@ run_id (guint id, gpointer data)
         continue;
 
       g_cancellable_cancel (run->plain);
-      g_assert_cmpint (prio_runner_yield (run->runner, 'z'), ==, PRIO_POSTED_REJECTED);
+      g_assert_cmpint (prio_runner_yield (run->runner, 'z'), ==, PRIO_POST_RESULT_REJECTED);
       g_cancellable_reset (run->plain);
-      g_assert_cmpint (prio_runner_yield (run->runner, 'y'), ==, PRIO_POSTED_INSIDE);
+      g_assert_cmpint (prio_runner_yield (run->runner, 'y'), ==, PRIO_POST_RESULT_INSIDE);
       if (run->cancels_again)
         g_cancellable_cancel (run->plain);
     }

@@ -65,7 +65,8 @@ tear_down (Run *run)
 static void
 post (Run *run, char id, gint priority, gpointer signal, guint64 delay)
 {
-  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, 0, FALSE), !=, PRIO_POSTED_REJECTED);
+  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, delay, 0, FALSE), !=,
+                   PRIO_POST_RESULT_REJECTED);
 }
 
 static gboolean
@@ -83,8 +84,8 @@ test_leaves_at_once (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   post (&run, 'a', USER_VISIBLE, NULL, 100000);
-  post (&run, 'b', PRIO_PRIORITY_UNSET, signal, 0);
-  post (&run, 'c', PRIO_PRIORITY_UNSET, signal, 100000);
+  post (&run, 'b', PRIO_TASK_PRIORITY_UNSET, signal, 0);
+  post (&run, 'c', PRIO_TASK_PRIORITY_UNSET, signal, 100000);
   prio_runner_post_full (run.runner, 'd', USER_VISIBLE, NULL, 0, 100000, FALSE);
   prio_runner_post_full (run.runner, 'e', USER_BLOCKING, NULL, 0, -1, FALSE);
   prio_runner_yield (run.runner, 'f');
@@ -159,7 +160,7 @@ test_after_an_abort (Fixture *f, gconstpointer data)
   Run run;
 
   set_up (&run, f);
-  post (&run, 'a', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
+  post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
   prio_task_controller_abort (controller, NULL);
   g_assert_false (cancel (&run, 'a'));
   fixture_run (f);
@@ -196,7 +197,8 @@ test_many (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   for (guint id = 1; id <= N; id++)
-    g_assert_cmpint (prio_runner_post_full (run.runner, 7 * id, BACKGROUND, NULL, 100000, 0, FALSE), ==, PRIO_POSTED_OUTSIDE);
+    g_assert_cmpint (prio_runner_post_full (run.runner, 7 * id, BACKGROUND, NULL, 100000, 0, FALSE), ==,
+                     PRIO_POST_RESULT_OUTSIDE);
   g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, N);
   for (guint id = N; id > 0; id--)
     g_assert_true (prio_runner_cancel (run.runner, 7 * id));
@@ -235,7 +237,7 @@ test_number_of_running_task (Fixture *f, gconstpointer data)
   Run run = { .f = f, .rejected = g_string_new (NULL) };
 
   run.runner = prio_runner_new (f->scheduler, post_again, &run, run_freed);
-  post (&run, 'a', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
+  post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
   fixture_run (f);
   g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
   tear_down (&run);
@@ -294,8 +296,8 @@ test_scheduler_goes_before_it_is_reported (Fixture *f, gconstpointer data)
       if (f->scheduler == NULL)
         f->scheduler = prio_scheduler_new (f->context);
       set_up (&run, f);
-      post (&run, 'a', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
-      post (&run, 'b', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 100000);
+      post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
+      post (&run, 'b', PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 100000);
       if (aborts)
         prio_task_controller_abort (controller, NULL);
       else

@@ -46,8 +46,9 @@ set_up (Run *run, Fixture *f)
 static void
 post (Run *run, char id, gint priority, gpointer signal)
 {
-  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, 0, 0, FALSE), !=, PRIO_POSTED_REJECTED);
-  run->lenders[(guint) id] = prio_runner_new_lender (run->runner, (guint) id, PRIO_PRIORITY_UNSET, NULL);
+  g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, 0, 0, FALSE), !=,
+                   PRIO_POST_RESULT_REJECTED);
+  run->lenders[(guint) id] = prio_runner_new_lender (run->runner, (guint) id, PRIO_TASK_PRIORITY_UNSET, NULL);
   g_assert_cmpuint (run->lenders[(guint) id], !=, 0);
 }
 
@@ -143,13 +144,13 @@ test_signals (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   post_three (&run);
-  begin (&run, 'h', PRIO_PRIORITY_UNSET, signal);
+  begin (&run, 'h', PRIO_TASK_PRIORITY_UNSET, signal);
   begin_wait (&run, "hm");
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'm');
   prio_task_controller_abort (controller, NULL);
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'n');
-  g_assert_cmpuint (prio_runner_new_lender (run.runner, 0, PRIO_PRIORITY_UNSET, G_CANCELLABLE (signal)), ==, 0);
+  g_assert_cmpuint (prio_runner_new_lender (run.runner, 0, PRIO_TASK_PRIORITY_UNSET, G_CANCELLABLE (signal)), ==, 0);
   finish (&run, "nlm");
 }
 
@@ -179,7 +180,8 @@ test_rings (Fixture *f, gconstpointer data)
   post (&run, 'l', BACKGROUND, NULL);
   post (&run, 'm', USER_VISIBLE, NULL);
   for (guint i = 0; i < N; i++)
-    lenders[i] = prio_runner_new_lender (run.runner, 0, PRIO_PRIORITY_UNSET, G_CANCELLABLE (prio_task_controller_get_signal (controller)));
+    lenders[i] = prio_runner_new_lender (run.runner, 0, PRIO_TASK_PRIORITY_UNSET,
+                                         G_CANCELLABLE (prio_task_controller_get_signal (controller)));
   for (guint i = 0; i < N; i++)
     prio_runner_begin_wait (run.runner, lenders[i], lenders[(i + 1) % N]);
   prio_runner_begin_wait (run.runner, lenders[N / 2], run.lenders['l']);
@@ -212,7 +214,7 @@ test_nothing_is_left (Fixture *f, gconstpointer data)
   Run run;
 
   set_up (&run, f);
-  post (&run, 'l', PRIO_PRIORITY_UNSET, signal);
+  post (&run, 'l', PRIO_TASK_PRIORITY_UNSET, signal);
   run.yields = 'l';
   run.ends = 'y';
   begin (&run, 'h', USER_BLOCKING, NULL);
@@ -258,7 +260,8 @@ find_level (const Graph *graph, guint awaited, gboolean *seen)
   seen[awaited] = TRUE;
   for (guint i = 0; i < N_RANDOM; i++)
     {
-      PrioTaskPriority lent = graph->waits[i][awaited] && !seen[i] ? find_level (graph, i, seen) : PRIO_PRIORITY_UNSET;
+      PrioTaskPriority lent = graph->waits[i][awaited] && !seen[i] ? find_level (graph, i,
+                                                                                 seen) : PRIO_TASK_PRIORITY_UNSET;
 
       level = MAX (level, lent);
     }
@@ -269,7 +272,7 @@ find_level (const Graph *graph, guint awaited, gboolean *seen)
 static guint
 find_first (const Graph *graph)
 {
-  PrioTaskPriority highest = PRIO_PRIORITY_UNSET;
+  PrioTaskPriority highest = PRIO_TASK_PRIORITY_UNSET;
   guint first = 0;
 
   for (guint i = 0; i < N_RANDOM; i++)
@@ -296,7 +299,7 @@ test_random_waits (Fixture *f, gconstpointer data)
     {
       graph.priorities[i] = BACKGROUND;
       controllers[i] = prio_task_controller_new (BACKGROUND);
-      post (&run, (char) ('a' + i), PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controllers[i]));
+      post (&run, (char) ('a' + i), PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controllers[i]));
     }
   for (guint i = 0; i < 20000; i++)
     {
@@ -331,9 +334,9 @@ test_others (Fixture *f, gconstpointer data)
 
   run = (Run) { .f = f, .runner = prio_runner_new (f->scheduler, run_tasks, &run, NULL) };
   prio_runner_post (run.runner, 'a', BACKGROUND);
-  g_assert_cmpuint (prio_runner_new_lender (run.runner, 'a', PRIO_PRIORITY_UNSET, NULL), ==, 0);
+  g_assert_cmpuint (prio_runner_new_lender (run.runner, 'a', PRIO_TASK_PRIORITY_UNSET, NULL), ==, 0);
   prio_scheduler_set_lends_priority (f->scheduler, TRUE);
-  g_assert_cmpuint (prio_runner_new_lender (run.runner, 'z', PRIO_PRIORITY_UNSET, NULL), ==, 0);
+  g_assert_cmpuint (prio_runner_new_lender (run.runner, 'z', PRIO_TASK_PRIORITY_UNSET, NULL), ==, 0);
   finish (&run, "a");
 }
 
@@ -346,7 +349,7 @@ test_context_goes (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   post_three (&run);
-  begin (&run, 'h', PRIO_PRIORITY_UNSET, prio_task_controller_get_signal (controller));
+  begin (&run, 'h', PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller));
   begin_wait (&run, "hm");
   begin_wait (&run, "mh");
   fixture_drop_context (f);

@@ -85,7 +85,7 @@ test_groups (Fixture *f, gconstpointer data)
   g_autoptr (PrioRunner) stranger = prio_runner_new (elsewhere, run_tasks, f->log, NULL);
   g_autoptr (GError) error = NULL;
   GCancellable *bad = (gpointer) f->scheduler;
-  PrioPosted posted;
+  PrioPostResult posted;
   guint handle;
 
 #define POST_ID(group, runner, id, priority, signal) \
@@ -101,12 +101,13 @@ test_groups (Fixture *f, gconstpointer data)
   assert_told ("*NULL is not a PrioTaskGroup*", prio_task_group_new_lender (NULL, 1));
 
 #define WAIT_ID(group, own, until, cancellable, runner, id) prio_task_group_wait_id (group, own, 0, until, cancellable, runner, id)
-  assert_told ("*NULL is not a PrioTaskGroup*", WAIT_ID (NULL, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
-  assert_told ("*a PrioScheduler is not a PrioTaskGroup*", WAIT_ID (group, (gpointer) bad, PRIO_TASK_GROUP_ALL, NULL, runner, 'w'));
-  assert_told ("*have one main context", WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, NULL, stranger, 'w'));
+  assert_told ("*NULL is not a PrioTaskGroup*", WAIT_ID (NULL, NULL, PRIO_TASK_GROUP_WAIT_ALL, NULL, runner, 'w'));
+  assert_told ("*a PrioScheduler is not a PrioTaskGroup*",
+               WAIT_ID (group, (gpointer) bad, PRIO_TASK_GROUP_WAIT_ALL, NULL, runner, 'w'));
+  assert_told ("*have one main context", WAIT_ID (group, NULL, PRIO_TASK_GROUP_WAIT_ALL, NULL, stranger, 'w'));
   assert_critical (WAIT_ID (group, NULL, (PrioTaskGroupWait) 9, NULL, runner, 'w'));
-  assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, bad, runner, 'w'));
-  assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_ALL, NULL, runner, 0));
+  assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_WAIT_ALL, bad, runner, 'w'));
+  assert_critical (WAIT_ID (group, NULL, PRIO_TASK_GROUP_WAIT_ALL, NULL, runner, 0));
   assert_told ("*NULL is not a PrioTaskGroup*", prio_task_group_finish_id (NULL, 'w', NULL, NULL, &error));
   assert_critical (prio_task_group_finish_id (group, 'w', NULL, NULL, &error));
   g_assert_no_error (error);
@@ -128,17 +129,17 @@ test_lender_of_a_group (Fixture *f, gconstpointer data)
   g_autoptr (PrioRunner) runner = NULL;
   g_autoptr (PrioTaskGroup) group = NULL;
   guint handle, waiter, awaited;
-  PrioPosted posted;
+  PrioPostResult posted;
 
   prio_scheduler_set_lends_priority (f->scheduler, TRUE);
   runner = runner_new (f);
   group = prio_task_group_new (f->scheduler, 1, USER_BLOCKING);
-  handle = POST_ID (group, runner, 'g', PRIO_PRIORITY_UNSET, NULL);
+  handle = POST_ID (group, runner, 'g', PRIO_TASK_PRIORITY_UNSET, NULL);
   fixture_run (f);
   prio_runner_post (runner, 'v', USER_VISIBLE);
   prio_runner_post_full (runner, 'b', BACKGROUND, NULL, 0, 0, FALSE);
   waiter = prio_task_group_new_lender (group, handle);
-  awaited = prio_runner_new_lender (runner, 'b', PRIO_PRIORITY_UNSET, NULL);
+  awaited = prio_runner_new_lender (runner, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
   g_assert_cmpuint (waiter, !=, 0);
   prio_runner_begin_wait (runner, waiter, awaited);
   fixture_run (f);

@@ -71,7 +71,7 @@ tear_down (Run *run)
 static void
 post (Run *run, char id, PrioTaskPriority priority)
 {
-  g_assert_cmpint (prio_runner_post (run->runner, (guint) id, priority), !=, PRIO_POSTED_REJECTED);
+  g_assert_cmpint (prio_runner_post (run->runner, (guint) id, priority), !=, PRIO_POST_RESULT_REJECTED);
 }
 
 static gboolean
@@ -134,14 +134,14 @@ test_signal (Fixture *f, gconstpointer data)
   Run run;
 
   set_up (&run, f);
-  g_assert_true (post_full (&run, 'a', PRIO_PRIORITY_UNSET, signal, 0));
+  g_assert_true (post_full (&run, 'a', PRIO_TASK_PRIORITY_UNSET, signal, 0));
   g_assert_true (post_full (&run, 'b', USER_VISIBLE, signal, 0));
   post (&run, 'c', USER_VISIBLE);
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abc");
 
-  g_assert_true (post_full (&run, 'd', PRIO_PRIORITY_UNSET, signal, 0));
+  g_assert_true (post_full (&run, 'd', PRIO_TASK_PRIORITY_UNSET, signal, 0));
   g_assert_true (post_full (&run, 'e', BACKGROUND, signal, 1000000));
   post (&run, 'f', BACKGROUND);
   prio_task_controller_abort (controller, NULL);
@@ -185,8 +185,8 @@ test_abort_while_running (Fixture *f, gconstpointer data)
       run.end = TRUE;
       run.data = controller;
       run.acts['a'] = acts[i];
-      post_full (&run, 'a', PRIO_PRIORITY_UNSET, signal_of (controller), 0);
-      post_full (&run, 'b', PRIO_PRIORITY_UNSET, signal_of (controller), 0);
+      post_full (&run, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0);
+      post_full (&run, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0);
       post (&run, 'c', BACKGROUND);
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "ac");
@@ -214,7 +214,7 @@ test_yield_inherits_signal (Fixture *f, gconstpointer data)
   set_up (&run, f);
   run.data = controller;
   run.acts['a'] = yield_under_signal;
-  post_full (&run, 'a', PRIO_PRIORITY_UNSET, signal_of (controller), 0);
+  post_full (&run, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   g_assert_cmpstr (run.aborted->str, ==, "y");
@@ -328,7 +328,7 @@ post_from_thread (gpointer data)
   for (guint i = 0; i < 1000; i++)
     {
       post (run, 'a', USER_VISIBLE);
-      g_assert_true (post_full (run, 'b', PRIO_PRIORITY_UNSET, run->data, 0));
+      g_assert_true (post_full (run, 'b', PRIO_TASK_PRIORITY_UNSET, run->data, 0));
       g_assert_true (prio_runner_yield (run->runner, 'c'));
     }
   return NULL;
@@ -362,9 +362,9 @@ post_with_signal_from_thread (gpointer data)
 {
   Run *run = data;
 
-  g_assert_true (post_full (run, 'a', PRIO_PRIORITY_UNSET, signal_of (run->data), 0));
+  g_assert_true (post_full (run, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (run->data), 0));
   prio_task_controller_abort (run->data, NULL);
-  g_assert_false (post_full (run, 'b', PRIO_PRIORITY_UNSET, signal_of (run->data), 0));
+  g_assert_false (post_full (run, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (run->data), 0));
   return NULL;
 }
 
@@ -412,7 +412,7 @@ run_idle_by_number (guint id, gpointer data)
   Fixture *f = data;
   g_autoptr (PrioIdleDeadline) deadline = prio_idle_deadline_get_current ();
 
-  g_assert_cmpfloat (prio_idle_deadline_time_remaining (deadline), <=, 50);
+  g_assert_cmpfloat (prio_idle_deadline_get_time_remaining (deadline), <=, 50);
   g_string_append_printf (f->log, "%u%c", id % 10, prio_idle_deadline_did_timeout (deadline) ? '!' : ' ');
 }
 
@@ -500,7 +500,7 @@ test_context_goes (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   post (&run, 'a', USER_VISIBLE);
-  post_full (&run, 'b', PRIO_PRIORITY_UNSET, signal_of (controller), 0);
+  post_full (&run, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0);
   post_full (&run, 'c', USER_VISIBLE, NULL, 1000);
 
   fixture_drop_context (f);

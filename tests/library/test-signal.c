@@ -191,8 +191,8 @@ test_cancelling_a_source_by_hand (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskSignal) any = prio_task_signal_new_any (&plain, 1, USER_BLOCKING);
 
   listen (f, any, "a");
-  post_with_signal (f, PRIO_PRIORITY_UNSET, any, 'x', NULL, NULL);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, plain, 'y', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, any, 'x', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, plain, 'y', NULL, NULL);
   g_cancellable_cancel (plain);
 
   g_assert_true (prio_task_signal_is_aborted (any));
@@ -256,7 +256,7 @@ test_dependent_with_tasks_lives (Fixture *f, gconstpointer data)
   gpointer alive = any;
 
   g_object_add_weak_pointer (G_OBJECT (any), &alive);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, any, 'x', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, any, 'x', NULL, NULL);
   g_object_unref (any);
   g_assert_nonnull (alive);
 
@@ -323,10 +323,10 @@ test_at_two_schedulers (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
 
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
   prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                             step_new (f, 'b', NULL, NULL), step_free);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'c', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'c', NULL, NULL);
   prio_scheduler_pause (f->scheduler);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "b");
@@ -446,7 +446,7 @@ test_any_of_a_dependent (Fixture *f, gconstpointer data)
       g_autoptr (GCancellable) middle = listen (f, prio_task_signal_new_any (&root, 1, BACKGROUND), "m");
       g_autoptr (GCancellable) outer = listen (f, prio_task_signal_new_any (&middle, 1, BACKGROUND), "o");
 
-      post_with_signal (f, PRIO_PRIORITY_UNSET, outer, 'x', NULL, NULL);
+      post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, outer, 'x', NULL, NULL);
       if (by_hand)
         g_cancellable_cancel (middle);
       else

@@ -89,7 +89,7 @@ test_yield_follows_the_signal (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
   prio_scheduler_set_time_slice (f->scheduler, 0);
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', yield_then_log, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', yield_then_log, NULL);
   g_main_context_iteration (f->context, TRUE);
   surround (f);
   prio_task_controller_set_priority (controller, BACKGROUND, NULL);
@@ -109,7 +109,7 @@ test_yield_is_rejected_after_abort (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', abort_and_yield, controller);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', abort_and_yield, controller);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a-");
 }
@@ -125,17 +125,17 @@ typedef struct
 } YieldCase;
 
 static const YieldCase yield_cases[] = {
-  { PRIO_YIELD_DROP_SIGNAL | PRIO_YIELD_DROP_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a2Y10", "aY" },
+  { PRIO_YIELD_DROP_SIGNAL | PRIO_YIELD_DROP_PRIORITY, PRIO_TASK_PRIORITY_UNSET, FALSE, "a2Y10", "aY" },
   { PRIO_YIELD_DROP_SIGNAL, USER_BLOCKING, FALSE, "aY210", "aY" },
-  { PRIO_YIELD_DEFAULT, PRIO_PRIORITY_UNSET, TRUE, "aY210", "aY" },
-  { PRIO_YIELD_DEFAULT, BACKGROUND, TRUE, "a21Y0", "aY" },
-  { PRIO_YIELD_DEFAULT, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
-  { PRIO_YIELD_DEFAULT, USER_BLOCKING, FALSE, "aY210", "a-" },
-  { PRIO_YIELD_DROP_SIGNAL, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "aY" },
-  { PRIO_YIELD_KEEP_PRIORITY, PRIO_PRIORITY_UNSET, TRUE, "a21Y0", "aY" },
+  { PRIO_YIELD_NONE, PRIO_TASK_PRIORITY_UNSET, TRUE, "aY210", "aY" },
+  { PRIO_YIELD_NONE, BACKGROUND, TRUE, "a21Y0", "aY" },
+  { PRIO_YIELD_NONE, PRIO_TASK_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
+  { PRIO_YIELD_NONE, USER_BLOCKING, FALSE, "aY210", "a-" },
+  { PRIO_YIELD_DROP_SIGNAL, PRIO_TASK_PRIORITY_UNSET, FALSE, "a21Y0", "aY" },
+  { PRIO_YIELD_KEEP_PRIORITY, PRIO_TASK_PRIORITY_UNSET, TRUE, "a21Y0", "aY" },
   { PRIO_YIELD_KEEP_PRIORITY, USER_BLOCKING, TRUE, "a21Y0", "aY" },
-  { PRIO_YIELD_KEEP_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
-  { PRIO_YIELD_DROP_PRIORITY, PRIO_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
+  { PRIO_YIELD_KEEP_PRIORITY, PRIO_TASK_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
+  { PRIO_YIELD_DROP_PRIORITY, PRIO_TASK_PRIORITY_UNSET, FALSE, "a21Y0", "a-" },
 };
 
 static PrioTaskController *own_controller;
@@ -169,7 +169,7 @@ test_yield_options (Fixture *f, gconstpointer data)
       for (guint abort = 0; abort < 2; abort++)
         {
           g_string_truncate (f->log, 0);
-          post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', yield_with_options, (gpointer) c);
+          post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', yield_with_options, (gpointer) c);
           g_main_context_iteration (f->context, TRUE);
           if (abort)
             prio_task_controller_abort (controller, NULL);
@@ -292,7 +292,7 @@ test_captured_state (Fixture *f, gconstpointer data)
   g_autoptr (PrioScheduler) scheduler = NULL;
 
   g_assert_null (prio_scheduling_state_get_current ());
-  post_with_signal (f, PRIO_PRIORITY_UNSET, signal_of (controller), 'a', capture, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', capture, NULL);
   fixture_run (f);
   g_assert_null (prio_scheduling_state_get_current ());
 
@@ -305,7 +305,7 @@ test_captured_state (Fixture *f, gconstpointer data)
   scheduler = prio_scheduling_state_dup_scheduler (copy);
   g_assert_true (scheduler == f->scheduler);
   g_assert_true (prio_scheduling_state_get_signal (copy) == signal_of (controller));
-  g_assert_cmpint (prio_scheduling_state_get_priority (copy), ==, PRIO_PRIORITY_UNSET);
+  g_assert_cmpint (prio_scheduling_state_get_priority (copy), ==, PRIO_TASK_PRIORITY_UNSET);
 
   prio_task_controller_abort (controller, NULL);
   prio_scheduling_state_run (captured, yield_in_state, f);

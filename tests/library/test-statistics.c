@@ -13,13 +13,13 @@ begin (Fixture *f)
   prio_scheduler_start_statistics (f->scheduler);
 }
 
-static PrioTimes
+static PrioTaskTimes
 waiting (Fixture *f, PrioTaskPriority priority)
 {
   return statistics_of (f->scheduler, priority).waiting;
 }
 
-static PrioTimes
+static PrioTaskTimes
 running (Fixture *f, PrioTaskPriority priority)
 {
   return statistics_of (f->scheduler, priority).running;
@@ -390,7 +390,7 @@ post_long (Fixture *f, PrioTaskPriority priority, gint time)
 static void
 test_times (Fixture *f, gconstpointer data)
 {
-  PrioTimes runs, waits, none;
+  PrioTaskTimes runs, waits, none;
 
   frozen_time = 1000000;
   prio_scheduler_set_time_slice (f->scheduler, 0);
@@ -488,7 +488,7 @@ test_percentiles_of_few (Fixture *f, gconstpointer data)
 static void
 test_long_among_short (Fixture *f, gconstpointer data)
 {
-  PrioTimes runs;
+  PrioTaskTimes runs;
 
   frozen_time = 1000000;
   begin (f);
@@ -507,7 +507,7 @@ test_long_among_short (Fixture *f, gconstpointer data)
 static void
 test_waits (Fixture *f, gconstpointer data)
 {
-  PrioTimes waits;
+  PrioTaskTimes waits;
 
   frozen_time = 1000000;
   begin (f);
@@ -596,7 +596,7 @@ do_something (Program *program)
   static PrioTaskController *controllers[4];
   guint which = (guint) g_rand_int_range (program->random, 0, 4);
   PrioTaskPriority priority = (PrioTaskPriority) (BACKGROUND + g_rand_int_range (program->random, 0, 3));
-  PrioTaskOptions options = { .priority = g_rand_boolean (program->random) ? PRIO_PRIORITY_UNSET : priority };
+  PrioTaskOptions options = { .priority = g_rand_boolean (program->random) ? PRIO_TASK_PRIORITY_UNSET : priority };
 
   if (program->n_left == 0)
     {

@@ -722,7 +722,7 @@ test_of_a_worker_that_has_stopped (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) before = prio_task_new (scheduler, NULL), after = NULL;
   gpointer task;
 
-  prio_worker_stop (worker, PRIO_WORKER_ABORT);
+  prio_worker_stop (worker, PRIO_WORKER_STOP_ABORT);
   prio_worker_join (worker);
   after = prio_task_new (scheduler, NULL);
   g_assert_cmpint (prio_task_get_state (after), ==, PRIO_TASK_STATE_ABORTED);

@@ -400,7 +400,7 @@ static double remaining;
 static void
 note_remaining (PrioIdleDeadline *deadline, gpointer data)
 {
-  remaining = prio_idle_deadline_time_remaining (deadline);
+  remaining = prio_idle_deadline_get_time_remaining (deadline);
   g_string_append_c (((Fixture *) data)->log, 'i');
 }
 
@@ -513,7 +513,7 @@ ask_in_an_idle_callback (PrioIdleDeadline *deadline, gpointer data)
   Fixture *f = data;
 
   log_whether_told (f);
-  g_assert_cmpfloat (prio_idle_deadline_time_remaining (deadline), <=, 0);
+  g_assert_cmpfloat (prio_idle_deadline_get_time_remaining (deadline), <=, 0);
 }
 
 static void

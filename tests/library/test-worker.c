@@ -26,7 +26,7 @@ tear_down (World *w, gconstpointer data)
 {
   if (w->worker != NULL)
     {
-      prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+      prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
       prio_worker_join (w->worker);
       g_clear_object (&w->worker);
     }
@@ -225,7 +225,7 @@ test_it_aborts_what_is_queued_when_it_stops (World *w, gconstpointer data G_GNUC
   g_autoptr (PrioTask) task = run_in_worker (w, count, NULL);
   g_autoptr (GError) error = NULL;
 
-  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
   go_on (w);
   prio_worker_join (w->worker);
   wait_for (w, task);
@@ -254,8 +254,8 @@ test_it_finishes_first_what_is_queued (World *w, gconstpointer data G_GNUC_UNUSE
 
   prio_scheduler_post (scheduler, BACKGROUND, again, w, freed);
   prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.delay = 5), again, w, freed);
-  prio_worker_stop (w->worker, PRIO_WORKER_FINISH);
-  prio_worker_stop (w->worker, PRIO_WORKER_FINISH);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_FINISH);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_FINISH);
   go_on (w);
   prio_worker_join (w->worker);
   fixture_run (&w->f);
@@ -287,7 +287,7 @@ test_it_finishes_what_was_posted_at_once (World *w, gconstpointer data G_GNUC_UN
       g_autoptr (PrioWorker) worker = prio_worker_new (NULL);
 
       prio_scheduler_post (prio_worker_get_scheduler (worker), BACKGROUND, count_once, w, NULL);
-      prio_worker_stop (worker, PRIO_WORKER_FINISH);
+      prio_worker_stop (worker, PRIO_WORKER_STOP_FINISH);
       prio_worker_join (worker);
     }
   g_assert_cmpint (w->n_ran, ==, 50);
@@ -297,9 +297,9 @@ static void
 test_an_abort_follows_a_finish (World *w, gconstpointer data G_GNUC_UNUSED)
 {
   prio_scheduler_post (prio_worker_get_scheduler (w->worker), BACKGROUND, for_ever, w, freed);
-  prio_worker_stop (w->worker, PRIO_WORKER_FINISH);
-  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
-  prio_worker_stop (w->worker, PRIO_WORKER_FINISH);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_FINISH);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_FINISH);
   prio_worker_join (w->worker);
   prio_worker_join (w->worker);
   g_assert_cmpint (w->n_freed, ==, 1);
@@ -311,7 +311,7 @@ stop_from_inside (PrioTask *task, gpointer data)
   World *w = data;
 
   assert_told ("*the thread of a worker cannot wait for its own end", prio_worker_join (w->worker));
-  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
   prio_task_return_boolean (task, TRUE);
 }
 
@@ -345,7 +345,7 @@ test_a_scheduler_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED
   g_autoptr (PrioTask) task = NULL, home = NULL, threaded = NULL;
   g_autoptr (GError) error = NULL;
 
-  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
   prio_worker_join (w->worker);
 
   prio_scheduler_post (scheduler, USER_VISIBLE, for_ever, w, freed);
@@ -396,14 +396,14 @@ test_a_runner_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
   PrioScheduler *scheduler = prio_worker_get_scheduler (w->worker);
   PrioRunner *runner = prio_runner_new (scheduler, run_number, w, freed), *late;
 
-  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
   prio_worker_join (w->worker);
   g_assert_cmpint (w->n_freed, ==, 1);
-  g_assert_cmpint (prio_runner_post (runner, 1, USER_VISIBLE), ==, PRIO_POSTED_REJECTED);
+  g_assert_cmpint (prio_runner_post (runner, 1, USER_VISIBLE), ==, PRIO_POST_RESULT_REJECTED);
 
   late = prio_runner_new (scheduler, run_number, w, freed);
   g_assert_cmpint (w->n_freed, ==, 2);
-  g_assert_cmpint (prio_runner_yield (late, 1), ==, PRIO_POSTED_REJECTED);
+  g_assert_cmpint (prio_runner_yield (late, 1), ==, PRIO_POST_RESULT_REJECTED);
   g_assert_cmpuint (prio_runner_request_idle_callback (late, 0), !=, 0);
 
   g_clear_object (&w->worker);
@@ -419,7 +419,7 @@ test_a_function_in_a_thread_for_a_stopped_worker (World *w, gconstpointer data G
   g_autoptr (PrioTask) task = NULL;
   g_autoptr (GError) error = NULL;
 
-  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
   prio_worker_join (w->worker);
 
   task = prio_scheduler_run_in_thread (prio_worker_get_scheduler (w->worker), NULL, count, w, freed);
@@ -436,7 +436,7 @@ test_a_group_for_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
 {
   gpointer group, scheduler = g_object_ref (prio_worker_get_scheduler (w->worker));
 
-  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
   prio_worker_join (w->worker);
 
   group = prio_task_group_new (scheduler, 1, USER_VISIBLE);
@@ -477,7 +477,7 @@ test_the_caller_has_gone (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (prio_task_propagate_int (task, &error), ==, -1);
   g_assert_error (error, PRIO_ERROR, PRIO_ERROR_CLOSED);
   go_on (w);
-  prio_worker_stop (w->worker, PRIO_WORKER_FINISH);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_FINISH);
   prio_worker_join (w->worker);
   g_assert_cmpint (w->n_freed, ==, 2);
   g_assert_cmpint (w->n_ran, ==, 0);
@@ -515,7 +515,7 @@ test_several_threads_wait_for_its_end (World *w, gconstpointer data G_GNUC_UNUSE
 
   g_autoptr (PrioTask) held G_GNUC_UNUSED = hold_worker (w);
 
-  prio_worker_stop (w->worker, PRIO_WORKER_FINISH);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_FINISH);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("waits", join, w);
   go_on (w);
@@ -528,7 +528,7 @@ test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
 {
   if (!HAS_CHECKS)
     return;
-  assert_told ("*NULL is not a PrioWorker", prio_worker_stop (NULL, PRIO_WORKER_ABORT));
+  assert_told ("*NULL is not a PrioWorker", prio_worker_stop (NULL, PRIO_WORKER_STOP_ABORT));
   assert_told ("*NULL is not a PrioWorker", prio_worker_join (NULL));
   assert_told ("*the worker is not stopped*", prio_worker_join (w->worker));
   assert_told ("*NULL is not a PrioWorker", prio_worker_get_scheduler (NULL));
@@ -559,7 +559,7 @@ test_it_stops_while_it_is_full (World *w, gconstpointer data G_GNUC_UNUSED)
 
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("posts", post_many, w);
-  prio_worker_stop (w->worker, PRIO_WORKER_ABORT);
+  prio_worker_stop (w->worker, PRIO_WORKER_STOP_ABORT);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     g_thread_join (threads[i]);
   prio_worker_join (w->worker);
@@ -578,7 +578,7 @@ test_its_thread_owns_the_context_from_the_start (World *w, gconstpointer data)
       GMainContext *context = prio_scheduler_get_context (prio_worker_get_scheduler (worker));
 
       g_assert_false (g_main_context_acquire (context));
-      prio_worker_stop (worker, PRIO_WORKER_ABORT);
+      prio_worker_stop (worker, PRIO_WORKER_STOP_ABORT);
       prio_worker_join (worker);
       g_object_unref (worker);
     }

@@ -62,7 +62,7 @@ MUTANTS = [
     ('stopwatch-private.h', '&& !prio_stopwatch_is_late (watch)', ''),
     ('clock-private.h', ' ^ (glong) ((gulong) now.tv_sec << 30)', ''),
     ('loop-source.c', 'loop->sources.checked = prio_clock_now ();', 'loop->sources.checked = 0;'),
-    ('dispatch.c', '.priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,', '.priority = PRIO_TASK_PRIORITY_USER_VISIBLE,'),
+    ('dispatch.c', '.priority = entry->follows != NULL ? PRIO_TASK_PRIORITY_UNSET : entry->priority,', '.priority = PRIO_TASK_PRIORITY_USER_VISIBLE,'),
     ('loop.c', 'prio_mailbox_wake (&loop->mailbox);\n  if (!loop->sources.awake)\n    g_main_context_wakeup (loop->context);', 'prio_mailbox_wake (&loop->mailbox);'),
     ('loop-private.h', 'delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000', '(gint64) (delay * 1000)'),
     ('scheduler-post.c', '(self->node != NULL && prio_signal_node_is_aborted (self->node)) || ', ''),

@@ -135,7 +135,7 @@ run_way (Way way, double *idle)
   g_source_remove (source);
   if (by_hand != NULL)
     g_thread_join (by_hand);
-  prio_worker_stop (worker, PRIO_WORKER_FINISH);
+  prio_worker_stop (worker, PRIO_WORKER_STOP_FINISH);
   prio_worker_join (worker);
   *idle = 1 - (double) run.busy / time;
   return time;

@@ -18,7 +18,7 @@ JSObject           *handle_new (JSContext *cx, JS::HandleObject state, gint prio
                                 JS::HandleValue record);
 bool                is_handle (const JS::Value &value);
 
-/* Tasks with it have this priority, or PRIO_PRIORITY_UNSET for the signal's. */
+/* Tasks with it have this priority, or PRIO_TASK_PRIORITY_UNSET for the signal's. */
 GCancellable       *handle_signal (JSObject *handle);
 gint                handle_priority (JSObject *handle);
 JS::Value           handle_state (JSObject *handle);

@@ -148,10 +148,10 @@ table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promis
   guint id = table->add (callback, promise, priority, handle);
   GCancellable *signal = handle ? handle_signal (handle) : nullptr;
   gint given = handle ? handle_priority (handle) : (gint) priority;
-  PrioPosted posted = callback ? prio_runner_post_full (table->runner, id, given, signal, 0, 0, FALSE)
+  PrioPostResult posted = callback ? prio_runner_post_full (table->runner, id, given, signal, 0, 0, FALSE)
                                : prio_runner_yield_full (table->runner, id, given, signal, 0, -1, FALSE);
 
-  if (posted == PRIO_POSTED_REJECTED)
+  if (posted == PRIO_POST_RESULT_REJECTED)
     reject (table, id);
 }
 

@@ -186,7 +186,8 @@ table_post (PyObject *object, PyObject *callback)
   PyObject *state = self->states[PRIO_TASK_PRIORITY_USER_VISIBLE - PRIO_TASK_PRIORITY_BACKGROUND];
   FutureObject *task = new_task (self, state, callback);
 
-  if (task != NULL && prio_runner_post (self->runner, task->number, PRIO_TASK_PRIORITY_USER_VISIBLE) == PRIO_POSTED_REJECTED)
+  if (task != NULL && prio_runner_post (self->runner, task->number,
+                                        PRIO_TASK_PRIORITY_USER_VISIBLE) == PRIO_POST_RESULT_REJECTED)
     reject (self, task->number, "_reject");
   return (PyObject *) task;
 }
@@ -218,7 +219,7 @@ prio_table_take_signal (PyObject *object, PyObject *task)
     return NULL;
   if (signal == NULL)
     Py_RETURN_NONE;
-  if (priority == PRIO_PRIORITY_UNSET)
+  if (priority == PRIO_TASK_PRIORITY_UNSET)
     priority = PRIO_IS_TASK_SIGNAL (signal) ? prio_task_signal_get_priority (PRIO_TASK_SIGNAL (signal)) : PRIO_TASK_PRIORITY_USER_VISIBLE;
   Py_XSETREF (future->posted_with, Py_NewRef (((TableObject *) object)->states[priority - PRIO_TASK_PRIORITY_BACKGROUND]));
   Py_RETURN_NONE;
@@ -242,19 +243,20 @@ table_post_in (PyObject *object, PyObject *args)
     return NULL;
 
   Py_XSETREF (task->name, Py_NewRef (name));
-  if (prio_runner_post_full (self->runner, task->number, (gint) priority, signal, delay, 0, FALSE) == PRIO_POSTED_REJECTED)
+  if (prio_runner_post_full (self->runner, task->number, (gint) priority, signal, delay, 0,
+                             FALSE) == PRIO_POST_RESULT_REJECTED)
     reject (self, task->number, "_reject");
   return (PyObject *) task;
 }
 
-/* Returns the number of a priority's nick, PRIO_PRIORITY_UNSET for None, or -1. */
+/* Returns the number of a priority's nick, PRIO_TASK_PRIORITY_UNSET for None, or -1. */
 static int
 priority_of (PyObject *value)
 {
   static const char *const nicks[N_PRIORITIES] = { "background", "user-visible", "user-blocking" };
 
   if (value == Py_None)
-    return PRIO_PRIORITY_UNSET;
+    return PRIO_TASK_PRIORITY_UNSET;
   for (int i = 0; PyUnicode_CheckExact (value) && i < N_PRIORITIES; i++)
     {
       if (PyUnicode_CompareWithASCIIString (value, nicks[i]) == 0)
@@ -295,7 +297,7 @@ table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   GCancellable *signal = NULL;
   PyObject *state;
   FutureObject *task;
-  PrioPosted posted;
+  PrioPostResult posted;
 
   if (priority < 0)
     Py_RETURN_NONE;
@@ -304,7 +306,7 @@ table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   else if (args[2] != Py_None)
     Py_RETURN_NONE;
 
-  if (priority == PRIO_PRIORITY_UNSET && !PRIO_IS_TASK_SIGNAL (signal))
+  if (priority == PRIO_TASK_PRIORITY_UNSET && !PRIO_IS_TASK_SIGNAL (signal))
     priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   state = signal != NULL ? state_for (self, args[2], priority) : Py_NewRef (self->states[priority - PRIO_TASK_PRIORITY_BACKGROUND]);
   task = state != NULL ? new_task (self, state, args[0]) : NULL;
@@ -314,7 +316,7 @@ table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
 
   posted = signal != NULL ? prio_runner_post_full (self->runner, task->number, priority, signal, 0, 0, FALSE)
                           : prio_runner_post (self->runner, task->number, (PrioTaskPriority) priority);
-  if (posted == PRIO_POSTED_REJECTED)
+  if (posted == PRIO_POST_RESULT_REJECTED)
     reject (self, task->number, "_reject");
   return (PyObject *) task;
 }
@@ -371,7 +373,7 @@ table_yield_now (PyObject *object, PyObject *Py_UNUSED (ignored))
     return NULL;
 
   number = table_add (self, (PyObject *) future);
-  if (prio_runner_yield (self->runner, number) == PRIO_POSTED_REJECTED)
+  if (prio_runner_yield (self->runner, number) == PRIO_POST_RESULT_REJECTED)
     reject (self, number, "_reject_yield");
   return (PyObject *) future;
 }

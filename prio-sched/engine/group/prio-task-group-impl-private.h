@@ -33,7 +33,7 @@ struct _PrioTaskGroup
   GQueue queued;       /* members, the oldest first */
   PrioMember *running; /* with its function on the stack, innermost, or NULL */
 
-  GQueue waits[PRIO_TASK_GROUP_FIRST + 1][2]; /* by PrioTaskGroupWait, and by whether a member of the group waits */
+  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* by end, and by whether a member of the group waits */
   guint n_waits;          /* in all of @waits */
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */

@@ -58,7 +58,7 @@ end_wait (PrioWait *wait)
       wait->link.data = NULL;
       self->n_waits--;
       g_queue_unlink (&self->waits[wait->until][wait->member != NULL], &wait->link);
-      if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length == 0)
+      if (self->waits[PRIO_TASK_GROUP_WAIT_ANY][0].length + self->waits[PRIO_TASK_GROUP_WAIT_ANY][1].length == 0)
         g_clear_error (&self->last_error);
     }
   if (wait->member != NULL)
@@ -86,13 +86,13 @@ result_of (const PrioWait *wait, PrioTask *completed, gboolean failed)
 {
   PrioTaskGroup *self = wait->group;
 
-  if (wait->until == PRIO_TASK_GROUP_ALL && failed)
+  if (wait->until == PRIO_TASK_GROUP_WAIT_ALL && failed)
     return PRIO_RESULT_OF_ERROR (g_error_copy (prio_task_get_error (completed)));
-  if (wait->until == PRIO_TASK_GROUP_DRAINED || wait->until == PRIO_TASK_GROUP_ALL)
+  if (wait->until == PRIO_TASK_GROUP_WAIT_DRAINED || wait->until == PRIO_TASK_GROUP_WAIT_ALL)
     return (PrioResult) { .kind = PRIO_RESULT_NONE };
-  if (completed != NULL && (wait->until == PRIO_TASK_GROUP_FIRST || !failed))
+  if (completed != NULL && (wait->until == PRIO_TASK_GROUP_WAIT_FIRST || !failed))
     return (PrioResult) { .value.pointer = g_object_ref (completed), .destroy = g_object_unref, .kind = PRIO_RESULT_POINTER };
-  if (wait->until == PRIO_TASK_GROUP_ANY && self->n_failed > wait->n_failed && self->last_error != NULL)
+  if (wait->until == PRIO_TASK_GROUP_WAIT_ANY && self->n_failed > wait->n_failed && self->last_error != NULL)
     return PRIO_RESULT_OF_ERROR (g_error_copy (self->last_error));
   return PRIO_RESULT_OF_ERROR (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_NOT_FOUND, _("There is no task in the group")));
 }
@@ -109,7 +109,7 @@ static void
 note_failure (PrioTaskGroup *self, PrioTask *completed)
 {
   self->n_failed++;
-  if (self->waits[PRIO_TASK_GROUP_ANY][0].length + self->waits[PRIO_TASK_GROUP_ANY][1].length > 0)
+  if (self->waits[PRIO_TASK_GROUP_WAIT_ANY][0].length + self->waits[PRIO_TASK_GROUP_WAIT_ANY][1].length > 0)
     {
       g_clear_error (&self->last_error);
       self->last_error = g_error_copy (prio_task_get_error (completed));
@@ -123,10 +123,10 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
 {
   gboolean failed = completed != NULL && prio_task_get_state (completed) != PRIO_TASK_STATE_FULFILLED;
   gboolean drained[2] = { self->n_open == 0, self->n_open == self->n_waiting };
-  gboolean ends[PRIO_TASK_GROUP_FIRST + 1] = {
-    [PRIO_TASK_GROUP_ALL] = failed,
-    [PRIO_TASK_GROUP_ANY] = completed != NULL && !failed,
-    [PRIO_TASK_GROUP_FIRST] = completed != NULL,
+  gboolean ends[PRIO_TASK_GROUP_WAIT_FIRST + 1] = {
+    [PRIO_TASK_GROUP_WAIT_ALL] = failed,
+    [PRIO_TASK_GROUP_WAIT_ANY] = completed != NULL && !failed,
+    [PRIO_TASK_GROUP_WAIT_FIRST] = completed != NULL,
   };
   GPtrArray *ended = NULL;
   guint n_lists = 0;
@@ -259,7 +259,7 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
  *   gtk_spinner_stop (spinner);
  * }
  *
- * prio_task_group_wait_async (group, PRIO_TASK_GROUP_ALL, NULL, all_loaded, spinner);
+ * prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, all_loaded, spinner);
  * ```
  *
  * A task may wait for its own group, in its function or in a continuation.  Until the wait is over, it gives its place
@@ -279,7 +279,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
                             GAsyncReadyCallback callback, gpointer user_data)
 {
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
-  g_return_if_fail (until <= PRIO_TASK_GROUP_FIRST);
+  g_return_if_fail (until <= PRIO_TASK_GROUP_WAIT_FIRST);
 
   wait_for (self, until, prio_member_current (prio_task_group_get_loop (self)), cancellable, callback, user_data);
 }

@@ -445,7 +445,7 @@ prio_task_group_get_signal (PrioTaskGroup *self)
 PrioTaskPriority
 prio_task_group_get_priority (PrioTaskGroup *self)
 {
-  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), PRIO_PRIORITY_UNSET);
+  g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), PRIO_TASK_PRIORITY_UNSET);
 
   return prio_task_signal_get_priority (prio_task_group_get_signal (self));
 }

@@ -44,7 +44,7 @@ keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
   if (!aborted)
     {
       state.group = prio_registration_group (registration);
-      if (state.group == NULL && priority == PRIO_PRIORITY_UNSET)
+      if (state.group == NULL && priority == PRIO_TASK_PRIORITY_UNSET)
         state.priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
       lender = prio_lending_keep_state (self->loop, &state);
     }

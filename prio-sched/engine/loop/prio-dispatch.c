@@ -150,7 +150,7 @@ begin_entry (PrioEntry *entry, gint depth)
   PrioState state = {
     .run_queue = entry->run_queue,
     .group = entry->abort,
-    .priority = entry->follows != NULL ? PRIO_PRIORITY_UNSET : entry->priority,
+    .priority = entry->follows != NULL ? PRIO_TASK_PRIORITY_UNSET : entry->priority,
     .takes_turns = (entry->turn & PRIO_ENTRY_TAKES_TURNS) != 0,
     .depth = depth,
   };

@@ -341,7 +341,7 @@ node_of_entry (PrioLending *self, PrioEntry *entry)
 static PrioLendNode *
 node_of_state (PrioLending *self, const PrioState *state)
 {
-  PrioGroup *follows = state->priority == PRIO_PRIORITY_UNSET ? state->group : NULL;
+  PrioGroup *follows = state->priority == PRIO_TASK_PRIORITY_UNSET ? state->group : NULL;
   PrioLendNode *node = g_new0 (PrioLendNode, 1);
 
   set_groups (self, node, state->group, follows, (guint8) state->priority);

@@ -100,7 +100,7 @@ running_level (const PrioState *state)
   lend = prio_traits_of (state).lend;
   if (G_UNLIKELY (lend != NULL))
     return prio_effective ((PrioTaskPriority) MAX (prio_lending_get_level (lend), PRIO_TASK_PRIORITY_BACKGROUND), goes_ahead);
-  if (state->priority == PRIO_PRIORITY_UNSET)
+  if (state->priority == PRIO_TASK_PRIORITY_UNSET)
     return prio_effective (prio_group_get_priority (state->group), goes_ahead);
   return prio_effective ((PrioTaskPriority) state->priority, goes_ahead);
 }

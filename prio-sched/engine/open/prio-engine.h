@@ -37,4 +37,5 @@ gboolean prio_task_may_go_on (PrioTask *task, gboolean *should_yield);
 gboolean prio_task_is_deferred (PrioTask *task);
 
 /* Posts the number @id with valid @options; if @expiry is not NULL, as a continuation whose timeout passes then. */
-PrioPosted prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options, const gint64 *expiry);
+PrioPostResult prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options,
+                                       const gint64 *expiry);

@@ -52,8 +52,8 @@ guint prio_numbers_request_idle (PrioRunner *self, guint timeout);
 
 /* Posts a task with only a priority, or as a continuation of the running task.  Any thread, outside.  For other
  * posts see prio-engine.h. */
-PrioPosted prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority);
-PrioPosted prio_numbers_yield (PrioRunner *self, guint id);
+PrioPostResult prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority);
+PrioPostResult prio_numbers_yield (PrioRunner *self, guint id);
 
 /* Inside, or where no batch runs: the batches of @loop call @func before each task from now on, or nothing if that is NULL. */
 typedef void (*PrioInterludeFunc) (PrioLoop *loop);

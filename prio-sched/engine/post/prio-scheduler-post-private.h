@@ -10,7 +10,7 @@ static inline void
 prio_entry_bind (PrioEntry *entry, PrioRegistration *registration, PrioTaskPriority priority)
 {
   entry->abort = prio_registration_group (registration);
-  if (priority != PRIO_PRIORITY_UNSET)
+  if (priority != PRIO_TASK_PRIORITY_UNSET)
     {
       entry->priority = (guint8) priority;
     }

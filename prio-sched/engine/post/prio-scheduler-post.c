@@ -73,8 +73,8 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
 /**
  * prio_scheduler_post:
  * @self: a scheduler
- * @priority: the task's priority; neither %PRIO_PRIORITY_UNSET nor a priority of GLib, such as %G_PRIORITY_DEFAULT, is
- *   valid
+ * @priority: the task's priority; neither %PRIO_TASK_PRIORITY_UNSET nor a priority of GLib, such as
+ *   %G_PRIORITY_DEFAULT, is valid
  * @func: (scope notified) (closure user_data) (destroy notify): the function to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
@@ -252,7 +252,7 @@ read_options (PrioPost *self, const PrioTaskOptions *options)
   self->expiry = prio_expiry_after (self->due, options->timeout);
   self->name = options->name;
   self->priority = (gint8) options->priority;
-  if (options->signal == NULL && options->priority == PRIO_PRIORITY_UNSET)
+  if (options->signal == NULL && options->priority == PRIO_TASK_PRIORITY_UNSET)
     self->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   self->turn = options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW;
 }
@@ -301,15 +301,15 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
 }
 
 /* Returns the outcome of a post.  Outside. */
-static PrioPosted
+static PrioPostResult
 posted (PrioRunner *self, gboolean accepted)
 {
   if (!accepted)
-    return PRIO_POSTED_REJECTED;
-  return prio_state_capture (self->loop) != NULL ? PRIO_POSTED_INSIDE : PRIO_POSTED_OUTSIDE;
+    return PRIO_POST_RESULT_REJECTED;
+  return prio_state_capture (self->loop) != NULL ? PRIO_POST_RESULT_INSIDE : PRIO_POST_RESULT_OUTSIDE;
 }
 
-PrioPosted
+PrioPostResult
 prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority)
 {
   gboolean accepted;
@@ -343,7 +343,7 @@ ask_name (PrioRunner *self, guint id, gboolean continuation)
   return name;
 }
 
-PrioPosted
+PrioPostResult
 prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options, const gint64 *expiry)
 {
   g_autofree char *name = ask_name (self, id, expiry != NULL);
@@ -361,7 +361,7 @@ prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *optio
 }
 
 /* Posts a continuation like the running task, if that is a task of the scheduler: with its signal, turns and so on. */
-PrioPosted
+PrioPostResult
 prio_numbers_yield (PrioRunner *self, guint id)
 {
   g_autofree char *name = ask_name (self, id, TRUE);

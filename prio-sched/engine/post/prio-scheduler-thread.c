@@ -447,7 +447,7 @@ follow (PrioWork *work)
   GCancellable *signal = work->task->signal;
 
   work->cancelled = g_signal_connect_data (signal, "cancelled", G_CALLBACK (cancelled), work_ref (work), closure_unref, 0);
-  if (PRIO_IS_TASK_SIGNAL (signal) && work->task->priority == PRIO_PRIORITY_UNSET)
+  if (PRIO_IS_TASK_SIGNAL (signal) && work->task->priority == PRIO_TASK_PRIORITY_UNSET)
     work->priority_changed = g_signal_connect_data (signal, "priority-change", G_CALLBACK (priority_changed),
                                                     work_ref (work), closure_unref, 0);
 }
@@ -520,7 +520,7 @@ begin_to_wait (PrioWork *work, PrioScheduler *worker)
 
   /* Changes from before the work was in the heap have not been noticed. */
   if (work->task->signal != NULL)
-    priority_changed (NULL, PRIO_PRIORITY_UNSET, work);
+    priority_changed (NULL, PRIO_TASK_PRIORITY_UNSET, work);
   if (prio_loop_has_gone (loop) || (work->task->signal != NULL && g_cancellable_is_cancelled (work->task->signal)))
     abort_work (work);
   if (prio_loop_has_gone (loop))

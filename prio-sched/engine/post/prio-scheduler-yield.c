@@ -35,10 +35,10 @@ inherit_priority (PrioInheritance *from, const PrioState *state)
     return;
 
   registration = prio_registration_of (state->group);
-  if (state->priority != PRIO_PRIORITY_UNSET)
+  if (state->priority != PRIO_TASK_PRIORITY_UNSET)
     from->priority = (PrioTaskPriority) state->priority;
   else if (from->signal == registration->signal)
-    from->priority = PRIO_PRIORITY_UNSET;
+    from->priority = PRIO_TASK_PRIORITY_UNSET;
   else
     from->followed = registration->signal;
 }
@@ -49,7 +49,7 @@ static PrioInheritance
 inherit (const PrioState *state, const PrioYieldOptions *options)
 {
   PrioInheritance from = { .signal = options->signal, .priority = options->priority, .takes_turns = options->takes_turns };
-  gboolean has_own = options->signal != NULL || options->priority != PRIO_PRIORITY_UNSET;
+  gboolean has_own = options->signal != NULL || options->priority != PRIO_TASK_PRIORITY_UNSET;
 
   if (state != NULL)
     {

@@ -15,7 +15,7 @@ prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
 {
   prio_task_set_work (task, NULL, data, notify);
   task->entry.use = PRIO_ENTRY_OF_LIBRARY;
-  prio_scheduler_submit_task (g_object_ref (task), task->signal, NULL, PRIO_PRIORITY_UNSET, PRIO_NEVER);
+  prio_scheduler_submit_task (g_object_ref (task), task->signal, NULL, PRIO_TASK_PRIORITY_UNSET, PRIO_NEVER);
 }
 
 /**

@@ -24,7 +24,7 @@ struct _PrioState
 {
   PrioRunQueue *run_queue; /* of the scheduler it belongs to */
   PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
-  gint priority : 8;       /* fixed, or PRIO_PRIORITY_UNSET for the group's */
+  gint priority : 8;       /* fixed, or PRIO_TASK_PRIORITY_UNSET for the group's */
   guint timed : 2;         /* PrioTimed: whether the task has a timeout, and whether it had passed when its turn came */
   guint takes_turns : 1;   /* whether continuations wait behind their equals */
   gint depth;              /* g_main_depth () when it was set */

@@ -19,7 +19,7 @@
  * static void
  * tidy (PrioIdleDeadline *deadline, gpointer cache)
  * {
- *   while (cache_has_stale_rows (cache) && prio_idle_deadline_time_remaining (deadline) > 1)
+ *   while (cache_has_stale_rows (cache) && prio_idle_deadline_get_time_remaining (deadline) > 1)
  *     cache_drop_stale_row (cache);
  *
  *   if (cache_has_stale_rows (cache))
@@ -46,7 +46,7 @@ G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_co
  * static gboolean
  * drop_row (gpointer deadline)
  * {
- *   return prio_idle_deadline_time_remaining (deadline) > 1 && cache_drop_stale_row ();
+ *   return prio_idle_deadline_get_time_remaining (deadline) > 1 && cache_drop_stale_row ();
  * }
  *
  * static void
@@ -84,7 +84,7 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
 }
 
 /**
- * prio_idle_deadline_time_remaining:
+ * prio_idle_deadline_get_time_remaining:
  * @deadline: a deadline
  *
  * Returns how long the idle period still lasts.
@@ -102,7 +102,7 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
  * Since: 1.0
  */
 double
-prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
+prio_idle_deadline_get_time_remaining (const PrioIdleDeadline *deadline)
 {
   const PrioIdleDeadline *current = prio_thread.deadline;
   gint64 now, end;
@@ -128,7 +128,7 @@ prio_idle_deadline_time_remaining (const PrioIdleDeadline *deadline)
  * save_draft (PrioIdleDeadline *deadline, gpointer draft)
  * {
  *   while (draft_has_changes (draft) &&
- *          (prio_idle_deadline_did_timeout (deadline) || prio_idle_deadline_time_remaining (deadline) > 1))
+ *          (prio_idle_deadline_did_timeout (deadline) || prio_idle_deadline_get_time_remaining (deadline) > 1))
  *     draft_save_next_change (draft);
  * }
  * ```

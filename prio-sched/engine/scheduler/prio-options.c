@@ -86,7 +86,7 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
   if (G_UNLIKELY (!PRIO_IS_PRIORITY_OR_UNSET (priority)))
     {
       complain (function, name, "%d is not a PrioTaskPriority: these are 1 (background), 2 (user-visible) and 3 "
-                "(user-blocking), and 0 (PRIO_PRIORITY_UNSET) for none", (gint) priority);
+                "(user-blocking), and 0 (PRIO_TASK_PRIORITY_UNSET) for none", (gint) priority);
       return FALSE;
     }
   if (G_UNLIKELY (!PRIO_IS_SIGNAL_OR_NULL (signal)))

@@ -445,7 +445,7 @@ is_between_iterations (PrioLoop *loop)
  * handler, a callback of GIO or a microtask, or between two iterations of a program that calls
  * [method@GLib.MainContext.iteration] itself, the slice begins when the main loop last checked its sources, and work is
  * more urgent if it runs before `user-visible`.  In an idle callback the deadline counts instead: see
- * [method@PrioSched.IdleDeadline.time_remaining].
+ * [method@PrioSched.IdleDeadline.get_time_remaining].
  *
  * It is cheap enough for an inner loop.  Input is any file descriptor at %G_PRIORITY_DEFAULT or above; it is polled
  * every millisecond.  On other threads, and before a main loop has run, it returns %FALSE.

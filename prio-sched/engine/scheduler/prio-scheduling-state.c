@@ -190,14 +190,14 @@ prio_scheduling_state_get_signal (PrioSchedulingState *state)
  *
  * Gets the priority of tasks that inherit the state.  Any thread may call it.
  *
- * Returns: a [enum@PrioSched.TaskPriority], or %PRIO_PRIORITY_UNSET for the signal's
+ * Returns: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the signal's
  *
  * Since: 1.0
  */
 gint
 prio_scheduling_state_get_priority (PrioSchedulingState *state)
 {
-  g_return_val_if_fail (state != NULL, PRIO_PRIORITY_UNSET);
+  g_return_val_if_fail (state != NULL, PRIO_TASK_PRIORITY_UNSET);
 
   return state->state.priority;
 }

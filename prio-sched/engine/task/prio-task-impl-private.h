@@ -118,7 +118,7 @@ struct _PrioTask
   guint8 notified : 1;       /* the notification of the completion has begun */
   guint8 is_heard : 1;       /* the completion had a handler: the task does not go into the pool */
   guint8 tells_progress : 1; /* a microtask will notify the progress */
-  gint8 priority;  /* as posted, or PRIO_PRIORITY_UNSET */
+  gint8 priority;  /* as posted, or PRIO_TASK_PRIORITY_UNSET */
 
   guint16 progress; /* atomic: in parts of PRIO_WHOLE_PROGRESS */
 

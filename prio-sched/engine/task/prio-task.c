@@ -502,7 +502,7 @@ prio_task_get_priority (PrioTask *self)
 {
   prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), PRIO_TASK_PRIORITY_USER_VISIBLE);
 
-  if (self->priority != PRIO_PRIORITY_UNSET)
+  if (self->priority != PRIO_TASK_PRIORITY_UNSET)
     return (PrioTaskPriority) self->priority;
   if (PRIO_IS_TASK_SIGNAL (self->signal))
     return prio_task_signal_get_priority (PRIO_TASK_SIGNAL (self->signal));

@@ -29,16 +29,16 @@ pub const PRIO_ERROR_NOT_ALLOWED: PrioError = 0;
 pub const PRIO_ERROR_CLOSED: PrioError = 1;
 pub const PRIO_ERROR_DROPPED: PrioError = 2;
 
-pub type PrioPosted = c_int;
-pub const PRIO_POSTED_REJECTED: PrioPosted = 0;
-pub const PRIO_POSTED_OUTSIDE: PrioPosted = 1;
-pub const PRIO_POSTED_INSIDE: PrioPosted = 2;
+pub type PrioPostResult = c_int;
+pub const PRIO_POST_RESULT_REJECTED: PrioPostResult = 0;
+pub const PRIO_POST_RESULT_OUTSIDE: PrioPostResult = 1;
+pub const PRIO_POST_RESULT_INSIDE: PrioPostResult = 2;
 
 pub type PrioTaskGroupWait = c_int;
-pub const PRIO_TASK_GROUP_DRAINED: PrioTaskGroupWait = 0;
-pub const PRIO_TASK_GROUP_ALL: PrioTaskGroupWait = 1;
-pub const PRIO_TASK_GROUP_ANY: PrioTaskGroupWait = 2;
-pub const PRIO_TASK_GROUP_FIRST: PrioTaskGroupWait = 3;
+pub const PRIO_TASK_GROUP_WAIT_DRAINED: PrioTaskGroupWait = 0;
+pub const PRIO_TASK_GROUP_WAIT_ALL: PrioTaskGroupWait = 1;
+pub const PRIO_TASK_GROUP_WAIT_ANY: PrioTaskGroupWait = 2;
+pub const PRIO_TASK_GROUP_WAIT_FIRST: PrioTaskGroupWait = 3;
 
 pub type PrioTaskPriority = c_int;
 pub const PRIO_TASK_PRIORITY_BACKGROUND: PrioTaskPriority = 1;
@@ -53,19 +53,19 @@ pub const PRIO_TASK_STATE_FAILED: PrioTaskState = 3;
 pub const PRIO_TASK_STATE_ABORTED: PrioTaskState = 4;
 
 pub type PrioWorkerStop = c_int;
-pub const PRIO_WORKER_ABORT: PrioWorkerStop = 0;
-pub const PRIO_WORKER_FINISH: PrioWorkerStop = 1;
+pub const PRIO_WORKER_STOP_ABORT: PrioWorkerStop = 0;
+pub const PRIO_WORKER_STOP_FINISH: PrioWorkerStop = 1;
 
 // Constants
 pub const PRIO_LONG_TASK_THRESHOLD: c_int = 50;
 pub const PRIO_MAJOR_VERSION: c_int = 1;
 pub const PRIO_MICRO_VERSION: c_int = 0;
 pub const PRIO_MINOR_VERSION: c_int = 0;
-pub const PRIO_PRIORITY_UNSET: c_int = 0;
+pub const PRIO_TASK_PRIORITY_UNSET: c_int = 0;
 
 // Flags
 pub type PrioYieldFlags = c_uint;
-pub const PRIO_YIELD_DEFAULT: PrioYieldFlags = 0;
+pub const PRIO_YIELD_NONE: PrioYieldFlags = 0;
 pub const PRIO_YIELD_DROP_SIGNAL: PrioYieldFlags = 1;
 pub const PRIO_YIELD_DROP_PRIORITY: PrioYieldFlags = 2;
 pub const PRIO_YIELD_KEEP_PRIORITY: PrioYieldFlags = 4;
@@ -255,8 +255,8 @@ pub struct PrioTaskStatistics {
     pub n_run: u64,
     pub n_continued: u64,
     pub n_aborted: u64,
-    pub waiting: PrioTimes,
-    pub running: PrioTimes,
+    pub waiting: PrioTaskTimes,
+    pub running: PrioTaskTimes,
 }
 
 impl ::std::fmt::Debug for PrioTaskStatistics {
@@ -275,16 +275,16 @@ impl ::std::fmt::Debug for PrioTaskStatistics {
 
 #[derive(Copy, Clone)]
 #[repr(C)]
-pub struct PrioTimes {
+pub struct PrioTaskTimes {
     pub total: c_double,
     pub longest: c_double,
     pub median: c_double,
     pub percentile_99: c_double,
 }
 
-impl ::std::fmt::Debug for PrioTimes {
+impl ::std::fmt::Debug for PrioTaskTimes {
     fn fmt(&self, f: &mut ::std::fmt::Formatter) -> ::std::fmt::Result {
-        f.debug_struct(&format!("PrioTimes @ {self:p}"))
+        f.debug_struct(&format!("PrioTaskTimes @ {self:p}"))
          .field("total", &self.total)
          .field("longest", &self.longest)
          .field("median", &self.median)
@@ -427,9 +427,9 @@ unsafe extern "C" {
     pub fn prio_error_quark() -> glib::GQuark;
 
     //=========================================================================
-    // PrioPosted
+    // PrioPostResult
     //=========================================================================
-    pub fn prio_posted_get_type() -> GType;
+    pub fn prio_post_result_get_type() -> GType;
 
     //=========================================================================
     // PrioTaskGroupWait
@@ -463,7 +463,7 @@ unsafe extern "C" {
     pub fn prio_idle_deadline_copy(deadline: *const PrioIdleDeadline) -> *mut PrioIdleDeadline;
     pub fn prio_idle_deadline_did_timeout(deadline: *const PrioIdleDeadline) -> gboolean;
     pub fn prio_idle_deadline_free(deadline: *mut PrioIdleDeadline);
-    pub fn prio_idle_deadline_time_remaining(deadline: *const PrioIdleDeadline) -> c_double;
+    pub fn prio_idle_deadline_get_time_remaining(deadline: *const PrioIdleDeadline) -> c_double;
     pub fn prio_idle_deadline_get_current() -> *mut PrioIdleDeadline;
 
     //=========================================================================

@@ -130,7 +130,8 @@ impl TaskGroup {
     pub async fn drained(&self) {
         assert!(!executor::is_in(self), "a future of a group cannot wait for that group");
         let begin = |callback, data| unsafe {
-            ffi::prio_task_group_wait_async(self.as_ptr(), ffi::PRIO_TASK_GROUP_DRAINED, std::ptr::null_mut(), callback, data)
+            let until = ffi::PRIO_TASK_GROUP_WAIT_DRAINED;
+            ffi::prio_task_group_wait_async(self.as_ptr(), until, std::ptr::null_mut(), callback, data)
         };
         wait_for_callback(begin, |_, _| ()).await
     }

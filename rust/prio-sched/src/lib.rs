@@ -55,7 +55,7 @@ pub use prio_sched_sys as ffi;
 pub use scheduler::Scheduler;
 pub use signal::{Error, TaskController, TaskSignal};
 pub use slices::{InSlices, Slices};
-pub use statistics::{Statistics, TaskStatistics, Times};
+pub use statistics::{Statistics, TaskStatistics, TaskTimes};
 pub use thread::{RunInThread, Stop, Worker};
 pub use wait::Sleep;
 

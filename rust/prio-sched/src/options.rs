@@ -219,7 +219,7 @@ impl TaskOptions {
     pub(crate) fn to_ffi(&self) -> ffi::PrioTaskOptions {
         ffi::PrioTaskOptions {
             size: std::mem::size_of::<ffi::PrioTaskOptions>(),
-            priority: self.priority.map_or(ffi::PRIO_PRIORITY_UNSET, |p| p as i32),
+            priority: self.priority.map_or(ffi::PRIO_TASK_PRIORITY_UNSET, |p| p as i32),
             timeout: self.timeout.map_or(0, |timeout| whole_milliseconds(timeout).clamp(1, i32::MAX as u64) as i32),
             signal: self.signal.as_ref().map_or(std::ptr::null_mut(), |signal| signal.as_ptr()),
             delay: whole_milliseconds(self.delay),

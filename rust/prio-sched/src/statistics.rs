@@ -45,16 +45,16 @@ pub struct TaskStatistics {
     /// How many were aborted while they waited.
     pub n_aborted: u64,
     /// How long those that have run had waited in the queue.
-    pub waiting: Times,
+    pub waiting: TaskTimes,
     /// How long they have run, each time.
-    pub running: Times,
+    pub running: TaskTimes,
 }
 
 /// Times of tasks; all are zero if there are none.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-#[doc(alias = "PrioTimes")]
-pub struct Times {
+#[doc(alias = "PrioTaskTimes")]
+pub struct TaskTimes {
     /// Their sum.
     pub total: Duration,
     /// The longest.
@@ -97,14 +97,14 @@ impl TaskStatistics {
             n_run: raw.n_run,
             n_continued: raw.n_continued,
             n_aborted: raw.n_aborted,
-            waiting: Times::new(&raw.waiting),
-            running: Times::new(&raw.running),
+            waiting: TaskTimes::new(&raw.waiting),
+            running: TaskTimes::new(&raw.running),
         }
     }
 }
 
-impl Times {
-    fn new(raw: &ffi::PrioTimes) -> Self {
+impl TaskTimes {
+    fn new(raw: &ffi::PrioTaskTimes) -> Self {
         let time = |milliseconds: f64| Duration::from_secs_f64(milliseconds / 1000.0);
         Self { total: time(raw.total), longest: time(raw.longest), median: time(raw.median), percentile_99: time(raw.percentile_99) }
     }

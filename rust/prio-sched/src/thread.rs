@@ -79,8 +79,8 @@ impl Worker {
     #[doc(alias = "prio_worker_stop")]
     pub fn stop(&self, how: Stop) {
         let how = match how {
-            Stop::Abort => ffi::PRIO_WORKER_ABORT,
-            Stop::Finish => ffi::PRIO_WORKER_FINISH,
+            Stop::Abort => ffi::PRIO_WORKER_STOP_ABORT,
+            Stop::Finish => ffi::PRIO_WORKER_STOP_FINISH,
         };
         unsafe { ffi::prio_worker_stop(self.to_glib_none().0, how) }
     }

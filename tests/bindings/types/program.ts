@@ -122,7 +122,7 @@ function calls(): void {
     const state = PrioSched.SchedulingState.get_current();
     state?.run(() => print(state.get_signal()?.is_cancelled(), state.dup_scheduler() === native));
 
-    const id: number = native.request_idle_callback(deadline => print(deadline.time_remaining()), 100);
+    const id: number = native.request_idle_callback(deadline => print(deadline.get_time_remaining()), 100);
     native.cancel_idle_callback(id);
     native.time_slice = 2000;
     fromImports.next_frame = GLib.get_monotonic_time() + 16000;

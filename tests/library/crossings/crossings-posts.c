@@ -164,10 +164,11 @@ post_id (World *world)
     {
       Payload *payload = post.payload;
       PrioRunner *runner = prio_runner_ref (payload->book->runner);
-      PrioPosted posted = prio_runner_post_full (runner, payload->number, post.options.priority, post.signal, post.options.delay,
+      PrioPostResult posted = prio_runner_post_full (runner, payload->number, post.options.priority, post.signal,
+                                                     post.options.delay,
                                                  payload->kinds & BIT (TIMEOUT) ? post.options.timeout : 0, post.options.takes_turns);
 
-      if (posted == PRIO_POSTED_REJECTED)
+      if (posted == PRIO_POST_RESULT_REJECTED)
         end_payload (payload);
       prio_runner_unref (runner);
     }
@@ -274,7 +275,7 @@ wait_for_group (World *world)
   if (payload == NULL)
     return;
   payload->group = world->groups[dice (N_GROUPS)];
-  payload->until = dice (PRIO_TASK_GROUP_FIRST + 1);
+  payload->until = dice (PRIO_TASK_GROUP_WAIT_FIRST + 1);
   prio_task_group_wait_async (payload->group->group, payload->until, signal, waited, payload);
 }
 
@@ -295,7 +296,7 @@ wait_in_task (World *world, PrioTask *task)
   begin (world, DEFERRED);
   payload->waiter = g_object_ref (task);
   payload->group = group;
-  payload->until = dice (PRIO_TASK_GROUP_FIRST + 1);
+  payload->until = dice (PRIO_TASK_GROUP_WAIT_FIRST + 1);
   prio_task_group_wait_async (payload->group->group, payload->until, NULL, waited, payload);
 }
 

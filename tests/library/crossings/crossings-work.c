@@ -125,7 +125,7 @@ run_once (gpointer data)
 void
 run_idle (PrioIdleDeadline *deadline, gpointer data)
 {
-  prio_idle_deadline_time_remaining (deadline);
+  prio_idle_deadline_get_time_remaining (deadline);
   run_closure (data);
 }
 

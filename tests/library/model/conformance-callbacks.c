@@ -94,7 +94,8 @@ post_closure (Program *program, JsonObject *operation)
   PrioTaskPriority priority = priority_in (operation);
   guint64 delay = (guint64) json_object_get_int_member_with_default (operation, "delay", 0);
 
-  if (signal == NULL && delay == 0 && timeout_in (operation) == 0 && !takes_turns_in (operation) && priority != PRIO_PRIORITY_UNSET)
+  if (signal == NULL && delay == 0 && timeout_in (operation) == 0 &&
+      !takes_turns_in (operation) && priority != PRIO_TASK_PRIORITY_UNSET)
     prio_scheduler_post (scheduler, priority, closure_function, body, body_gone);
   else
     prio_scheduler_post_full (scheduler,

@@ -225,7 +225,7 @@ priority_in (JsonObject *operation)
 {
   const char *nick = json_object_get_string_member_with_default (operation, "priority", NULL);
 
-  return nick != NULL ? priority_from_nick (nick) : PRIO_PRIORITY_UNSET;
+  return nick != NULL ? priority_from_nick (nick) : PRIO_TASK_PRIORITY_UNSET;
 }
 
 /* Milliseconds, or 0 for none. */

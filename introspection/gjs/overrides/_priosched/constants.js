@@ -10,7 +10,7 @@ var BACKGROUND = 1;
 var USER_VISIBLE = 2;
 var USER_BLOCKING = 3;
 
-// PrioSched.Posted
+// PrioSched.PostResult
 var REJECTED = 0;
 var OUTSIDE = 1;
 var INSIDE = 2;

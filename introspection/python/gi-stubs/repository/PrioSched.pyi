@@ -13,7 +13,7 @@ MINOR_VERSION: int
 MICRO_VERSION: int
 
 # Means no priority, where a priority is optional.
-PRIORITY_UNSET: int
+TASK_PRIORITY_UNSET: int
 
 # The timeouts of the levels of React's Scheduler, in milliseconds.
 TIMEOUT_IMMEDIATE: int
@@ -43,7 +43,7 @@ class TaskState(enum.IntEnum):
     value_nick: str
 
 class YieldFlags(enum.IntFlag):
-    DEFAULT = 0
+    NONE = 0
     DROP_SIGNAL = 1
     DROP_PRIORITY = 2
     KEEP_PRIORITY = 4
@@ -144,7 +144,7 @@ class IdleDeadline(GObject.GBoxed):
     def get_current() -> Optional[IdleDeadline]: ...
     @property
     def did_timeout(self) -> bool: ...
-    def time_remaining(self) -> float: ...
+    def get_time_remaining(self) -> float: ...
     def copy(self) -> IdleDeadline: ...
 
 # Returned by calls that raise TypeError: with a coroutine function for a thread, or an asynchronous generator for a
@@ -416,7 +416,7 @@ class TaskGroup(GObject.Object):
     def get_signal(self) -> TaskSignal: ...
 
 # In milliseconds.
-class Times:
+class TaskTimes:
     total: float
     longest: float
     median: float
@@ -428,8 +428,8 @@ class TaskStatistics:
     n_run: int
     n_continued: int
     n_aborted: int
-    waiting: Times
-    running: Times
+    waiting: TaskTimes
+    running: TaskTimes
 
 class Statistics:
     size: int

@@ -236,7 +236,7 @@ class Scheduler(PrioSched.Scheduler):
     def request_idle_callback(self, callback, timeout=None):
         """Calls callback (deadline) when the main loop has nothing else to do.
 
-        deadline.time_remaining () is how many milliseconds it may take, deadline.did_timeout whether timeout has
+        deadline.get_time_remaining () is how many milliseconds it may take, deadline.did_timeout whether timeout has
         expired.
 
         timeout  milliseconds after which the callback is called in any case, a whole number

@@ -422,7 +422,7 @@ class IdleDeadline {
 
     get didTimeout() { return this.#deadline.did_timeout(); }
 
-    timeRemaining() { return this.#deadline.time_remaining(); }
+    timeRemaining() { return this.#deadline.get_time_remaining(); }
 }
 
 // Additions to the web's interface, of one scheduler.
