@@ -1,10 +1,9 @@
-// prio-sched-plain.js: the scheduler's names in plain JavaScript, for where the library is not installed
+// prio-sched-plain.js: the scheduler's names in plain JavaScript, for systems without the library
 //
 //   import {scheduler, TaskController, each, latest} from './prio-sched-plain.js';
 //
-// Each task and each yield is an idle source of GLib's, by its priority.  An abort removes the sources of its signal, and so nothing is left
-// when an extension that aborts its controllers is disabled; an import makes no object.  There are no turns with frames and input, and
-// no state: what follows a yield has the options of that yield.
+// Each task and each yield is an idle source of GLib with its priority.  An abort removes the sources of its signal, so nothing is left when
+// an extension aborts its controllers and is disabled; an import makes no object.  Tasks do not take turns with frames and input, and a task has no state: code after a yield has the options of that yield.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -66,7 +65,7 @@ function toPriority(value) {
 }
 
 let sliceEnd = 0;
-// A promise that callback settles when its turn has come.
+// Returns a promise that callback settles in its turn.
 function post(callback, {priority, signal = null, delay = 0} = {}) {
     return new Promise((resolve, reject) => {
         signal?.throwIfAborted();
@@ -91,12 +90,12 @@ function post(callback, {priority, signal = null, delay = 0} = {}) {
 
 export const scheduler = {postTask: post, yield: options => post(() => {}, options)};
 
-// Whether a loop has run for as long as others should wait.
+// Returns whether a loop has run so long that it should yield.
 export function shouldYield() {
     return GLib.get_monotonic_time() >= sliceEnd;
 }
 
-// The items, with a yield between two of them if it is time.
+// Yields the items, and lets other tasks run between two of them if it is time.
 export async function* each(items, options = undefined) {
     for await (const item of items) {
         await (shouldYield() ? scheduler.yield(options) : options?.signal?.throwIfAborted());
@@ -104,7 +103,8 @@ export async function* each(items, options = undefined) {
     }
 }
 
-// A function that runs job (signal, …) as a task, and aborts the run before, whose promise is then fulfilled with undefined.
+// Returns a function that runs job (signal, …) as a task, and aborts the previous run, whose promise is then fulfilled with
+// undefined.
 export function latest(job, {priority = 'user-visible'} = {}) {
     let last = null;
     const run = (...args) => {

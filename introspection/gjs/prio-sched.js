@@ -2,9 +2,9 @@
 //
 //   import {scheduler, TaskController} from 'file:///usr/share/prio-sched-1/prio-sched.js';
 //
-// Where a copy of the library is in the folder of this file, that is what it loads: so programs and extensions
-// bring their own (see ../manual/shipping.md).  It says in a sentence what is missing.
-// The other half of it is overrides/PrioSchedCopy.js, which scripts use too.
+// If the folder of this file has a copy of the library, it loads that copy, so programs and extensions can bring their
+// own (see ../manual/shipping.md).  Otherwise it throws an error that names the missing part. Its other half is
+// overrides/PrioSchedCopy.js, which scripts use too.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -13,7 +13,7 @@ import gi from 'gi';
 
 const COPY = ['PrioSched-1.typelib', 'libprio-sched-1.so.1', 'overrides/PrioSched.js'];
 
-// The folder that has a copy of the library, or null.
+// Returns the folder that has a copy of the library, or null.
 function findCopy() {
     const folder = Gio.File.new_for_uri(import.meta.url).get_parent();
     if (folder.get_path() === null)
@@ -26,7 +26,7 @@ function findCopy() {
     return missing.length === 0 ? folder.get_path() : null;
 }
 
-// Its overrides load it, which GJS would keep for other copies too.
+// Loads a copy by its own overrides; GJS would keep this file's for other copies, too.
 function loadCopy(folder) {
     const path = `${folder}/overrides/PrioSchedCopy.js`;
     let load;
@@ -40,7 +40,7 @@ function loadCopy(folder) {
     return load(folder);
 }
 
-// Looks again for overrides that GJS has not loaded with the namespace, and throws if they are not there.
+// Loads the overrides again if GJS has not loaded them with the namespace, and throws if they are missing.
 function complete(namespace) {
     const folders = imports.overrides.searchPath;
     if (!folders.some(name => Gio.File.new_for_commandline_arg(name).get_child('PrioSched.js').query_exists(null))) {

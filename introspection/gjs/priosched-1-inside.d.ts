@@ -1,4 +1,4 @@
-// priosched-1-inside.d.ts: types of what looks inside: long tasks, statistics, names, tasks of bindings
+// priosched-1-inside.d.ts: types for diagnosis: long tasks, statistics, names, tasks of bindings
 //
 // Part of priosched-1.d.ts, whose classes it adds to.
 //
@@ -39,14 +39,15 @@ declare module '@girs/priosched-1' {
         class Statistics {
             static $gtype: GObject.GType<Statistics>;
             size: number;
-            /** Whether the scheduler counts now. */
+            /** Whether the scheduler is counting. */
             collecting: boolean;
             background: TaskStatistics;
             user_visible: TaskStatistics;
             user_blocking: TaskStatistics;
         }
 
-        /** Something has held the main loop: its name, its priority or 0, and how long, in milliseconds. */
+        /** Called when a task or a source has held the main loop: with its name, its priority or 0 for a source, and
+         * how long, in milliseconds. */
         interface LongTaskFunc {
             (name: string | null, priority: number, duration: number): void;
         }
@@ -56,7 +57,7 @@ declare module '@girs/priosched-1' {
         }
 
         interface TaskGroup {
-            /** For bindings: tasks of a Runner in the group, and waits that are its tasks. */
+            /** For bindings: posts a task of a Runner to the group; waits are tasks of a Runner, too. */
             post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 timeout: number, takes_turns: boolean, name: string | null): [number, Gio.Cancellable, number];
             return_id(handle: number, failure: string | null): void;
@@ -69,13 +70,14 @@ declare module '@girs/priosched-1' {
         interface Runner {
             /** Whether the calling thread runs the scheduler's main context. */
             is_owner(): boolean;
-            /** Takes a task that is delayed or queued out of its queue; take_rejected() reports it. */
+            /** Removes a delayed or queued task from its queue; take_rejected() reports it. */
             cancel(id: number): boolean;
             set_name_func(func: RunnerNameFunc): void;
         }
 
         interface Scheduler {
-            /** Calls func when something has held the main loop for threshold milliseconds; gives an id, to remove it. */
+            /** Calls func when a task or a source has held the main loop for threshold milliseconds; returns an id, to
+             * remove it. */
             add_long_task_func(threshold: number, func: LongTaskFunc): number;
             remove_long_task_func(id: number): void;
         }

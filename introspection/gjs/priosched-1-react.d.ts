@@ -1,4 +1,4 @@
-// priosched-1-react.d.ts: types of what React's Scheduler has
+// priosched-1-react.d.ts: types of the functions of React's Scheduler
 //
 // Part of priosched-1.d.ts.
 //
@@ -15,21 +15,21 @@ declare module '@girs/priosched-1' {
         const TIMEOUT_USER_BLOCKING: number;
         const TIMEOUT_NORMAL: number;
         const TIMEOUT_LOW: number;
-        /** 0 is not a timeout. */
+        /** 0 means no timeout. */
         const TIMEOUT_IDLE: number;
 
         /** Options of post_task(), of a scheduler or a group. */
         interface TimedTaskOptions extends PostTaskOptions {
             /**
-             * In milliseconds from the end of the delay: after it the task goes before every task whose timeout has not passed.  A
-             * negative one has passed; 0 is none.
+             * In milliseconds from the end of the delay: after it the task runs before all tasks whose timeout has not passed. A
+             * negative timeout has passed; 0 means none.
              */
             timeout?: number | null;
         }
 
         /** Options of post_steps(). */
         interface StepsOptions<V> extends TimedTaskOptions {
-            /** Called, where the task yields, with what the generator has yielded last. */
+            /** Called when the task yields, with the last value from the generator. */
             progress?: ((value: V) => void) | null;
         }
 
@@ -47,31 +47,37 @@ declare module '@girs/priosched-1' {
 
         /** The result of schedule_callback(). */
         interface ScheduledCallback {
-            /** Settles with what the last of the functions returns; cancelled, with an AbortError that nobody has to handle. */
+            /** Settles with the result of the last function or, if it is cancelled, with an AbortError that need not be
+             * handled. */
             finished: Promise<unknown>;
             /** Returns whether that was still possible. */
             cancel(): boolean;
         }
 
         interface Scheduler {
-            /** Whether the timeout of the running task had passed when its turn, or its continuation's, came. */
+            /** Returns whether the timeout of the running task had passed when the task, or its continuation,
+             * started. */
             did_timeout(): boolean;
-            /** The priority of what is running, which a yield inherits. */
+            /** Returns the priority of the running code, which a yield inherits. */
             get_current_priority(): TaskPriority;
-            /** Sets the time slice to the whole milliseconds of a frame, 1 to 125 a second, and to 50 at most; 0 resets it. */
+            /** Sets the time slice to the whole milliseconds of a frame at 1 to 125 frames a second, and to 50 at most; 0
+             * resets it. */
             force_frame_rate(fps: number): void;
-            /** should_yield() is true until every other source has had its turn. */
+            /** Makes should_yield() true until every other source has had its turn. */
             request_paint(): void;
-            /** The next task: of schedule_callback(), or a task of the library's own; null for other tasks, and if there is none. */
+            /** Returns the next task: of schedule_callback(), or a task that another language has posted; null for other tasks, and if
+             * there is none. */
             get_first_task(): ScheduledCallback | Task | null;
-            /** The function runs with the state of now, wherever and as often as it is called. */
+            /** Returns a function that runs func with the current state, wherever and as often as it is called. */
             wrap_callback<F extends (...args: any[]) => any>(func: F): F;
-            /** As React's: calls callback(didTimeout), and then, as continuations, the functions that it returns. */
+            /** Does as React's function: calls callback(didTimeout), and then, as continuations, the functions that it
+             * returns. */
             schedule_callback(level: Level, callback: (didTimeout: boolean) => unknown,
                 options?: ScheduleCallbackOptions | null): ScheduledCallback;
             /** Returns whether that was still possible. */
             cancel_callback(scheduled: ScheduledCallback): boolean;
-            /** Calls func now, with another priority, and gives what it returns; an async function goes on with it. */
+            /** Calls func now, with another priority, and returns its result; an async function continues with that
+             * priority. */
             run_with_priority<T>(priority: Nick | TaskPriority, func: () => T): T;
         }
     }

@@ -1,6 +1,6 @@
 // priosched-1-web.d.ts: types of PrioSched.web, the web's interfaces
 //
-// Part of priosched-1.d.ts.  As in a browser, but for what needs a document; nothing of it is global.
+// Part of priosched-1.d.ts.  They are as in a browser, without the parts that need a document; none of them is global.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -28,13 +28,14 @@ declare module '@girs/priosched-1' {
 
             class Scheduler {
                 protected constructor();
-                /** The promise settles with what the callback returns or throws, or with the reason of an abort. */
+                /** Posts a task.  The promise settles with the callback's result or exception, or with the reason of an
+                 * abort. */
                 postTask<T>(callback: () => T, options?: SchedulerPostTaskOptions): Promise<Awaited<T>>;
-                /** Lets more urgent work run first, and goes on with the task's signal and priority. */
+                /** Lets more urgent work run first, and continues with the task's signal and priority. */
                 yield(options?: SchedulerYieldOptions): Promise<void>;
             }
 
-            /** Options of an older draft, which browsers ignore. With one alone, the other is not inherited. */
+            /** Options of an older draft, which browsers ignore.  If only one is given, the other is not inherited. */
             interface SchedulerYieldOptions {
                 signal?: AnySignal | 'inherit';
                 priority?: TaskPriority | 'inherit';
@@ -47,7 +48,7 @@ declare module '@girs/priosched-1' {
             class TaskController extends AbortController {
                 constructor(init?: TaskControllerInit);
                 get signal(): TaskSignal;
-                /** Changes how urgent all tasks of the signal are. */
+                /** Changes the priority of all tasks of the signal. */
                 setPriority(priority: TaskPriority): void;
             }
 
@@ -96,13 +97,14 @@ declare module '@girs/priosched-1' {
             class AbortSignal extends EventTarget {
                 protected constructor();
                 static abort(reason?: any): AbortSignal;
-                /** Is aborted after so many milliseconds. */
+                /** Returns a signal that is aborted after that many milliseconds. */
                 static timeout(milliseconds: number): AbortSignal;
-                /** Is aborted as soon as one of the signals is. */
+                /** Returns a signal that is aborted as soon as one of the signals is. */
                 static any(signals: Iterable<AnySignal>): AbortSignal;
                 get aborted(): boolean;
                 get reason(): any;
-                /** For GIO: cancelled with the signal, with its priority and reason.  Not the web's. */
+                /** For GIO: a cancellable that is cancelled with the signal, with its priority and reason.  An addition
+                 * to the web's interface. */
                 get cancellable(): PrioSched.TaskSignal;
                 onabort: ((this: AbortSignal, event: Event) => any) | null;
                 throwIfAborted(): void;
@@ -195,7 +197,7 @@ declare module '@girs/priosched-1' {
             function cancelIdleCallback(handle: number): void;
             function queueMicrotask(callback: () => void): void;
 
-            /** Defines in target, globalThis for one, what it lacks of all this. */
+            /** Defines in target, such as globalThis, the interfaces that it lacks. */
             function install(target: object): void;
 
             const extras: Extras;
@@ -210,15 +212,16 @@ declare module '@girs/priosched-1' {
                 /** A Gdk.FrameClock, or the Shell's global.stage. */
                 followFrameClock(frameClock: object): void;
                 unfollowFrameClock(frameClock: object): void;
-                /** Yields between items, if it is time. */
+                /** Iterates over items, and yields between two of them if it is time. */
                 each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
                 each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
-                /** Calls job as a task; the next call aborts that one, whose promise is then fulfilled with undefined. */
+                /** Returns a function that calls job as a task; its next call aborts the previous run, whose promise is
+                 * then fulfilled with undefined. */
                 latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
                     options?: {priority?: TaskPriority, signal?: AnySignal}): PrioSched.Latest<A, T>;
-                /** Settles as promise does, and goes on as a continuation of the current task. */
+                /** Settles as promise does, and continues the current task. */
                 adopt<T>(promise: T): Promise<Awaited<T>>;
-                /** The functions of another scheduler in the same main context. */
+                /** Returns the functions of another scheduler in the same main context. */
                 newScheduler(): Extras;
             }
 

@@ -1,7 +1,7 @@
 // priosched-1.d.ts: types of PrioSched in GJS, in the form of @girs
 //
-// Name this file in the "include" of tsconfig.json, beside the packages @girs/gjs and @girs/gio-2.0.  Nothing
-// of it is global but the namespace's place in imports.gi, as with those packages.
+// Name this file in the "include" of tsconfig.json, beside the packages @girs/gjs and @girs/gio-2.0.  It declares
+// nothing global but the namespace in imports.gi, as those packages do.
 //
 // tests/bindings/check-types-gjs.py compares the names with the GIR and with what GJS has.
 //
@@ -36,7 +36,7 @@ declare module '@girs/priosched-1' {
         const MAJOR_VERSION: number;
         const MINOR_VERSION: number;
         const MICRO_VERSION: number;
-        /** Stands for no priority, where one is optional. */
+        /** Means no priority, where a priority is optional. */
         const TASK_PRIORITY_UNSET: number;
 
         /** The ability of the native part for GJS: with 'state', the state of a task crosses every promise. */
@@ -47,7 +47,7 @@ declare module '@girs/priosched-1' {
 
         /** How urgent a task is. */
         enum TaskPriority {
-            /** work that nobody waits for: logs, caches, indexes */
+            /** work that no user waits for: logs, caches, indexes */
             BACKGROUND = 1,
             /** work that the user can see, but does not wait for; the default */
             USER_VISIBLE,
@@ -58,7 +58,7 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<TaskPriority>;
         }
 
-        /** Where a Task is in its life. */
+        /** The stages in the life of a Task. */
         enum TaskState {
             PENDING,
             RUNNING,
@@ -91,7 +91,7 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<YieldFlags>;
         }
 
-        /** The end of a wait with TaskGroup.wait_async(). */
+        /** The event that ends a wait with TaskGroup.wait_async(). */
         enum TaskGroupWait {
             DRAINED,
             ALL,
@@ -102,7 +102,7 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<TaskGroupWait>;
         }
 
-        /** How a worker that stops ends its queued tasks. */
+        /** How a stopping worker ends its queued tasks. */
         enum WorkerStop {
             ABORT,
             FINISH,
@@ -113,11 +113,11 @@ declare module '@girs/priosched-1' {
 
         class Error extends GLib.Error {
             static $gtype: GObject.GType<GLib.Error>;
-            /** A signal's priority cannot be changed while that is being announced. */
+            /** A signal's priority cannot be changed while its change is being announced. */
             static NOT_ALLOWED: number;
-            /** The main context was destroyed before the task had run. */
+            /** The main context was destroyed before the task ran. */
             static CLOSED: number;
-            /** The result of the task was deferred, and the task was dropped before it came. */
+            /** The result of the task was deferred, and the task was dropped without a result. */
             static DROPPED: number;
             constructor(options: {message: string, code: number});
             static quark(): GLib.Quark;
@@ -141,7 +141,8 @@ declare module '@girs/priosched-1' {
         function runner_end(): boolean;
         function runner_next(): number;
         function scheduling_state_get_current(): SchedulingState | null;
-        /** Writes a trace in the Chrome trace event format to a duplicate of this descriptor, such as a Gio.FileOutputStream's. */
+        /** Writes a trace in the Chrome trace event format to a duplicate of the file descriptor fd, such as a
+         * Gio.FileOutputStream's. */
         function trace_start(fd: number): boolean;
         function trace_stop(): void;
 
@@ -153,7 +154,7 @@ declare module '@girs/priosched-1' {
             /** In whole milliseconds. */
             delay?: number;
             name?: string;
-            /** Whether what follows its yields waits behind tasks of the same priority that are queued already. */
+            /** Whether its continuations wait behind queued tasks of the same priority. */
             takesTurns?: boolean;
         }
 
@@ -161,7 +162,7 @@ declare module '@girs/priosched-1' {
         interface TaskGroupOptions {
             /** By default the default main context's; hold another one while you use the group. */
             scheduler?: Scheduler;
-            /** How many tasks run at a time, a whole number from 1; by default Infinity. */
+            /** The most tasks that run at a time, a whole number from 1; by default Infinity. */
             limit?: number;
             priority?: Nick | TaskPriority;
         }
@@ -176,7 +177,7 @@ declare module '@girs/priosched-1' {
 
         /** Options of waits for a TaskGroup. */
         interface WaitOptions {
-            /** A signal that ends the wait, but no task. */
+            /** A signal that ends only this wait. */
             signal?: Gio.Cancellable | null;
         }
 
@@ -184,7 +185,7 @@ declare module '@girs/priosched-1' {
         interface YieldTaskOptions {
             signal?: Gio.Cancellable | 'inherit' | null;
             priority?: Nick | TaskPriority | 'inherit' | null;
-            /** Whether it waits behind tasks of the same priority that are queued already. */
+            /** Whether the continuation waits behind queued tasks of the same priority. */
             takesTurns?: boolean;
         }
 
@@ -207,8 +208,8 @@ declare module '@girs/priosched-1' {
         }
 
         /**
-         * An abort: `error instanceof PrioSched.AbortError` is true for GIO's error of a cancelled operation, which an abort without
-         * a reason has, for the web's AbortError, and for reasons that are derived from this.
+         * The error of an abort: `error instanceof PrioSched.AbortError` is true for GIO's error of a cancelled operation, which is
+         * the reason by default, for the web's AbortError, and for reasons that are derived from this class.
          */
         class AbortError extends globalThis.Error {
             constructor(message?: string);
@@ -217,7 +218,7 @@ declare module '@girs/priosched-1' {
         /** The result of latest(). */
         interface Latest<A extends unknown[], T> {
             (...args: A): Promise<Awaited<T> | undefined>;
-            /** Aborts the run that there is, if any. */
+            /** Aborts the current run, if any. */
             abort(): void;
         }
 
@@ -234,7 +235,7 @@ declare module '@girs/priosched-1' {
             /** How long tasks run before every other source has its turn, in microseconds. */
             get time_slice(): number; set time_slice(value: number);
             get timeSlice(): number; set timeSlice(value: number);
-            /** How much of the time tasks have beside a window that is slow to draw, from 0 to 0.9. */
+            /** The share of time that tasks have beside a window that is slow to draw, from 0 to 0.9. */
             get frame_share(): number; set frame_share(value: number);
             get frameShare(): number; set frameShare(value: number);
             get lends_priority(): boolean; set lends_priority(value: boolean);
@@ -245,7 +246,7 @@ declare module '@girs/priosched-1' {
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
             static ref_thread_default(): Scheduler;
-            /** All live schedulers, of any main context, the oldest first. */
+            /** Returns all live schedulers, of any main context, the oldest first. */
             static list_all(): Scheduler[];
             connect<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
@@ -253,25 +254,28 @@ declare module '@girs/priosched-1' {
             connect_after<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
-            /** The promise settles with what the callback returns or throws, or with the reason of an abort. A generator function is a TypeError: post_steps(). */
+            /** Posts a task.  The promise settles with the callback's result or exception, or with the reason of an abort.  A generator function is a
+             * TypeError: use post_steps(). */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
-            /** Lets more urgent work run first, and goes on with the task's signal and priority. */
+            /** Lets more urgent work run first, and continues with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
-            /** Waits so many milliseconds, and goes on as a continuation: under the signal and the priority of the task unless given. */
+            /** Waits that many milliseconds, and continues the task: under its signal and priority unless others are given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
-            /** Steps a generator as long as the slice lasts, then yields. Settles with what it returns; calls progress with the last value of each slice. */
+            /** Posts a task that steps a generator as long as the slice lasts, then yields.  Settles with the generator's result; calls progress with
+             * the last value of each slice. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
-            /** Yields between items, if should_yield() says so. */
+            /** Iterates over items, and yields between two of them if should_yield() returns true. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
-            /** Calls job as a task; the next call aborts that one, whose promise is then fulfilled with undefined. */
+            /** Returns a function that calls job as a task; its next call aborts the previous run, whose promise is
+             * then fulfilled with undefined. */
             latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
                 options?: {priority?: Nick | TaskPriority, signal?: Gio.Cancellable | null}): Latest<A, T>;
-            /** Settles as promise does, and goes on as a continuation of the current task. */
+            /** Settles as promise does, and continues the current task. */
             adopt<T>(promise: T): Promise<Awaited<T>>;
             /** Calls a function before the next task. */
             queue_microtask(callback: () => void): void;
-            /** Calls a function when there is nothing else to do, or after the timeout, in milliseconds. */
+            /** Calls a function when nothing else is to do, or after the timeout, in milliseconds. */
             request_idle_callback(callback: IdleFunc, timeout?: number): number;
             cancel_idle_callback(id: number): void;
             /** Posts a task without a result, which is called again as long as it returns GLib.SOURCE_CONTINUE. */
@@ -281,16 +285,17 @@ declare module '@girs/priosched-1' {
             run_in_worker(...args: any[]): never;
             run_in_thread(...args: any[]): never;
             run_in_thread_under(...args: any[]): never;
-            /** For bindings: should_yield () is true until every other source has had its turn; the task that comes next. */
+            /** For bindings: makes should_yield () true until every other source has had its turn; and returns the task that
+             * runs next. */
             end_slice(): void; dup_first_task(): Task | null;
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
             yield_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             yield_finish(result: Gio.AsyncResult): boolean;
             sleep_async(delay: number, options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
             sleep_finish(result: Gio.AsyncResult): boolean;
-            /** When to let other work run. */
+            /** Returns whether to let other work run. */
             should_yield(): boolean;
-            /** How many tasks are queued or delayed; counted when asked. */
+            /** Returns how many tasks are queued or delayed; each call counts them. */
             get_pending(): number;
             get_n_pending(): number;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
@@ -298,13 +303,13 @@ declare module '@girs/priosched-1' {
             get_context(): GLib.MainContext;
             get_next_frame(): number; set_next_frame(next_frame: number): void;
             get_time_slice(): number; set_time_slice(time_slice: number): void;
-            /** Which part of the time tasks have beside frames that are slow to draw, from 0 to 0.9. */
+            /** Returns the share of time that tasks have beside a window that is slow to draw, from 0 to 0.9. */
             get_frame_share(): number; set_frame_share(share: number): void;
-            /** Whether a task of the library's own that waits for another lends it its priority. */
+            /** Whether a task that waits for another lends it its priority; for tasks that other languages post. */
             get_lends_priority(): boolean; set_lends_priority(lends_priority: boolean): void;
-            /** Counts what tasks do, from 0 on. */
+            /** Starts counting tasks, from 0. */
             start_statistics(): void; stop_statistics(): void;
-            /** The statistics of tasks since start_statistics(), and of waiting tasks. */
+            /** Returns the statistics of tasks since start_statistics(), and of waiting tasks. */
             get_statistics(): Statistics;
             pause(): void; resume(): void;
             get_paused(): boolean;
@@ -322,25 +327,25 @@ declare module '@girs/priosched-1' {
             }
         }
 
-        /** Aborts tasks, and determines how urgent they are. */
+        /** Aborts tasks, and sets their priority. */
         class TaskSignal extends Gio.Cancellable {
             static $gtype: GObject.GType<TaskSignal>;
             $signals: TaskSignal.SignalSignatures;
             get priority(): TaskPriority;
             get aborted(): boolean;
-            /** Why the signal was aborted, or null. */
+            /** The reason of the abort, or null. */
             get reason(): GLib.Error | null;
 
             constructor(properties?: Partial<TaskSignal.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
-            /** Is aborted as soon as one of the signals is. */
+            /** Returns a signal that is aborted as soon as one of the signals is. */
             static any(signals: Gio.Cancellable[], priority: Nick | TaskPriority): TaskSignal;
-            /** Makes such a signal, with the priority of another signal. */
+            /** Returns such a signal, with the priority of another signal. */
             static any_following(signals: Gio.Cancellable[], priority_source: TaskSignal): TaskSignal;
             static new_any: typeof TaskSignal.any;
             static new_any_following: typeof TaskSignal.any_following;
             static new_aborted(reason: GLib.Error | null): TaskSignal;
-            /** Is aborted after a delay in milliseconds. */
+            /** Returns a signal that is aborted after a delay in milliseconds. */
             static new_timeout(delay: number): TaskSignal;
             /** Aborts it, as Gio.Cancellable.cancel() does. */
             cancel(): void;
@@ -358,10 +363,10 @@ declare module '@girs/priosched-1' {
             get_priority(): TaskPriority;
             get_reason(): GLib.Error | null;
             dup_reason(): GLib.Error | null;
-            /** Whether the priority can never change. */
+            /** Returns whether the priority can never change. */
             has_fixed_priority(): boolean;
             is_aborted(): boolean;
-            /** How many tasks that were posted with it are queued or delayed; counted when asked. */
+            /** Returns how many tasks that were posted with it are queued or delayed; each call counts them. */
             get_pending(): number;
             get_n_pending(): number;
             /** Keeps the signal as long as its sources can make it emit a signal. */
@@ -377,7 +382,7 @@ declare module '@girs/priosched-1' {
             }
         }
 
-        /** Aborts tasks, and changes how urgent they are, as a group. */
+        /** Aborts a group of tasks, and changes their priority. */
         class TaskController extends GObject.Object {
             static $gtype: GObject.GType<TaskController>;
             $signals: TaskController.SignalSignatures;
@@ -426,7 +431,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
             get progress(): number; set progress(value: number);
-            /** Whether an abort ends it at once, whatever it waits for. */
+            /** Whether an abort ends it at once, even while it waits. */
             get return_on_abort(): boolean; set return_on_abort(value: boolean);
             get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
             get name(): string | null; set name(value: string | null);
@@ -435,7 +440,7 @@ declare module '@girs/priosched-1' {
 
             constructor(properties?: Partial<Task.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
-            /** It is in no queue, and is given its result later; an abort of the signal ends it at once. */
+            /** Makes a task that is in no queue, and gets its result later; an abort of the signal ends it at once. */
             static ['new'](scheduler: Scheduler, options: TaskOptions | null): Task;
 
             connect<K extends keyof Task.SignalSignatures>(signal: K,
@@ -446,7 +451,7 @@ declare module '@girs/priosched-1' {
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
             cancel(): void;
-            /** The result is returned after the function's end. */
+            /** Lets the result be returned after the function has ended. */
             defer(): void;
             get_progress(): number;
             set_progress(progress: number): void;
@@ -464,7 +469,7 @@ declare module '@girs/priosched-1' {
             return_int(result: number): void;
             return_value(result: unknown): void;
             set_name(name: string | null): void;
-            /** A task is not a promise: wait by {@link wait_async}. */
+            /** A task is not a promise: use {@link wait_async} to wait. */
             readonly then: undefined;
             wait_async(callback: Gio.AsyncReadyCallback<this> | null): void;
             wait_finish(result: Gio.AsyncResult): boolean;
@@ -488,15 +493,15 @@ declare module '@girs/priosched-1' {
             }
         }
 
-        /** Tasks of which so many run at a time: which is next is chosen when a place is free. */
+        /** Runs a limited number of tasks at a time; the next one is chosen when a place is free. */
         class TaskGroup extends GObject.Object {
             static $gtype: GObject.GType<TaskGroup>;
             $signals: TaskGroup.SignalSignatures;
             get limit(): number; set limit(value: number);
-            /** Of the tasks that are posted from now on. */
+            /** Applies to tasks that are posted from now on. */
             get return_on_abort(): boolean; set return_on_abort(value: boolean);
             get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
-            /** How many tasks have no result yet. */
+            /** The number of tasks without a result. */
             get pending(): number;
             get priority(): TaskPriority;
             get scheduler(): Scheduler | null;
@@ -514,11 +519,12 @@ declare module '@girs/priosched-1' {
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
             /**
-             * Aborts all tasks; the group goes on. The reason may be any value. It does not wait for the promises of running
-             * tasks: their places are free, and the group ignores the rest of their functions, which the signal aborts.
+             * Aborts all tasks; the group can be used further. The reason may be any value. The group does not wait for the
+             * promises of running tasks: it frees their places, and ignores the rest of their functions, which the signal
+             * aborts.
              */
             abort(reason?: unknown): void;
-            /** Cancels what has not begun; what runs goes on. */
+            /** Cancels tasks that have not started; running tasks continue. */
             cancel_queued(): void;
             cancelQueued(): void;
             get_limit(): number; set_limit(limit: number): void;
@@ -529,24 +535,24 @@ declare module '@girs/priosched-1' {
             get_signal(): TaskSignal;
             ref_scheduler(): Scheduler | null;
             dup_scheduler(): Scheduler | null;
-            /** A task that begins when a place is free, and has it until the promise settles. */
+            /** Posts a task that starts when a place is free, and keeps the place until the promise settles. */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             postTask<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             /** Posts the steps of a generator, as Scheduler.post_steps() does. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             postSteps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /**
-             * Posts a task callback(item) for each of the items, which are asked for when a place is free: there may be a million.
-             * The promise settles with the last of them; it is rejected at an abort of the group, and with what items throw.
+             * Posts a task callback(item) for each of the items, which are taken when a place is free: there may be a million. The
+             * promise settles with the last task; it is rejected by an abort of the group, and with an exception of items.
              */
             feed<T>(callback: (item: T) => unknown, items: Iterable<T>, options?: FeedOptions | null): Promise<void>;
-            /** Until no task is queued or running. */
+            /** Waits until no task is queued or running. */
             drained(options?: WaitOptions | null): Promise<void>;
-            /** Waits like this, but is rejected with the first rejected task. */
+            /** Waits like drained(), but is rejected with the first rejected task. */
             all(options?: WaitOptions | null): Promise<void>;
-            /** The result of the first task that is fulfilled from now on. */
+            /** Waits for the first task that is fulfilled from now on, and returns its result. */
             any(options?: WaitOptions | null): Promise<unknown>;
-            /** Settles as the first task does that completes from now on. */
+            /** Settles as the first task that completes from now on. */
             first(options?: WaitOptions | null): Promise<unknown>;
             wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
@@ -602,11 +608,11 @@ declare module '@girs/priosched-1' {
             signal: Gio.Cancellable | null;
             delay: number;
             source_object: GObject.Object | null;
-            /** After so many milliseconds the task goes first; 0 for none. */
+            /** Milliseconds after which the task runs first; 0 for none. */
             timeout: number;
             /** Its continuations wait behind tasks of the same priority. */
             takes_turns: boolean;
-            /** GJS cannot write text into a structure. */
+            /** GJS cannot write a string into a structure. */
             readonly name: string | null;
             readonly source_tag: null;
         }
@@ -621,7 +627,7 @@ declare module '@girs/priosched-1' {
             state: SchedulingState | null;
             flags: YieldFlags;
             takes_turns: boolean;
-            /** GJS cannot write text into a structure. */
+            /** GJS cannot write a string into a structure. */
             readonly name: string | null;
         }
 
@@ -637,7 +643,7 @@ declare module '@girs/priosched-1' {
                 scheduler: Scheduler;
             }
         }
-        /** A thread that runs tasks. JavaScript has one thread, so that there is none here: to make one throws an error. */
+        /** A thread that runs tasks.  JavaScript has only one thread, so making a worker throws an error. */
         class Worker extends GObject.Object {
             static $gtype: GObject.GType<Worker>;
             $signals: Worker.SignalSignatures;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* exit.c: the end of a program that was asked to exit within a task
+/* exit.c: ends a program that was asked to exit within a task
  *
- * `System.exit ()` of GJS ends all functions that run, and where GJS has called them, from a closure, it exits then.  From a
- * property's setter it only returns, and the main loop would go on without ever running a promise again.  GJS tells the
- * status by the function that evaluates programs, which does nothing else any more.
+ * `System.exit ()` of GJS stops all running functions; if a closure called them, GJS then exits.  A property's setter only
+ * returns, and the main loop would continue without ever running a promise again.  GJS returns the status from the function
+ * that evaluates programs, which otherwise does nothing by then.
  */
 
 #define _GNU_SOURCE
@@ -21,8 +21,7 @@
  *
  * Ends the program, with its status, if GJS was asked to exit, and otherwise does nothing.
  *
- * Call it on the thread of the interpreter, where functions have not come to their end, without an exception: GJS takes a while to
- * tell.
+ * Call it on the thread of the interpreter, after a function has stopped without an exception: asking GJS takes a while.
  */
 void
 prio_sched_gjs_exit (void)

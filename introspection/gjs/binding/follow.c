@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* follow.c: how a signal of the library's reaches JavaScript
+/* follow.c: forwards aborts and priority changes of a signal to JavaScript
  *
- * GJS 1.74 blocks all closures, handlers too, while its garbage collector sweeps, and properties can always be set.
+ * GJS 1.74 blocks all closures, including handlers, while its garbage collector sweeps, but properties can always be
+ * set.
  */
 
 #include "prio-sched-gjs.h"
 
-/* A setter notes that it has come to its end, which System.exit () stops. */
+/* A setter that returns normally notes that; System.exit () stops it before. */
 static void
 set (gpointer follower, const char *name, guint value)
 {
@@ -36,7 +37,7 @@ priority_changed (PrioTaskSignal *signal, gint previous G_GNUC_UNUSED, gpointer 
  * @follower: an object with three properties: `aborted` and `priority`, which are written, and `ended`, which is read: whether the setter
  *   has come to its end
  *
- * Sets a property of @follower when @signal is aborted, and when its priority changes, for as long as both are there.
+ * Sets a property of @follower when @signal is aborted, and when its priority changes, as long as both exist.
  */
 void
 prio_sched_gjs_follow (PrioTaskSignal *signal, GObject *follower)

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jobs.c: GJS's own source for its jobs, beside tasks that run those jobs too
+/* jobs.c: lets GJS's source for its jobs run beside tasks that also run those jobs
  *
- * GLib blocks a source while it is dispatched, so a main loop that its function runs goes on without it.  The overrides run the
- * jobs themselves, within a task, in the dispatch of another source.  If one of the jobs runs a main loop, GJS's source has the
- * highest priority there, is always ready and does nothing, since its jobs run already.  So it is asked through the functions
- * here, which leave it alone as GLib would.
+ * GLib blocks a source while it is dispatched, so a main loop that the source's function runs continues without it.  The overrides run
+ * the jobs themselves, within a task, in the dispatch of another source.  If one of the jobs runs a main loop, GJS's source has the
+ * highest priority in it, is always ready and does nothing, because its jobs are running already.  So the functions here
+ * wrap the source's functions, and skip it as GLib would.
  *
- * The scheduler goes before GJS's source.  So it has what is queued run before it chooses a task: an abort in such a job still
- * reaches that task, and the job is not part of it.
+ * The scheduler goes before GJS's source.  So it runs queued jobs before it chooses a task: an abort in such a job still reaches that
+ * task, and the job is not part of it.
  *
- * After `System.exit ()` in a job GJS runs no job any more and says so to nobody: the program would go on without its promises, and spin
- * if one of them settled.  Anything that the main loop dispatches may run jobs, as the functions of setTimeout () do.  So one more is
- * queued before the main loop sleeps again, at most every INTERVAL.  Jobs that the source leaves in the queue mean that the program is
- * to end, or that the main loop is run by a job: in a loop in which the source has run jobs before, it is the former.
+ * After `System.exit ()` in a job GJS silently runs no more jobs: the program would continue without its promises, and spin if one of
+ * them settled.  Any source may run jobs, as setTimeout () does.  So one more job is queued before the main loop sleeps again, at most
+ * every INTERVAL.  If the source leaves jobs in the queue, either the program is to end, or a job runs the main loop; if the source has
+ * run jobs in this loop before, the program is to end.
  */
 
 #include "prio-sched-gjs.h"
 
-/* The functions of the sources of all contexts of GJS: one kind in a process.  Set once, under the lock. */
+/* The functions of GJS's sources in all contexts: the process has one kind.  Set once, under the lock. */
 static GMutex lock;
 static const GSourceFuncs *original;
 static GSourceFuncs guarded;
@@ -25,15 +25,15 @@ static GSourceFuncs guarded;
 /* Milliseconds. */
 #define INTERVAL 20
 
-/* The source of a thread's interpreter. */
+/* The state of the job source of a thread's interpreter. */
 typedef struct
 {
   GSource *source;
   GObject *prober;    /* queues a job when its property `id` is set */
-  gint64 probed;      /* when it last was, in microseconds */
-  gboolean is_probed; /* whether the main loop has dispatched nothing since */
-  gint64 stuck;       /* when the source last left jobs in its queue, or 0 if it has run them since */
-  gpointer loop;      /* where on the stack the main loop is that has last run jobs by the source */
+  gint64 probed;      /* when it was last set, in microseconds */
+  gboolean is_probed; /* whether the main loop has dispatched no source since */
+  gint64 stuck;       /* when the source last left jobs in its queue, or 0 if it has since run them */
+  gpointer loop;      /* stack address of the main loop that last ran jobs by the source */
   gint depth;         /* the depth of a main loop that no job runs, until it dispatches the source, or 0 */
 } PrioJobs;
 
@@ -52,7 +52,7 @@ jobs_unref (gpointer jobs)
   g_atomic_rc_box_release_full (jobs, jobs_clear);
 }
 
-/* Of the last interpreter of the thread, which has one at a time. */
+/* The jobs of the thread's last interpreter; a thread has one at a time. */
 static GPrivate jobs_here = G_PRIVATE_INIT (jobs_unref);
 
 static PrioJobs *
@@ -63,7 +63,7 @@ jobs_of (GSource *source)
   return jobs != NULL && jobs->source == source ? jobs : NULL;
 }
 
-/* Whether INTERVAL has passed since @time; if not yet, @timeout becomes what is left of it. */
+/* Returns whether INTERVAL has passed since @time; if not, @timeout becomes the remaining time. */
 static gboolean
 has_passed (gint64 time, gint *timeout)
 {
@@ -108,8 +108,8 @@ has_jobs (GSource *source)
   return !g_source_is_destroyed (source) && original->prepare (source, &timeout);
 }
 
-/* Runs what is queued, or, if that is nothing, one job, in order to see whether jobs still run.  Jobs that are left are what the source
- * could not run, or what its end has queued.  A second call runs these. */
+/* Runs the queued jobs, or one new job if there are none, to see whether jobs still run.  Jobs that are left are jobs that the source
+ * could not run, or that its last job has queued; a second call runs the latter. */
 static gboolean
 dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -128,8 +128,8 @@ dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Called by a main loop, from one place on the stack as long as that runs.  A note of jobs that are left holds for as long as the
- * task runs. */
+/* Called by a main loop, from one place on the stack as long as the loop runs.  A note of jobs that are left is valid as long as
+ * the task runs. */
 static gboolean
 jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -152,7 +152,8 @@ jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Calls the functions here before the functions of @source.  Returns FALSE if it is of another kind than one before. */
+/* Calls the functions here before the functions of @source.  Returns FALSE if it is of another kind than earlier
+ * sources. */
 static gboolean
 guard (GSource *source)
 {
@@ -176,7 +177,7 @@ guard (GSource *source)
   return is_mine;
 }
 
-/* Between two tasks: runs the jobs that are queued, as the source would. */
+/* Runs the queued jobs between two tasks, as the source would. */
 static gboolean
 run_jobs (gpointer data)
 {
@@ -196,17 +197,16 @@ run_jobs (gpointer data)
  * @source: the source in whose dispatch GJS runs its jobs
  * @prober: an object with the property `id`, a number, which queues a job when it is set
  *
- * Runs GJS's jobs between two tasks, lets main loops go on that are run by jobs, and ends the program if a job has asked GJS to exit.
+ * Runs GJS's jobs between two tasks, lets main loops continue that jobs run, and ends the program if a job has asked GJS to exit.
  *
- * GJS has a queue of jobs, a source that is ready while there are any, and a function that runs them all, and does nothing
- * if a job calls it. A task may call that function as well. If a job that it calls runs a main loop, @source
- * is left alone there, as GLib leaves alone a source that is being dispatched, and jobs go on when that loop has ended.
+ * GJS has a queue of jobs, a source that is ready while the queue has jobs, and a function that runs all of them, and does nothing if
+ * a job calls it. A task may call that function as well. If a job that it calls runs a main loop, that loop skips @source, as GLib
+ * skips a source that is being dispatched, and jobs continue after that loop.
  *
- * The jobs that callbacks of other sources have queued are run before the next task of @source's main context begins, by
- * the dispatch function of @source, and outside of that task: if such a job aborts the task's signal, the task does not run.
+ * Jobs that callbacks of other sources have queued run before the next task of @source's main context, outside of that task: if such
+ * a job aborts the task's signal, the task does not run.
  *
- * Call it on the thread that dispatches @source, for sources of one kind only: for one of another kind
- * nothing is done.
+ * Call it on the thread that dispatches @source, and only for sources of one kind: it does nothing for a source of another kind.
  *
  * Returns: whether @source is guarded
  */
@@ -226,7 +226,7 @@ prio_sched_gjs_guard_jobs (GSource *source, GObject *prober)
     return FALSE;
   jobs = g_atomic_rc_box_new0 (PrioJobs);
   *jobs = (PrioJobs) { .source = g_source_ref (source), .prober = g_object_ref (prober) };
-  /* The queue is empty only where no job runs. */
+  /* The queue is empty only if no job is running. */
   if (g_main_current_source () == source || !has_jobs (source))
     jobs->depth = g_main_depth ();
   g_private_replace (&jobs_here, g_atomic_rc_box_acquire (jobs));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-gjs.h: what the overrides for GJS need in C, with each engine */
+/* prio-sched-gjs.h: C code that the overrides for GJS need, with every SpiderMonkey */
 
 #pragma once
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* reasons.c: errors that stand for the reasons of JavaScript's aborts
+/* reasons.c: errors that represent the reasons of JavaScript's aborts
  *
- * The reason of an abort may be a value of any type.  A GError with a code of its own stands for it, and the overrides keep the value as
- * long as there is such an error.  GLib reports each error of the domain, copies too, and its end.
+ * The reason of an abort may be a value of any type.  A GError with a unique code represents it, and the overrides keep the value as
+ * long as an error has this code.  GLib calls this file for each new, copied and freed error of the domain.
  */
 
 #include "prio-sched-gjs.h"
 
 static GMutex lock;
-static GHashTable *n_errors; /* under the lock: by codes, how many errors have them */
+static GHashTable *n_errors; /* under the lock: by code, how many errors have it */
 
-/* Counts @change errors more with @code.  Called under the lock. */
+/* Adds @change to the number of errors with @code.  Called under the lock. */
 static void
 count (gint code, gint change)
 {
@@ -60,9 +60,9 @@ get_domain (void)
 
 /**
  * prio_sched_gjs_new_reason:
- * @message: what the reason is as text
+ * @message: the reason as text
  *
- * Returns an error that stands for a reason: no other reason has its code, as long as there is such an error.
+ * Returns an error that represents a reason: no other reason has its code as long as an error with this code exists.
  *
  * Any thread may call it.
  *
@@ -88,11 +88,11 @@ prio_sched_gjs_new_reason (const char *message)
  * prio_sched_gjs_has_reason:
  * @code: the code of an error that [func@PrioSchedGjs.new_reason] has returned
  *
- * Returns whether there is an error with that code: this one, or a copy.
+ * Returns whether an error with that code exists: the original, or a copy.
  *
  * Any thread may call it.
  *
- * Returns: whether there is one
+ * Returns: whether such an error exists
  */
 gboolean
 prio_sched_gjs_has_reason (gint code)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* runner.c: how the library calls JavaScript
+/* runner.c: calls JavaScript from the library
  *
- * GJS blocks all closures while its garbage collector sweeps, and properties can always be set.  So a runner sets a property to the
+ * GJS blocks all closures while its garbage collector sweeps, but properties can always be set.  So a runner sets a property to the
  * number of the task to run first.
  */
 
@@ -10,11 +10,11 @@
 typedef struct
 {
   GObject *driver; /* held */
-  GWeakRef home;   /* the scheduler that tells of tasks which went with their main context, if that is another one */
-  guint depth;     /* how many setters are on the stack */
+  GWeakRef home;   /* the scheduler that reports tasks which went with their main context, if it is another one */
+  guint depth;     /* number of setters on the stack */
 } PrioDriver;
 
-/* A setter counts running ones in the property itself, so a stopped one is still counted. */
+/* The property itself counts running setters, so a stopped one is still counted. */
 static void
 set_id (guint id, gpointer data)
 {
@@ -59,7 +59,8 @@ driver_free (gpointer data)
   g_free (self);
 }
 
-/* On any thread: no task runs any more.  If the main context has gone with some, another one tells of them. */
+/* Called on any thread: no task runs any more.  If the main context went with tasks in it, another scheduler reports
+ * them. */
 static void
 closed (gpointer data)
 {
@@ -75,11 +76,11 @@ closed (gpointer data)
 /**
  * prio_sched_gjs_new_runner:
  * @scheduler: a scheduler
- * @driver: an object with three properties: `id`, which is written to run tasks, and read to tell how many setters of it have begun
- *   and not come to their end; `asked`, a number to be written; and `name`, to be read: what the task with that number is called
+ * @driver: an object with three properties: `id`, which is written to run tasks, and returns how many of its setters have started and
+ *   not returned; `asked`, a number to be written; and `name`, to be read: the name of the task with that number
  *
- * Makes a runner that sets the property `id` of @driver to the number of the task to run first, or to 0 where tasks have been
- * rejected.  Where the setter has been stopped, and GJS told to exit, it ends the program.
+ * Makes a runner that sets the property `id` of @driver to the number of the task to run first, or to 0 if tasks have been rejected.
+ * If System.exit () has stopped the setter, it ends the program.
  *
  * If the main context of @scheduler is destroyed with tasks in it, the property is set to 0 once more, by a task of the scheduler that
  * was the thread's default in this call.  @driver is kept alive until then, or until the last task has run.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* engine.cpp: what is known of a JavaScript context */
+/* engine.cpp: the data of a JavaScript context */
 
 #include "engine.h"
 
@@ -24,7 +24,7 @@
 
 namespace PrioGjs {
 
-/* The open engines, each on its own thread. */
+/* The open engines of this thread. */
 static thread_local std::vector<Engine *> engines;
 
 Engine *
@@ -38,7 +38,7 @@ engine_find (JSContext *cx)
   return nullptr;
 }
 
-/* Its limit for the native stack is an address within that stack. */
+/* The context's limit for the native stack is an address within the stack of its thread. */
 bool
 is_of_this_thread (JSContext *cx)
 {
@@ -62,7 +62,7 @@ trace_engine (JSTracer *trc, void *data)
 }
 
 #if !PRIO_IS_EXACT
-/* Drops the pending states that nothing holds, as the collector sweeps.  There is one callback for each engine, and they are all the same. */
+/* Drops the pending states without references, as the collector sweeps.  Each engine adds this callback; all do the same. */
 static void
 sweep_pending (JSTracer *trc, void *data)
 {
@@ -76,7 +76,7 @@ sweep_pending (JSTracer *trc, void *data)
 }
 #endif
 
-/* The GjsContext is disposed of, and its JSContext still there. */
+/* Called when the GjsContext is disposed of; its JSContext still exists. */
 static void
 context_gone (gpointer data, GObject *)
 {
@@ -108,7 +108,7 @@ Engine::~Engine ()
   close ();
 }
 
-/* From now on the tasks of the tables do nothing. */
+/* Closes the engine: from now on the tasks of the tables do nothing. */
 void
 Engine::close ()
 {
@@ -147,7 +147,7 @@ Engine::trace (JSTracer *trc)
   for (auto &hook : hooks)
     JS::TraceEdge (trc, &hook, "prio-sched hook");
   JS::TraceEdge (trc, &current, "prio-sched current state");
-  /* These may be collected. */
+  /* These may be collected from now on. */
   last_binding = last_signal = last_handle = nullptr;
   for (Table *table : tables)
     table->trace (trc);
@@ -162,14 +162,14 @@ Engine::state () const
   return current.unbarrieredGet ().isObject () && depth != g_main_depth () ? JS::NullValue () : current.get ();
 }
 
-/* Logs the pending exception, which nobody else gets. */
+/* Logs the pending exception, because no other code gets it. */
 void
 engine_report (JSContext *cx, const char *where)
 {
   JS::RootedValue exception (cx);
   JS::UniqueChars text;
 
-  /* Without one, the program is to end. */
+  /* Without an exception, the program is to end. */
   if (!JS_GetPendingException (cx, &exception))
     {
       prio_sched_gjs_exit ();
@@ -191,7 +191,7 @@ Engine::call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValu
   return JS::Call (cx, JS::UndefinedHandleValue, function, args, result);
 }
 
-/* Says that @promise, which nobody has looked at, is about to be rejected. */
+/* Reports that @promise, which has no handler, is about to be rejected. */
 static void
 tell_unhandled (Engine *engine, JS::HandleObject promise, JS::HandleValue reason)
 {
@@ -213,7 +213,7 @@ Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
     engine_report (cx, "A task's promise could not be settled");
 }
 
-/* One of the tasks that have run may have ended the main loop, and then nothing else runs. */
+/* If one of the tasks has ended the main loop, no other code runs. */
 void
 Engine::report_rejections ()
 {
@@ -226,7 +226,7 @@ Engine::report_rejections ()
     engine_report (cx, "Rejections that nobody handles could not be reported");
 }
 
-/* Runs the jobs that are queued, if there are any. */
+/* Runs the queued jobs, if there are any. */
 void
 Engine::run_jobs ()
 {

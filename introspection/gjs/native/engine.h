@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* engine.h: what is known of a JavaScript context
+/* engine.h: the data of a JavaScript context
  *
- * One Engine stands beside each JSContext whose program has loaded the overrides.  All of it belongs to the thread of that
- * context.  It ends with the GjsContext, before the JSContext does.
+ * Each JSContext whose program has loaded the overrides has an Engine.  It belongs to the thread of that context.  It ends
+ * with the GjsContext, before the JSContext does.
  *
- * The current state is an object of the overrides, null for none, or undefined where no task or job of theirs is running;
- * then the library knows it.  It is current at one depth of main loops only: what a nested loop runs is not part
- * of the task that runs the loop.
+ * The current state is an object of the overrides, null for none, or undefined while no task or job of theirs is running;
+ * then the library knows it.  It is current at one depth of main loops only: callbacks of a nested loop are not part of
+ * the task that runs the loop.
  *
  * Only an engine that asks its job queue for host-defined data is exact: each reaction has the state of the code that
  * registered it (job-queue.h).  On others the overrides know the current state, and here it stays undefined.
@@ -35,7 +35,7 @@ class JobQueue;
 struct Running;
 struct Table;
 
-/* The functions of the overrides that are called from here, in the order in which they are given. */
+/* The functions of the overrides that the native part calls, in the order in which they are passed. */
 enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, UNHANDLED, NAMED, REPORT, REASON, REJECTED, CALL_UNDER, DRAIN_UNDER, END_UNDER, N_HOOKS };
 
 struct Engine
@@ -49,17 +49,17 @@ struct Engine
   JS::Heap<JSObject *> global;
   JS::Heap<JSObject *> hooks[(size_t) Hook::N_HOOKS];
 
-  /* Where it is not exact: the states of tasks whose promises are pending, by their numbers, which the stack tells.  The reactions of
-   * those promises hold the states; here the collector may take them. */
+  /* If it is not exact: the states of tasks whose promises are pending, by their numbers, which are found on the stack.  The
+   * reactions of those promises hold the states; the collector may clear them here. */
   std::unordered_map<double, JS::Heap<JSObject *>> pending;
 
   JS::Heap<JS::Value> current; /* as above */
-  int depth;                   /* the depth of main loops at which it is current */
-  int call_depth;              /* that at which a table calls the function of a task, or 0 */
-  bool reports;                /* whether the overrides have rejections to report when the tasks that run have */
-  Running *running;            /* the tasks that run, from the innermost on: table.cpp's */
+  int depth;                   /* the depth of main loops at which the state is current */
+  int call_depth;              /* the depth at which a table calls the function of a task, or 0 */
+  bool reports;                /* whether the overrides have rejections to report after the running tasks */
+  Running *running;            /* the running tasks, starting with the innermost: table.cpp's */
   std::vector<Table *> tables;
-  JS::Heap<JSObject *> last_binding, last_signal, last_handle; /* fast.cpp's: what the last look-up was for, and has found */
+  JS::Heap<JSObject *> last_binding, last_signal, last_handle; /* fast.cpp's: the last look-up and its result */
   std::vector<JSString *> words; /* fast.cpp's: pinned, so that no collection moves or frees them */
 
   explicit Engine (JSContext *cx, GjsContext *context);
@@ -75,7 +75,7 @@ struct Engine
   void report_rejections ();
 };
 
-/* Sets what is current, and sets back what was. */
+/* Sets the current state, and restores the previous one. */
 class Scope
 {
  public:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fast.cpp: posting and yielding in one native function */
+/* fast.cpp: posts and yields in one native function */
 
 #include "fast.h"
 
@@ -19,7 +19,7 @@
 
 namespace PrioGjs {
 
-/* The data of such a function. */
+/* The slots of such a function. */
 enum { TABLE, RECEIVER, FUNCTION, HANDLE_OF, OTHERS, N_SLOTS = OTHERS + 2 };
 
 static constexpr JSClass binding_class = { "PrioSchedBinding", JSCLASS_HAS_RESERVED_SLOTS (N_SLOTS) };
@@ -30,7 +30,7 @@ binding_of (const JS::CallArgs &args)
   return &js::GetFunctionNativeReserved (&args.callee (), 0).toObject ();
 }
 
-/* The table's object if it is called for its receiver, and there is a context; or NULL. */
+/* Returns the table's object if the function is called on its receiver, and there is a context; or NULL. */
 static JSObject *
 table_for_call (const JS::CallArgs &args)
 {
@@ -43,7 +43,8 @@ table_for_call (const JS::CallArgs &args)
   return &object.toObject ();
 }
 
-/* Whether the function itself has to see @callback, by what that inherits from.  This may call a proxy's handler. */
+/* Returns whether the overrides' function has to handle @callback, by its prototype.  This may call a proxy's
+ * handler. */
 static bool
 is_other (JSContext *cx, const JS::CallArgs &args, JS::HandleObject callback, bool *result)
 {
@@ -68,7 +69,7 @@ call_function (JSContext *cx, const JS::CallArgs &args)
   return JS::Call (cx, self, function, JS::HandleValueArray (args), args.rval ());
 }
 
-/* The names of options, and from FIRST_NICK on the nicks of priorities; and names that the overrides use. */
+/* The names of options and, from FIRST_NICK on, the nicks of priorities; and names that the overrides use. */
 enum { PRIORITY, SIGNAL, DELAY, NAME, TIMEOUT, TAKES_TURNS, FIRST_NICK, KEEPER = FIRST_NICK + PRIO_TASK_PRIORITY_USER_BLOCKING, N_PENDING, N_WORDS };
 
 static bool
@@ -90,7 +91,7 @@ find_words (Engine *engine)
   return true;
 }
 
-/* The number of a priority's nick, which is most often a literal, or 0. */
+/* Returns the number of a priority's nick, which is mostly a literal, or 0. */
 static guint
 priority_of (Engine *engine, JS::HandleValue value)
 {
@@ -112,7 +113,7 @@ priority_of (Engine *engine, JS::HandleValue value)
   return 0;
 }
 
-/* The value of a member that @options has or inherits, if it can be had without calling anything; or undefined. */
+/* Gets a member that @options has or inherits, if that is possible without calling any function; or undefined. */
 static bool
 get_member (Engine *engine, JS::HandleObject options, int name, JS::MutableHandleValue value)
 {
@@ -129,7 +130,7 @@ get_member (Engine *engine, JS::HandleObject options, int name, JS::MutableHandl
   return descriptor.isNothing () || descriptor->isDataDescriptor ();
 }
 
-/* Whether @options is as of a literal: nobody can tell that it has been looked at. */
+/* Returns whether @options is a plain object: reading it has no side effect. */
 static bool
 is_literal (JSContext *cx, JS::HandleObject options)
 {
@@ -138,7 +139,7 @@ is_literal (JSContext *cx, JS::HandleObject options)
   return prototype && JS::GetClass (options) == JS::GetClass (prototype) && JS_GetPrototype (cx, options, &from) && from == prototype;
 }
 
-/* Whether the native part may keep what is posted with @handle: its signal is not aborted, and the overrides keep nothing of it. */
+/* Returns whether the native part may keep tasks with @handle: its signal is not aborted, and the overrides keep no task of it. */
 static bool
 may_keep (Engine *engine, JSObject *handle)
 {
@@ -147,7 +148,8 @@ may_keep (Engine *engine, JSObject *handle)
   return !g_cancellable_is_cancelled (handle_signal (handle)) && handle_is_alone (engine->cx, handle, n_pending);
 }
 
-/* The handle of @signal, which the overrides find, or NULL.  Most posts have the signal of the last. */
+/* Returns the handle of @signal, which the overrides find, or NULL.  Most posts have the same signal as the last
+ * one. */
 static JSObject *
 find_handle (Engine *engine, const JS::CallArgs &args, JS::HandleValue signal)
 {
@@ -173,7 +175,7 @@ struct Options
   explicit Options (JSContext *cx) : handle (cx) {}
 };
 
-/* Reads the options at @n_args.  Returns false if the function itself has to see them. */
+/* Reads the options at @n_args.  Returns false if the overrides' function has to handle them. */
 static bool
 read_options (Engine *engine, const JS::CallArgs &args, unsigned n_args, Options *read)
 {
@@ -232,7 +234,8 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* The handle of the state of the running code, if the native part may keep what follows its yield; or NULL. */
+/* Returns the handle of the running code's state, if the native part may keep the continuation of its yield; or
+ * NULL. */
 static JSObject *
 handle_here (Engine *engine)
 {

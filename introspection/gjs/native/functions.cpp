@@ -19,7 +19,7 @@
 
 namespace PrioGjs {
 
-/* The object that owns the engine. */
+/* Frees the object that owns the engine. */
 static void
 finalize (JS::GCContext *, JSObject *object)
 {
@@ -31,7 +31,7 @@ static constexpr JSClass engine_class = {
   "PrioSchedEngine", JSCLASS_HAS_RESERVED_SLOTS (1) | JSCLASS_FOREGROUND_FINALIZE, &engine_class_ops
 };
 
-/* The engine of the function that is called, or NULL with an exception. */
+/* Returns the engine of the called function, or NULL with an exception. */
 static Engine *
 engine_of (JSContext *cx, const JS::CallArgs &args)
 {
@@ -44,7 +44,7 @@ engine_of (JSContext *cx, const JS::CallArgs &args)
   return nullptr;
 }
 
-/* The table that is given first, or NULL with an exception. */
+/* Returns the table that is the first argument, or NULL with an exception. */
 static Table *
 get_table (JSContext *cx, const JS::CallArgs &args)
 {
@@ -75,7 +75,7 @@ state (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* isCallback () → whether the code is part of a function that a table calls, and no reaction */
+/* isCallback () → whether the running code is part of a function that a table calls, and not of a reaction */
 static bool
 is_callback (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -88,7 +88,7 @@ is_callback (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* runAs (state, callback): calls it while that state is current. */
+/* runAs (state, callback): calls callback while state is current. */
 static bool
 run_as (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -132,7 +132,7 @@ settle (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* isHandled (promise) → whether somebody has looked at it, as far as the engine knows */
+/* isHandled (promise) → whether the promise has a handler, as far as the engine knows */
 static bool
 is_handled (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -143,7 +143,7 @@ is_handled (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* siteOf (promise) → the stack where it was made, as a string */
+/* siteOf (promise) → the stack where the promise was made, as a string */
 static bool
 site_of (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -159,7 +159,7 @@ site_of (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* reportAfterTasks (): calls the hook when the tasks that run have run, if a table calls them */
+/* reportAfterTasks (): calls the hook after the running tasks, if a table calls them */
 static bool
 report_after_tasks (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -194,7 +194,7 @@ set_hooks (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* newTable ([states of its plain tasks]) → the object for the table of the runner that has been made */
+/* newTable ([states of its plain tasks]) → the object for the table of the last new runner */
 static bool
 new_table (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -211,7 +211,7 @@ new_table (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* runTable (table, id): runs the task id and the tasks that follow it, where the overrides have been called for that. */
+/* runTable (table, id): runs the task id and the tasks after it, when the runner has called the overrides. */
 static bool
 run_table (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -247,7 +247,7 @@ new_handle (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* The controller of the handle that is given first, or NULL with an exception. */
+/* Returns the controller of the handle that is the first argument, or NULL with an exception. */
 static PrioTaskController *
 get_controller (JSContext *cx, const JS::CallArgs &args)
 {
@@ -259,7 +259,7 @@ get_controller (JSContext *cx, const JS::CallArgs &args)
   return controller;
 }
 
-/* abort (handle), where the handle has a controller of its own; and so the next two */
+/* abort (handle), for a handle with its own controller, like the next two */
 static bool
 abort_controller (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -333,7 +333,8 @@ return_array (JSContext *cx, const JS::CallArgs &args, const JS::RootedValueVect
   return true;
 }
 
-/* takeRejected (table) → the numbers of tasks that their signals have aborted, each to be taken, or undefined */
+/* takeRejected (table) → the numbers of tasks that aborts of their signals have rejected, each to be taken, or
+ * undefined */
 static bool
 take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -356,7 +357,7 @@ take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
   return return_array (cx, args, numbers);
 }
 
-/* takeTask (table, id) → [promise, state, owner] of a task with a signal, whose number is free from now on */
+/* takeTask (table, id) → [promise, state, owner] of a task with a signal; frees its number */
 static bool
 take_task (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -368,7 +369,7 @@ take_task (JSContext *cx, unsigned argc, JS::Value *vp)
          return_array (cx, args, taken);
 }
 
-/* getRunning (owner) → the promises of the tasks that run, and that an abort of the owner's signal may reject */
+/* getRunning (owner) → the promises of running tasks that an abort of the owner's signal may reject */
 static bool
 get_running (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -379,14 +380,14 @@ get_running (JSContext *cx, unsigned argc, JS::Value *vp)
   return engine != nullptr && engine_get_running (engine, args.get (0), &taken) && return_array (cx, args, taken);
 }
 
-/* The number of a state that is given first, or 0, which no state has. */
+/* Returns the number of a state, the first argument, or 0, which no state has. */
 static double
 number_in (const JS::CallArgs &args)
 {
   return args.get (0).isNumber () ? args[0].toNumber () : 0;
 }
 
-/* setPending (number, state): the task's promise is pending, or if the state is null, it is not any more. */
+/* setPending (number, state): notes that the task's promise is pending or, if the state is null, no longer. */
 static bool
 set_pending (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -404,7 +405,8 @@ set_pending (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* getPending (number) → the state with that number, or null if its task is not pending, or nothing holds it */
+/* getPending (number) → the state with that number, or null if its task is not pending or the state has been
+ * collected */
 static bool
 get_pending (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -418,7 +420,7 @@ get_pending (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* countPending () → how many states there are */
+/* countPending () → the number of pending states */
 static bool
 count_pending (JSContext *cx, unsigned argc, JS::Value *vp)
 {

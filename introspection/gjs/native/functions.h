@@ -7,7 +7,7 @@
 
 namespace PrioGjs {
 
-/* Defines them in @target, which owns the engine from then on. */
+/* Defines the functions in @target, which then owns the engine. */
 bool functions_define (JSContext *cx, GjsContext *context, JS::HandleObject target);
 
 } // namespace PrioGjs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* handle.cpp: signals of tasks, as the tables know them */
+/* handle.cpp: handles of task signals, for the tables */
 
 #include "handle.h"
 
@@ -16,7 +16,7 @@ namespace PrioGjs {
 /* The slots. */
 enum { SIGNAL, CONTROLLER, PRIORITY, STATE, OWNER, RECORD, N_SLOTS };
 
-/* The bytes of the library's memory that a controller with a task keeps, so that the collector knows when to begin. */
+/* Estimate of a controller's memory, with a task, in bytes, so that the collector knows when to start. */
 static constexpr size_t CONTROLLER_SIZE = 512;
 
 static thread_local GCancellable *offered_signal;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* job-queue.cpp: the state of every reaction */
+/* job-queue.cpp: gives every reaction its state */
 
 #include "job-queue.h"
 
@@ -17,7 +17,7 @@ namespace PrioGjs {
 /* The slots of the function that a job is queued in. */
 enum { JOB, STATE };
 
-/* A function that is called a second time does nothing: its slots are empty, or it has another job already, which it runs. */
+/* A second call of the function does nothing: its slots are empty, or it has another job already, which it runs. */
 static bool
 run_job (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -42,7 +42,7 @@ run_job (JSContext *cx, unsigned argc, JS::Value *vp)
   return JS::Call (cx, JS::UndefinedHandleValue, job, JS::HandleValueArray::empty (), args.rval ());
 }
 
-/* Objects of other compartments would have to be wrapped: what runs there has no state. */
+/* Objects of other compartments would have to be wrapped, so code there has no state. */
 bool
 JobQueue::getHostDefinedData (JSContext *cx, JS::MutableHandle<JSObject *> data) const
 {
@@ -80,7 +80,7 @@ JobQueue::function_for (JSContext *cx, JS::HandleObject job, JS::HandleObject st
   return function;
 }
 
-/* The data of GJS's own queue is a global object. */
+/* The data of a job of GJS's own queue is a global object. */
 bool
 JobQueue::enqueuePromiseJob (JSContext *cx, JS::HandleObject promise, JS::HandleObject job, JS::HandleObject allocation_site,
                              JS::HandleObject data)
@@ -122,7 +122,7 @@ JobQueue::isDrainingStopped () const
   return m_engine->gjs_queue->isDrainingStopped ();
 }
 
-/* Code of the debugger that runs while the program stands is not part of a task. */
+/* Code of the debugger that runs while the program is stopped is not part of a task. */
 class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
 {
  public:
@@ -143,7 +143,7 @@ class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
   JS::PersistentRootedValue m_current;
 };
 
-/* The method of another queue can be named only if a derived class has made it public. */
+/* This method of another queue can be called only if a derived class has made it public. */
 struct OpenJobQueue : JS::JobQueue
 {
   using JS::JobQueue::saveJobQueue;

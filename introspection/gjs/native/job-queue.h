@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* job-queue.h: the state of every reaction
+/* job-queue.h: gives every reaction its state
  *
  * The engine asks its job queue for host-defined data when a reaction is registered, at the `await` or `.then ()`, and gives it
- * back with the job: HTML's HostMakeJobCallback, which the draft patches (§4.1.6).  So a state belongs to the code that
- * awaits, and crosses any promise, whoever settles it.
+ * back with the job: HTML's HostMakeJobCallback, which the draft patches (§4.1.6).  So a state belongs to the code that awaits,
+ * and crosses any promise, whatever code settles it.
  *
- * Everything else is GJS's queue's: this one passes all on.  A job that has a state is given to it within a function, which
- * makes the state current while the job runs.
+ * All other calls are passed to GJS's queue.  A job that has a state is queued there inside a function, which makes the state
+ * current while the job runs.
  */
 
 #pragma once
@@ -38,7 +38,7 @@ class JobQueue final : public JS::JobQueue
   js::UniquePtr<SavedJobQueue> saveJobQueue (JSContext *cx) override;
 
  private:
-  /* As many as are kept; the collector gets those beyond. */
+  /* How many of them are kept; the collector frees the others. */
   static constexpr size_t MAX_SPARE = 256;
 
   class Saved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-gjs-engine.cpp: what the overrides for GJS call by introspection */
+/* prio-sched-gjs-engine.cpp: functions that the overrides for GJS call by introspection */
 
 #define PRIO_SCHED_GJS_ENGINE_EXPORT __attribute__ ((visibility ("default"))) extern
 
@@ -19,18 +19,18 @@
 #include "prio-sched-gjs-made-for.h"
 #include "table.h"
 
-/* The native functions, as the overrides know them: another number if they change. */
+/* The version of the native functions' interface; it grows when they change. */
 #define INTERFACE 9
 
 static_assert (PRIO_SCHED_GJS_ENGINE_MADE_FOR == MOZJS_MAJOR_VERSION, "the typelib would name another engine");
 
-/* The tests say another. */
+/* The tests set another one. */
 #ifndef PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR
 #define PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR PRIO_SCHED_GJS_ENGINE_MADE_FOR
 #endif
 
-/* Nothing of SpiderMonkey is linked to, so GJS's is the only one of the process; but it may be another version than the
- * headers that this was built with.  The overrides look at the typelib first, where they can tell which one GJS has. */
+/* SpiderMonkey is not linked to, so GJS's is the only one of the process; but its version may differ from the headers
+ * of this build.  The overrides look at the typelib first, where they can find out which one GJS has. */
 static gboolean
 is_my_engine (void)
 {
@@ -43,7 +43,7 @@ is_my_engine (void)
   return FALSE;
 }
 
-/* Whether what the context keeps for its embedder is the job queue of GJS, as it has been since GJS 1.62. */
+/* Returns whether the context's private data is the job queue of GJS, as it has been since GJS 1.62. */
 static gboolean
 has_job_queue_of_gjs (JSContext *cx)
 {
@@ -55,7 +55,7 @@ has_job_queue_of_gjs (JSContext *cx)
          queue_info.dli_fbase == gjs_info.dli_fbase;
 }
 
-/* The value of the property @name of the global object of the code that runs in @cx, or NULL. */
+/* Returns the property @name of the global object of the code that runs in @cx, or NULL. */
 static JSObject *
 get_target (JSContext *cx, const char *name)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-gjs-engine.h: what the overrides for GJS call by introspection
+/* prio-sched-gjs-engine.h: functions that the overrides for GJS call by introspection
  *
- * Everything else is native functions, which they call directly.  See engine.h.
+ * The overrides call all other functions natively.  See engine.h.
  */
 
 #pragma once
@@ -16,13 +16,14 @@ G_BEGIN_DECLS
 
 /**
  * PrioSchedGjsEngineGain:
- * @PRIO_SCHED_GJS_ENGINE_GAIN_NONE: nothing: it cannot be used here
+ * @PRIO_SCHED_GJS_ENGINE_GAIN_NONE: the native part cannot be used here
  * @PRIO_SCHED_GJS_ENGINE_GAIN_SPEED: tasks are fast
- * @PRIO_SCHED_GJS_ENGINE_GAIN_STATE: and state crosses every promise
+ * @PRIO_SCHED_GJS_ENGINE_GAIN_STATE: tasks are fast, and state crosses every promise
  *
- * What the overrides gain.
+ * The abilities that the native part adds to the overrides.
  *
- * Looking up its type tells them whether the library is there at all: GJS 1.90 ends the program if a function is called that is not.
+ * By looking up this type the overrides find out whether the library can be loaded: GJS 1.90 ends the program if a missing function
+ * is called.
  */
 typedef enum
 {
@@ -39,11 +40,10 @@ GType                  prio_sched_gjs_engine_gain_get_type (void) G_GNUC_CONST;
  * @name: the name of a property of the caller's global object
  * @version: which native functions the caller knows
  *
- * Defines the native functions in the object that the caller has put into the property @name of its global object, which is
- * also how the caller's context is found.
+ * Defines the native functions in the property @name of the caller's global object, an object that the caller has put
+ * there; the property also identifies the caller's context.
  *
- * Returns: what is gained: nothing if this was built for another SpiderMonkey than the one of the process, or for
- *   other overrides
+ * Returns: the abilities: none if this was built for another SpiderMonkey than the process has, or for other overrides
  */
 PRIO_SCHED_GJS_ENGINE_EXPORT
 PrioSchedGjsEngineGain prio_sched_gjs_engine_open          (const char    *name,
@@ -53,7 +53,7 @@ PrioSchedGjsEngineGain prio_sched_gjs_engine_open          (const char    *name,
  * prio_sched_gjs_engine_new_runner:
  * @scheduler: a scheduler
  *
- * Makes a runner, whose tasks are in the next table that the caller makes.
+ * Makes a runner for the next table that the caller makes.
  *
  * Returns: (transfer full): a runner
  */
@@ -64,7 +64,7 @@ PrioRunner            *prio_sched_gjs_engine_new_runner    (PrioScheduler *sched
  * prio_sched_gjs_engine_offer_signal:
  * @signal: a signal
  *
- * Gives the signal for the next handle that the caller makes, at once.
+ * Passes the signal for the next handle, which the caller makes right after this.
  */
 PRIO_SCHED_GJS_ENGINE_EXPORT
 void                   prio_sched_gjs_engine_offer_signal  (GCancellable  *signal);
@@ -72,7 +72,7 @@ void                   prio_sched_gjs_engine_offer_signal  (GCancellable  *signa
 /**
  * prio_sched_gjs_engine_take_controller:
  *
- * Takes the controller that the caller has offered, just now.
+ * Takes the controller that the caller has just offered.
  *
  * Returns: (transfer none) (nullable): a controller
  */

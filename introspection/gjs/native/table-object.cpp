@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* table-object.cpp: posting, and the object that the overrides have for a table */
+/* table-object.cpp: posts tasks, and wraps a table in an object for the overrides */
 
 #include "handle.h"
 #include "table.h"
@@ -73,8 +73,8 @@ table_in (JSObject *object)
   return JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
 }
 
-/* The overrides' answer where the engine is not exact: true for the code of no task, or undefined if the library has to
- * know. */
+/* Asks the overrides, if the engine is not exact: true if the running code belongs to no task, or undefined if the
+ * library has to be asked. */
 static JS::Value
 ask_overrides (Engine *engine)
 {
@@ -125,7 +125,7 @@ table_may_post (Engine *engine)
   return false;
 }
 
-/* The main context has gone, or another thread has cancelled the signal just now. */
+/* Rejects a task: the main context has gone, or another thread has just cancelled the signal. */
 static void
 reject (Table *table, guint id)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* table.cpp: tasks that need nothing but a callback and a priority or a signal, by the numbers that identify them in the library */
+/* table.cpp: tasks that have only a callback and a priority or a signal, by their numbers in the library */
 
 #include "handle.h"
 #include "table.h"
@@ -21,7 +21,7 @@
 
 namespace PrioGjs {
 
-/* A table that has had more entries than these gives them back when none is used. */
+/* A larger table shrinks when it is empty. */
 static constexpr size_t MAX_KEPT_ENTRIES = 4096;
 
 void
@@ -91,14 +91,14 @@ Table::state_of (guint id) const
   return entry.priority == PRIO_TASK_PRIORITY_USER_VISIBLE ? JS::NullValue () : states[entry.priority - 1].get ();
 }
 
-/* A task that is run, and is in the table no more. */
+/* A task that is running, and is no longer in the table. */
 struct Running
 {
   Engine *engine;
   Running *outer;
   JS::RootedObject callback, promise;
-  JS::RootedObject handle; /* of its signal, or NULL if none can abort it */
-  JS::RootedValue state;   /* null where it is like none */
+  JS::RootedObject handle; /* handle of its signal, or NULL if none can abort it */
+  JS::RootedValue state;   /* null if it does not differ from no state */
 
   Running (Engine *its_engine, Table *table, guint id)
     : engine (its_engine), outer (its_engine->running), callback (engine->cx, table->entries[id].callback),
@@ -126,7 +126,7 @@ is_promise (JSContext *cx, JS::HandleValue value)
   return object && JS::IsPromiseObject (object);
 }
 
-/* The function `then` of what is not a promise and has one, or undefined. */
+/* Gets the function `then` of a thenable that is not a promise, or undefined. */
 static bool
 get_then (JSContext *cx, JS::HandleValue value, JS::MutableHandleValue then)
 {
@@ -142,14 +142,14 @@ get_then (JSContext *cx, JS::HandleValue value, JS::MutableHandleValue then)
   return true;
 }
 
-/* Where the stack has to tell the state, the overrides call the function, run the jobs that it has left, and forget the state. */
+/* If the stack has to identify the state, the overrides call the function, run its jobs, and forget the state. */
 static bool
 is_under (const Running &running)
 {
   return !PRIO_IS_EXACT && !running.state.isNull ();
 }
 
-/* Begins to follow @value, which the task's function has returned, if it is a promise or a thenable. */
+/* Follows @value, which the task's function has returned, if it is a promise or a thenable. */
 static bool
 follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
 {
@@ -168,7 +168,7 @@ follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue ou
 /* The outcome of the task's function. */
 struct Outcome
 {
-  JS::RootedValue value, promised; /* what follows a promise, or undefined */
+  JS::RootedValue value, promised; /* the promise that follows a returned one, or undefined */
   bool rejects = false;
 
   explicit Outcome (JSContext *cx) : value (cx), promised (cx) {}
@@ -237,7 +237,7 @@ get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reas
     engine_report (engine->cx, "There is no reason");
 }
 
-/* Ends the task.  After that its signal can no longer abort it. */
+/* Ends the task.  Later, its signal can no longer abort it. */
 void
 Table::settle_task (Running *running, Outcome *outcome)
 {
@@ -285,7 +285,7 @@ Table::run_task (Running *running)
   return e->cx != nullptr;
 }
 
-/* Returns FALSE if nothing may run any more. */
+/* Runs an entry.  Returns FALSE if no more code may run. */
 bool
 Table::run_entry (guint id)
 {
@@ -307,13 +307,13 @@ Table::run (guint id)
 
   while (id != 0 && id < entries.size () && run_entry (id))
     id = prio_runner_next ();
-  /* Where no job was queued: the engine's weak references and finalization registries. */
+  /* If no job was queued, clears the engine's weak references and finalization registries. */
   if (e->cx != nullptr)
     js::RunJobs (e->cx);
 }
 
-/* No collection can be going on: what runs a main context has come from GLib or from JavaScript, and GJS calls neither from a
- * finalizer.  Where the overrides know the current state, they call run(). */
+/* No collection can be running: GLib or JavaScript has called the code that runs a main context, and GJS calls neither from a
+ * finalizer.  If the overrides know the current state, they call run(). */
 void
 Table::begin (guint id)
 {
@@ -390,8 +390,8 @@ table_free (Table *table)
   delete table;
 }
 
-/* The library does not call the runner's function any more.  Entries that are left in the table are let go here, or, on another thread, as
- * soon as the context's own thread makes a table. */
+/* The library no longer calls the runner's function.  Remaining entries are released here or, on another thread, when the context's own
+ * thread next makes a table. */
 static void
 table_closed (gpointer data)
 {
@@ -449,7 +449,7 @@ run_table (guint id, gpointer data)
   static_cast<Table *> (data)->begin (id);
 }
 
-/* FILE:LINE of the function, or NULL if it is none of the program's. */
+/* Returns FILE:LINE of the function, or NULL if it does not belong to the program. */
 static char *
 place_of (JSContext *cx, JS::HandleObject callback)
 {
@@ -461,7 +461,7 @@ place_of (JSContext *cx, JS::HandleObject callback)
   return file != nullptr ? g_strdup_printf ("%s:%u", file, JS_GetScriptBaseLineNumber (cx, script)) : nullptr;
 }
 
-/* The name of the function; if it has none, its place; or NULL. */
+/* Returns the name of the function; if it has none, its place; or NULL. */
 static char *
 name_of (JSContext *cx, JS::HandleObject callback)
 {
@@ -482,7 +482,7 @@ name_of (JSContext *cx, JS::HandleObject callback)
   return place != nullptr ? g_strdup_printf ("a function (%s)", place) : nullptr;
 }
 
-/* Has the task call a function that runs its own one in a state with that name. */
+/* Makes the task call a new function of that name, which runs the task's function. */
 static void
 set_name (Table *table, guint id, JS::HandleObject callback, const char *name)
 {
@@ -501,7 +501,8 @@ set_name (Table *table, guint id, JS::HandleObject callback, const char *name)
     table->entries[id].callback = &named.toObject ();
 }
 
-/* The name of the task's function, or NULL.  A continuation has none: the overrides have the continuations of a task with a name. */
+/* Returns the name of the task's function, or NULL.  A continuation has none: the overrides keep the continuations of named
+ * tasks. */
 static char *
 get_name (guint id, gpointer data)
 {
@@ -521,7 +522,7 @@ get_name (guint id, gpointer data)
   return name;
 }
 
-/* Made, but no engine's yet. */
+/* The last table that was made; it has no engine yet. */
 static thread_local Table *offered;
 
 PrioRunner *

@@ -1,7 +1,7 @@
 // PrioSched.js: PrioSched in JavaScript
 //
-// GJS calls _init() with the namespace.  The scheduler's methods return promises here,
-// and PrioSched.web has the interfaces of the web.
+// GJS calls _init() with the namespace.  In JavaScript, the scheduler's methods return promises, and PrioSched.web has
+// the interfaces of the web.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -12,13 +12,14 @@ const {Each, newLatest} = imports.overrides._priosched.library.extras;
 const {countAbort, named} = imports.overrides._priosched.core.reasons;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const React = imports.overrides._priosched.library.react;
-// Loaded with this file, before it changes anything: where one cannot be, a copy of the library that is whole can be used.
+// These files are loaded before this one changes anything: if one of them cannot be loaded, another complete copy of the
+// library can still be used.
 const Groups = imports.overrides._priosched.library.groups;
 const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
 const Tasks = imports.overrides._priosched.core.tasks;
 
-const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
+const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities, starting with 1
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
 function toPriority(value) {
@@ -32,7 +33,7 @@ function toPriority(value) {
     return priority;
 }
 
-// Where there has to be one.
+// Converts a priority that is not optional.
 function toGivenPriority(value) {
     const priority = toPriority(value);
     if (priority === UNSET)
@@ -40,7 +41,7 @@ function toGivenPriority(value) {
     return priority;
 }
 
-// GObject's own would tell of a number that nobody has given.
+// GObject's own setter would complain about a number that the program has not passed.
 function definePriority(prototype, what, get) {
     Object.defineProperty(prototype, 'priority', {
         configurable: true,
@@ -61,7 +62,7 @@ function toGivenDelay(value) {
     return Math.trunc(value);
 }
 
-// Names to give instead of a controller, or of a signal of the web's.
+// Suggests what to pass instead of a controller, or of a web signal.
 function hintFor({cancellable, signal}) {
     if (cancellable instanceof Gio.Cancellable)
         return ': give its cancellable';
@@ -102,7 +103,7 @@ function toFlag(value, name) {
     return value === true;
 }
 
-// An integer, where GJS takes anything.
+// Converts to an integer; GJS would accept any value.
 function toInteger(value, max, what) {
     if (typeof value !== 'number' || !(value >= 0) || value > max)
         throw new TypeError(`${named(value)} is not a valid ${what}`);
@@ -125,7 +126,7 @@ function defineProperty(prototype, name, get, set) {
         Object.defineProperty(prototype, alias, {configurable: true, get, set});
 }
 
-// Checks what is given for a property of prototype.
+// Checks values that are set for a property of prototype.
 function checkProperty(prototype, name, convert) {
     const setter = `set_${name}`, set = prototype[setter], getter = `get_${name}`;
     prototype[setter] = function (value) {
@@ -138,7 +139,7 @@ function checkProperty(prototype, name, convert) {
     });
 }
 
-// An object of GObject's, as a signal is, has other properties.
+// A GObject, such as a signal, has unrelated properties.
 function toOptions(value) {
     if (value === undefined || value === null)
         return {};
@@ -149,7 +150,7 @@ function toOptions(value) {
     return value;
 }
 
-// The first look at a class loads the library.
+// Looking up the first class loads the library.
 function classesOf(PrioSched) {
     try {
         const {Scheduler, TaskController, TaskSignal} = PrioSched;
@@ -159,11 +160,11 @@ function classesOf(PrioSched) {
     }
 }
 
-// The methods that take arguments of GLib's only.
+// Checks methods whose arguments are GLib's types only.
 function checkScheduler(Scheduler) {
     const {post} = Scheduler.prototype;
 
-    // Where GJS takes an enumerator it takes anything, and makes a number of it.
+    // GJS would accept any value for an enumerator, and convert it to a number.
     Scheduler.prototype.post = function (priority, callback) {
         return post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
     };
@@ -184,9 +185,9 @@ function checkScheduler(Scheduler) {
     }
 }
 
-// Posts tasks that are promises.  byDefault is the scheduler that has the fast path, which needs no options, once there is a table.  The promise is made in
-// the method itself: see keepResolvers.  The check of the options is an argument: GJS's importer has the names of a file looked up at each
-// use, and an object made by a function does not, which makes a post a quarter faster.
+// Posts tasks that are promises.  byDefault is the scheduler with the fast path, for posts without options, once there is a table.  The promise is
+// made in the method itself: see keepResolvers.  The function that checks options is passed as an argument: GJS's importer looks up the names of a
+// file at each use, but not the members of an object, which makes a post a quarter faster.
 function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
     const {keepResolvers, tableOf} = tasks;
     let byDefault = null, table = null;
@@ -215,14 +216,14 @@ function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPrior
         tasks.hasten('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
     });
 
-    // A task with the steps of the generator that make () returns.  Options: as for post_task (), and progress.
+    // Posts a task that runs the generator that make () returns in steps.  Options: as for post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
         const steps = toSteps(this, make, toOptions(options).progress, tasks);
         return postWith(this, steps, options);
     };
 }
 
-// Yields, and waits that end with one.
+// Adds yields, and waits that end with a yield.
 function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, toPriority, toSignal}) {
     const {keepResolvers, tableOf} = tasks;
     let byDefault = null, table = null;
@@ -238,7 +239,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
 
     function yieldWith(self, options) {
         const {signal = null, priority = null, name, takesTurns} = toOptions(options), turns = toFlag(takesTurns, 'takesTurns');
-        toName(name); // a continuation has none of its own
+        toName(name); // a continuation has no separate name
         const inheritsSignal = signal === 'inherit', inheritsPriority = priority === 'inherit';
         const givenSignal = inheritsSignal ? null : toSignal(signal);
         const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
@@ -252,7 +253,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
         return promise;
     }
 
-    // Waits, and goes on as a continuation: with the signal and the priority of the task, or with given ones.
+    // Waits, and continues the task: with its signal and priority, or with the given ones.
     Scheduler.prototype.sleep = function (delay, options) {
         const {signal = null, priority = null} = toOptions(options);
         const milliseconds = toGivenDelay(delay);
@@ -269,20 +270,20 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
         tasks.hasten('fastYield', Scheduler.prototype, 'yield', byDefault);
     });
 
-    // Settles as promise does, and goes on as a continuation of the current task.
+    // Settles as promise does, and continues the current task.
     Scheduler.prototype.adopt = function (promise) {
         const itsTable = tableOf(this), adopted = new Promise(keepResolvers);
         itsTable.adopt(promise, adopted);
         return adopted;
     };
 
-    // for await (const item of scheduler.each(items)): yields between items, if should_yield () says so.
+    // for await (const item of scheduler.each(items)): yields between items, if should_yield () returns true.
     Scheduler.prototype.each = function (items) {
         return new Each(this, items, tasks.watchAbort);
     };
 }
 
-// Functions that are called in no task.
+// Adds functions that call a callback outside any task.
 function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableOf}) {
     const {cancel_idle_callback: cancelIdle} = Scheduler.prototype;
 
@@ -305,7 +306,7 @@ function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableO
 }
 
 function addLatest({Scheduler, TaskController, TaskSignal}) {
-    // A function that calls job (signal, …) as a task; its next call aborts that one.
+    // Returns a function that calls job (signal, …) as a task; its next call aborts the previous run.
     Scheduler.prototype.latest = function (job, options = undefined) {
         const {priority, signal} = toOptions(options);
         const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
@@ -318,7 +319,7 @@ function addLatest({Scheduler, TaskController, TaskSignal}) {
 }
 
 function refuseThreads({Scheduler, Worker}) {
-    // GJS would end the program where a second thread calls a function of JavaScript's.
+    // GJS would end the program if a second thread called a function of JavaScript.
     for (const name of ['run_in_thread', 'run_in_thread_under', 'run_in_worker']) {
         Scheduler.prototype[name] = function () {
             throw new Error(`${name}(): JavaScript has one thread, and its functions run in no other: post a task that ` +
@@ -334,7 +335,7 @@ function adaptControllers(TaskController, tasks) {
     const {new: newNative} = TaskController, {set_priority: setPriority} = TaskController.prototype;
 
     TaskController.new = priority => newNative.call(TaskController, toGivenPriority(priority));
-    // With a priority, or with properties.
+    // Takes a priority, or properties.
     TaskController.prototype._init = function (values = {}, ...others) {
         const properties = values !== null && typeof values === 'object' ? values : {priority: values};
         const given = properties.priority === undefined ? properties
@@ -356,9 +357,9 @@ function adaptControllers(TaskController, tasks) {
     };
 }
 
-// Where JavaScript has a name of its own.
+// Adds JavaScript's names for members of the library.
 function addNames({Scheduler, Task, TaskGroup, TaskSignal}) {
-    Task.prototype.then = undefined; // a promise that is given a task would call it, for ever
+    Task.prototype.then = undefined; // a promise that is resolved with a task would call it, and never settle
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
     TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
     for (const {prototype} of [Scheduler, TaskSignal, TaskGroup])
@@ -378,8 +379,8 @@ function adaptSignals(TaskSignal) {
     };
     TaskSignal.new_timeout = delay => newTimeout.call(TaskSignal, toGivenDelay(delay));
 
-    // GObject's connect (name, callback), or Gio.Cancellable's, which takes no name.  The
-    // signal is pinned, as handlers are lost with a wrapper that is collected.
+    // Calls GObject's connect (name, callback), or Gio.Cancellable's, which takes no name.  Pins the signal, because
+    // handlers are lost with a wrapper that is collected.
     for (const name of ['connect', 'connect_after']) {
         const connect = TaskSignal.prototype[name];
         TaskSignal.prototype[name] = function (...args) {
@@ -421,9 +422,10 @@ function _init() {
     PrioSched.AbortError = AbortError;
     Groups.make(PrioSched, tasks, convert);
 
-    // The abilities of the native part: 'none', 'speed', or 'state' too: then state crosses every promise.
+    // The abilities of the native part: 'none', 'speed', or 'state', which includes speed: then state crosses every
+    // promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
-    let web = null; // loaded when somebody asks for it
+    let web = null; // loaded at its first use
     Object.defineProperty(PrioSched, 'web', {configurable: true, enumerable: true, get() {
         if (web === null) {
             const Web = imports.overrides._priosched.web.web;

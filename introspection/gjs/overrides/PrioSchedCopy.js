@@ -1,7 +1,7 @@
 // PrioSchedCopy.js: loads the copy of the library that a program or an extension brings along (manual/shipping.md)
 //
-// A copy is looked at before GJS is: its namespace belongs to the first that GJS finds, whether it can be loaded or not, and no other
-// extension could use its own then.
+// A copy is checked before GJS loads it: GJS keeps the first namespace that it finds, even if it cannot be loaded, and no other
+// extension could then use its own copy.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -13,8 +13,8 @@ const LIBRARY = 'libprio-sched-1.so.1';
 const TYPELIB = 'PrioSched-1.typelib';
 const BINDING = ['PrioSchedGjs-1.typelib', 'libprio-sched-gjs-1.so.1'];
 
-const HEADER = 20;     // bytes of ELF that tell for which processor it is
-const START = 0x40000; // bytes in which the names of versions are
+const HEADER = 20;     // bytes of ELF that identify the processor
+const START = 0x40000; // bytes that contain the names of symbol versions
 
 function startOf(path) {
     const stream = Gio.File.new_for_path(path).read(null);
@@ -28,7 +28,7 @@ function textOf(path) {
     return new TextDecoder().decode(Gio.File.new_for_path(path).load_contents(null)[1]);
 }
 
-// The newest minor version of glibc that is named in it, or 0.
+// Returns the newest minor version of glibc that the file names, or 0.
 function glibcOf(start) {
     return Math.max(0, ...Array.from(start.matchAll(/GLIBC_2\.(\d+)/g), match => Number(match[1])));
 }
@@ -38,12 +38,12 @@ function systemGlibc() {
     return path ? glibcOf(startOf(path)) : 0;
 }
 
-// Why a library cannot be loaded in this process, or null.
+// Returns why a library cannot be loaded in this process, or null.
 function whyUnusable(path) {
     const start = startOf(path), own = startOf('/proc/self/exe');
     if (!start.startsWith('\x7fELF'))
         return 'is not a library';
-    // The class and the order of bytes, and the processor.
+    // The class, the byte order, and the processor.
     if (start.slice(4, 6) !== own.slice(4, 6) || start.slice(HEADER - 2, HEADER) !== own.slice(HEADER - 2, HEADER))
         return 'is for another kind of processor';
     const needed = glibcOf(start), present = systemGlibc();
@@ -58,23 +58,24 @@ function checkLibrary(folder) {
         throw new Error(`its ${LIBRARY} ${why}`);
 }
 
-// Throws if text, which is an override's, has nothing in it or an error of syntax.
+// Throws if text, an override's, is empty or has a syntax error.
 function checkText(file, text) {
     if (text.trim() === '')
         throw new Error(`its ${file} is empty`);
     try {
-        new Function(text); // which does not run it
+        new Function(text); // parses it without running it
     } catch (error) {
         throw new Error(`its ${file} has an error: ${error.message}`);
     }
 }
 
-// Where the override is that imports.overrides has by that name, which may be in a folder: _priosched.core.tasks.
+// Returns the path of the override that imports.overrides has by that name, which may include folders:
+// _priosched.core.tasks.
 function fileOf(name) {
     return `overrides/${name.replaceAll('.', '/')}.js`;
 }
 
-// The texts of the overrides, by their names: PrioSched, and all that these need.
+// Returns the texts of the overrides, by name: PrioSched, and all that it imports.
 function readOverrides(folder) {
     const texts = new Map(), names = ['PrioSched'];
     for (const name of names) {
@@ -92,7 +93,8 @@ function readOverrides(folder) {
     return texts;
 }
 
-// The folders that have overrides of these names, by the names of their importers, each after the folder that it is in.
+// Returns the folders that contain overrides of these names, by the names of their importers; a folder comes after its
+// parent.
 function foldersOf(names) {
     const folders = new Set(['']);
     for (const name of names) {
@@ -103,13 +105,13 @@ function foldersOf(names) {
     return folders;
 }
 
-// The member of imports.overrides with that name.
+// Returns the member of imports.overrides with that name.
 function find(name) {
     return name.split('.').filter(part => part !== '').reduce((importer, part) => importer[part], imports.overrides);
 }
 
-// Has GJS look for these overrides in folder first.  Returns a function that undoes it.  The importer of a folder keeps the places that
-// there were when it was made, perhaps for another copy.
+// Makes GJS look for these overrides in folder first.  Returns a function that undoes it.  The importer of a folder keeps the search
+// path from when it was made, perhaps for another copy.
 function lookIn(folder, names) {
     const added = [];
     for (const name of foldersOf(names)) {
@@ -121,7 +123,7 @@ function lookIn(folder, names) {
     return () => added.forEach(({searchPath, path}) => searchPath.splice(searchPath.indexOf(path), 1));
 }
 
-// Loads them, which changes nothing yet.  GJS keeps each that has been loaded, also if another copy has failed then.
+// Loads them, which changes nothing yet.  GJS keeps each loaded file, even if another file of the copy fails to load.
 function loadOverrides(folder, texts) {
     for (const [name, text] of texts) {
         const {__file__: path} = find(name);
@@ -130,7 +132,8 @@ function loadOverrides(folder, texts) {
     }
 }
 
-// Gives the namespace what its overrides give it, if GJS has not found or not loaded them where somebody else asked for it.
+// Adds the overrides' members to the namespace, if GJS did not find or load the overrides when the namespace was first
+// imported.
 var complete = function complete(namespace) {
     if (namespace.nativePart === undefined)
         imports.overrides.PrioSched._init.call(namespace);
@@ -166,7 +169,7 @@ function use(folder) {
     }
 }
 
-// The namespace of the copy in folder, or of another copy that has been loaded before.
+// Returns the namespace of the copy in folder, or of another copy that has been loaded before.
 var load = function load(folder) {
     if (isLoaded())
         return imports.gi.PrioSched;

@@ -1,10 +1,8 @@
-// constants.js: numbers of the library's, as GJS gives and takes them
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// constants.js: the library's numbers, in the form in which GJS passes them
 
 /* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER, MAX_SHARED_SLICE */
 
-// PrioSched.TaskPriority, and none
+// PrioSched.TaskPriority, and a number for none
 var UNSET = 0;
 var BACKGROUND = 1;
 var USER_VISIBLE = 2;

@@ -1,6 +1,7 @@
-// native.js: the native part, where it is there
+// native.js: loads the native part, if it is installed
 //
-// Where the engine lets it, it also knows the state of each job: each reaction has the state of the code that registered it.
+// If the engine supports it, the native part also knows the state of each job: each reaction has the state of the code that
+// registered it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -8,13 +9,13 @@
 
 const {GLib} = imports.gi;
 
-// The native part refuses if it was not made for these overrides.
+// The native part refuses to load if it was not made for this version of the interface.
 const INTERFACE = 9;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';
 
-// The SpiderMonkey of this process, or 0 if nobody knows.
+// Returns the version of SpiderMonkey in this process, or 0 if it cannot be found.
 function findEngine() {
     try {
         const [, maps] = GLib.file_get_contents('/proc/self/maps');
@@ -24,7 +25,8 @@ function findEngine() {
     }
 }
 
-// Whether the native part is for the SpiderMonkey of this process.  A library for another one may not be loadable.
+// Returns whether the native part is for the SpiderMonkey of this process.  A library for another one may not be
+// loadable.
 function isForThisEngine({MADE_FOR: madeFor}) {
     const engine = findEngine();
     if (madeFor === undefined || engine === 0 || engine === madeFor)
@@ -35,7 +37,7 @@ function isForThisEngine({MADE_FOR: madeFor}) {
     return false;
 }
 
-// The namespace, or null if it or its library is not there, or is for another engine.
+// Returns the namespace, or null if it or its library is missing, or is for another engine.
 function find() {
     try {
         imports.gi.versions.PrioSchedGjsEngine = '1';
@@ -48,7 +50,7 @@ function find() {
     }
 }
 
-// The native functions, or null.  PRIO_SCHED_NATIVE=0 in the environment goes without them.
+// Returns the native functions, or null.  With PRIO_SCHED_NATIVE=0 in the environment they are not used.
 function open() {
     const PrioSchedGjsEngine = GLib.getenv('PRIO_SCHED_NATIVE') === '0' ? null : find();
     if (PrioSchedGjsEngine === null)

@@ -1,6 +1,4 @@
-// aborts.js: rejects the promises of aborted tasks, as many at a time as nobody feels
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// aborts.js: rejects the promises of aborted tasks, in slices too short to notice
 
 /* exported Aborts */
 
@@ -18,7 +16,7 @@ var Aborts = class Aborts {
         this.#results = results;
     }
 
-    // Called where something is aborted, before its tasks are rejected.
+    // Called when a signal is aborted, before its tasks are rejected.
     begin(reason) {
         this.#slice.begin();
         this.#results.unhandled.begin(reason);
@@ -26,7 +24,7 @@ var Aborts = class Aborts {
 
     #isLate() {
         const results = this.#results, slice = this.#slice;
-        // Promises that are settled at once have no reactions yet that a slice could measure.
+        // Promises that are settled at once have no reactions yet, so a slice could not measure them.
         const {isShort} = slice;
         if (!results.isLate && ((slice.isOver() && !isShort) || (this.#native !== null && slice.isLong)))
             results.delay();

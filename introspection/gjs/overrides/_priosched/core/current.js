@@ -1,7 +1,7 @@
-// current.js: the methods of the library's that ask for the state of the code that calls them
+// current.js: methods of the library that depend on the state of the calling code
 //
-// The library knows the state of what it calls.  Code after an await it does not call, and others' promises settle while
-// it runs a task.  So these ask the overrides, as the methods that return promises do.
+// The library knows the state of callbacks that it calls.  It does not call code after an await, and other promises
+// settle while it runs a task.  So these methods ask the overrides, as the methods that return promises do.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -12,8 +12,8 @@ const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, named, toFunction} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
 
-// Returns a function that returns scheduler, which it does not hold, or null.  GJS 1.74 has no working weak reference, but a
-// binding of GLib's knows its source weakly.
+// Returns a function that returns scheduler, without holding it, or null.  GJS 1.74 has no working weak reference, but a
+// GObject binding holds its source weakly.
 let end = null;
 var linkTo = function linkTo(scheduler) {
     if (!(scheduler instanceof imports.gi.PrioSched.Scheduler))
@@ -23,19 +23,19 @@ var linkTo = function linkTo(scheduler) {
     return () => binding.dup_source();
 };
 
-// The State for one of the library's, or null.
+// Returns the State for a state of the library, or null.
 var stateOf = function stateOf(state, tableOf) {
     if (state === null)
         return null;
     const scheduler = state.dup_scheduler();
     const found = new State(scheduler && tableOf(scheduler), state.get_signal(), state.get_priority());
     found.expiry = undefined;
-    found.number = found.left = 0; // no stack tells of it
+    found.number = found.left = 0; // it has no number on a stack
     found.frame = null;
     return found;
 };
 
-// The options of a continuation by the older draft: each is given, or inherited.
+// Returns the options of a continuation by the older draft: each is given, or inherited.
 var stateToYield = function stateToYield(table, inherited, inheritsSignal, signal, inheritsPriority, priority, takesTurns) {
     const {TaskSignal} = imports.gi.PrioSched;
     if (inheritsSignal && priority === UNSET)
@@ -58,18 +58,18 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, native, runIn, tableOf}) {
     const {yield_async: yieldAsync, yield_finish: yieldFinish} = Scheduler.prototype;
 
-    // Goes on under state, which may be null, with the signal and the priority of inherited.
+    // Continues under state, which may be null, with the signal and the priority of inherited.
     function yieldUnder(scheduler, state, {signal, priority}, callback) {
         const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
         if (signal !== null)
             options.signal = signal;
-        // Without one it is the signal's, and UNSET is not a TaskPriority.
+        // Without a priority, it is the signal's, and UNSET is not a TaskPriority.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
         yieldAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));
     }
 
-    // The result of SchedulingState.get_current (): a state of the overrides.
+    // Represents the result of SchedulingState.get_current (): a state of the overrides.
     class CurrentState {
         #state;
 
@@ -114,18 +114,18 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
     }
     Object.setPrototypeOf(CurrentState.prototype, SchedulingState.prototype);
 
-    // Where the native part calls a function whose state is like none, only the library knows the task.
+    // If the native part calls a function whose state is like none, only the library knows the task.
     const {get_current: getLibraryState} = SchedulingState;
     SchedulingState.get_current = function () {
         const state = currentState() ?? (native?.isCallback() ? stateOf(getLibraryState(), tableOf) : null);
         return state && new CurrentState(state);
     };
 
-    // With a callback, or with options and a callback.
+    // Takes a callback, or options and a callback.
     Scheduler.prototype.yield_async = function (...args) {
         const state = currentState(), callback = args.at(-1);
         if (args.length > 1 || typeof callback !== 'function')
-            yieldAsync.call(this, args.length > 1 ? args[0] : null, callback); // which also says what is wrong
+            yieldAsync.call(this, args.length > 1 ? args[0] : null, callback); // throws for wrong arguments
         else
             yieldUnder(this, state, tableOf(this).stateToInherit(state), callback);
     };

@@ -1,14 +1,12 @@
-// entries.js: things that have numbers, which are used again
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// entries.js: a list with numbers, which are reused
 
 /* exported Entries */
 
 var Entries = class Entries {
-    #entries = [0]; // by number; for a free number, the next free one, or 0
+    #entries = [0]; // by number; for a free number, the next free number, or 0
     #free = 0;      // the first free number, or 0
 
-    // Returns its number, which is not 0.
+    // Adds an entry, and returns its number, which is not 0.
     add(entry) {
         const id = this.#free || this.#entries.length;
         if (id === this.#free)
@@ -21,7 +19,7 @@ var Entries = class Entries {
         return this.#entries[id];
     }
 
-    // Its number is free from now on.
+    // Removes an entry; its number is free from now on.
     take(id) {
         const entry = this.#entries[id];
         this.#entries[id] = this.#free;

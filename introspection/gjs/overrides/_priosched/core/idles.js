@@ -7,7 +7,7 @@
 const {newRunner} = imports.overrides._priosched.core.runner;
 
 var Idles = class Idles {
-    #callbacks = new Map(); // by the numbers that identify them in the library
+    #callbacks = new Map(); // by their numbers in the library
     #results;
     #running;
 
@@ -16,7 +16,7 @@ var Idles = class Idles {
         this.#results = results;
     }
 
-    // The runner for idle callbacks of scheduler, which are called in state.
+    // Returns the runner for idle callbacks of scheduler, which are called in state.
     newRunner(scheduler, state) {
         return newRunner(scheduler, id => this.#run(id, state));
     }

@@ -1,8 +1,8 @@
 // kept.js: tasks that the native part keeps
 //
-// The native part (introspection/gjs/native) posts and runs the tasks that need nothing but a callback and a priority or a signal, and
-// what follows their yields, without a call through introspection.  Where the stack has to tell the state of a task, it calls its function
-// by way of the overrides.  They reject what is aborted.
+// The native part (introspection/gjs/native) posts and runs the tasks that have only a callback and a priority or a signal, and their
+// continuations, without a call through introspection.  If the stack has to identify the state of a task, it calls the task's function
+// through the overrides.  They reject aborted tasks.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -16,7 +16,7 @@ const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const PENDING = {isRejected: false};
 
-// As much of an entry as core/results.js needs: settle (promise, rejects, value) is the native part's.
+// Returns the part of an entry that core/results.js needs: settle (promise, rejects, value) is the native part's.
 function entryOf(settle, promise, state = null) {
     return {
         promise, state, outer: null, name: null, isRejected: false,
@@ -24,11 +24,11 @@ function entryOf(settle, promise, state = null) {
     };
 }
 
-// The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  It keeps none while the overrides keep one of the
-// same signal (may_keep (), in fast.cpp): so the tasks that it keeps were posted before.
+// The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  It keeps none while the overrides keep a task of
+// the same signal (may_keep (), in fast.cpp), so its tasks were posted before theirs.
 class Kept {
     #TaskSignal;
-    #abort; // the library's method, for reasons of any type
+    #abort; // the library's method, which takes reasons of any type
     #aborts;
     #native;
     #table; // the native one
@@ -62,7 +62,7 @@ class Kept {
         this.#aborts.rejectAll(this, this.#native.takeRejected(this.#table) ?? []);
     }
 
-    // The data for the native part to keep a task with signal alone, or null if it is not a signal.
+    // Returns the data for the native part to keep a task that has only signal, or null if it is not a signal.
     handleOf(signal) {
         if (!(signal instanceof Gio.Cancellable))
             return null;
@@ -75,8 +75,8 @@ class Kept {
         return record.handle;
     }
 
-    // For an owner, which keeps the handle: a signal of the library's is made when it is asked for.  priority is its
-    // tasks' priority, which may be UNSET, and current the signal's.
+    // Makes a handle for an owner, which keeps it: the library's signal is made on request. priority is its tasks'
+    // priority, which may be UNSET, and current the signal's.
     handleOfOwner(owner, priority, current) {
         if (owner.handle === null) {
             const signal = owner.controller?.signal ?? null, record = signal && recordOf(signal);
@@ -92,7 +92,7 @@ class Kept {
         return state.keeper;
     }
 
-    // The controller of an owner that has a handle and no controller yet.
+    // Returns the controller of an owner that has a handle and no controller yet.
     controllerOf({aborted, handle, reason}) {
         this.#native.offerController(handle);
         const controller = this.#native.takeController();
@@ -102,7 +102,7 @@ class Kept {
         return controller;
     }
 
-    // Rejects the tasks of an owner, with or without a controller: first the running ones, and then the waiting ones.
+    // Rejects the tasks of an owner, with or without a controller: the running ones first, then the waiting ones.
     abort(owner) {
         const {controller, handle, reason} = owner;
         for (const promise of this.#native.getRunning(owner))
@@ -119,7 +119,7 @@ class Kept {
     }
 }
 
-// Called instead of a callback that is known by its name: it runs in its own state.
+// Called instead of a named callback, which it runs in the task's own state.
 function nameCallback({runIn, running}, callback, name, given) {
     const state = given.named(name);
     const call = () => {
@@ -139,7 +139,8 @@ function nameCallback({runIn, running}, callback, name, given) {
     return Object.defineProperty(call, 'name', {value: name});
 }
 
-// The functions that the native part calls, in its order (Hook, in engine.h).  A state is null where it is like none.
+// The functions that the native part calls, in its order (Hook, in engine.h).  A state is null if it does not differ
+// from none.
 function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
     return {
@@ -173,9 +174,10 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     };
 }
 
-// Returns the table of what the native part keeps, and hasten (), which puts a native function before the method `name` of prototype, for
-// calls on receiver.  handleOf (signal) gives the handle of a signal, or null.  Functions that inherit directly from one of `others` are
-// left to the method.  These are the tasks of scheduler that core/tasks.js need not know; it has a table for all others.
+// Returns the table of the tasks that the native part keeps, and hasten (), which replaces the method `name` of prototype, for calls on
+// receiver, by a native function.  handleOf (signal) gives the handle of a signal, or null.  Functions that inherit directly from one of
+// `others` are left to the method.  The table has the tasks of scheduler that core/tasks.js need not know; that file has a table for all
+// others.
 function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, results, runIn, running}) {
     native.newRunner(scheduler);
     const table = native.newTable(defaultTable.states.slice(BACKGROUND));

@@ -28,11 +28,11 @@ var toFunction = function toFunction(value) {
     return value;
 };
 
-// Reasons of aborts that are not errors of GLib.  The signal that was aborted has the value; dependent signals have a GError, whose code
+// Reasons of aborts that are not errors of GLib.  The aborted signal has the value; dependent signals have a GError, whose code
 // identifies the value here.  A value that refers to such a signal itself is never forgotten.
 const reasons = new Map();
 
-// Forgets the oldest values that no error stands for any more.  A value that is still needed becomes the youngest.
+// Forgets the oldest values that no longer have an error.  A value that is still needed becomes the youngest.
 function forgetReasons() {
     for (const [code, reason] of reasons) {
         reasons.delete(code);
@@ -43,7 +43,7 @@ function forgetReasons() {
     }
 }
 
-// The result of reasonOf (signal).
+// Sets the result of reasonOf (signal).
 var setReason = function setReason(signal, value) {
     signal[REASON] = {value};
 };
@@ -66,12 +66,12 @@ var makeAbort = function makeAbort({prototype: {abort}}) {
     };
 };
 
-// The exception for a GError of the library.
+// Returns the exception for a GError of the library.
 var reasonOfError = function reasonOfError(error) {
     return error.domain === REASON_DOMAIN && reasons.has(error.code) ? reasons.get(error.code).value : error;
 };
 
-// A signal has one reason for all its tasks.
+// Returns the reason, which a signal has for all its tasks.
 var reasonOf = function reasonOf(signal) {
     if (signal[REASON])
         return signal[REASON].value;
@@ -86,25 +86,25 @@ var reasonOf = function reasonOf(signal) {
     return signal[REASON].value;
 };
 
-// How many aborts JavaScript has made: as long as it makes none, nobody who runs has to ask a signal.
+// Number of aborts from JavaScript: as long as it does not change, running code need not ask its signal.
 let nAborts = 0;
 var countAbort = function countAbort() {
     nAborts++;
 };
 
-// Tells once that signal, which may be null, has been aborted.
+// Reports once that signal, which may be null, has been aborted.
 var AbortWatch = class AbortWatch {
     #isCounted;
     #seen = -1;
     #signal;
 
-    // Aborts of GIO's own signals are not counted.
+    // Aborts of plain GIO cancellables are not counted.
     constructor(signal) {
         this.#signal = signal;
         this.#isCounted = signal instanceof imports.gi.PrioSched.TaskSignal;
     }
 
-    // Asked at each step.
+    // Called at each step.
     isNew() {
         if (this.#signal === null || (this.#isCounted && this.#seen === nAborts))
             return false;
@@ -112,7 +112,7 @@ var AbortWatch = class AbortWatch {
         return this.#signal.is_cancelled();
     }
 
-    // The reason.  It is not new any more.
+    // Returns the reason, which is no longer new.
     take() {
         const reason = reasonOf(this.#signal);
         this.end();

@@ -1,6 +1,6 @@
 // results.js: the results of tasks, which settle with the state of the code that awaits them
 //
-// Promises are settled at once where that code's state is the current one, and otherwise once the engine's queue is empty.
+// Promises are settled at once if that code's state is the current one, and otherwise once the engine's queue is empty.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -13,18 +13,18 @@ const {Unhandled} = imports.overrides._priosched.core.unhandled;
 var Results = class Results {
     // Unhandled rejections are reported when the last promise is rejected.
     unhandled;
-    // Promises to settle once the engine's queue is empty, each with the state of the code that
-    // awaits it; and, by their tables and numbers, tasks that are to be rejected.
+    // Promises to settle once the engine's queue is empty, each with the state of the code that awaits it; and aborted
+    // tasks, as their tables and numbers.
     #queue = new Queue();
-    // Whether there are too many for one slice, and later ones wait behind them.
+    // Whether they take more than one slice, so that later ones wait behind them.
     #isLate = false;
     #isAwake = false;
     #exact;
     #ownTable;
     #running;
 
-    // native is the native part or null, exact the same if it knows the state of each job, and ownTable () the table that carries what
-    // is the overrides' own.
+    // native is the native part or null, exact the same if it knows the state of each job, and ownTable () the table of the overrides'
+    // own tasks.
     constructor(native, exact, running, ownTable) {
         this.#exact = exact;
         this.#running = running;
@@ -34,7 +34,7 @@ var Results = class Results {
 
     get isLate() { return this.#isLate; }
 
-    // From now on later ones wait.
+    // Makes later ones wait from now on.
     delay() {
         this.#isLate = true;
     }
@@ -48,20 +48,20 @@ var Results = class Results {
         this.#ownTable().post(run, USER_BLOCKING, new Promise(keepResolvers));
     }
 
-    // Reports what nobody handles, unless others are rejected later.
+    // Reports unhandled rejections, unless others will be rejected later.
     report() {
         if (!this.#isLate)
             this.unhandled.report();
     }
 
-    // A task calls drain () where no other does.
+    // Posts a task that calls drain (), if no other task does.
     #wake() {
         this.#isAwake ||= this.#ownTable().wake(() => {
             this.#isAwake = false;
         });
     }
 
-    // Outside of what a table runs, drain () is not called, and in a nested main loop not before the task has ended.
+    // Outside of a table's tasks, drain () is not called, and in a nested main loop not before the task has ended.
     wakeIfWaiting() {
         if (!this.#isAwake && this.#queue.length > 0 && !this.#running.isDrained)
             this.#wake();
@@ -72,7 +72,7 @@ var Results = class Results {
         this.wakeIfWaiting();
     }
 
-    // Called before a promise is settled.  Returns whether somebody may await it.
+    // Called before a promise is settled.  Returns whether any code may await it.
     watch({name, promise, reject}, settle, value) {
         return promise === null || settle !== reject || !this.unhandled.add(promise, value, name);
     }
@@ -87,7 +87,7 @@ var Results = class Results {
         }
     }
 
-    // A promise that is rejected already, of a task that has the name, if any.
+    // Returns a promise that is rejected already, of a task with that name, if it has one.
     rejected(reason, name = null) {
         let reject = null;
         const promise = this.unhandled.expect(new Promise((_resolve, rejectIt) => (reject = rejectIt)));
@@ -108,7 +108,8 @@ var Results = class Results {
         });
     }
 
-    // Reactions take their time too: they come before the next look at the clock.  Returns whether there may be any.
+    // Settles the next one.  Reactions take time too: they run before the next look at the clock.  Returns whether
+    // there may be more.
     #settleNext() {
         const running = this.#running, result = this.#queue.shift();
         const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
@@ -119,13 +120,13 @@ var Results = class Results {
         return isAwaited;
     }
 
-    // Runs the engine's queue with the current state, and then settles what waits.
+    // Runs the engine's queue with the current state, and then settles the waiting promises.
     drain() {
         this.#running.drainUnder(this.#running.current);
         const slice = new Slice();
         let isAwaited = false;
         while (this.#queue.length > 0) {
-            // A few that nobody awaits take no time: they are reported even if this task ends the main loop.
+            // A few that have no handler take no time: they are reported even if this task ends the main loop.
             if (slice.isOver() && (isAwaited || !slice.isShort)) {
                 this.#isLate = true;
                 this.#wake();

@@ -8,7 +8,7 @@ const {GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
 imports.gi.versions.PrioSchedGjs = '1';
 
-// The name of a type is taken for as long as the process lives, and each of its contexts needs one.
+// The name of a type is registered for the life of the process, and each context of GJS needs a different one.
 var typeName = function typeName(name) {
     let free = name;
     for (let i = 2; GObject.type_from_name(free) !== null; i++)
@@ -19,7 +19,7 @@ var typeName = function typeName(name) {
 // The source in which GJS runs its jobs.
 const JOBS = 'GjsPromiseJobQueueSource';
 
-// The first source of context that has that name, among the given ids.
+// Returns the first source of context with that name, among the given ids.
 function findJobs(context, from, to) {
     for (let id = from; id <= to; id++) {
         const source = context.find_source_by_id(id);
@@ -29,7 +29,7 @@ function findJobs(context, from, to) {
     return null;
 }
 
-// The last id that has been given in context.
+// Returns the last id that has been used in context.
 function lastId(context) {
     const probe = GLib.idle_source_new();
     const id = probe.attach(context);
@@ -37,9 +37,9 @@ function lastId(context) {
     return id;
 }
 
-// The library calls this by setting its property.  GJS blocks all closures while its garbage
-// collector sweeps, and it sweeps in slices, between which JavaScript runs: with a closure,
-// tasks would be lost, and without them the sweep would never end.
+// The library calls this by setting its property.  GJS blocks all closures while its garbage collector sweeps, and it
+// sweeps in slices, between which JavaScript runs: with a closure, tasks would be lost, and without tasks the sweep
+// would never end.
 const Driver = GObject.registerClass({
     GTypeName: typeName('PrioSchedDriver'),
     Properties: {
@@ -49,7 +49,7 @@ const Driver = GObject.registerClass({
         'name': GObject.ParamSpec.string('name', null, null, GObject.ParamFlags.READABLE, null),
     },
 }, class Driver extends GObject.Object {
-    // How many setters are on the stack, or were stopped by System.exit (), which no `finally` notices.
+    // Returns how many setters are on the stack, or were stopped by System.exit (), which skips `finally`.
     get id() {
         return this.running;
     }
@@ -64,7 +64,7 @@ const Driver = GObject.registerClass({
         }
     }
 
-    // The name of the task, for which the library asks while it is observed.
+    // Sets the name of the task; the library asks for it while the task is observed.
     set asked(id) {
         this.askedId = id;
     }
@@ -80,13 +80,14 @@ const Driver = GObject.registerClass({
     }
 });
 
-// Calls run with the number of each task of scheduler, and find, which gives what its name and callback are known by.
+// Makes a runner that calls run with the number of each task of scheduler, and find, which returns the task's name and
+// callback.
 var newRunner = function newRunner(scheduler, run, find = () => null) {
     const driver = Object.assign(new Driver(), {running: 0, run, find});
     return imports.gi.PrioSchedGjs.new_runner(scheduler, driver);
 };
 
-// Loads the binding's library, which the native part is linked to and might not find by itself.
+// Loads the binding's library; the native part is linked to it, but might not find it by itself.
 var loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
 
 // Queues a job.
@@ -99,9 +100,9 @@ const Prober = GObject.registerClass({
     }
 });
 
-// Tells the binding which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first or
-// comes with a job of ours, which is run at once: GJS 1.74 crashes where a program exits with a job in its queue.
-// No callback is needed, which GJS 1.74 would refuse during a collection.
+// Tells the binding which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first
+// sources, or is attached for a job queued here, which is run at once: GJS 1.74 crashes where a program exits with a job in its queue.
+// This needs no callback, which GJS 1.74 would refuse during a collection.
 var guardJobs = function () {
     const guard = imports.gi.PrioSchedGjs.guard_jobs;
     const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();

@@ -1,8 +1,8 @@
-// running.js: whose the running code is
+// running.js: the state and the task of the running code
 //
 // The current state is tracked here, because the jobs of the engine run within a task: with the
-// state of that task until it has ended, then with the state of the code that awaits it.  Which of
-// those jobs belong to it is known by states.js.
+// state of that task until it has ended, then with the state of the code that awaits it.  states.js finds out which of
+// those jobs belong to it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -16,53 +16,53 @@ const States = imports.overrides._priosched.core.states;
 const settled = Promise.resolve();
 
 var Running = class Running {
-    // A State, or null for none.  It is undefined outside of what a table runs; there the library has it.
+    // A State, or null for none.  It is undefined outside of a table's tasks; there the library knows the state.
     current = undefined;
     // The State that is current in the library, or null.
     libraryState = null;
-    // By number, the states of tasks whose callbacks have returned promises that are pending.
+    // The states of tasks whose callbacks have returned pending promises, by number.
     pending;
-    // The depth of main loops at which `current` was set: what a nested loop runs is not part of the task that runs the loop.
+    // The depth of main loops at which `current` was set: callbacks of a nested loop are not part of the task that runs the
+    // loop.
     #depth = 0;
-    // Whether a callback runs, and no job of the engine, which may belong to somebody else.
+    // Whether a callback runs, and not a job of the engine, which may belong to other code.
     #isCallback = false;
-    // Whether a callback has been called and not returned, whether the jobs that are run may belong to a nested loop, and whether
-    // a callback of the library's own may have left some.
+    // Whether a callback has been called and not returned, whether the running jobs may belong to a nested loop, and whether a
+    // callback outside of tasks may have left some.
     #isCalled = false;
     #isMixed = false;
     #hasOthers = false;
-    #runsNative = false; // tasks, after which nobody drains the engine's queue
-    // The reaction of a yield is between two jobs, unless its task was a nested loop's.
+    #runsNative = false; // tasks after which the engine's queue is not drained
+    // The reaction of a yield runs between two jobs, unless its task was a nested loop's.
     #goesOn = false;
 
     #beginCallback = () => (this.#isCallback = this.#goesOn);
     #endCallback = () => (this.#isCallback = false);
     #beginMixed = () => (this.#isMixed = true);
 
-    // Whether nobody could tell the state of the running code from none; undefined if the library has to say.  The native part asks
-    // at each post.
+    // Whether the state of the running code does not differ from none; undefined if the library has to be asked.  The native part
+    // asks at each post.
     isQuiet = () => this.pending.size === 0 && (this.current === undefined ? undefined : !this.current?.number);
 
     #exact;
     #getLibraryState;
     #left;
 
-    // native is the native part or null, exact the same if it knows the state of each job.  getLibraryState () gives the State that is
-    // current outside of what a table runs, and left () is called after each callback of the library's own.
+    // native is the native part or null, exact the same if it knows the state of each job.  getLibraryState () returns the State that
+    // is current outside of a table's tasks, and left () is called after each callback outside of tasks.
     constructor(native, exact, getLibraryState, left) {
         this.pending = new States.Pending(native);
         this.#exact = exact;
         this.#getLibraryState = getLibraryState;
         this.#left = left;
-        // These are called with a state, and put no frame of their own on the stack.
+        // These are called with a state, and add no frame of their own to the stack.
         this.runUnder = exact ? exact.runAs : States.runUnder;
         this.drainUnder = exact ? exact.drain : States.drainUnder;
     }
 
-    // All that is known of the state of the running code is known by these two.  An engine that keeps the state of
-    // each job needs neither.
+    // These two determine the state of the running code.  An engine that keeps the state of each job needs neither.
 
-    // Whether the running code belongs to `current`.  It does if there is no number that it could have.
+    // Returns whether the running code belongs to `current`.  It does if it could have no number.
     isOwn() {
         if (this.#exact)
             return this.#exact.state() === this.current;
@@ -87,7 +87,7 @@ var Running = class Running {
         return current === undefined ? this.#getLibraryState() : null;
     }
 
-    // The state in which the last task was posted; the library returned `posted` for it.
+    // Returns the state in which the last task was posted; the library returned `posted` for it.
     stateFor(posted) {
         const {current} = this;
         if (this.#exact)
@@ -101,7 +101,7 @@ var Running = class Running {
         return this.#isCallback || current.number === 0 || current.number === States.numberHere(this.#isMixed) ? current : null;
     }
 
-    // Whether the library knows state as the running code's.
+    // Returns whether the library's state of the running code is the given one.
     isInLibrary(state) {
         return state.expiry === undefined || state === this.libraryState;
     }
@@ -111,13 +111,14 @@ var Running = class Running {
         return GLib.main_depth() !== this.#depth;
     }
 
-    // Whether the engine's queue is drained when the running code has returned, and all that follows from it is settled.
+    // Whether the engine's queue is drained after the running code has returned, and all that follows from it is
+    // settled.
     get isDrained() {
         return this.current !== undefined && !this.#runsNative && !this.isNested;
     }
 
-    // Jobs that other code has queued do not run as a task's.  In a main loop that a job runs, nothing is run before the job has
-    // returned, and then come the jobs that the tasks leave behind.
+    // Runs jobs that other code has queued, outside any task.  In a main loop that a job runs, no job runs before that job has
+    // returned; then the jobs run that the tasks leave behind.
     #runOthers() {
         if (this.current === undefined) {
             this.current = null;
@@ -129,7 +130,7 @@ var Running = class Running {
         this.#isCalled = this.#isMixed = this.#hasOthers = false;
     }
 
-    // A row of tasks, whose number for the first is 0 if there is none.  Returns what endRow () takes.
+    // Begins a row of tasks; the number of the first is 0 if there is none.  Returns the argument for endRow ().
     beginRow(id, isNative) {
         const {current, libraryState} = this;
         const outer = {
@@ -147,7 +148,7 @@ var Running = class Running {
         return outer;
     }
 
-    // Calls the callback of a task of a native row in a state that the stack has to tell.
+    // Calls the callback of a task of a native row in a state that the stack has to identify.
     callUnder(state, callback) {
         this.#runsNative = false;
         this.beginCall(state);
@@ -158,13 +159,13 @@ var Running = class Running {
         }
     }
 
-    // That task has run, and all that followed from it.
+    // Called when that task and all its reactions have run.
     endUnder() {
         this.#runsNative = true;
         this.endTask();
     }
 
-    // A task of the row has run, and all that followed from it.
+    // Called when a task of the row and all its reactions have run.
     endTask() {
         this.#isMixed = false;
     }
@@ -176,10 +177,10 @@ var Running = class Running {
         this.libraryState = libraryState;
         this.#depth = depth;
         this.#runsNative = runsNative;
-        this.#isCallback = this.#isCalled = isCalled; // if it was set for a reaction, what is on the stack tells
+        this.#isCallback = this.#isCalled = isCalled; // if a reaction set it, the stack identifies the state
     }
 
-    // The callback of a task.
+    // Called before the callback of a task.
     beginCall(state) {
         this.current = this.libraryState = state;
         this.#isCallback = this.#isCalled = true;
@@ -189,13 +190,13 @@ var Running = class Running {
         this.#isCallback = this.#isCalled = false;
     }
 
-    // A promise is settled that code of that state awaits.
+    // Called when a promise is settled that code of that state awaits.
     beginReactions(state) {
         this.current = state;
         this.libraryState = null;
     }
 
-    // For a continuation, to which the reaction belongs.
+    // Called for a continuation, before the reaction that belongs to it.
     beginContinuation({outer, state}, isInner) {
         this.current = outer;
         this.libraryState = state;
@@ -204,7 +205,7 @@ var Running = class Running {
             settled.then(this.#beginCallback);
     }
 
-    // Its promise is settled.
+    // Called when its promise is settled.
     endContinuation(isInner) {
         if (!this.#goesOn)
             return;
@@ -232,7 +233,7 @@ var Running = class Running {
         this.#left();
     }
 
-    // For code that is not a callback, but runs the jobs that a callback has left.
+    // Runs jobs that a callback has left, for code that is not a callback.
     runJobsIn(state, run) {
         this.runIn(state, () => {
             this.#isCallback = false;

@@ -1,11 +1,11 @@
-// settling.js: promises that are settled later, by tasks, and as many at a time as nobody feels
+// settling.js: settles promises later, in tasks, in slices too short to notice
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /* exported Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers,
    ownPromiseError, promiseOf, promiseOfThenable */
 
-// The executor of every promise, which saves a closure for each.  The code that makes a promise
+// The executor of all promises, so that none needs a closure.  The code that makes a promise
 // calls post() or a yield of the table right after it.  The engine walks the whole stack for every
 // promise that is made or settled, so both are done in as few frames as possible.
 let lastResolve, lastReject;
@@ -21,15 +21,16 @@ var Entry = class Entry {
         this.state = state; // its own state
         this.outer = null;  // the state of the code that awaits it
         this.watcher = null; // notified when the task settles
-        this.isRejected = false; // by an abort, perhaps in `results`
-        this.promise = null; // if it is watched
+        this.isRejected = false; // by an abort; it may still be in `results`
+        this.promise = null; // set if it is watched
         this.name = null;
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
 };
 
-// The continuation that settles with value a promise for which waiting has waited, which does nothing any more.
+// Returns the continuation that settles, with value, a promise for which waiting has waited; waiting then has no
+// effect.
 var adoptedEntry = function adoptedEntry(waiting, settle, value, watchRejection) {
     const entry = new Entry(null, null);
     entry.promise = waiting.promise;
@@ -50,12 +51,12 @@ var ownPromiseError = function ownPromiseError() {
     return new TypeError('The task has returned its own promise, which would wait for itself');
 };
 
-// A promise for a thenable, whose `then` has been read.
+// Returns a promise for a thenable, whose `then` has been read.
 var promiseOfThenable = function promiseOfThenable(value, then) {
     return new Promise(resolve => resolve({then: (...settlers) => then.apply(value, settlers)}));
 };
 
-// The later result of a function: its promise, or a promise for a thenable; or null.
+// Returns the later result of a function: its promise, or a promise for a thenable; or null.
 var promiseOf = function promiseOf(value) {
     if (value instanceof Promise || value instanceof Later)
         return value;
@@ -65,7 +66,7 @@ var promiseOf = function promiseOf(value) {
     return typeof then === 'function' ? promiseOfThenable(value, then) : null;
 };
 
-// The result of a callback that goes on in continuations: like a promise, but it settles at once, since jobs may have to wait.
+// The result of a callback that continues: like a promise, but it settles at once, because jobs may have to wait.
 var Later = class Later {
     promise = null; // the task's
     #settlers = null;
@@ -89,8 +90,8 @@ var Later = class Later {
     }
 };
 
-// Settles with the promise that the callback of entry has returned: kept until the task has ended, and from then on given to later ().
-// So a rejection is never unhandled.
+// Settles with the promise that the callback of entry has returned: it is kept until the task has ended, and then passed to later (),
+// so that a rejection always has a handler.
 var followPromise = function followPromise(promise, entry, later) {
     const outcome = {settle: null, value: undefined, isAwaited: false};
     const on = settle => value => {
@@ -103,7 +104,7 @@ var followPromise = function followPromise(promise, entry, later) {
     return outcome;
 };
 
-// First in, first out, at a cost that does not depend on the length.
+// A queue, first in, first out, whose cost does not depend on its length.
 var Queue = class Queue {
     #items = [];
     #first = 0;
@@ -127,13 +128,13 @@ var Queue = class Queue {
     }
 };
 
-const FEW = 16;         // rejected at once, in whatever time
-const MANY = 256;       // rejected at once, whose reactions no slice could measure
+const FEW = 16;         // promises to reject at once, without slices
+const MANY = 256;       // promises to reject at once, if their reactions are not yet queued
 const LENGTH = 5;       // ms
-const APART = 1;        // ms between two slices that are not one after the other
+const APART = 1;        // ms after which a new slice does not continue the last one
 
 // A slice of time for promises to be settled in.  The engine's own clock is cheap, and tells milliseconds.  So it is read after each
-// promise and the reactions to it: a slice is too long by one millisecond and one promise at most.  If the clock is set meanwhile, the
+// promise and its reactions: a slice exceeds its time by at most one millisecond and one promise.  If the clock is set meanwhile, the
 // slice ends.
 var Slice = class Slice {
     #n = 0;
@@ -144,7 +145,7 @@ var Slice = class Slice {
         return this.#n < FEW;
     }
 
-    // Whether so many have been asked for that others should wait.
+    // Whether so many promises were settled that later ones should wait.
     get isLong() {
         return this.#n > MANY;
     }
@@ -154,7 +155,7 @@ var Slice = class Slice {
         this.#start = now;
     }
 
-    // Goes on with the last slice if that has hardly ended: many aborts of few tasks are as long as one of many.
+    // Continues the last slice if that has hardly ended: many aborts of few tasks count like one abort of many.
     begin() {
         const now = Date.now(), passed = now - this.#end;
         if (!(passed >= 0 && passed <= APART))
@@ -162,7 +163,7 @@ var Slice = class Slice {
         this.#end = now;
     }
 
-    // Asked before each promise.
+    // Called before each promise.
     isOver() {
         const now = Date.now();
         if (this.#start === 0)

@@ -1,11 +1,12 @@
-// states.js: the states that tasks are posted with, and whose state code belongs to
+// states.js: the states of tasks, and the state of the running code
 //
-// The engine runs the jobs of promises in a row, and tells nobody who awaits what.  A task may settle a promise that
-// code outside of it awaits, and then that code runs within the task.  It tells by the stack: the stack of an async
-// function that goes on ends with the calling code's.  So callbacks run under *frames*, functions whose
-// names are the digits of their state's number.
+// The engine runs the jobs of promises in a row, and does not report which code awaits which promise.  A task may
+// settle a promise that code outside of it awaits, and then that code runs within the task.  The stack identifies it:
+// when an async function continues, its stack ends with the calling code's.  So callbacks run under *frames*, functions
+// whose names are the digits of their state's number.
 //
-// The stack does not show which code has called .then (): such a callback runs in the state of who settles the promise.
+// The stack does not show which code has called .then (): such a callback runs in the state of the code that settles
+// the promise.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -16,7 +17,7 @@ const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 const BASE = 128;
 const FRAME = 'prioSchedState';
-// The nearest frame that tells: one of a state, or the functions that run and reject tasks without one.
+// The nearest frame that identifies a state: a state's own, or the functions that run and reject tasks without a state.
 const NEAREST = new RegExp(`${FRAME}\\d|(?:run|reject)PrioSchedTasks@`);
 const DIGIT = new RegExp(`(?:async\\*)?${FRAME}(\\d+)_@.*\\n?`, 'y');
 
@@ -28,13 +29,14 @@ var doWithoutFrames = function doWithoutFrames() {
     usesFrames = false;
 };
 
-// The end of all frames.  SpiderMonkey remembers the first function that a place has called, with all that it captures, and
-// forgets it only in a collection that no JavaScript has caused.  So all digits have one place between them.
+// Calls callback, below all frames.  SpiderMonkey remembers the first function that a call site has called, with everything
+// that it captures, and forgets it only in a collection that JavaScript has not caused.  So all digits share this call
+// site.
 function callIt(callback) {
     return callback();
 }
 
-// The functions by digits, each made when it is needed.  The first that is called has the last digit, and is given what is left of the number.
+// The functions by digits, each made at its first use.  The first that is called has the last digit, and gets the rest of the number.
 const frames = [];
 
 function frameOf(digit) {
@@ -44,9 +46,9 @@ function frameOf(digit) {
     return frames[digit];
 }
 
-// The state of a task: the table of its scheduler; its signal or null, or an owner that makes it if somebody asks; its priority,
-// which is UNSET for the signal's; when its timeout passes, in microseconds, or null; undefined where only the library knows that;
-// and whether what follows its yields waits behind its equals.
+// The state of a task: the table of its scheduler; its signal or null, or an owner that makes the signal on request; its priority,
+// which is UNSET for the signal's; when its timeout passes, in microseconds, or null for none, or undefined if only the library
+// knows; and whether its continuations wait behind tasks of the same priority.
 var State = class State {
     constructor(table, signal, priority, expiry = null, takesTurns = false, owner = null) {
         this.table = table;
@@ -55,21 +57,21 @@ var State = class State {
         this.priority = priority;
         this.expiry = expiry;
         this.takesTurns = takesTurns;
-        // 0, and without a frame, for a state that is like none.
+        // 0, and no frame, for a state that does not differ from none
         const isLikeNone = signal === null && owner === null && (priority === USER_VISIBLE || priority === UNSET) && expiry === null && !takesTurns;
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
         this.frame = this.number === 0 ? null : frameOf(this.number % BASE); // called with `left'
         this.left = Math.floor(this.number / BASE);
-        this.keeper = null; // the native part's handle, with which it keeps what follows a yield
-        this.nPending = 0; // callbacks that have returned promises which are pending
-        this.name = null; // of the one task that it is the state of
+        this.keeper = null; // the native part's handle, with which it keeps continuations
+        this.nPending = 0; // callbacks whose returned promises are pending
+        this.name = null; // name of the task, if this is the state of only one
     }
 
     get signal() {
         return this.owner === null ? this.given : this.owner.signal;
     }
 
-    // A state of its own for the task of that name, so that its continuations have the name too.
+    // Returns a separate state for the task of that name, so that its continuations have the name too.
     named(name) {
         const number = usesFrames ? ++lastNumber : 0;
         const frame = usesFrames ? frameOf(number % BASE) : null;
@@ -77,7 +79,7 @@ var State = class State {
     }
 };
 
-// A Map in the native part, which does not keep the states: what can still settle their promises does.
+// A map in the native part, which does not hold the states: the code that can settle their promises does.
 class WeakStates {
     #native;
 
@@ -102,7 +104,7 @@ class WeakStates {
     }
 }
 
-// By number, the states of tasks whose callbacks have returned promises that are pending.
+// The states of tasks whose callbacks have returned pending promises, by number.
 var Pending = class Pending {
     #states;
     #n = 0; // with unreferenced ones
@@ -146,14 +148,14 @@ var Pending = class Pending {
 
 const RECORD = Symbol('record');
 
-// The record of a signal: the state of its last task, how many of its tasks and continuations are in tables of the overrides, and
-// the native part's handle.
+// Returns the record of a signal: the state of its last task, how many of its tasks and continuations are in tables of the
+// overrides, and the native part's handle.
 var recordOf = function recordOf(signal) {
     signal[RECORD] ??= {state: null, nPending: 0, handle: null};
     return signal[RECORD];
 };
 
-// The tasks of a signal have one state, as long as their priorities are the same.
+// Returns a state, which the tasks of a signal share as long as their priorities are the same.
 var stateOf = function stateOf(table, signal, priority) {
     const record = recordOf(signal), {state} = record;
     if (state === null || state.table !== table || state.priority !== priority)
@@ -161,13 +163,13 @@ var stateOf = function stateOf(table, signal, priority) {
     return record.state;
 };
 
-// Calls callback so that what it begins belongs to state, which may be null.
+// Calls callback, so that operations that it starts belong to state, which may be null.
 var runUnder = function runUnder(state, callback) {
     const frame = state?.frame ?? frameOf(0);
     return frame(state?.left ?? 0, callback);
 };
 
-// Runs the engine's queue: what the callbacks of .then () begin belongs to state.
+// Runs the engine's queue, so that operations that callbacks of .then () start belong to state.
 var drainUnder = function drainUnder(state) {
     if (state && state.frame !== null)
         state.frame(state.left, drainMicrotaskQueue);
@@ -175,8 +177,8 @@ var drainUnder = function drainUnder(state) {
         drainMicrotaskQueue();
 };
 
-// The number of the state that the running code belongs to, or 0.  Where jobs are mixed, jobs of others run under the frames of one state
-// too, and only what async functions go on with tells whose it is.
+// Returns the number of the state that the running code belongs to, or 0.  If jobs are mixed, jobs of other tasks may run under the
+// frames of a state, too, and only a continued async function identifies its state.
 var numberHere = function numberHere(isMixed) {
     const {stack} = new Error();
     DIGIT.lastIndex = stack.search(NEAREST);

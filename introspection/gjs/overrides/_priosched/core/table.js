@@ -1,10 +1,10 @@
 // table.js: tasks that are promises
 //
-// For the library a task is a number, which it runs through a PrioSched.Runner.  A task costs
+// The library knows a task by a number, which it runs through a PrioSched.Runner.  A task costs
 // one call to post and two to run, and no object, closure or trampoline in C.
 //
-// The engine walks the whole stack for every promise that is made or settled.  So what does that here is not divided further: each
-// function more on the stack would cost more than all that it does.
+// The engine walks the whole stack for every promise that is made or settled.  So the functions that do so are not divided
+// further: another frame on the stack would cost more than the function itself.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -23,7 +23,7 @@ const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const NO_EXPIRY = -1;
 
-// The tasks of a scheduler, by the numbers that identify them in the library.
+// The tasks of a scheduler, by their numbers in the library.
 var Table = class Table {
     #entries = new Entries();
     #states = [UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING].map(priority => new State(this, null, priority));
@@ -31,8 +31,8 @@ var Table = class Table {
     #idleRunner = null;
     #nWithSignals = 0;
 
-    // Shared by all tables: the native part if it knows the state of each job, or null; whose the running code is; results; aborts; idle
-    // callbacks; and what is the library's: how it goes through a row of tasks, and a class.
+    // Shared by all tables: the native part if it knows the state of each job, or null; the state of the running code; results; aborts;
+    // idle callbacks; and from the library, functions for a row of tasks, and a class.
     #exact;
     #running;
     #results;
@@ -52,7 +52,7 @@ var Table = class Table {
         this.#runner = newRunner(scheduler, exact ? id => exact.runAs(null, () => run(id)) : run, id => this.find(id));
     }
 
-    // Of tasks without a signal, by their priorities.
+    // States of tasks without a signal, by priority.
     get states() { return this.#states; }
     get first() { return this.find(this.#runner.get_first()) || null; }
 
@@ -79,7 +79,7 @@ var Table = class Table {
         results.report();
     }
 
-    // The runner's function.  core/states.js knows its name, and the next one's.
+    // Runs tasks: the runner's function. core/states.js knows its name, and the next one's.
     runPrioSchedTasks(runNative, id) {
         const running = this.#running, results = this.#results, {next} = this.#library;
         const outer = running.beginRow(id, runNative !== null), isInner = outer.current !== undefined;
@@ -105,7 +105,7 @@ var Table = class Table {
             id = next();
         }
         running.endRow(outer);
-        // A task may have ended the main loop, and then nothing else runs.
+        // A task may have ended the main loop; then no other code runs.
         results.report();
     }
 
@@ -160,26 +160,27 @@ var Table = class Table {
         return this.#idles.request(this.#idleRunner, callback, timeout);
     }
 
-    // Posts a task that has no effect but to call drain().  Returns whether there is a main context for it.
+    // Posts a task whose only effect is a call of drain().  Returns whether its main context exists.
     wake(resolve = () => {}) {
         const entry = new Entry(null, this.#states[USER_BLOCKING]);
         entry.resolve = resolve;
         const id = this.#entries.add(entry);
-        // Not behind a loop of yields.
+        // It does not wait behind a loop of yields.
         const posted = this.#runner.yield_full(id, USER_BLOCKING, null, 0, NO_EXPIRY, false);
         if (posted === REJECTED)
             this.take(id);
         return posted !== REJECTED;
     }
 
-    // The signal of entry has been aborted, and may have been reset since, or the main context has gone.
+    // Returns the reason.  The signal of entry has been aborted, and may have been reset since, or the main context has
+    // gone.
     reasonFor({signal}) {
         if (signal !== null && (signal.is_cancelled() || this.wake()))
             return reasonOf(signal);
         return closedError();
     }
 
-    // The reason that the aborted task settles with.
+    // Returns the reason that the aborted task settles with.
     takeAborted(id) {
         const entry = this.take(id);
         entry.watcher?.settled();
@@ -195,7 +196,7 @@ var Table = class Table {
             : this.#runner.post_full(id, priority, signal, delay, 0, takesTurns);
     }
 
-    // Counts entry, whose state is known now, until take ().
+    // Counts entry, whose state is known now, until take () removes it.
     #count({state: {signal}}) {
         if (signal === null)
             return;
@@ -226,7 +227,7 @@ var Table = class Table {
     }
 
     // Posts with all options.  The watcher, if any, gets a function that rejects the promise, is called when the task settles, and
-    // may have its own way to post it.
+    // may post the task itself.
     postWith(callback, priority, signal, delay, watcher, promise, name = null) {
         if (priority === UNSET && !(signal instanceof this.#library.TaskSignal))
             priority = USER_VISIBLE;
@@ -246,7 +247,7 @@ var Table = class Table {
         this.#enter(id, entry, this.#running.stateFor(posted), posted);
     }
 
-    // The state that a continuation inherits from `state`.
+    // Returns the state that a continuation inherits from `state`.
     stateToInherit(state) {
         return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
     }
@@ -260,7 +261,7 @@ var Table = class Table {
         if (!running.isOwn()) {
             this.#yieldIn(running.currentState(), id, entry);
         } else if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) && libraryState.table === this) {
-            // The library has the same current state, and makes the continuation inherit it.
+            // The library has the same current state, so the continuation inherits it.
             const posted = this.#runner.yield(id);
             if (posted === INSIDE) {
                 entry.outer = current;
@@ -287,8 +288,8 @@ var Table = class Table {
         this.#enter(id, entry, outer, posted);
     }
 
-    // Posts a continuation of what runs in state, which calls resolve () in it; or else reject (reason) is called, if its signal is
-    // aborted before.  Returns what takeBack () takes.
+    // Posts a continuation of the code that runs in state.  It calls resolve () in it, or reject (reason) if its signal is aborted
+    // before.  Returns the argument for takeBack ().
     goOn(state, resolve, reject, delay = 0) {
         const running = this.#running, entry = new Entry(null, state);
         entry.resolve = () => running.runIn(state, resolve, state);
@@ -298,7 +299,7 @@ var Table = class Table {
         return {id, entry};
     }
 
-    // Nobody calls its functions any more.
+    // Drops the continuation, whose functions are not called.
     takeBack({id, entry}) {
         if (entry.isRejected || this.find(id) !== entry)
             return;
@@ -307,8 +308,8 @@ var Table = class Table {
             this.takeRejected();
     }
 
-    // adopted, the last promise, settles as promise does, in a continuation of the current task.  If that is aborted before, the
-    // library rejects another continuation, whose time never comes.
+    // Makes adopted, the last promise, settle as promise does, in a continuation of the current task.  If the task is aborted
+    // before, the library rejects another continuation, which never becomes due.
     adopt(promise, adopted) {
         const outer = this.#running.currentState(), waiting = new Entry(null, this.stateToInherit(outer)), {signal, priority} = waiting.state;
         const id = signal === null ? 0 : this.#entries.add(waiting);
@@ -328,7 +329,7 @@ var Table = class Table {
         this.#yieldIn(outer, this.#entries.add(entry), entry);
     }
 
-    // Yields with the older draft's options: each is inherited or given.  It settles promise, the last one.
+    // Yields with the older draft's options: each is inherited or given.  Settles promise, the last one.
     yieldWith(promise, inheritsSignal, signal, inheritsPriority, priority, delay = 0, takesTurns = false) {
         const outer = this.#running.currentState();
         const inherited = this.stateToInherit(outer);

@@ -1,6 +1,7 @@
-// tasks.js: the tables of all schedulers, and what they share
+// tasks.js: the tables of all schedulers, and the data that they share
 //
-// An import makes no object of the library's and adds no source: extensions of GNOME Shell may not.  The first table *starts* all that.
+// An import makes no object of the library and adds no source, because extensions of GNOME Shell may not.  The first table does all
+// that.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -22,7 +23,8 @@ const Native = imports.overrides._priosched.native;
 
 const TABLE = Symbol('table');
 
-// The tables, and what they share.  native is the native part or null, exact the same if it knows the state of each job.
+// The tables, and the data that they share. native is the native part or null, exact the same if it knows the state of
+// each job.
 class Tables {
     #defaultScheduler = null;
     #defaultTable;
@@ -55,11 +57,12 @@ class Tables {
 
     #start() {
         Runner.guardJobs();
-        // Looking up a property of one of the library's objects costs as much as a call.  Nearly all
+        // Looking up a property of a GObject costs as much as a call.  Nearly all
         // tasks belong to the default scheduler, which is never freed, so its table is kept here.
         this.#defaultScheduler = this.#getDefault();
         this.#defaultTable = new Table(this.#defaultScheduler, this);
-        // The overrides' tasks have another one, which cannot be paused: made here, as extensions abort where they may make nothing.
+        // The overrides' own tasks have a separate scheduler, which a program cannot pause.  It is made here, because extensions
+        // abort where they may not make objects.
         this.#ownScheduler = this.#newScheduler();
         this.#own = this.tableOf(this.#ownScheduler);
         for (const callback of this.#whenStarted.splice(0))

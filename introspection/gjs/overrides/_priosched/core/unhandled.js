@@ -1,9 +1,9 @@
-// unhandled.js: rejections that nobody handles, told once for all of one reason
+// unhandled.js: unhandled rejections, reported once for all that have the same reason
 //
-// The engine tells of each by itself, as soon as its queue is empty, and says nothing of the reason.  A promise can be watched:
+// The engine reports each one separately, as soon as its queue is empty, and without the reason.  A promise can be watched:
 // await and .then () look at its constructor.  A watched promise that is rejected counts as handled for the engine, and is reported here
-// unless somebody has looked at it by then.  The native part knows who has been looked at before; without it, all are watched from
-// the beginning.
+// unless it has got a handler by then.  The native part knows which promises had a handler before; without it, all are watched from the
+// beginning.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -11,7 +11,7 @@
 
 const {countAbort, describe} = imports.overrides._priosched.core.reasons;
 
-// A name for the log, where it cannot begin a line of its own, nor do anything to a terminal.
+// Returns a name for the log, escaped so that it cannot start a new line or control a terminal.
 function escapeName(name) {
     return name?.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, character => `\\u${character.codePointAt(0).toString(16).padStart(4, '0')}`) ?? null;
 }
@@ -47,7 +47,7 @@ function watch(promise) {
 // The files of the overrides, on a line of a stack.
 const OWN = /\/overrides\/(?:PrioSched|_priosched\/)[\w/]*\.js/;
 
-// The lines of the program's own, from a stack.
+// Returns the program's own lines of a stack.
 function programLines(stack) {
     return String(stack ?? '').split('\n').filter(line => line !== '' && !OWN.test(line)).join('\n');
 }
@@ -60,12 +60,12 @@ function stackOf(reason) {
     }
 }
 
-// The promises that are rejected and watched, by their reasons.  later (callback) calls it when all are rejected that will be.
+// The rejected promises that are watched, by reason. later (callback) calls callback when all rejections have been made.
 var Unhandled = class Unhandled {
     #groups = new Map();
     #later;
     #native; // the native part, or null
-    #origins = new Map(); // by reasons that do not tell where they come from, errors that do; the last few
+    #origins = new Map(); // for reasons without a stack: errors with one, by reason; the last few
 
     constructor(native, later) {
         this.#native = native;
@@ -81,12 +81,12 @@ var Unhandled = class Unhandled {
         return this.#native === null ? !isWatched(promise) : this.#native.isHandled(promise);
     }
 
-    // The program's lines that tell where reason comes from.
+    // Returns the program's lines that show where reason comes from.
     #linesOf(promise, reason) {
         return stackOf(this.#origins.get(reason) ?? reason) || programLines(this.#native?.siteOf(promise)) || programLines(new Error().stack);
     }
 
-    // Called where something is aborted, for promises that may be rejected later.
+    // Called when a signal is aborted, for promises that may be rejected later.
     begin(reason) {
         countAbort();
         if (reason instanceof Error)
@@ -96,7 +96,7 @@ var Unhandled = class Unhandled {
         this.#origins.set(reason, new Error());
     }
 
-    // Called before promise is rejected.  Returns whether nobody has looked at it.
+    // Called before promise is rejected.  Returns whether it has no handler.
     add(promise, reason, name) {
         if (this.#isLookedAt(promise))
             return false;
@@ -114,7 +114,7 @@ var Unhandled = class Unhandled {
         return true;
     }
 
-    // Called when all that are rejected together are.
+    // Called after all promises that are rejected together.
     report() {
         if (this.#groups.size === 0)
             return;
@@ -125,7 +125,7 @@ var Unhandled = class Unhandled {
             if (n === 0)
                 continue;
             const text = describe(reason), told = escapeName(name);
-            // It prints the stack that it is given only of what is not an Error.
+            // It prints the given stack only for a value that is not an Error.
             logError({stack, toString: () => text}, n === 1 ? `Unhandled rejection of a task’s promise${told === null ? '' : `, “${told}”`}`
                 : `Unhandled rejections of the promises of ${n} tasks${told === null ? '' : `, “${told}” and others`}`);
         }

@@ -1,4 +1,4 @@
-// extras.js: what programs want beside the web's own names, and the library's
+// extras.js: functions that neither the web nor the library has
 //
 // Methods of PrioSched.Scheduler, and of PrioSched.web.extras: each (), latest (), adopt ().
 //
@@ -25,7 +25,7 @@ var toMilliseconds = function toMilliseconds(value) {
     return value;
 };
 
-// The items, between which it yields if it is time.
+// Iterates over the items, and yields between two of them if it is time.
 var Each = class Each {
     #isAsync;
     #iterator;
@@ -33,7 +33,7 @@ var Each = class Each {
     #watch = null;
     #watchAbort;
 
-    // watchAbort () gives what tells of an abort of the task that calls it.
+    // watchAbort () returns an object that reports an abort of the calling task.
     constructor(scheduler, items, watchAbort) {
         this.#scheduler = scheduler;
         this.#watchAbort = watchAbort;
@@ -57,7 +57,7 @@ var Each = class Each {
         }
     }
 
-    // The next item: as in any for await, one of what is not asynchronous itself is awaited.
+    // Gets the next item: as in any for await, the values of a synchronous iterator are awaited.
     #step() {
         const result = this.#iterator.next();
         if (this.#isAsync || !isThenable(result.value))
@@ -66,7 +66,7 @@ var Each = class Each {
         return Promise.resolve(value).then(item => ({done, value: item}), error => done ? Promise.reject(error) : this.#stop(error));
     }
 
-    // The task has been aborted, or the item's promise is rejected.
+    // Called when the task has been aborted, or the item's promise is rejected.
     async #stop(error) {
         await this.#iterator.return?.();
         throw error;
@@ -78,9 +78,9 @@ var Each = class Each {
     }
 };
 
-// A function that runs job as a task under a signal of its own, which a later call aborts.  The promise of a run that is aborted so
-// is fulfilled, with undefined.  newRun () gives a controller, its signal, and post (callback), which posts with that signal;
-// newReason (message) what to abort it with.
+// Returns a function that runs job as a task under a new signal, which the next call aborts.  The promise of a run that is aborted
+// this way is fulfilled with undefined.  newRun () returns a controller, its signal, and post (callback), which posts with that
+// signal; newReason (message) returns the reason for the abort.
 var newLatest = function newLatest(job, newRun,
     newReason = message => new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message})) {
     toUnstepped(job, 'latest ()');
@@ -90,7 +90,8 @@ var newLatest = function newLatest(job, newRun,
         const {controller, signal, post} = newRun();
         const run = last = {controller, isAborted: false};
         try {
-            return await post(Object.assign(() => job(signal, ...args), {calls: job})); // for names of what runs
+            return await post(Object.assign(() => job(signal, ...args), {calls: job})); // names of tasks are found by
+                                                                                        // this property
         } catch (error) {
             if (!run.isAborted || (error !== run.reason && !(error instanceof AbortError)))
                 throw error;
@@ -100,7 +101,7 @@ var newLatest = function newLatest(job, newRun,
                 last = null;
         }
     };
-    // Aborts the run that there is, if any.
+    // Aborts the current run, if any.
     latest.abort = () => {
         if (last === null)
             return;

@@ -1,6 +1,4 @@
-// feeds.js: items of which each becomes a task of a group when that has a place for it
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// feeds.js: posts a task of a group for each item, when the group has a place for it
 
 /* exported addFeed */
 
@@ -38,9 +36,9 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
         while (!isOver) {
             while (Math.max(group.pending, nOpen) >= group.limit)
                 yield change();
-            // The ends of the tasks may be reported before an abort is, and an item may be what aborts.
+            // The tasks may report their ends before the signal reports the abort, and an item may cause the abort.
             checkSignal();
-            isOver = true; // unless it has another one: a generator that throws is not asked to return
+            isOver = true; // unless it has already failed: a generator that throws is not asked to return
             const {done, value} = iterator.next();
             isOver = done;
             if (!done) {
@@ -58,7 +56,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
     }
 }
 
-// Posts a task callback (item) for each of the items, which are asked for when a place is free.
+// Posts a task callback (item) for each of the items, which are taken when a place is free.
 var addFeed = function addFeed({TaskGroup, TaskSignal}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal}) {
     TaskGroup.prototype.feed = function (callback, items, options = undefined) {
         toUnstepped(callback, 'feed ()');

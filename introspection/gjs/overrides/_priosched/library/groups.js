@@ -1,7 +1,7 @@
-// groups.js: groups of tasks, of which only so many run at a time
+// groups.js: groups of tasks; a group runs a limited number of them at a time
 //
-// The library has the places, the ages and the waits: a task of a group is one of the scheduler's, whose number the group posts when
-// its turn has come, and a wait is a task that it posts when the wait is over.
+// The library keeps the places, the ages and the waits: a task of a group is a task of the scheduler, and the group posts its number
+// in its turn; a wait is a task that it posts when the wait is over.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -21,7 +21,7 @@ const MAX_LIMIT = 0xffffffff;
 
 const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns'];
 
-// Of a group, as long as somebody waits for it: how many do, and by their handles how its tasks have ended.
+// Property of a group while there are waits: how many, and the outcomes of its tasks by their handles.
 const WAITING = Symbol('waiting');
 
 function toLimit(value) {
@@ -40,18 +40,18 @@ function checkNames(options, names, where) {
     return options;
 }
 
-// Of a group: by their handles, the tasks that are queued or running.
+// Property of a group: the tasks that are queued or running, by their handles.
 const MEMBERS = Symbol('members');
 
-// Tells group how its task has ended, which then needs no place.
+// Reports the outcome of a task to group; the task then needs no place.
 function returnTo(group, handle, outcome) {
     if (!group[MEMBERS].delete(handle))
-        return; // it has been aborted meanwhile
+        return; // the task has been aborted meanwhile
     group[WAITING]?.ended.set(handle, outcome);
     group.return_id(handle, outcome.isRejected ? describe(outcome.value) : null);
 }
 
-// Has returnTo () called when entry is settled.
+// Calls returnTo () when entry is settled.
 function follow(entry, group, handle) {
     const {resolve, reject} = entry;
     entry.resolve = value => {
@@ -103,17 +103,17 @@ class Member {
         this.#reject = reject;
     }
 
-    // Its callback has returned, or it will not be called.
+    // Called when its callback has returned, or will not be called.
     settled() {
         this.#hasReturned = true;
     }
 
-    // Whether only a promise is missing, which nobody can abort.
+    // Whether it only waits for a promise, which cannot be aborted.
     get isPromised() {
         return this.#hasReturned;
     }
 
-    // The group has been aborted: it does not wait for that promise, which may never settle.
+    // Called when the group has been aborted: it does not wait for that promise, which may never settle.
     abort(handle, reason) {
         returnTo(this.#group, handle, {isRejected: true, value: reason});
         this.#reject(reason);
@@ -147,7 +147,7 @@ class Wait {
 
     settled() {}
 
-    // How it has ended, in the task that the library has posted.
+    // Sets its outcome, in the task that the library has posted.
     end(tasks, returns) {
         const {ended} = this.#group[WAITING];
         if (--this.#group[WAITING].n === 0)
@@ -175,7 +175,7 @@ class Wait {
     }
 }
 
-// Gives TaskGroup its methods for JavaScript.  convert has what checks the arguments of tasks.
+// Gives TaskGroup its methods for JavaScript. convert has the functions that check the arguments of tasks.
 function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert) {
     const {definePriority, toDelay, toFlag, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
     const {abort, cancel_queued: cancelQueued, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
@@ -246,7 +246,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
     }
     TaskGroup.prototype.postTask = TaskGroup.prototype.post_task;
 
-    // A task with the steps of the generator that make () returns.
+    // Posts a task that runs the generator that make () returns in steps.
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
         const {progress, ...others} = checkNames(toOptions(options), [...OPTIONS, 'progress'], 'postSteps ()');
         return postIn(this, toSteps(schedulerOf(this), make, progress, tasks), others);
@@ -255,7 +255,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
 
     addFeed({TaskGroup, TaskSignal}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal});
 
-    // The reason may be any value.  The group goes on.
+    // The reason may be any value.  The group can be used further.
     TaskGroup.prototype.abort = function (reason = undefined) {
         const {signal} = this, promised = [...this[MEMBERS] ?? []].filter(([, member]) => member.isPromised);
         if (reason === undefined || reason === null || reason instanceof GLib.Error)

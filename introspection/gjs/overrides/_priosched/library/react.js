@@ -15,7 +15,7 @@ const MAX_FRAME_RATE = 125;
 const DEFAULT_SLICE = 5000; // microseconds
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
-// Of React's levels, in milliseconds: negative has passed from the beginning, 0 is none.
+// Timeouts of React's levels, in milliseconds: a negative one has passed from the beginning, 0 means none.
 const TIMEOUTS = {
     TIMEOUT_IMMEDIATE: -1,
     TIMEOUT_USER_BLOCKING: 250,
@@ -24,7 +24,7 @@ const TIMEOUTS = {
     TIMEOUT_IDLE: 0,
 };
 
-// By the names of React's levels: the priority and the timeout.
+// React's levels by name: the priority and the timeout.
 const LEVELS = new Map([
     ['immediate', [USER_BLOCKING, TIMEOUTS.TIMEOUT_IMMEDIATE]],
     ['user-blocking', [USER_BLOCKING, TIMEOUTS.TIMEOUT_USER_BLOCKING]],
@@ -46,14 +46,14 @@ function toFrameRate(value) {
     return value;
 }
 
-// In whole milliseconds, none of which is 0 unless it has been given.
+// Converts to whole milliseconds; the result is 0 only for 0.
 var toTimeout = function toTimeout(value) {
     if (typeof value !== 'number' || !(value >= -MAX_TIMEOUT) || value > MAX_TIMEOUT)
         throw new TypeError(`${named(value)} is not a timeout in milliseconds`);
     return value < 0 ? Math.floor(value) : Math.ceil(value);
 };
 
-// When a timeout passes, in microseconds of GLib.get_monotonic_time (), or null if there is none.
+// Returns when a timeout passes, in microseconds of GLib.get_monotonic_time (), or null if there is none.
 var expiryAfter = function expiryAfter(delay, timeout) {
     if (timeout === 0)
         return null;
@@ -62,7 +62,7 @@ var expiryAfter = function expiryAfter(delay, timeout) {
 
 // A table calls this instead of posting a task that has no timeout and takes no turns.
 class Special {
-    #cancel = null; // what takes it out of the library's queue
+    #cancel = null; // removes it from the library's queue
     #delay;
     #takesTurns;
     #timeout;
@@ -73,7 +73,7 @@ class Special {
         this.#timeout = timeout;
     }
 
-    // Before its callback has begun, and while nothing has aborted it.
+    // Called before its callback has started, and while it is not aborted.
     cancel() {
         this.#cancel();
     }
@@ -81,7 +81,7 @@ class Special {
     post(runner, id, entry) {
         const {table, signal, priority} = entry.state;
         this.#cancel = () => {
-            // The library reports it as rejected, and then its number is free.
+            // The library reports it as rejected; then its number is free.
             entry.isRejected = runner.cancel(id);
         };
         if (this.#timeout !== 0 || this.#takesTurns)
@@ -94,7 +94,7 @@ class Special {
     settled() {}
 }
 
-// A task of schedule_callback (), and what that returns.
+// A task of schedule_callback (), and its result.
 class ScheduledCallback {
     #callback;
     #cancelled = null; // an error
@@ -109,18 +109,18 @@ class ScheduledCallback {
         this.#callback = callback;
     }
 
-    // The next function, or null.
+    // The next function to call, or null.
     get callback() {
         return this.#callback;
     }
 
-    // Cancels it: it is not called any more, and what it returns later is nothing.  Returns whether that was still possible.
+    // Cancels it: it is not called any more, and its later results are ignored.  Returns whether that was still possible.
     cancel() {
         if (this.#isOver)
             return false;
         this.#isOver = true;
         this.#callback = null;
-        // It need not be reported.
+        // A rejection need not be reported.
         this.finished.catch(() => {});
         this.#cancelled = new AbortError('The callback has been cancelled');
         this.#reject(this.#cancelled);
@@ -143,7 +143,7 @@ class ScheduledCallback {
         return timed;
     }
 
-    // The callback of the task.
+    // Runs as the callback of the task.
     run(scheduler) {
         this.#hasBegun = true;
         this.#check();
@@ -189,7 +189,7 @@ class ScheduledCallback {
     }
 }
 
-// For a table, or null where there is neither a timeout, which is 0, nor turns.
+// Returns an object for a table, or null without a timeout and turns.  A timeout of 0 means none.
 var toSpecial = function toSpecial(delay, timeout, takesTurns) {
     const milliseconds = timeout === undefined || timeout === null ? 0 : toTimeout(timeout);
     return milliseconds === 0 && !takesTurns ? null : new Special(delay, milliseconds, takesTurns);
@@ -202,7 +202,8 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
 
     Object.assign(library, TIMEOUTS);
 
-    // Calls func now, in state.  Returns its result, or throws.  If it is a promise, what awaits in func goes on with state.
+    // Calls func now, in state.  Returns its result, or throws.  If func is asynchronous, it continues with state after each
+    // await.
     function runNow(state, func) {
         let error = null, value;
         runIn(state, () => {
@@ -220,7 +221,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
         return value.finally(() => pending.remove(state));
     }
 
-    // Where the library does not know the task, after an await of something else, the clock tells.
+    // If the library does not know the task, after an await of another promise, the clock decides.
     Scheduler.prototype.did_timeout = function () {
         const state = currentState();
         if (state === null)
@@ -245,7 +246,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
         return runNow(inner, func);
     };
 
-    // The function that it returns runs with the state of now, wherever and as often as it is called.
+    // Returns a function that runs func with the current state, wherever and as often as it is called.
     Scheduler.prototype.wrap_callback = function (func) {
         toFunction(func);
         const state = currentState() ?? tableOf(this).states[USER_VISIBLE];
@@ -259,12 +260,12 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
         this.set_time_slice(rate === 0 ? DEFAULT_SLICE : Math.min(Math.floor(1000 / rate) * 1000, MAX_SHARED_SLICE));
     };
 
-    // Other sources of the main context have their turn, so that what has changed is drawn.
+    // Lets other sources of the main context have their turn, so that changes are drawn.
     Scheduler.prototype.request_paint = function () {
         this.end_slice();
     };
 
-    // As React's: calls callback (didTimeout), and then, as continuations, the functions that it returns.
+    // Does as React's function: calls callback (didTimeout), and then, as continuations, the functions that it returns.
     Scheduler.prototype.schedule_callback = function (level, callback, options = undefined) {
         const [priority, usualTimeout] = toLevel(level);
         toUnstepped(callback, 'schedule_callback ()');
@@ -284,7 +285,8 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
         return scheduled.cancel();
     };
 
-    // A result of schedule_callback (), or a task of the library's own; null for other tasks, and if there is none.
+    // Returns a result of schedule_callback (), or a task that another language has posted; null for other tasks, and
+    // if there is none.
     Scheduler.prototype.get_first_task = function () {
         return tableOf(this).first?.watcher?.handle ?? dupFirstTask.call(this);
     };

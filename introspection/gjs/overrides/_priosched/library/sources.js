@@ -1,16 +1,14 @@
-// sources.js: sources of GLib that have the names of their callbacks once somebody has watched for what holds the main loop
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// sources.js: names GLib sources after their callbacks, once the program watches for long tasks
 
 /* exported nameSources */
 
 const {GLib} = imports.gi;
 
-// Functions that take a callback, the first of their arguments that is a function.
+// Functions that take a callback: the first argument that is a function.
 const ADDERS = [[GLib, ['idle_add', 'timeout_add', 'timeout_add_seconds', 'child_watch_add']],
     [globalThis, ['setTimeout', 'setInterval']]];
 
-// FILE:LINE of the code that has called the function which calls this, but for GJS's own.
+// Returns FILE:LINE of the code that has called the calling function, without GJS's own frames.
 function callingPlace() {
     const lines = new Error().stack.split('\n').slice(2);
     const line = lines.find(text => !text.includes('resource:///org/gnome/gjs/')) ?? lines[0] ?? '';
@@ -19,7 +17,7 @@ function callingPlace() {
 
 function nameSource(callback, place) {
     const source = GLib.main_current_source(), name = source?.get_name();
-    // GLib calls some by their kind, such as GIdleSource.
+    // GLib gives some sources their type as a name, such as GIdleSource.
     if (source && (!name || /^G.*Source$/.test(name)))
         source.set_name(`${callback.name || 'a function'}${place ? ` (${place})` : ''}`);
 }
@@ -31,7 +29,7 @@ function named(callback, place) {
             if (!isNamed)
                 nameSource(callback, place);
         } catch {
-            // A name that is not a string, or a getter that throws: the program is not to notice.
+            // The name is not a string, or a getter throws: the program must not notice.
         }
         isNamed = true;
         return callback.apply(this, args);
@@ -47,7 +45,7 @@ function naming(add) {
     };
 }
 
-// Has the sources named that programs add from now on.
+// Names the sources that programs add from now on.
 var nameSources = function nameSources() {
     for (const [object, names] of ADDERS.splice(0)) {
         for (const name of names.filter(each => typeof object[each] === 'function'))

@@ -1,6 +1,4 @@
-// steps.js: generators as tasks, and the error that an abort is
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// steps.js: generators as tasks, and the error of an abort
 
 /* exported AbortError, STEPPED, isStepped, toSteps, toUnstepped */
 
@@ -9,8 +7,8 @@ const {named, toFunction} = imports.overrides._priosched.core.reasons;
 const {Later} = imports.overrides._priosched.core.settling;
 const {FOREVER} = imports.overrides._priosched.constants;
 
-// An abort without a reason of the program's own, which is GIO's error, and whatever is derived from this as a reason: for all of
-// them `error instanceof PrioSched.AbortError` is true.
+// The error of an abort without a reason, which is GIO's error, or of a reason that is derived from this: `error instanceof
+// PrioSched.AbortError` is true for all of them.
 var AbortError = class AbortError extends Error {
     constructor(message = 'Operation was cancelled') {
         super(message);
@@ -34,8 +32,8 @@ var isStepped = function isStepped(callback) {
     return STEPPED.includes(Object.getPrototypeOf(callback));
 };
 
-// A function that does something when it is called, which a generator function does not: where it is posted as a task in Python it
-// is taken in steps, and here nobody would hear that nothing has run.
+// Checks for a function that runs when it is called, which a generator function does not: Python takes a posted generator function
+// in steps; here it would silently do nothing.
 var toUnstepped = function toUnstepped(value, where) {
     if (!isStepped(toFunction(value)))
         return value;
@@ -46,29 +44,29 @@ var toUnstepped = function toUnstepped(value, where) {
         'go through it with for await in an asynchronous function');
 };
 
-// posted is the stack of the code that has posted the function that has returned value, or null.
+// posted is the stack of the code that posted the function that returned value, or null.
 function toGenerator(value, posted) {
     if (typeof value?.next === 'function' && typeof value.throw === 'function' && typeof value[Symbol.iterator] === 'function')
         return value;
     throw Object.assign(new TypeError(`${named(value)} is not a generator`), posted && {stack: posted});
 }
 
-// Calls one of two functions, which never throw, when promise has settled, whatever its methods are.
+// Calls one of two functions, which never throw, when promise has settled, even if the program has changed its methods.
 function settled(promise, fulfilled, rejected) {
     new Promise(resolve => resolve(promise)).then(fulfilled, rejected);
 }
 
-// The steps of a generator in a task, and in continuations of that task, which the library calls without a promise: in a main loop that
-// a job of a promise's runs, GJS runs no other job.
+// Runs the steps of a generator in a task, and in continuations of the task, which the library calls without a promise: in a main loop
+// that a job of a promise runs, GJS runs no other job.
 class Steps {
     #generator;
     #later = new Later();
-    #last = {};     // the last step whose value progress () has not been called with
+    #last = {};     // the last step whose value has not been passed to progress ()
     #scheduler;
     #state;
     #tasks;
     #tell;
-    #wait = null;   // identifies what it waits for
+    #wait = null;   // identifies the promise that it waits for
     #watch;
 
     constructor(scheduler, generator, tell, tasks) {
@@ -80,7 +78,7 @@ class Steps {
         this.#watch = tasks.watchAbort();
     }
 
-    // Called as the function of the task: returns what the generator returns, now or later.
+    // Called as the function of the task: returns the generator's result, now or later.
     begin() {
         const step = this.#make('next');
         return step.done ? step.value : this.#later;
@@ -98,7 +96,7 @@ class Steps {
         }
     }
 
-    // Makes steps as long as the slice lasts, the first by that method of the generator.  Returns the last one.
+    // Makes steps as long as the slice lasts, the first by that method of the generator.  Returns the last step.
     #make(method, value) {
         let step = this.#generator[method](value);
         while (!step.done) {
@@ -121,7 +119,7 @@ class Steps {
         return step;
     }
 
-    // The generator is aborted once, and cleans up outside of the aborted task.
+    // Aborts the generator, once; it cleans up outside of the aborted task.
     #hear() {
         this.#watch.end();
         this.#state = this.#tasks.stateAfterAbort(this.#state);
@@ -158,7 +156,8 @@ class Steps {
         this.#tasks.runSoon(this.#state, () => this.#resume('throw', reason));
     }
 
-    // Posts a continuation.  Returns null, or, if the task has been aborted, the reason.  If it is aborted later, the steps go on then.
+    // Posts a continuation.  Returns null or, if the task has been aborted, the reason.  If it is aborted later, the steps continue
+    // then.
     #post(resolve, delay = 0) {
         const wait = this.#wait = {posted: null};
         let refusal = null;
@@ -176,7 +175,7 @@ class Steps {
         return this.#post(() => this.#resume(method, value));
     }
 
-    // For steps that go on when promise has settled.
+    // Continues the steps when promise has settled.
     #waitFor(promise) {
         this.#wait = {posted: null};
         const refusal = this.#state.signal === null ? null : this.#post(() => {}, FOREVER), wait = this.#wait;
@@ -195,14 +194,14 @@ class Steps {
     }
 }
 
-// The callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress (value),
-// if given, is called with the last value before it yields.  It waits for a promise that the generator yields, whose value that gets.
-// An abort is thrown where the generator stands.
+// Returns the callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts. progress
+// (value), if given, is called with the last value before the task yields.  If the generator yields a promise, the task waits for it,
+// and passes its value to the generator.  An abort is thrown at the generator's current yield.
 var toSteps = function toSteps(scheduler, make, progress, tasks) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
     const posted = Object.getPrototypeOf(make) === GENERATOR ? null : new Error().stack;
     const steps = () => new Steps(scheduler, toGenerator(make(), posted), tell, tasks).begin();
-    steps.calls = make; // for names of what runs
+    steps.calls = make; // names of tasks are found by this property
     return steps;
 };

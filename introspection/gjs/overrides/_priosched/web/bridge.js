@@ -1,7 +1,7 @@
 // bridge.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions
 //
-// The other side gets a dependent signal of the library, which its sources know weakly.  It holds no
-// object of JavaScript, and what is held for its handlers does not hold its sources: nothing leaks.
+// Each side gets a dependent signal of the library, to which its sources refer weakly.  It holds no object of
+// JavaScript, and objects that its handlers need do not hold its sources: nothing leaks.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -11,12 +11,12 @@ const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 const {typeName} = imports.overrides._priosched.core.runner;
 
-const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities from 1 on
+const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities, starting with 1
 
-// The web's signal that stands for a cancellable.
+// Property of a cancellable: the web's signal that represents it.
 const WEB = Symbol('web');
 
-// The object on which a signal of the library sets properties, which GJS 1.74 lets it do also while it collects garbage.  It ends with the web's
+// Gets the properties that a signal of the library sets, which GJS 1.74 allows even while it collects garbage.  It lives as long as the web's
 // signal that has it.
 const Follower = GObject.registerClass({
     GTypeName: typeName('PrioSchedFollower'),
@@ -48,8 +48,8 @@ const Follower = GObject.registerClass({
     }
 });
 
-// Set by web/web.js: slotsIn (signal), whose `signal` is the library’s; newSignal (isTaskSignal);
-// abort (signal, reason) and changePriority (signal, nick).
+// Set by web/web.js: slotsIn (signal), whose `signal` is the library's; newSignal (isTaskSignal); abort (signal,
+// reason) and changePriority (signal, nick).
 function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
     const {TaskController, TaskSignal} = PrioSched;
 
@@ -69,15 +69,15 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
             : TaskSignal.any_following(sources, nativeOf(s.prioritySource));
     }
 
-    // A Gio.Cancellable that is cancelled with signal.
+    // Returns a Gio.Cancellable that is cancelled with signal.
     function cancellableOf(signal) {
         const s = slotsIn(signal);
         s.cancellable ??= newCancellable(signal);
         return s.cancellable;
     }
 
-    // A program that calls cancel () finds the web's signal aborted when that returns.  Where anybody else cancels, in C or in
-    // another thread, the library says so in the next dispatch.
+    // If the program calls cancel (), the web's signal is aborted when that returns.  If other code cancels it, in C or in
+    // another thread, the library reports it in the next dispatch.
     function cancel() {
         Object.getPrototypeOf(this).cancel.call(this);
         if (this.is_cancelled())
@@ -94,7 +94,8 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
             abort(signal, tasks.reasonOf(cancellable));
             return signal;
         }
-        // GIO may hold a lock while it says that it has been cancelled, and say so in any thread; this one does not.
+        // GIO may hold a lock while it emits `cancelled`, and emit it in any thread; the library's dependent signal
+        // does not.
         const followed = isTaskSignal ? TaskSignal.any_following([cancellable], cancellable) : TaskSignal.any([cancellable], 'user-visible');
         s.follower = new Follower();
         s.follower.onAborted = () => abort(signal, tasks.reasonOf(followed));
@@ -106,10 +107,10 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
         return signal;
     }
 
-    // The web's signal for a cancellable, which has one as long as it lives.
+    // Returns the web's signal for a cancellable, which keeps it as long as it lives.
     function webSignalOf(cancellable) {
         const known = cancellable[WEB];
-        // A Gio.Cancellable may be reset, a signal of the web cannot.
+        // A Gio.Cancellable may be reset, but a web signal cannot.
         if (known !== undefined && slotsIn(known).aborted === cancellable.is_cancelled())
             return known;
         return (cancellable[WEB] = newWebSignal(cancellable));

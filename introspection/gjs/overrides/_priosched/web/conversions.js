@@ -15,14 +15,14 @@ var toPriority = function toPriority(value) {
     return priority;
 };
 
-// The library's number for a priority that toPriority() has returned.
+// Returns the library's number for a priority that toPriority() has returned.
 var toNumber = function toNumber(priority) {
     return PRIORITIES.indexOf(priority) + 1;
 };
 
-// [EnforceRange] unsigned long long, or unsigned long
+// Converts to [EnforceRange] unsigned long long, or unsigned long.
 var toInteger = function toInteger(value, max, what) {
-    const number = Math.trunc(+value); // which refuses a BigInt
+    const number = Math.trunc(+value); // throws for a BigInt
     if (!Number.isFinite(number) || number < 0 || number > max)
         throw new TypeError(`${what}: ${String(value)} is out of range`);
     return number;

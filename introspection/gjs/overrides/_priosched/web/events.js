@@ -6,17 +6,18 @@
 
 const {named} = imports.overrides._priosched.core.reasons;
 
-// Hooks for signals and tasks, which the other files set.
+// Hooks for signals and tasks, set by the other files.
 var hooks = {
-    report() {},           // an exception that nobody catches
+    report() {},           // reports an uncaught exception
     listenersChanged() {}, // of a target
-    toSignal() {},         // of an AbortSignal: aborted, add (algorithm) and remove (algorithm); throws for anything else
+    toSignal() {},         // returns the operations of an AbortSignal: aborted, add (algorithm) and remove (algorithm);
+                           // throws for other values
 };
 
-// The listeners of a target, in order, and found by their types and callbacks: a target may have many.
+// The listeners of a target, in order, and by type and callback, because a target may have many.
 class Listeners {
     #all = new Set();
-    #byType = new Map(); // and then by callback: up to two, one of which captures
+    #byType = new Map(); // then by callback: up to two, one of which captures
 
     [Symbol.iterator]() {
         return this.#all.values();
@@ -50,7 +51,7 @@ class Listeners {
     }
 }
 
-// The listeners of a target, or undefined for anything else.
+// Returns the listeners of a target, or undefined for other values.
 var listenersIn;
 
 function listenersFor(target) {
@@ -60,7 +61,7 @@ function listenersFor(target) {
     return listeners;
 }
 
-// The errors that have codes, by their codes, with the names of the constants for them.
+// The errors with codes: by code, the name and the name of its constant.
 const CODES = [
     null, 'IndexSizeError', 'DOMString size', 'HierarchyRequestError', 'WrongDocumentError', 'InvalidCharacterError',
     'no data allowed', 'NoModificationAllowedError', 'NotFoundError', 'NotSupportedError', 'InUseAttributeError',
@@ -75,7 +76,7 @@ const CONSTANTS = `INDEX_SIZE DOMSTRING_SIZE HIERARCHY_REQUEST WRONG_DOCUMENT IN
 
 var DOMException = class DOMException extends Error {
     constructor(message = '', name = 'Error') {
-        super(`${message}`); // which refuses a Symbol
+        super(`${message}`); // throws for a Symbol
         Object.defineProperty(this, 'name', {value: `${name}`, configurable: true});
     }
 
@@ -104,7 +105,7 @@ var toDictionary = function toDictionary(value, what) {
 
 // Events
 
-// Dispatches an event to a target: trusted if it is the library's own.
+// Dispatches an event to a target; trusted if the library has made it.
 var dispatch;
 
 var Event = class Event {
@@ -203,7 +204,7 @@ var Event = class Event {
 };
 defineConstants(Event, {NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3});
 
-// Capturing listeners are called first, and new listeners are not called.
+// Returns the listeners in calling order: capturing ones first, without listeners that are added meanwhile.
 function inOrder(all) {
     const listeners = [...all];
     if (!listeners.some(l => l.capture))
@@ -285,7 +286,7 @@ var EventTarget = class EventTarget {
     }
 };
 
-// As Web IDL has it: the name as a tag, and members that can be enumerated.
+// Makes a class an interface of Web IDL: its name as a tag, and enumerable members.
 var asInterface = function asInterface(constructor) {
     const own = ['constructor', 'length', 'name', 'prototype'];
     for (const holder of [constructor, constructor.prototype]) {
@@ -295,8 +296,8 @@ var asInterface = function asInterface(constructor) {
     Object.defineProperty(constructor.prototype, Symbol.toStringTag, {value: constructor.name, configurable: true});
 };
 
-// An attribute like onabort; check() throws for what has none.  A new value keeps the place of the
-// former one among the listeners.
+// Defines an attribute like onabort; check() throws for objects that do not have it.  A new value keeps the place of
+// the previous one among the listeners.
 var defineHandler = function defineHandler(constructor, type, check) {
     const handlers = new WeakMap();
     Object.defineProperty(constructor.prototype, `on${type}`, {

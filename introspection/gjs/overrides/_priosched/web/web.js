@@ -1,13 +1,11 @@
-// web.js: the web's interfaces: scheduler, TaskController, TaskSignal, and
-// which they need
+// web.js: the web's interfaces: scheduler, TaskController, TaskSignal, and the interfaces that these need
 //
 // Follows the drafts and Web IDL.  The graph of signals, events and promises are implemented
-// here; the library orders the tasks.  A signal gets a PrioSched.TaskController of its own as
-// soon as a task is posted with it.
+// here; the library orders the tasks.  A signal gets a PrioSched.TaskController as soon as a task is posted with it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The key to constructors that programs cannot call.
+// The argument that lets a constructor be called; programs do not have it.
 const INTERNAL = Symbol('internal');
 
 const {UNSET, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
@@ -20,10 +18,10 @@ const {toFunction, toInteger, toNumber, toPriority} = imports.overrides._priosch
 const {newLatest, toMilliseconds} = imports.overrides._priosched.library.extras;
 const {named} = imports.overrides._priosched.core.reasons;
 
-// The internal slots of an AbortSignal, or undefined.
+// Returns the internal slots of an AbortSignal, or undefined.
 let slotsIn;
 
-// A set is made when it has a member.
+// Stands for an empty set; a set is made when it gets a member.
 const NONE = new Set();
 function addTo(s, name, member) {
     if (s[name] === NONE)
@@ -31,7 +29,7 @@ function addTo(s, name, member) {
     s[name].add(member);
 }
 
-// The slots of an AbortSignal.
+// Returns the slots of an AbortSignal, or throws.
 function slotsOf(value) {
     const s = slotsIn(value);
     if (s === undefined)
@@ -45,7 +43,7 @@ function toAnySignal(value, what) {
     return slotsIn(value) !== undefined ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
 }
 
-// The slots of a TaskSignal.
+// Returns the slots of a TaskSignal, or throws.
 function taskSlotsOf(signal) {
     const s = slotsIn(signal);
     if (!s || s.priority === null)
@@ -53,15 +51,15 @@ function taskSlotsOf(signal) {
     return s;
 }
 
-// Signals.  A source refers to its dependent signals weakly, unless they have listeners.  GJS 1.74
-// has no working weak reference (its WeakRef keeps the object alive), but GLib has: a binding
-// between two objects ends with either.  So each signal has a beacon, a GObject.  A source finds
-// its dependents by changing a property of its beacon, to which the properties of theirs are bound.
+// Signals.  A source refers to its dependent signals weakly, unless they have listeners.  GJS 1.74 has no working weak
+// reference (its WeakRef keeps the object alive), but GObject has: a property binding between two objects ends with
+// either of them.  So each signal has a beacon: a GObject that stands for the signal in such bindings.  A source finds
+// its dependents by changing a property of its beacon, to which a property of each dependent's beacon is bound.
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
-// An object searches all signals that are bound to it when one ends.  So signals of a source are bound to it by the hundred, by way
-// of a beacon without a signal, which the last of them holds.
+// When an object is freed, it searches all bindings of its source.  So at most so many dependents are bound to one beacon; a source
+// with more gets intermediate beacons without a signal, each held by its last dependent.
 const MOST_BOUND = 100;
 let found = null;
 
@@ -104,7 +102,7 @@ function addDependent(source, dependent, how) {
     (bound.boundBy ??= []).push(row.beacon);
 }
 
-// The dependents of source, in the order in which they were made.
+// Returns the dependents of source, in the order in which they were made.
 function dependentsOf(source, how) {
     const s = slotsIn(source);
     if (s[how] === null)
@@ -120,7 +118,7 @@ function dependentsOf(source, how) {
     }
 }
 
-// Sources hold those dependents that have listeners or, as tasks have, algorithms.
+// Sources hold the dependents that have listeners or, from tasks, algorithms.
 function listenersChanged(target) {
     const s = slotsIn(target);
     if (!s?.dependent)
@@ -151,7 +149,7 @@ function removeAlgorithm(signal, algorithm) {
         listenersChanged(signal);
 }
 
-// Most signals have few of these.
+// Most signals have only a few of these fields set.
 class Slots {
     constructor() {
         this.aborted = false;
@@ -159,7 +157,7 @@ class Slots {
         this.algorithms = NONE;
         this.dependent = false;
         this.sources = NONE;
-        this.pinned = NONE; // dependents that are held
+        this.pinned = NONE; // dependents that this signal holds
         this.beacon = null;
         this.aborts = null; // rows of dependents
         this.changes = null;
@@ -168,8 +166,8 @@ class Slots {
         this.prioritySource = null;
         this.controller = null; // the library's
         this.cancellable = null;
-        this.follower = null; // of the cancellable that the signal stands for
-        this.handle = null; // of what the native part keeps
+        this.follower = null; // follower of the cancellable that the signal represents
+        this.handle = null; // handle of the tasks that the native part keeps
     }
 
     get signal() { return controllerOf(this).signal; }
@@ -191,7 +189,7 @@ class AbortSignal extends EventTarget {
     get aborted() { return slotsOf(this).aborted; }
     get reason() { return slotsOf(this).reason; }
 
-    // Not the web's: for GIO.
+    // An addition to the web's interface, for GIO.
     get cancellable() { return slotsOf(this) && bridge.cancellableOf(this); }
 
     throwIfAborted() {
@@ -241,7 +239,7 @@ function markAborted(s, reason) {
         ? new DOMException('The signal is aborted without a reason', 'AbortError') : reason;
 }
 
-// The draft's "run the abort steps", which also abort the signal's tasks.
+// Runs the draft's "abort steps", which also abort the signal's tasks.
 function runAbortSteps(signal) {
     const s = slotsIn(signal);
     const algorithms = [...s.algorithms];
@@ -269,7 +267,7 @@ function signalAbort(signal, reason) {
     [signal, ...dependents].forEach(runAbortSteps);
 }
 
-// "Create a dependent abort signal": the result depends on roots, that is on signals that depend on none.
+// Carries out "create a dependent abort signal": the result depends on roots, that is on signals without sources.
 function makeDependent(signals, Interface) {
     const result = new Interface(INTERNAL);
     const s = slotsIn(result);
@@ -292,7 +290,7 @@ function makeDependent(signals, Interface) {
     return result;
 }
 
-// The signal of a controller; it throws for anything else.
+// Returns the signal of a controller; throws for other values.
 let signalOf;
 
 class AbortController {
@@ -358,7 +356,7 @@ class TaskSignal extends AbortSignal {
 }
 defineHandler(TaskSignal, 'prioritychange', taskSlotsOf);
 
-// Sets the priority, and says so to whoever listens and follows.
+// Sets the priority, and notifies listeners and dependent signals.
 function announceChange(signal, s, priority) {
     const previousPriority = s.priority;
     s.priority = priority;
@@ -367,7 +365,7 @@ function announceChange(signal, s, priority) {
     else if (s.handle !== null)
         kept.setPriority(s, toNumber(priority));
     dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, true);
-    // A handler may have made a signal that follows, and had the former priority to start with.
+    // A handler may have made a dependent signal, which started with the previous priority.
     const reached = new Set();
     const isLeft = follower => !reached.has(follower);
     for (let left = dependentsOf(signal, CHANGES); left.length > 0; left = dependentsOf(signal, CHANGES).filter(isLeft)) {
@@ -378,7 +376,7 @@ function announceChange(signal, s, priority) {
     }
 }
 
-// The draft's "signal priority change" (§3.3).
+// Carries out the draft's "signal priority change" (§3.3).
 function changePriority(signal, priority) {
     const s = slotsIn(signal);
     if (s.changing)
@@ -410,7 +408,7 @@ class TaskController extends AbortController {
     }
 }
 
-// The argument of an idle callback, over the library's own deadline, which is a copy.
+// The argument of an idle callback, which wraps a copy of the library's deadline.
 class IdleDeadline {
     #deadline;
 
@@ -425,7 +423,7 @@ class IdleDeadline {
     timeRemaining() { return this.#deadline.get_time_remaining(); }
 }
 
-// Additions to the web's interface, of one scheduler.
+// Additions to the web's interface, for one scheduler.
 class Extras {
     #getNative;
     #scheduler;
@@ -435,7 +433,7 @@ class Extras {
         this.#getNative = getNative;
         this.#scheduler = scheduler;
         this.#newExtras = newExtras;
-        // So that they can be taken out: const {each, latest} = extras.
+        // Bound, so that programs can destructure them: const {each, latest} = extras.
         for (const name of ['shouldYield', 'followFrameClock', 'unfollowFrameClock', 'each', 'adopt', 'latest', 'newScheduler'])
             Object.defineProperty(this, name, {value: this[name].bind(this)});
     }
@@ -465,7 +463,7 @@ class Extras {
         }, message => new DOMException(message, 'AbortError'));
     }
 
-    // The functions of another scheduler in the same main context, whose tasks are paused separately.
+    // Returns the functions of another scheduler in the same main context, whose tasks are paused separately.
     newScheduler() { return this.#newExtras(); }
 }
 
@@ -476,7 +474,7 @@ function make(PrioSched, tasks) {
     hooks.report = tasks.report;
     ({beginAbort, forgetHandle} = tasks);
 
-    // The library's controller for a signal.
+    // Returns the library's controller for a signal.
     controllerOf = s => {
         if (s.controller === null) {
             s.controller = s.handle === null ? new PrioSched.TaskController({priority: toNumber(s.priority ?? 'user-visible')})
@@ -493,7 +491,7 @@ function make(PrioSched, tasks) {
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
         const table = tasks.ownTable(), promise = new Promise(tasks.keepResolvers);
-        // As what goes on: a loop of yields does not go before it.
+        // Posted as a continuation, so that a loop of yields does not run before it.
         const timer = {
             post: (runner, id) => runner.yield_full(id, USER_BLOCKING, null, delay, -1, false), posted() {}, settled() {},
         };
@@ -515,7 +513,7 @@ function make(PrioSched, tasks) {
         }
     }
 
-    // The slots of a signal, or the cancellable that it is; throws the reason if it is aborted.
+    // Returns the slots of a signal, or its cancellable; throws the reason if it is aborted.
     function toLive(signal) {
         const s = slotsIn(signal) ?? null;
         const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
@@ -526,7 +524,7 @@ function make(PrioSched, tasks) {
         return {s, cancellable};
     }
 
-    // The native part's handle of a signal, or null.
+    // Returns the native part's handle of a signal, or null.
     function handleOf(signal) {
         const s = slotsIn(signal);
         if (s === undefined)
@@ -536,7 +534,7 @@ function make(PrioSched, tasks) {
 
     class Scheduler {
         #brand;
-        #native; // held, as its table does not; null for the default one
+        #native; // held, because its table does not hold it; null for the default scheduler
         #ownTable = null;
 
         constructor(key = undefined, scheduler = null) {
@@ -582,7 +580,7 @@ function make(PrioSched, tasks) {
             }
         }
 
-        // The current draft knows no options, and ignores what is given.  The older draft's are an object.
+        // The current draft has no options, and ignores arguments.  The older draft's options are an object.
         yield(options = undefined) {
             if (!Scheduler.#isScheduler(this))
                 return Promise.reject(new TypeError(`yield: ${named(this)} is not a Scheduler`));
@@ -593,7 +591,7 @@ function make(PrioSched, tasks) {
             return promise;
         }
 
-        // Each option may be "inherit".  With one alone, the other is not inherited.
+        // Each option may be "inherit".  If only one is given, the other is not inherited.
         #yieldWith(options) {
             try {
                 const {priority} = options;
@@ -650,7 +648,7 @@ function make(PrioSched, tasks) {
 
     Object.defineProperty(web, 'extras', {value: new Extras(getNative, web.scheduler, newExtras)});
 
-    // Defines in target what it lacks.
+    // Defines in target the interfaces that it lacks.
     Object.defineProperty(web, 'install', {value(target) {
         if ((typeof target !== 'object' && typeof target !== 'function') || target === null)
             throw new TypeError(`install: ${named(target)} is not an object`);
