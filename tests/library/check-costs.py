@@ -2,7 +2,7 @@
 
     check-costs.py VALGRIND COSTS [in-all]
 
-COSTS is the program of costs.c; or, in all, that of costs-in-all.c, whose operations are on all of the objects.  The count is the same
+COSTS is the program of costs.c or, with in-all, of costs-in-all.c, whose operations are on all of the objects.  The count is the same
 on a busy or slow machine.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -13,10 +13,10 @@ import subprocess
 import sys
 
 SIZES = 250, 4000
-# Of operations on all: the library keeps up to a thousand tasks for the next burst, which costs less than to free them, so both are
-# well above that.
+# For operations on all objects: the library keeps up to a thousand freed tasks for reuse, which costs less than freeing them, so
+# both sizes are well above that.
 SIZES_IN_ALL = 3000, 24000
-# What may be on top: a heap is deeper, and memory is asked for in larger pieces.
+# The allowed increase: a heap is deeper, and memory is allocated in larger pieces.
 TOLERANCE = 1.5
 
 

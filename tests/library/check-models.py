@@ -1,15 +1,15 @@
-"""Checks models with Spin, and that they are those of the C code.
+"""Checks models with Spin, and that they still describe the C code.
 
     check-models.py SPIN CC SOURCES MODEL…
     check-models.py --update SOURCES MODEL…
 
 SOURCES is the folder prio-sched/.  The comment at the top of a model has lines that begin with
 
-  - @models FILE FUNCTION CHECKSUM: it stands for this function of C.  If that has changed, look whether the model has to change too, and
+  - @models FILE FUNCTION CHECKSUM: it models this C function.  If the function has changed, see whether the model has to change too, and
     write the new checksums with --update; comments and white space do not count;
-  - @holds FLAG…: with these flags Spin goes through every state, and nothing is violated;
+  - @holds FLAG…: with these flags Spin visits every state, and finds no violation;
   - @holds-long FLAG…: the same, if the environment has PRIO_SCHED_LONG=1; it may take minutes;
-  - @mutant FLAG…: with these, added to the first @holds, something is violated: the model would notice that defect.
+  - @mutant FLAG…: with these, added to the first @holds, Spin finds a violation: the model would notice that defect.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -27,7 +27,7 @@ MODELS = re.compile(r'^( \* @models (\S+) (\S+) )(\w+)$', re.M)
 
 
 def checksum(text, function):
-    """Of the function's parameters and body."""
+    """Returns a checksum of the function's parameters and body."""
     found = re.search(rf'^{function} \(.*?^}}$', text, re.M | re.S)
     if found is None:
         sys.exit(f'there is no function {function} ()')
@@ -36,7 +36,7 @@ def checksum(text, function):
 
 
 def changed(model, sources):
-    """Yields each function of C that is not that of the model any more."""
+    """Yields each C function that has changed since it was modelled."""
     for _, file, function, known in MODELS.findall(model.read_text()):
         if checksum((sources / file).read_text(), function) != known:
             yield function
@@ -48,7 +48,7 @@ def update(model, sources):
 
 
 def violations(tools, model, flags, thorough):
-    """How many Spin finds, which is 0 or 1; anything else is an error."""
+    """Returns how many violations Spin finds, 0 or 1; any other number is an error."""
     spin, *cc = tools
     with tempfile.TemporaryDirectory() as folder:
         def run(*command):
@@ -68,7 +68,7 @@ def violations(tools, model, flags, thorough):
 
 
 def checks(tools, model, sources):
-    """Yields the name of each check, and whether it is passed."""
+    """Yields the name of each check, and whether it passes."""
     lines = LINE.findall(model.read_text())
     base = [flags.split() for kind, flags in lines if kind == 'holds']
     functions = list(changed(model, sources))

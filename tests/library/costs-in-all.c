@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* costs-in-all.c: operations on many objects, whose cost must not grow faster than their number
  *
- * costs-in-all NAME SIZE performs one of them, in measured (); check-costs.py counts its
+ * costs-in-all NAME SIZE performs the operation NAME, in measured (); check-costs.py counts its
  * instructions.
  */
 
@@ -36,7 +36,7 @@ once (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Somebody holds it until its result comes. */
+/* Keeps the task until its result is given. */
 static void
 defer (PrioTask *task, gpointer data)
 {
@@ -57,7 +57,7 @@ make_groups (guint n)
     g_ptr_array_add (groups, prio_task_group_new (scheduler, 1, PRIO_TASK_PRIORITY_BACKGROUND));
 }
 
-/* The same permutation each time. */
+/* Shuffles by the same permutation each time. */
 static void
 shuffle (GPtrArray *array)
 {
@@ -96,7 +96,7 @@ free_groups_in_no_order (guint n)
   g_ptr_array_set_size (groups, 0);
 }
 
-/* Each has a task that runs, one that is queued, and a wait. */
+/* Makes groups, each with a running task, a queued one, and a wait. */
 static void
 fill_groups (guint n)
 {
@@ -123,7 +123,7 @@ abort_groups (guint n)
 static const PrioTaskGroupWait kinds[] = { PRIO_TASK_GROUP_WAIT_DRAINED, PRIO_TASK_GROUP_WAIT_ALL,
                                            PRIO_TASK_GROUP_WAIT_ANY, PRIO_TASK_GROUP_WAIT_FIRST };
 
-/* A group of so many tasks, of which @limit may run, and as many waits, of each kind. */
+/* Makes a group of @n tasks, of which @limit may run, and @n waits of each kind. */
 static void
 fill_group_of (guint n, guint limit)
 {
@@ -189,7 +189,7 @@ end_deferred (GCancellable *signal, gpointer task)
   prio_task_return_error_if_aborted (task);
 }
 
-/* So many tasks that go on, and listen to their signal. */
+/* Makes @n running tasks that listen to their signal. */
 static void
 defer_under_signal (guint n)
 {
@@ -211,7 +211,8 @@ any_of_two (PrioTaskSignal *one, PrioTaskSignal *other)
   return prio_task_signal_new_any_following (sources, G_N_ELEMENTS (sources), other);
 }
 
-/* Each depends on the two before it, so there are as many ways to the last as Fibonacci says.  Each has a task. */
+/* Makes signals that each depend on the two before it, so the number of paths to the last grows like Fibonacci's.  Each
+ * has a task. */
 static void
 make_lattice (guint n)
 {
@@ -234,7 +235,7 @@ free_signals (guint n)
   run_all ();
 }
 
-/* The last signal of all depends on so many others, of which each depends on one. */
+/* Makes a signal that depends on @n others, each of which depends on the same one. */
 static void
 make_fan (guint n)
 {
@@ -272,7 +273,7 @@ await_inner (PrioTask *task, gpointer inner)
     prio_task_then (inner, cancel_outer, g_object_ref (task), g_object_unref);
 }
 
-/* Each waits for the one before it. */
+/* Makes a chain of tasks, each of which waits for the one before it. */
 static void
 defer_in_a_chain (guint n)
 {
@@ -290,7 +291,7 @@ cancel_chain (guint n)
   run_all ();
 }
 
-/* The same, under priorities that are lent. */
+/* Makes such a chain, with lent priorities. */
 static void
 lend_in_a_chain (guint n)
 {
@@ -338,7 +339,7 @@ follow_clocks (guint n)
     g_signal_emit_by_name (clocks->pdata[i], "before-paint");
 }
 
-/* Half of them by hand, and half as they go. */
+/* Unfollows half of the clocks by a call, and half by freeing them. */
 static void
 unfollow_clocks (guint n)
 {
@@ -382,7 +383,7 @@ static const struct
 
 G_GNUC_NO_INLINE void measured (void (*act) (guint n), guint n);
 
-/* By this name check-costs.py knows what to count. */
+/* check-costs.py finds the code to count by this name. */
 void
 measured (void (*act) (guint n), guint n)
 {
@@ -412,7 +413,7 @@ main (int argc, char **argv)
         {
           costs[i].prepare ((guint) atoi (argv[2]));
           measured (costs[i].act, (guint) atoi (argv[2]));
-          /* What is left stays as it is. */
+          /* The rest is not freed. */
           return 0;
         }
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* costs.c: operations whose cost must not depend on the number of objects
  *
- * costs NAME SIZE performs one of them, in measured (); check-costs.py counts its
+ * costs NAME SIZE performs the operation NAME, in measured (); check-costs.py counts its
  * instructions.
  */
 
@@ -30,7 +30,7 @@ post_under (PrioTaskController *by)
   prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, never_called, NULL, NULL);
 }
 
-/* So many signals have queued tasks. */
+/* Makes @n signals that have queued tasks. */
 static void
 queue_under_signals (guint n)
 {
@@ -42,7 +42,7 @@ queue_under_signals (guint n)
     }
 }
 
-/* So many tasks of a signal are queued. */
+/* Queues @n tasks of a signal. */
 static void
 queue_tasks (guint n)
 {
@@ -50,7 +50,7 @@ queue_tasks (guint n)
     post_under (controller);
 }
 
-/* A signal has tasks at so many schedulers. */
+/* Makes a signal that has tasks in @n schedulers. */
 static void
 use_at_schedulers (guint n)
 {
@@ -110,7 +110,7 @@ wait_for_others (PrioTask *task, gpointer data)
     prio_task_then (others->pdata[i], nothing_more, NULL, NULL);
 }
 
-/* A task of @priority that waits for @others. */
+/* Posts a task of @priority that waits for @others. */
 static PrioTask *
 post_waiting (PrioTaskPriority priority, GPtrArray *others)
 {
@@ -118,7 +118,7 @@ post_waiting (PrioTaskPriority priority, GPtrArray *others)
                                    (GDestroyNotify) g_ptr_array_unref);
 }
 
-/* A group has so many queued tasks of a signal. */
+/* Makes a group with @n queued tasks of a signal. */
 static void
 queue_in_a_group (guint n)
 {
@@ -136,7 +136,8 @@ run_all (void)
     ;
 }
 
-/* So many tasks wait for each other in a chain, so many wait for its head, and an urgent one for all of these. */
+/* Makes a chain of @n tasks that wait for each other, @n tasks that wait for its head, and an urgent one that waits for
+ * all of these. */
 static void
 wait_for_a_chain (guint n)
 {
@@ -179,7 +180,7 @@ wait_for_group (PrioTask *task, gpointer group)
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, nothing_more, NULL);
 }
 
-/* The task of a new group waits for the last one. */
+/* Makes the task of a new group wait for the last task. */
 static void
 wait_for_newest_group (void)
 {
@@ -220,7 +221,7 @@ static const struct
 
 G_GNUC_NO_INLINE void measured (void (*act) (void));
 
-/* By this name check-costs.py knows what to count. */
+/* check-costs.py finds the code to count by this name. */
 void
 measured (void (*act) (void))
 {
@@ -247,7 +248,7 @@ main (int argc, char **argv)
           costs[i].prepare ((guint) atoi (argv[2]));
           costs[i].act ();
           measured (costs[i].act);
-          /* What is queued is left as it is. */
+          /* Queued tasks are not freed. */
           return 0;
         }
     }

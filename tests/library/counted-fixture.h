@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* counted-fixture.h: a scheduler that counts, with a time that stands still, and one task under a controller */
+/* counted-fixture.h: a scheduler with statistics, in frozen time, and a task under a controller */
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* counts.h: counts what is left: contexts, sources, descriptors */
+/* counts.h: counts remaining contexts, sources and descriptors */
 
 #pragma once
 
@@ -25,7 +25,7 @@ sentinel_finalize (GSource *source)
   g_atomic_int_inc (((Sentinel *) source)->n_freed);
 }
 
-/* Counts the end of @context, which is that of a source that is never ready. */
+/* Counts the end of @context, by a source in it that is never ready. */
 static inline void
 watch_context (GMainContext *context, gint *n_freed)
 {
@@ -37,7 +37,7 @@ watch_context (GMainContext *context, gint *n_freed)
   g_source_unref (source);
 }
 
-/* How many sources of that name are in @context, of the first few thousand. */
+/* Returns how many sources of that name are in @context, among the first few thousand. */
 static inline guint
 count_sources (GMainContext *context, const char *name)
 {

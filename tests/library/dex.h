@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dex.h: what the tests of the library for libdex need */
+/* dex.h: helpers for tests of the library for libdex */
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 #include "helpers.h"
 
-/* Of the main context, as libdex's own. */
+/* The scheduler of libdex's main context. */
 static PrioScheduler *scheduler;
 
 static inline DexFuture *
@@ -16,7 +16,7 @@ wake_up (DexFuture *future G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* What another thread resolves wakes the main context up only if somebody listens there. */
+/* Waits for @future; another thread's result wakes the main context up only if a callback is attached there. */
 static inline void
 wait_for (DexFuture *future)
 {
@@ -34,14 +34,14 @@ settle_down (void)
     idle = g_main_context_iteration (NULL, FALSE) ? 0 : idle + 1;
 }
 
-/* Somebody who waits for @future. */
+/* Returns a future that waits for @future. */
 static inline DexFuture *
 waiter (DexFuture *future)
 {
   return dex_future_first (future, NULL);
 }
 
-/* Waits for @future, and lets go. */
+/* Waits for @future, and drops it. */
 static inline void
 discard (DexFuture *future)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* frames-scene.h: a window that draws, in simulated time
  *
- * Time is a number here, and passes only while something works: tasks, handlers, drawing, and the loop itself.
- * The results therefore depend only on the order in which things run, not on the speed of the machine.
+ * Time is a number here, and passes only during tasks, handlers, drawing, and the loop's own work. The results
+ * therefore depend only on the order of these, not on the speed of the machine.
  *
  * A window is drawn as GDK does it: the display requests another frame through a file descriptor, a handler at
  * priority 0 takes the request, and a source at 120 draws.
@@ -16,7 +16,7 @@
 #define N_TASKS 10 /* in a flood */
 #define DURATION (2 * G_USEC_PER_SEC)
 
-/* How long things take, µs. */
+/* Durations, µs. */
 #define ITERATION 2
 #define DRAWING 1000
 #define DRAWING_MUCH 1500
@@ -32,20 +32,20 @@
 #define CHANGE_PERIOD 4
 #define OTHER_PERIOD 250
 
-/* Steps that turn from short to long: so long short ones, and so many long ones, in turns. */
+/* For steps that change from short to long: how long the short ones take, and for how long they last. */
 #define SHORT_STEP 1
 #define SHORT_FOR 15000
 #define N_LONG 16
-#define RESULT 300 /* of a long step, at user-visible, µs */
-#define TICK 4000  /* of the coarse clock, µs */
+#define RESULT 300 /* duration of a long step, at user-visible, µs */
+#define TICK 4000  /* resolution of the coarse clock, µs */
 
 #define REDRAW_PRIORITY 120 /* GDK_PRIORITY_REDRAW */
 #define VALIDATE_PRIORITY 125
 
 /* Time */
 
-static gint64 wanted = G_MAXINT64; /* when the display wants another frame, */
-static gint64 due;                 /* and when it has wanted the last one */
+static gint64 wanted = G_MAXINT64; /* when the display requests another frame, */
+static gint64 due;                 /* and when it requested the last one */
 static int display[2];
 
 static void
@@ -60,7 +60,7 @@ pass (gint64 span)
     }
 }
 
-/* What would sleep goes on to when it wakes up. */
+/* Advances the time to the next wakeup, instead of sleeping. */
 static gint
 poll_in_time (GPollFD *fds, guint n_fds, gint timeout)
 {
@@ -73,12 +73,12 @@ poll_in_time (GPollFD *fds, guint n_fds, gint timeout)
     return n_ready;
 
   until = MIN (until, wanted);
-  g_assert_cmpint (until, <, G_MAXINT64); /* or it would sleep for ever */
+  g_assert_cmpint (until, <, G_MAXINT64); /* otherwise it would sleep for ever */
   pass (MAX (until - frozen_time, 0));
   return g_poll (fds, n_fds, 0);
 }
 
-/* What GdkFrameClock is to the library. */
+/* A stand-in for GdkFrameClock. */
 typedef GObject FrameClock;
 typedef GObjectClass FrameClockClass;
 
@@ -111,27 +111,27 @@ typedef struct
   gint64 step; /* µs */
   Beside beside;
   gboolean follow;
-  gint64 long_step; /* the first, µs, if it is another */
+  gint64 long_step; /* length of the first step, µs, if it differs */
   gint always;      /* the priority of a source that is always ready, or 0 */
-  guint post_every; /* ms: a short task of another priority is posted, or 0 */
-  gint64 duration;  /* µs, if it is not DURATION */
-  gint64 drawing;   /* how long it takes, µs, if @beside does not say */
-  gdouble share;    /* of tasks beside frames, or 0 */
-  guint n_long;     /* the steps are that long for so many, after short ones for SHORT_FOR; 0 if all are */
-  gint64 longest;   /* and each is longer than the one before, up to this, µs, if it is not 0 */
-  gboolean results; /* each of these posts its result */
-  gboolean asks;    /* a task makes steps until should_yield () says yes */
-  gboolean timed;   /* the frame clock has a timer, and no display that tells when */
+  guint post_every; /* how often a short task of another priority is posted, ms, or 0 */
+  gint64 duration;  /* µs, if not DURATION */
+  gint64 drawing;   /* how long drawing takes, µs, if @beside does not set it */
+  gdouble share;    /* share of tasks beside frames, or 0 */
+  guint n_long;     /* number of long steps in a row, after short ones for SHORT_FOR; 0 if all are long */
+  gint64 longest;   /* if not 0, each step is longer than the one before, up to this, µs */
+  gboolean results; /* whether each of these posts its result */
+  gboolean asks;    /* whether a task makes steps until should_yield () is true */
+  gboolean timed;   /* whether the frame clock has a timer, instead of a display that requests frames */
 } Scene;
 
-/* What is counted in one. */
+/* The counts of a run. */
 typedef struct
 {
   guint n_frames, n_steps; /* without short ones */
-  guint n_others; /* idle sources of somebody else's, at 200 */
-  guint n_before; /* the most steps that a frame had to wait for */
-  gint64 wait;    /* the longest between two steps, µs */
-  gint64 late;    /* the longest that a frame waited when it was due, µs */
+  guint n_others; /* runs of another library's idle sources, at priority 200 */
+  guint n_before; /* the most steps that a frame waited for */
+  gint64 wait;    /* the longest time between two steps, µs */
+  gint64 late;    /* the longest time that a due frame waited, µs */
 } Counts;
 
 typedef struct
@@ -177,7 +177,7 @@ drawing_time (Window *window)
     }
 }
 
-/* A source for what the display says. */
+/* Dispatches the source for requests of the display. */
 static gboolean
 display_dispatch (GSource *source G_GNUC_UNUSED, GSourceFunc func, gpointer data)
 {
@@ -190,7 +190,7 @@ static GSourceFuncs display_funcs = {
 
 static gboolean paint (gpointer data);
 
-/* The next frame is due at the next refresh: the display wants it then, or a timer of the frame clock's ends. */
+/* Schedules the next frame for the next refresh: the display requests it then, or a timer of the frame clock ends. */
 static void
 want_next (Window *window)
 {
@@ -304,7 +304,7 @@ result (gpointer data G_GNUC_UNUSED)
   return G_SOURCE_REMOVE;
 }
 
-/* Whether the next step is a long one, of those that take turns with short ones. */
+/* Returns whether the next step is long, if long steps alternate with short ones. */
 static gboolean
 is_long (Window *window)
 {
@@ -320,7 +320,7 @@ is_long (Window *window)
   return TRUE;
 }
 
-/* How long the next step takes, µs. */
+/* Returns how long the next step takes, µs. */
 static gint64
 step_length (Window *window)
 {
@@ -351,7 +351,7 @@ work (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* The same as one task that asks whether to yield. */
+/* Makes the same steps in one task that asks whether to yield. */
 static gboolean
 work_until_told (gpointer data)
 {
@@ -427,7 +427,7 @@ start_flood (Window *window, gint flood)
     prio_scheduler_post (window->f.scheduler, (PrioTaskPriority) flood, window->scene.asks ? work_until_told : work, window, NULL);
 }
 
-/* Draws the scene with a flood: a priority, or FLOOD_IDLE. */
+/* Draws the scene beside a flood: a priority, or FLOOD_IDLE. */
 static Counts
 run (const Scene *scene, gint flood)
 {

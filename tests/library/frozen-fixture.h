@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* frozen-fixture.h: a fixture in a time that stands still until the test lets it pass */
+/* frozen-fixture.h: a fixture in frozen time, which the test advances */
 
 #pragma once
 

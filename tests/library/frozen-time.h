@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* frozen-time.h: a time that a test can stop, so that no machine is too slow for a batch, and none too young
+/* frozen-time.h: a clock that a test can stop, so that neither the speed of the machine nor its uptime matters
  *
- * It is the C library's clock that is replaced, so the library and GLib agree about the time, and neither the
- * uptime of the machine nor the lateness of its coarse clock shows.  A test may make that clock late.
+ * It replaces the C library's clock, so the library and GLib agree about the time, and a coarse clock is never late
+ * unless a test makes it so.
  */
 
 #pragma once
@@ -13,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What the time is, µs; 0 if it passes. */
+/* The time, µs; 0 if the real clock is used. */
 static gint64 frozen_time;
 
-/* The coarse clock advances only every so many µs, as a real one; 0 if it is never late. */
+/* Resolution of the coarse clock, µs; 0 if it is never late. */
 static gint64 frozen_tick;
 
 static inline gboolean
@@ -29,7 +29,7 @@ is_coarse (clockid_t clock)
 #endif
 }
 
-/* This stands before the C library's, for GLib as for us. */
+/* Replaces the C library's function, for GLib and for the library. */
 int
 clock_gettime (clockid_t clock, struct timespec *time)
 {
@@ -45,8 +45,7 @@ clock_gettime (clockid_t clock, struct timespec *time)
   return 0;
 }
 
-/* For g_main_context_set_poll_func () while the time is frozen: a context that would sleep until a timer does not, and
- * the time passes instead.  Without a timer it sleeps until another thread wakes it up. */
+/* A function for g_main_context_set_poll */
 static inline gint
 pass_instead_of_sleeping (GPollFD *fds, guint n_fds, gint timeout)
 {

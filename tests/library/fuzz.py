@@ -1,4 +1,4 @@
-"""fuzz.py: runs libFuzzer, starting from the inputs that it has found before
+"""fuzz.py: runs libFuzzer, starting with inputs from earlier runs
 
     fuzz.py FUZZ SECONDS       runs the program, starting with the inputs of stress-corpus.bin
     fuzz.py --keep INPUT...    adds inputs that it has found to stress-corpus.bin, as regression tests

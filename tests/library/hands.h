@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* hands.h: tasks of a group that stay begun until they are ended by hand, and waits for them */
+/* hands.h: tasks of a group that run until the test ends them, and waits for them */
 
 #pragma once
 
 #include "helpers.h"
 
-/* A task that stays begun until it is ended by hand. */
+/* A task that runs until the test ends it. */
 typedef struct
 {
   GString *log;
@@ -69,7 +69,7 @@ fail_hand (Hands *hands, char letter)
   g_object_unref (task);
 }
 
-/* Ends all that run, until none is left. */
+/* Ends all running tasks, until none is left. */
 static inline void
 end_hands (Fixture *f, Hands *hands)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* helpers.h: what several test programs need */
+/* helpers.h: helpers of several test programs */
 
 #pragma once
 
@@ -9,14 +9,14 @@
 #define USER_VISIBLE PRIO_TASK_PRIORITY_USER_VISIBLE
 #define USER_BLOCKING PRIO_TASK_PRIORITY_USER_BLOCKING
 
-/* Whether the library says what is wrong with bad input: it may be built without checks. */
+/* Whether the library logs criticals for bad input: it may be built without checks. */
 #ifdef PRIO_UNCHECKED
 #define HAS_CHECKS FALSE
 #else
 #define HAS_CHECKS TRUE
 #endif
 
-/* How often a test does the same again: a tenth of @n under what makes it slow, and looks for other things. */
+/* Returns how often a test repeats: a tenth of @n under slow tools, which look for other defects. */
 static inline guint
 times (guint n)
 {
@@ -27,7 +27,7 @@ times (guint n)
 #endif
 }
 
-/* A main context with a scheduler, and a log of what ran: a letter each. */
+/* A main context with a scheduler, and a log of runs: a letter for each. */
 typedef struct
 {
   GMainContext *context;
@@ -44,7 +44,7 @@ fixture_set_up (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   f->log = g_string_new (NULL);
 }
 
-/* The context goes, unless somebody else has it. */
+/* Drops the context, which is then freed unless it has other references. */
 static inline void
 fixture_drop_context (Fixture *f)
 {
@@ -61,8 +61,7 @@ fixture_tear_down (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   g_string_free (f->log, TRUE);
 }
 
-/* Runs until nothing is ready.  Tasks are ready at once, so this waits for nothing
- * but their turns. */
+/* Runs until nothing is ready.  Tasks are ready at once, so this waits only for their turns. */
 static inline void
 fixture_run (Fixture *f)
 {
@@ -70,7 +69,7 @@ fixture_run (Fixture *f)
     idle = g_main_context_iteration (f->context, FALSE) ? 0 : idle + 1;
 }
 
-/* Runs what is ready, and expects that this is all that is logged. */
+/* Runs all that is ready, and expects exactly this log. */
 #define assert_ran(f, expected)                         \
   G_STMT_START                                          \
   {                                                     \
@@ -80,7 +79,7 @@ fixture_run (Fixture *f)
   }                                                     \
   G_STMT_END
 
-/* Has @func called whenever the main loop gets to sources of @priority. */
+/* Attaches a source that calls @func whenever the main loop gets to @priority. */
 static inline void
 attach_source (GMainContext *context, gint priority, GSourceFunc func, gpointer data)
 {
@@ -101,7 +100,7 @@ attach_source (GMainContext *context, gint priority, GSourceFunc func, gpointer 
   }                                                                     \
   G_STMT_END
 
-/* A step of a test: a letter for the log, and what else is to happen. */
+/* A step of a test: a letter for the log, and further actions. */
 typedef struct _Step Step;
 
 struct _Step
@@ -153,7 +152,7 @@ step_run_task (PrioTask *task G_GNUC_UNUSED, gpointer data)
   step_run (data);
 }
 
-/* Has @letter logged by a task of @priority. */
+/* Posts a task of @priority that logs @letter. */
 static inline void
 post_letter (Fixture *f, PrioTaskPriority priority, char letter)
 {
@@ -174,7 +173,7 @@ post_with_signal (Fixture *f, gint priority, gpointer signal, char letter, void 
                                    step_run, step_new (f, letter, then, data), step_free);
 }
 
-/* A context that a thread of its own runs. */
+/* A context that a separate thread runs. */
 typedef struct
 {
   GMainContext *context;
@@ -210,7 +209,7 @@ end_loop (gpointer loop)
   return G_SOURCE_REMOVE;
 }
 
-/* Ends after all that was posted before with at least the lowest priority. */
+/* Stops the worker after all earlier posts with at least the lowest priority. */
 static inline void
 worker_stop (Worker *worker)
 {

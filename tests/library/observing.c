@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* observing.c: makes any test one whose loops are observed from its first moment to its last
+/* observing.c: adds an observer of every loop to a test, from its start to its end
  *
- * Each task that is told of begins only once it is queued, ends only if it has begun, and ends once.
+ * It checks that each reported task starts only once it is queued, ends only if it has started, and ends once.
  */
 
 #include "loop/prio-observer-private.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* passing-fixture.h: a fixture in a time that passes by the work that a test does, and where the loop would sleep */
+/* passing-fixture.h: a fixture in simulated time, which passes with the test's work, and instead of the loop's sleep */
 
 #pragma once
 

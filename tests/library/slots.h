@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* slots.h: references that several threads take, drop and exchange
  *
- * They do so under a lock that ThreadSanitizer sees, unlike those of GLib.  It is one lock for the whole program: one of its files
+ * They do so under a lock that ThreadSanitizer sees, unlike GLib's locks.  The whole program has one such lock: one of its files
  * defines it.
  */
 
@@ -25,7 +25,7 @@ take (gpointer *slot)
   return object;
 }
 
-/* Another reference to what is in @slot, or NULL. */
+/* Returns another reference to the object in @slot, or NULL. */
 static inline gpointer
 look (gpointer *slot)
 {
@@ -37,7 +37,7 @@ look (gpointer *slot)
   return object;
 }
 
-/* Puts @object there, and returns what was. */
+/* Puts @object into @slot, and returns the previous object. */
 static inline gpointer
 put (gpointer *slot, gpointer object)
 {

@@ -20,19 +20,19 @@
 
 enum { N_POSTERS = 2, N_OWN = 8, N_SHARED = 4, N_SCHEDULERS = 3 };
 
-/* Who posts waits while so many tasks have not ended. */
+/* A thread that posts waits while so many tasks have not ended. */
 #define MAX_PENDING 20000
 
-/* What rounds may leave: tables of GObject's that have grown. */
+/* Bytes that rounds may leave: tables of GObject that have grown. */
 #define SLACK 16384
 
 #if defined (__SANITIZE_ADDRESS__) || defined (__SANITIZE_THREAD__)
-#define MEMORY_IS_COUNTED FALSE /* by us: the sanitizer has its own allocator */
+#define MEMORY_IS_COUNTED FALSE /* not here: the sanitizer has its own allocator */
 #else
 #define MEMORY_IS_COUNTED TRUE
 #endif
 
-/* What has become of a task: its data points to one. */
+/* The fate of a task, to which its data points. */
 typedef enum { NEW, RAN, FREED } Fate;
 
 typedef struct
@@ -44,8 +44,8 @@ typedef struct
   guint8 *fates;
   guint n_tasks;
   gint n_ended;    /* atomic */
-  gint n_posters;  /* atomic: that are not through */
-  gint n_heard;    /* atomic: changes of dependent signals */
+  gint n_posters;  /* atomic: posters that have not ended */
+  gint n_heard;    /* atomic: notified changes of dependent signals */
 } Round;
 
 typedef struct
@@ -61,7 +61,7 @@ typedef struct
 
 static Round *current;
 
-/* Set in a call that may reject what is posted. */
+/* Set during a call that may reject its task. */
 static _Thread_local gboolean posting;
 
 static void
@@ -129,15 +129,14 @@ any_signal (Poster *self)
   return dice (self, 3) == 0 ? G_CANCELLABLE (self->dependents[dice (self, N_OWN)]) : signal_of (any_controller (self));
 }
 
-/* The handler of a dependent signal, on whichever thread changes it: some are heard by
- * nobody but that. */
+/* Handles a dependent signal, on whichever thread changes it: some of these signals have no other user. */
 static void
 priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, gpointer n_heard)
 {
   g_atomic_int_inc ((gint *) n_heard);
 }
 
-/* Aborted by any of two, following one of them, or a sibling that does. */
+/* Makes a signal that either of two aborts, and that follows one of them, or a sibling of it. */
 static void
 renew_dependent (Poster *self, guint i)
 {
@@ -253,7 +252,7 @@ abort_some (Poster *self)
   *controller = prio_task_controller_new (BACKGROUND + dice (self, 3));
 }
 
-/* A scheduler for a single task of the context that others use. */
+/* Uses a scheduler for a single task of the context that others use. */
 static void
 use_scheduler (Poster *self)
 {
@@ -275,7 +274,7 @@ count_and_end (gpointer n)
   return G_SOURCE_REMOVE;
 }
 
-/* A context that this thread runs for a while, and destroys with tasks in it. */
+/* Runs a new context in this thread for a while, and destroys it with tasks in it. */
 static void
 use_context (Poster *self)
 {
@@ -401,8 +400,8 @@ round_run (guint n_tasks, guint seed, gboolean tell)
   g_main_context_unref (round.context);
   g_free (round.fates);
 
-  /* The posters' signals belong to the default context, from which a reference is dropped that another thread's
-   * g_object_unref () is still busy with. */
+  /* The posters' signals belong to the default context; another thread's g_object_unref () may still use a reference
+   * that the context drops. */
   while (g_main_context_iteration (NULL, FALSE))
     continue;
 }
@@ -415,7 +414,7 @@ memory_in_use (void)
   return info.uordblks + info.hblkhd;
 }
 
-/* @value, or what the environment says, if that is more. */
+/* Returns @value, or the environment's value, if that is more. */
 static gint
 at_least (gint value, const char *variable)
 {
@@ -453,9 +452,9 @@ main (int argc, char **argv)
   n_tasks -= n_tasks % N_POSTERS;
 
   g_print ("seed %u\n", seed);
-  /* GLib makes the lock of its errors with the first of them: ThreadSanitizer does not see that another thread waits for it. */
+  /* GLib makes the lock of its errors with the first error: ThreadSanitizer does not see that another thread waits for it. */
   g_error_free (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "made early"));
-  /* What is made once, and kept. */
+  /* Makes the objects that are made once, and kept. */
   round_run (20000, seed, FALSE);
   before = memory_in_use ();
   end = g_get_monotonic_time () + seconds * G_TIME_SPAN_SECOND;

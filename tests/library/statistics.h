@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* statistics.h: what a scheduler has counted of one priority */
+/* statistics.h: reads a scheduler's counts for one priority */
 
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stay-inside.h: a thread that stays inside the lock of a context's PrioLoop for long
+/* stay-inside.h: makes a thread stay inside the lock of a context's PrioLoop for long
  *
- * For programs that link the library's own objects.  No public function stays inside for long without
+ * It is for programs that link the library's own objects.  No public function stays inside for long without
  * taking GLib's locks too, and such a lock may stay locked for ever in a child of fork ().
  */
 
@@ -9,8 +9,8 @@
 
 #include "loop/prio-loop-private.h"
 
-/* Comes in, if this thread was the last to run the context, and looks @n_times for a task that is
- * not there. */
+/* Enters the loop, if this thread was the last to run the context, and looks @n_times for a task that does not
+ * exist. */
 static inline void
 stay_inside (PrioLoop *loop, guint n_times)
 {

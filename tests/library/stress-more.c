@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stress-more.c: more random work: from handlers, with tasks that are resolved by hand, and with signals of
- * every kind
+/* stress-more.c: more random work: in handlers, with deferred tasks, and with signals of every kind
  */
 
 #include "stress.h"
@@ -10,8 +9,8 @@
 
 enum { N_MANY = 70 /* more than are released at once */ };
 
-/* STRESS_WITHOUT in the environment names what is to be left out, so that what is known does
- * not hide what is not: handlers, contexts, resets, hand, cancels, groups, many, defer, states, probes,
+/* Returns whether @what is left out.  STRESS_WITHOUT in the environment lists parts to leave out, so that a known
+ * defect does not hide others: handlers, contexts, resets, hand, cancels, groups, many, defer, states, probes,
  * timeouts. */
 gboolean
 without (const char *what)
@@ -88,7 +87,7 @@ make_signal (World *world, guint i)
     }
 }
 
-/* Whatever is called may release what has a notify, and that may come here again. */
+/* A callback may release an object with a notify, which may call this again. */
 static void
 renew_signal (World *world, guint i)
 {
@@ -99,7 +98,7 @@ renew_signal (World *world, guint i)
   more_listen (world, world->signals[i]);
 }
 
-/* GIO does not define it while `cancelled` is said. */
+/* Resets a signal, but not while GIO emits `cancelled`, which it does not define. */
 static void
 reset_signal (World *world, guint i)
 {
@@ -107,7 +106,7 @@ reset_signal (World *world, guint i)
     g_cancellable_reset (world->signals[i]);
 }
 
-/* Cancels a task whose signal has been aborted, and is not through with it. */
+/* Cancels a task whose signal is being aborted. */
 static void
 cancel_then_move (World *world, guint i)
 {
@@ -129,7 +128,7 @@ cancel_then_move (World *world, guint i)
     }
 }
 
-/* What may abort what runs here, or any. */
+/* Returns the signal that may abort the running code, or any. */
 static GCancellable *
 current_signal (World *world, guint i)
 {
@@ -144,7 +143,7 @@ run_nothing (PrioTask *task G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
 }
 
-/* Aborts what runs by hand, and cancels, drops and moves others of its signal at once. */
+/* Cancels the signal of the running code by hand, and at once cancels, drops and moves its other tasks. */
 static void
 abort_group (World *world, guint i)
 {
@@ -173,7 +172,7 @@ resumed (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpoi
   ((World *) data)->n_open--;
 }
 
-/* Aborts what runs by hand, takes that back, and goes on. */
+/* Cancels the signal of the running code by hand, resets it, and yields. */
 static void
 reset_and_yield (World *world, guint i)
 {
@@ -205,7 +204,7 @@ post_many (World *world, GCancellable *signal)
                               payload_free);
 }
 
-/* The state of what runs here now, or that one again. */
+/* Uses the state of the running code, or an earlier one. */
 static void
 use_state (World *world)
 {
@@ -249,7 +248,7 @@ reader_finalize (GSource *source)
   sentinel_finalize (source);
 }
 
-/* Input comes while a task runs, which asks whether it should yield. */
+/* Sends input while a task runs, which asks whether it should yield. */
 void
 more_probe (World *world)
 {
@@ -274,7 +273,7 @@ more_probe (World *world)
     prio_scheduler_should_yield (world->schedulers[0]);
 }
 
-/* Whether @task, whose function runs, is to have its result later. */
+/* Returns whether @task, whose function is running, gets its result later. */
 gboolean
 more_defers (World *world, PrioTask *task)
 {
@@ -400,7 +399,7 @@ more_set_up (World *world)
   if (!world->more)
     return;
 
-  /* Timeouts are its tasks. */
+  /* Timeouts are tasks of its context. */
   if (world->owns_signals)
     {
       g_object_unref (world->schedulers[0]);
@@ -410,7 +409,7 @@ more_set_up (World *world)
     renew_signal (world, i);
 }
 
-/* Who has paused a scheduler has not stopped the clock. */
+/* The clock does not stop while a scheduler is paused. */
 void
 more_wait_for_timeouts (World *world)
 {
@@ -450,8 +449,7 @@ take_long (gpointer data G_GNUC_UNUSED)
   return G_SOURCE_CONTINUE;
 }
 
-/* A flood of tasks beside a source that is always ready: turns end by time, and leave
- * nothing in the context. */
+/* Runs a flood of tasks beside a source that is always ready: turns end by time, and leave no source in the context. */
 void
 more_turns (void)
 {

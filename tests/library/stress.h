@@ -11,7 +11,7 @@ enum { N_SCHEDULERS = 3, N_CONTROLLERS = 5, N_TASKS = 8, N_MORE = 6 };
 typedef struct
 {
   GMainContext *context;
-  GRand *random; /* or, if that is NULL, */
+  GRand *random; /* or NULL, to use */
   const guint8 *bytes;
   gsize n_bytes;
   PrioScheduler *schedulers[N_SCHEDULERS];
@@ -19,17 +19,17 @@ typedef struct
   PrioTaskSignal *dependents[N_CONTROLLERS];
   PrioTask *tasks[N_TASKS];
   guint idle_ids[N_TASKS];
-  guint budget; /* how much is to be posted still */
+  guint budget; /* number of posts left */
   guint n_made, n_freed, n_open;
   guint nesting;
-  gboolean over; /* nothing is done any more */
+  gboolean over; /* whether all operations have ended */
   gint n_contexts_freed;
   gpointer loop; /* with PRIO_INSIDE */
 
   /* With more: stress-more.c. */
   gboolean more;
-  gboolean owns_signals; /* they were made in its context */
-  GCancellable *signals[N_MORE]; /* of every other kind */
+  gboolean owns_signals; /* whether they were made in its context */
+  GCancellable *signals[N_MORE]; /* one of every other kind */
   PrioTask *deferred[N_TASKS];
   PrioSchedulingState *state;
   guint n_emitting;
@@ -37,7 +37,7 @@ typedef struct
   gint n_sources_freed;
 } World;
 
-/* The data of a callback: alive from its making to its destroy notify. */
+/* The data of a callback: it lives until its destroy notify. */
 typedef struct
 {
   World *world;
@@ -45,8 +45,8 @@ typedef struct
   gboolean freed;
 } Payload;
 
-/* Asserts, where the test is made of the library's own objects, that what is the user's is not
- * called inside the loop, nor under a lock: a world has one thread. */
+/* Asserts, if the test is made of the library's own objects, that the library calls the program's code neither inside
+ * the loop nor under a lock: a world has one thread. */
 #ifdef PRIO_INSIDE
 void assert_outside (World *world);
 #else

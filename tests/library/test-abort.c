@@ -59,7 +59,7 @@ abort_in_function (PrioTask *task, gpointer data)
   prio_task_return_boolean (task, TRUE);
 }
 
-/* The function goes on, and the result is the abort. */
+/* The function continues, and the result is the abort. */
 static void
 test_while_running (Fixture *f, gconstpointer data)
 {
@@ -282,7 +282,7 @@ test_foreign_follower_of_an_aborted_signal (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aF");
 }
 
-/* What an abort has dropped from its queues, and not released yet, is cancelled. */
+/* A task that an abort has removed from its queues, but not released yet, is cancelled. */
 enum { N_DROPPED = 10 };
 
 typedef struct
@@ -367,8 +367,8 @@ cancel_first (gpointer data)
   prio_task_cancel (dropped->tasks[N_DROPPED - 1]);
 }
 
-/* As many before them as are released at a time: the last record that is given back is
- * the neighbour of the first that is cancelled. */
+/* As many tasks precede them as are released at a time: the last freed record is next to the record of the first that
+ * is cancelled. */
 static void
 test_dropped_tasks_are_cancelled_by_a_destroy_notify (Fixture *f, gconstpointer data)
 {
@@ -386,7 +386,7 @@ test_dropped_tasks_are_cancelled_by_a_destroy_notify (Fixture *f, gconstpointer 
     g_main_context_iteration (f->context, FALSE);
   g_assert_cmpstr (f->log->str, ==, "AAAAAAAAAA");
 
-  /* Nobody's record is another's. */
+  /* All records are different. */
   freed = step_n_freed;
   for (guint i = 0; i < 100; i++)
     prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .delay = 1 }, step_run,
@@ -397,7 +397,7 @@ test_dropped_tasks_are_cancelled_by_a_destroy_notify (Fixture *f, gconstpointer 
   g_assert_cmpuint (strlen (f->log->str), ==, N_DROPPED + 100);
 }
 
-/* The first abort is the one that counts, however the second comes. */
+/* The first abort counts, in whatever way the second comes. */
 static void
 abort_then_cancel (PrioTask *task, gpointer data)
 {
@@ -463,7 +463,7 @@ test_reset_cancellable_serves_again (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "z");
 }
 
-/* Nothing of the user's runs inside the emission of `cancelled` by GLib. */
+/* The library calls no code of the program inside GLib's emission of `cancelled`. */
 static gboolean in_cancel;
 
 static void

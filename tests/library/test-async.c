@@ -9,7 +9,7 @@ return_true (PrioTask *task, gpointer data)
   prio_task_return_boolean (task, TRUE);
 }
 
-/* The function that the tests are about: of any object. */
+/* The function under test, on any object. */
 static void
 thing_do_async (GObject *thing, PrioScheduler *scheduler, GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -77,7 +77,7 @@ heard_by_wait (GObject *source, GAsyncResult *result, gpointer data)
   heard->result = result;
 }
 
-/* Nobody holds the task: it is used again, and the object is let go. */
+/* A task without references is reused, and its source object is released. */
 static void
 test_used_again (Fixture *f, gconstpointer data)
 {
@@ -139,7 +139,7 @@ append_own_data (GObject *source, GAsyncResult *result, gpointer data)
   g_string_append_c (step->f->log, ((Step *) g_async_result_get_user_data (result))->letter);
 }
 
-/* The data of the result is that of the first callback, whenever the others come. */
+/* The result has the data of the first callback, whenever later ones are added. */
 static void
 test_data_of_the_first_callback (Fixture *f, gconstpointer data)
 {
@@ -168,7 +168,8 @@ note_end (GObject *source, GAsyncResult *result, gpointer data)
     g_string_append_c (step->f->log, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY) ? '-' : '!');
 }
 
-/* Several wait for one task, before and after it has ended: each is called, and none within its own call. */
+/* Several callbacks wait for one task, before and after it has ended: each is called, and none from inside its own wait
+ * call. */
 static void
 test_several_waits (Fixture *f, gconstpointer data)
 {
@@ -247,7 +248,7 @@ drop_last (GObject *source, GAsyncResult *result, gpointer data)
   g_assert_true (prio_task_propagate_boolean (PRIO_TASK (result), NULL));
 }
 
-/* The task is there until the callback has returned. */
+/* The task lives until the callback has returned. */
 static void
 test_callback_drops_the_task (Fixture *f, gconstpointer data)
 {
@@ -280,7 +281,7 @@ wait_in_task (PrioTask *task, gpointer other)
   prio_task_wait_async (other, look_at_state, prio_task_get_signal (task));
 }
 
-/* The callback goes on in the state of the task that waits, whether the other one has ended or not. */
+/* The callback continues in the state of the waiting task, whether the other one has ended or not. */
 static void
 test_wait_keeps_the_state (Fixture *f, gconstpointer data)
 {
@@ -304,7 +305,7 @@ not_called (GObject *source, GAsyncResult *result, gpointer data)
   g_assert_not_reached ();
 }
 
-/* The context goes first: nobody is called. */
+/* The context is destroyed first: no callback is called. */
 static void
 test_wait_in_a_context_that_goes (Fixture *f, gconstpointer data)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-both-abort.c: two threads that abort the same tasks at the same time
  *
- * Links the library's own objects, to hold one thread in the middle of its abort: it has marked the signals, and has told no loop
- * but its own.
+ * Links the library's own objects, to hold one thread in the middle of its abort: it has marked the signals, and notified only
+ * its own loop.
  */
 
 #include "config.h"
@@ -10,13 +10,13 @@
 #include "helpers.h"
 #include "scheduler/prio-scheduler-private.h"
 
-/* The other thread, which is held; and what it aborts. */
+/* The other thread, which is held, and the signals that it aborts. */
 typedef struct
 {
   Fixture *f;
   Worker worker;
   PrioTaskController *root, *other_root;
-  PrioTaskSignal *first, *second, *third; /* each depends on the one before, and the third on the other root too */
+  PrioTaskSignal *first, *second, *third; /* each depends on the one before, and the third also on the other root */
   gint is_held, let_go, is_done;          /* atomic */
 } Meeting;
 
@@ -47,7 +47,7 @@ send_hold (gpointer data)
   return NULL;
 }
 
-/* The abort begins with this thread's loop, where another thread has left something to do. */
+/* Starts an abort in this thread's loop, in which another thread has left work to do. */
 static gboolean
 abort_and_be_held (gpointer data)
 {
@@ -143,7 +143,7 @@ abort_by_a_third_thread (Meeting *self)
   g_thread_join (g_thread_new ("third", abort_in_thread, self));
 }
 
-/* No task begins after any abort of it has returned, whoever carries the rest of that out. */
+/* No task starts after any abort of it has returned, whichever thread finishes the abort. */
 static void
 test_queued (Fixture *f, gconstpointer data)
 {
@@ -195,7 +195,7 @@ abort_again (GCancellable *signal, gpointer data)
   abort_root (data);
 }
 
-/* A handler may abort again, while the other thread waits to go on: nothing waits for that. */
+/* A handler may abort again while the other thread waits to continue: the abort does not wait for it. */
 static void
 test_in_a_handler (Fixture *f, gconstpointer data)
 {

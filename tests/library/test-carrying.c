@@ -9,7 +9,7 @@ capture (Step *step)
   *(PrioSchedulingState **) step->data = prio_scheduling_state_get_current ();
 }
 
-/* That of a task of @scheduler under @signal. */
+/* Returns the state of a task of @scheduler under @signal. */
 static PrioSchedulingState *
 state_under (Fixture *f, PrioScheduler *scheduler, gpointer signal)
 {
@@ -23,8 +23,7 @@ state_under (Fixture *f, PrioScheduler *scheduler, gpointer signal)
   return state;
 }
 
-/* Logs what signal is that of the current state: 's' if it is @signal, '?' if another or none, '-'
- * if there is no state. */
+/* Logs the signal of the current state: 's' if it is @signal, '?' if another or none, '-' if there is no state. */
 static void
 log_state (Fixture *f, gpointer signal)
 {
@@ -51,7 +50,7 @@ surround (Fixture *f)
   post_letter (f, USER_BLOCKING, '2');
 }
 
-/* 'Y' and the state, or '!' if the yield has failed. */
+/* Logs 'Y' and the state, or '!' if the yield has failed. */
 static void
 went_on (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -89,7 +88,7 @@ have_read (GObject *source, GAsyncResult *result, gpointer data)
   surround (carried->f);
 }
 
-/* A call of GIO's in which GIO needs no thread: ThreadSanitizer does not see how GIO comes back from one. */
+/* Calls a function of GIO that needs no thread: ThreadSanitizer does not see how GIO returns from one. */
 static void
 query (Step *step)
 {
@@ -100,7 +99,7 @@ query (Step *step)
                              prio_scheduling_state_wrap (have_read, step->data));
 }
 
-/* A background task goes on as one after a call of GIO's: it has its state, and so the priority. */
+/* A background task keeps its state, and so its priority, across a call of GIO. */
 static void
 test_gio_call (Fixture *f, gconstpointer data)
 {
@@ -114,7 +113,7 @@ test_gio_call (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "as21Ys0");
 }
 
-/* And hears of an abort meanwhile where it yields next. */
+/* It notices an abort during the call at its next yield. */
 static void
 test_abort_during_gio_call (Fixture *f, gconstpointer data)
 {
@@ -145,7 +144,7 @@ call_wrapped_by_none (Step *step)
 {
   Carried *carried = step->data;
 
-  /* Nothing was captured, so nothing is changed: what calls it has a state. */
+  /* Without a captured state nothing changes: the calling code's state stays. */
   prio_scheduling_state_ready (NULL, NULL, *(gpointer *) carried->signal);
 }
 
@@ -163,7 +162,7 @@ test_wrapped_outside_any_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "-as");
   g_assert_cmpuint (plain.n_called, ==, 2);
 
-  /* Nobody needs to hear, as with any function of GIO's. */
+  /* The callback may be NULL, as in any function of GIO. */
   prio_scheduling_state_ready (NULL, NULL, prio_scheduling_state_wrap (NULL, NULL));
 }
 
@@ -194,8 +193,8 @@ test_wrapped_on_another_thread (Fixture *f, gconstpointer data)
   g_assert_cmpuint (carried.n_called, ==, 1);
 }
 
-/* On the scheduler of the state, and on another one of the same context, which has to find the
- * signal anew. */
+/* Yields on the scheduler of the state, and on another one of the same context, which has to look up the signal
+ * anew. */
 static void
 test_yield_under_a_state (Fixture *f, gconstpointer data)
 {
@@ -300,7 +299,7 @@ wait_for_calls (Far *far, gint n)
     g_usleep (100);
 }
 
-/* From a thread that is not its own, a state is gone on with where it belongs. */
+/* A state that is resumed in another thread continues in its own context. */
 static void
 test_from_another_thread (void)
 {
@@ -376,7 +375,8 @@ set_true (gpointer flag)
   *(gboolean *) flag = TRUE;
 }
 
-/* What waits to say that the scheduler has gone keeps no context alive: that one may go too, before it is iterated again. */
+/* A pending notice that the scheduler has gone keeps no context alive: the context may be destroyed before its next
+ * iteration. */
 static void
 test_context_goes_after_the_scheduler (Fixture *f, gconstpointer data)
 {
@@ -395,7 +395,7 @@ test_context_goes_after_the_scheduler (Fixture *f, gconstpointer data)
   g_assert_no_error (closed);
 }
 
-/* A state whose context has gone can still be asked to go on. */
+/* Resuming a state whose context has gone is allowed. */
 static void
 test_resume_without_a_context (Fixture *f, gconstpointer data)
 {

@@ -6,7 +6,7 @@
 
 #include "helpers.h"
 
-/* These two stand before GLib's, for the library as for us. */
+/* These two replace GLib's functions, for the library as well. */
 static gint64 now;
 
 gint64
@@ -44,7 +44,7 @@ post_delayed (Fixture *f, guint64 delay, char letter)
                             step_new (f, letter, NULL, NULL), step_free);
 }
 
-/* Tasks of every kind, from @start on, run in their order. */
+/* Runs tasks of every kind, from @start on, in their order. */
 static void
 run_from (gint64 start, const char *expected)
 {
@@ -78,7 +78,7 @@ test_from_the_beginning (void)
   run_from (1, "abcdef");
 }
 
-/* Where there is no time left, there is no idle time, and every timeout has come, before all. */
+/* At the end of time there is no idle time, and every timeout has passed. */
 static void
 test_to_the_end (void)
 {
@@ -114,8 +114,7 @@ test_long_delays (Fixture *f, gconstpointer data)
     }
 }
 
-/* Asleep for a year: what has become due in the meantime runs by age, after the idle callback
- * whose time is over. */
+/* After a year of sleep, tasks that have become due run by age, after the idle callback whose timeout has passed. */
 static void
 test_leap (Fixture *f, gconstpointer data)
 {
@@ -130,7 +129,7 @@ test_leap (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "dabc");
 }
 
-/* No monotonic clock does it; nothing is lost if one does. */
+/* A monotonic clock does not run backwards; if it does, no task is lost. */
 static void
 test_backwards (Fixture *f, gconstpointer data)
 {
@@ -147,7 +146,7 @@ test_backwards (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acdb");
 }
 
-/* What a GdkFrameClock is to us. */
+/* A stand-in for GdkFrameClock. */
 typedef GObject FrameClock;
 typedef GObjectClass FrameClockClass;
 
@@ -165,7 +164,7 @@ frame_clock_init (FrameClock *self)
 {
 }
 
-/* And what the Shell's stage is: its signal tells which view is painted, and how. */
+/* A stand-in for the Shell's stage: its signal has the painted view, and details, as arguments. */
 typedef GObject Stage;
 typedef GObjectClass StageClass;
 
@@ -200,8 +199,8 @@ until_next_frame (Fixture *f)
   return prio_scheduler_get_next_frame (f->scheduler) - now;
 }
 
-/* The next frame is expected an interval after the last: shorter ones as soon as they are not
- * exceptional, longer ones when they go on, and no pause is an interval. */
+/* The next frame is expected an interval after the last: the interval shrinks as soon as short ones are not
+ * exceptional, and grows when long ones go on; a pause is not an interval. */
 static void
 test_frame_clock (Fixture *f, gconstpointer data)
 {
@@ -230,7 +229,7 @@ test_frame_clock (Fixture *f, gconstpointer data)
   g_object_unref (clock);
 }
 
-/* After a frame that was late the next comes all the earlier; after a pause, whenever it likes. */
+/* After a late frame the next one comes early; after a pause, at any time. */
 static void
 test_late_frames (Fixture *f, gconstpointer data)
 {
@@ -255,7 +254,7 @@ test_late_frames (Fixture *f, gconstpointer data)
   g_object_unref (clock);
 }
 
-/* What is known of a clock's frames is forgotten with it, in its own emission and at its end too. */
+/* The data about a clock's frames is dropped when it is unfollowed, even in its own emission and at its end. */
 static void
 unfollow_it (GObject *clock, Fixture *f)
 {
@@ -289,7 +288,7 @@ test_forgotten_clock (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
 }
 
-/* Something else than a view each time, as a frame or an event is. */
+/* The signal's argument is not a view, but a new object each time, such as a frame or an event. */
 static void
 test_many_views (Fixture *f, gconstpointer data)
 {
@@ -311,7 +310,7 @@ test_many_views (Fixture *f, gconstpointer data)
   g_object_unref (stage);
 }
 
-/* It stops, runs backwards, and goes away. */
+/* The clock stops, runs backwards, and is freed. */
 static void
 test_bad_clock (Fixture *f, gconstpointer data)
 {
@@ -347,7 +346,7 @@ count (guint *n)
   (*n)++;
 }
 
-/* To follow the same clock twice is to hear of each frame once, until it has been unfollowed twice. */
+/* A clock that is followed twice counts each frame once, until it has been unfollowed twice. */
 static void
 test_follow_twice (Fixture *f, gconstpointer data)
 {
@@ -383,7 +382,8 @@ test_follow_twice (Fixture *f, gconstpointer data)
   g_object_unref (other);
 }
 
-/* Those who share a scheduler follow and unfollow in any order, also during a frame, and never end what others follow. */
+/* Users who share a scheduler follow and unfollow in any order, also during a frame, and never end another user's
+ * following. */
 static void
 test_several_followers (Fixture *f, gconstpointer data)
 {
@@ -396,14 +396,14 @@ test_several_followers (Fixture *f, gconstpointer data)
   prio_scheduler_follow_frame_clock (f->scheduler, other);
   prio_scheduler_follow_frame_clock (f->scheduler, clock);
   prio_scheduler_unfollow_frame_clock (f->scheduler, other);
-  /* One of two goes in an emission. */
+  /* One of two is unfollowed in an emission. */
   id = g_signal_connect (clock, "before-paint", G_CALLBACK (unfollow_it), f);
   paint (clock, 16000, 1);
   g_signal_handler_disconnect (clock, id);
   paint (clock, 16000, 1);
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), >, now);
 
-  /* Once too often is nothing to those who follow later. */
+  /* An extra unfollow does not affect later followers. */
   prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
   prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
@@ -411,7 +411,7 @@ test_several_followers (Fixture *f, gconstpointer data)
   paint (clock, 16000, 1);
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), >, now);
 
-  /* Unfollowed and followed again in one emission, in which the former handler still is. */
+  /* Unfollows and follows in one emission, during which the former handler still exists. */
   id = g_signal_connect (clock, "before-paint", G_CALLBACK (follow_anew), f);
   paint (clock, 16000, 3);
   g_signal_handler_disconnect (clock, id);
@@ -420,7 +420,7 @@ test_several_followers (Fixture *f, gconstpointer data)
   prio_scheduler_unfollow_frame_clock (f->scheduler, clock);
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
 
-  /* A clock ends with all that follow it. */
+  /* The end of a clock ends all following of it. */
   prio_scheduler_follow_frame_clock (f->scheduler, clock);
   prio_scheduler_follow_frame_clock (f->scheduler, clock);
   g_object_unref (clock);
@@ -428,8 +428,7 @@ test_several_followers (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_scheduler_get_next_frame (f->scheduler), ==, 0);
 }
 
-/* Two windows at different rates: the frame that is nearest counts, and none makes another be
- * forgotten. */
+/* Two windows at different rates: the nearest frame counts, and neither clock hides the other's frames. */
 static void
 test_two_clocks (Fixture *f, gconstpointer data)
 {
@@ -448,7 +447,7 @@ test_two_clocks (Fixture *f, gconstpointer data)
   paint (fast, 7000, 1);
   g_assert_cmpint (until_next_frame (f), ==, 7000);
   paint (fast, 7000, 1);
-  g_assert_cmpint (until_next_frame (f), ==, 2000); /* the slow one's */
+  g_assert_cmpint (until_next_frame (f), ==, 2000); /* the slow clock's */
   prio_scheduler_set_next_frame (f->scheduler, now + 20000);
   paint (fast, 0, 1);
   g_assert_cmpint (until_next_frame (f), ==, 2000);
@@ -467,7 +466,7 @@ test_two_clocks (Fixture *f, gconstpointer data)
   g_object_unref (fast);
 }
 
-/* The signal's arguments are whatever they are.  A stage with two views is two clocks. */
+/* The signal may have any arguments.  A stage with two views counts as two clocks. */
 static void
 test_arguments (Fixture *f, gconstpointer data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-contexts.c: contexts that are destroyed with tasks in them leave nothing behind */
+/* test-contexts.c: contexts that are destroyed with tasks in them leak nothing */
 
 #include "counts.h"
 #include "helpers.h"
@@ -7,7 +7,7 @@
 
 static gint n_posted, n_notified, n_contexts, n_contexts_gone, n_signals, n_signals_gone; /* atomic */
 
-/* A context that is counted when it is freed. */
+/* Makes a context that is counted when it is freed. */
 static GMainContext *
 context_new (void)
 {
@@ -114,7 +114,7 @@ assert_nothing_left (void)
   g_assert_cmpint (n_signals_gone, ==, n_signals);
 }
 
-/* Once, the context held the loop's record, that the signal, and that the context. */
+/* Once, the context owned the loop's record, the record the signal, and the signal the context. */
 static void
 test_queued (gconstpointer data)
 {
@@ -135,7 +135,7 @@ test_queued (gconstpointer data)
   assert_nothing_left ();
 }
 
-/* The same without a task: a handler keeps a signal, which may not keep the context. */
+/* Without a task: a handler keeps a signal, which may not keep the context. */
 static void
 test_listened_to (gconstpointer data)
 {
@@ -155,8 +155,8 @@ test_listened_to (gconstpointer data)
   assert_nothing_left ();
 }
 
-/* Its source is cancelled by hand when the context of the dependent has gone: it says so
- * from the default context. */
+/* The context of a dependent is destroyed, and then its source cancelled by hand: the default context emits the
+ * dependent's `cancelled`. */
 static void
 test_cancelled_by_hand_later (void)
 {
@@ -176,7 +176,7 @@ test_cancelled_by_hand_later (void)
     ;
   g_assert_cmpint (n_said, ==, 1);
 
-  /* It goes between the cancel and what was to be said. */
+  /* The context is destroyed between the cancel and the emission. */
   context = context_new ();
   g_cancellable_reset (plain);
   g_main_context_push_thread_default (context);
@@ -195,8 +195,8 @@ test_cancelled_by_hand_later (void)
   assert_nothing_left ();
 }
 
-/* What another thread, or this one, does in the middle of the end of a context: when GLib
- * has freed it, and is about to release its sources. */
+/* An action of another thread, or this one, in the middle of the destruction of a context: GLib has freed it, and is
+ * about to release its sources. */
 typedef struct
 {
   GSource parent;
@@ -224,7 +224,7 @@ context_with_end (void (*func) (gpointer data), gpointer data, PrioTaskControlle
 
   ((EndSource *) source)->func = func;
   ((EndSource *) source)->data = data;
-  /* The last in the context goes first. */
+  /* The last source of the context is released first. */
   g_source_set_priority (source, G_MAXINT);
   g_source_attach (source, context);
   g_source_unref (source);
@@ -249,7 +249,7 @@ abort_in_a_thread (gpointer controller)
   g_thread_join (g_thread_new ("aborter", abort_it, controller));
 }
 
-/* Once, the abort woke a context that had been freed. */
+/* An abort during the destruction once woke a context that had been freed. */
 static void
 test_abort_at_its_end (void)
 {
@@ -286,8 +286,8 @@ count_thread_and_abort (gpointer data)
   abort_in_a_thread (self->controller);
 }
 
-/* Found by `soak`: what another thread aborted while the context ended was released on that thread, and
- * the end of the context did not wait for it. */
+/* Found by `soak`: tasks that another thread aborted during the destruction were released on that thread, and the
+ * destruction did not wait for it. */
 static void
 test_released_by_one_thread (void)
 {
@@ -335,7 +335,7 @@ make_others (gpointer data)
 {
   Successors *self = data;
 
-  /* Whether one of them gets the memory is for the allocator to say. */
+  /* The allocator decides whether one of them gets the memory. */
   for (guint i = 0; i < G_N_ELEMENTS (self->others); i++)
     {
       self->others[i] = context_new ();
@@ -345,14 +345,14 @@ make_others (gpointer data)
     }
 }
 
-/* Once, a context that got the memory of one that is just going got its record, too. */
+/* A new context at the address of one that is being destroyed once got its record, too. */
 static void
 test_another_in_its_place (void)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   Successors self = { NULL };
 
-  /* What is allocated anew is not taken from the shortest lists of free memory: fill those. */
+  /* New memory does not come from the shortest lists of free memory: fill those. */
   for (guint i = 0; i < G_N_ELEMENTS (self.others); i++)
     self.others[i] = context_new ();
   for (guint i = 0; i < G_N_ELEMENTS (self.others); i++)
@@ -405,8 +405,7 @@ work (gpointer data)
   return NULL;
 }
 
-/* Once, of 3,000 such threads, none freed its context.  What they share is changed and aborted
- * while they end. */
+/* Once, none of 3,000 such threads freed its context.  Their shared signals change and are aborted while they end. */
 static void
 test_many_threads (void)
 {
@@ -430,7 +429,7 @@ test_many_threads (void)
       g_object_unref (shared);
     }
 
-  /* What was cancelled by hand, and could not say so any more. */
+  /* Emits for signals that were cancelled by hand, and had no context left. */
   while (g_main_context_iteration (NULL, FALSE))
     ;
   assert_nothing_left ();
@@ -445,8 +444,7 @@ capture_state (GCancellable *signal, gpointer data)
   *state = prio_scheduling_state_get_current ();
 }
 
-/* What a signal says in its main context is not a task of anybody's, with a state that one could
- * keep beyond the context. */
+/* A signal's emission in its main context is not part of a task whose state a handler could keep beyond the context. */
 static void
 test_no_state_in_what_is_said_later (void)
 {
@@ -476,7 +474,7 @@ main (int argc, char **argv)
 
   g_test_init (&argc, &argv, NULL);
 
-  /* It has a descriptor, and stays. */
+  /* It has a descriptor, so it stays. */
   g_main_context_iteration (NULL, FALSE);
 
   for (gint kind = 0; kind < N_KINDS; kind++)

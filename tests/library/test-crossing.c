@@ -3,7 +3,7 @@
 
 #include "helpers.h"
 
-/* A change that another thread makes while one is being announced. */
+/* A change that another thread makes while a change is being announced. */
 typedef struct
 {
   PrioTaskController *controller;
@@ -38,8 +38,8 @@ cross_once (PrioTaskSignal *signal, PrioTaskPriority previous, Crossing *crossin
     }
 }
 
-/* It is made after the announcement, by the thread that announces: nobody waits, and
- * nothing is rejected.  Of several, the last counts. */
+/* The announcing thread makes it after the announcement: no thread waits, and no change is rejected.  Of several, the
+ * last counts. */
 static void
 test_change_during_a_change (Fixture *f, gconstpointer data)
 {
@@ -67,7 +67,7 @@ test_change_during_a_change (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "fuvb");
 }
 
-/* Back to what is being announced: nothing more is to be said. */
+/* A change back to the announced value needs no other announcement. */
 static void
 test_change_back_during_a_change (Fixture *f, gconstpointer data)
 {
@@ -84,7 +84,7 @@ test_change_back_during_a_change (Fixture *f, gconstpointer data)
 typedef struct
 {
   PrioTaskController *controller;
-  gint changing; /* atomic: 1 while somebody announces */
+  gint changing; /* atomic: 1 during an announcement */
   gint last;
 } Shared;
 
@@ -112,7 +112,7 @@ one_at_a_time (PrioTaskSignal *signal, PrioTaskPriority previous, Shared *shared
   g_atomic_int_set (&shared->changing, 0);
 }
 
-/* A quarter was rejected. */
+/* Once, a quarter of the changes was rejected. */
 static void
 test_many_changes (Fixture *f, gconstpointer data)
 {
@@ -132,8 +132,7 @@ test_many_changes (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_signal_get_priority (follower), ==, shared.last);
 }
 
-/* A thread that drops, in each round, what it is given, a little later than the round
- * begins. */
+/* A thread that drops an object in each round, a little after the start of the round. */
 typedef struct
 {
   GThread *thread;
@@ -151,7 +150,7 @@ spin (guint n)
     ;
 }
 
-/* For less than a round takes: both threads have to be awake at once. */
+/* Waits for less than a round takes: both threads have to be awake at once. */
 static void
 await (gint *value, gint wanted)
 {
@@ -220,15 +219,14 @@ count_gone (gpointer data, GObject *object)
 #define MAX_ROUNDS 20000
 #define MAX_TIME (G_USEC_PER_SEC)
 
-/* Rounds for a second, but not without an end. */
+/* Returns whether to go on: for a second of rounds, with an upper limit. */
 static gboolean
 goes_on (gint round, gint64 start)
 {
   return round <= MAX_ROUNDS && (round % 64 != 0 || g_get_monotonic_time () - start < MAX_TIME);
 }
 
-/* A dependent that is dropped while its source is aborted says so once.  Once, half of
- * the rounds did not. */
+/* A dependent that is dropped while its source is aborted emits once.  Once, half of the rounds did not. */
 static void
 test_drop_during_an_abort (Fixture *f, gconstpointer data)
 {
@@ -259,8 +257,7 @@ test_drop_during_an_abort (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* The same in one thread: the source is cancelled by hand, and the dependent dropped before
- * it has said so. */
+/* In one thread: the source is cancelled by hand, and the dependent dropped before it has emitted. */
 static void
 test_drop_after_a_cancel_by_hand (Fixture *f, gconstpointer data)
 {
@@ -280,8 +277,7 @@ test_drop_after_a_cancel_by_hand (Fixture *f, gconstpointer data)
   g_assert_cmpint (n_gone, ==, 1);
 }
 
-/* A dependent is dropped while its source is finalized: it went twice, or not, or was
- * used afterwards. */
+/* A dependent is dropped while its source is finalized: once, it was freed twice, or not at all, or used afterwards. */
 static void
 test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
 {
@@ -310,8 +306,8 @@ test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* A follower is dropped while the priority that it follows changes.  It was not
- * told, and kept the old one, in one round of some ten thousand: two runs of three saw it. */
+/* A follower is dropped while the priority that it follows changes.  Once, it was not notified, and kept the old
+ * priority, in one round of some ten thousand: two runs of three saw it. */
 static void
 test_drop_during_a_change (Fixture *f, gconstpointer data)
 {
@@ -342,8 +338,7 @@ test_drop_during_a_change (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* A timeout signal is dropped when its time is over.  One in some hundred was not heard,
- * or stayed. */
+/* A timeout signal is dropped when its time is over.  Once, one in some hundred did not emit, or leaked. */
 static void
 test_drop_during_a_timeout (Fixture *f, gconstpointer data)
 {

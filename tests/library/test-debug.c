@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-debug.c: what is told in messages, with G_MESSAGES_DEBUG=PrioSched, and with PRIO_SCHED_LONG_TASKS */
+/* test-debug.c: messages with G_MESSAGES_DEBUG=PrioSched and with PRIO_SCHED_LONG_TASKS */
 
 #include "prio-sched-watch.h"
 #include "prio-sched.h"
@@ -20,7 +20,7 @@ post (PrioScheduler *scheduler, const char *name, PrioTaskPriority priority, gin
                             GINT_TO_POINTER (ms), NULL);
 }
 
-/* With messages, and for a scheduler that nobody has told to watch. */
+/* Long tasks are reported with messages, also for a scheduler without a watch of its own. */
 static void
 test_environment (void)
 {
@@ -64,7 +64,7 @@ return_true (PrioTask *task, gpointer data)
   prio_task_return_boolean (task, TRUE);
 }
 
-/* A name adds no line to the log, and does nothing to a terminal. */
+/* A name cannot start a new line in the log, or control a terminal. */
 static void
 test_names (void)
 {
@@ -106,7 +106,7 @@ ignore (const char *name, gint priority, double duration, gpointer data)
 {
 }
 
-/* What G_MESSAGES_DEBUG=PrioSched tells, in sentences. */
+/* Checks the messages of G_MESSAGES_DEBUG=PrioSched. */
 static void
 test_debug (void)
 {
@@ -123,7 +123,7 @@ test_debug (void)
                                  "The priority of a signal*is set to background*"
                                  "is aborted, with 2 tasks that this thread runs waiting: enough\\u000anow*held the main loop for 50.0 ms*"
                                  "is finalized*has gone with 3 tasks that have not run*");
-      /* An address would tell others where things are in memory. */
+      /* An address would reveal the layout of memory. */
       g_test_trap_assert_stdout_unmatched ("*0x*");
       return;
     }
@@ -157,7 +157,7 @@ wait_for_group (PrioTask *task, gpointer group)
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, NULL, NULL);
 }
 
-/* Groups are named by number, and so a circle of waits can be seen. */
+/* Groups have numbers in messages, so a circle of waits can be seen. */
 static void
 test_groups (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-deferred.c: results that come after the function has returned, from any thread, or never */
+/* test-deferred.c: results that are returned after the function, from any thread, or never */
 
 #include "helpers.h"
 #include "tsan-suppressions.h"
@@ -75,7 +75,7 @@ post_to_be_dropped (Dropped *dropped, PrioTaskFunc func)
 #define expect_dropped() \
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "Task 'a name' has no result yet, and the last reference*")
 
-/* Nobody can give the result any more. */
+/* The task is dropped before it has a result. */
 static void
 test_dropped (Fixture *f, gconstpointer data)
 {
@@ -114,7 +114,7 @@ return_and_drop (GObject *source, GAsyncResult *result, gpointer data)
   g_clear_object (&dropped->held);
 }
 
-/* What is returned, held or aborted is not warned of, and none of it stays. */
+/* A task with a result, with a reference or with an abort causes no warning, and is freed. */
 static void
 test_not_dropped (Fixture *f, gconstpointer data)
 {
@@ -158,7 +158,7 @@ count_warned (const char *domain, GLogLevelFlags level, const char *message, gpo
 
 enum { N_DROPPED = 2000 };
 
-/* The last reference is dropped on another thread, beside the context that runs. */
+/* Another thread drops the last reference, beside the context that runs. */
 static void
 test_dropped_elsewhere (Fixture *f, gconstpointer data)
 {
@@ -193,7 +193,7 @@ typedef struct
   gint is_over; /* atomic */
 } SlowDrop;
 
-/* Drops the last reference, and keeps the notifications frozen for a while, as g_object_unref () does while it disposes the
+/* Drops the last reference, and keeps notifications frozen for a while, as g_object_unref () does while it disposes the
  * task. */
 static gpointer
 drop_slowly (gpointer data)
@@ -214,7 +214,7 @@ over_before_failed (GObject *source, GAsyncResult *result, gpointer data)
   g_assert_true (g_atomic_int_get (&((SlowDrop *) data)->is_over));
 }
 
-/* The task fails once the other thread has left g_object_unref (): until then that touches the task. */
+/* The task fails once the other thread has left g_object_unref (), which uses the task until then. */
 static void
 test_dropped_slowly_elsewhere (Fixture *f, gconstpointer data)
 {
@@ -236,7 +236,7 @@ test_dropped_slowly_elsewhere (Fixture *f, gconstpointer data)
   g_test_assert_expected_messages ();
 }
 
-/* Its context has gone: nobody is called, nothing stays. */
+/* Its context has gone: no callback is called, and nothing leaks. */
 static void
 test_dropped_without_a_context (Fixture *f, gconstpointer data)
 {
@@ -268,7 +268,7 @@ test_dropped_without_a_context (Fixture *f, gconstpointer data)
     }
 }
 
-/* It ends a deferred result, which the abort does not. */
+/* The call ends a deferred task, which the abort does not. */
 static void
 test_return_error_if_aborted_later (Fixture *f, gconstpointer data)
 {
@@ -287,7 +287,7 @@ test_return_error_if_aborted_later (Fixture *f, gconstpointer data)
   g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
 }
 
-/* A deferred task that is cancelled by itself hears of it in the same way. */
+/* A deferred task whose own cancellable is cancelled notices it in the same way. */
 static void
 test_cancelled_after_it_was_deferred (Fixture *f, gconstpointer data)
 {
@@ -318,7 +318,7 @@ defer_and_cancel (PrioTask *task, gpointer data)
   prio_task_cancel (task);
 }
 
-/* A result that is on its way when the last reference to its task is dropped. */
+/* A result is on its way when the last reference to its task is dropped. */
 static void
 test_result_of_an_aborted_task (Fixture *f, gconstpointer data)
 {
@@ -338,8 +338,8 @@ test_result_of_an_aborted_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "aaaaaaaaaa");
 }
 
-/* Who returns a deferred result holds the task, and nobody else may.  Of several that do, one is heard; a thread
- * of its own for each, which are let go at the same time. */
+/* Code that returns a deferred result holds the task, perhaps alone.  Of several results, one is taken; each is
+ * returned in a separate thread, and all start at the same time. */
 enum { N_RETURNERS = 2, N_ROUNDS = 5000, NO_MORE_ROUNDS = G_MAXINT };
 
 typedef struct
@@ -347,8 +347,8 @@ typedef struct
   PrioTaskController *controller;
   PrioTask *task;
   gint64 end;
-  gint round; /* atomic: may be returned in, or NO_MORE_ROUNDS */
-  gint ready; /* atomic: how many have returned */
+  gint round; /* atomic: the round in which they may return, or NO_MORE_ROUNDS */
+  gint ready; /* atomic: how many threads have returned */
 } Returning;
 
 static void
@@ -398,8 +398,8 @@ defer_and_abort (PrioTask *task, gpointer data)
   spin ((guint) returning->round * 7 % 300);
 }
 
-/* The task is aborted in its function, after which nobody but who returns knows it.  Before, one
- * run in three met one that was freed meanwhile, within some hundred rounds. */
+/* The task is aborted in its function; afterwards only the returning thread knows it.  Once, one run in three used a
+ * task that had been freed, within some hundred rounds. */
 static void
 test_result_while_it_is_aborted (Fixture *f, gconstpointer data)
 {
@@ -443,8 +443,7 @@ defer_and_tell (PrioTask *task, gpointer data)
   g_atomic_int_inc (&returning->round);
 }
 
-/* One is heard, the others are told so, and nothing is freed under them while somebody holds
- * the task. */
+/* One result is taken, the other calls return FALSE, and the task is not freed while a thread holds it. */
 static void
 test_two_results_at_once (Fixture *f, gconstpointer data)
 {
@@ -477,17 +476,17 @@ test_two_results_at_once (Fixture *f, gconstpointer data)
   g_log_set_always_fatal (fatal);
 }
 
-/* Tasks whose operation does not answer before they are aborted. */
+/* Tasks whose operation does not return before they are aborted. */
 typedef enum { DEFERRED, LAST_STEP, IN_THREAD, N_KINDS } Kind;
 
 typedef struct
 {
   Kind kind;
-  gint stage; /* atomic: 1: it has begun, 2: it may return */
+  gint stage; /* atomic: 1: it has started, 2: it may return */
   PrioTask *held;
 } Silent;
 
-/* In the task's function: no answer comes. */
+/* Runs in the task's function: no result is returned. */
 static void
 wait_for_nobody (PrioTask *task, gpointer data)
 {
@@ -558,7 +557,7 @@ run_until_begun (Fixture *f, Silent *self)
   fixture_run (f);
 }
 
-/* The answer comes after all, and is dropped. */
+/* Returns the result after the abort; it is dropped. */
 static void
 answer_late (Fixture *f, Silent *self)
 {
@@ -622,7 +621,7 @@ test_ends_at_the_abort (Fixture *f, gconstpointer data)
     check_ends_at_the_abort (f, (Kind) (i % N_KINDS), (End) (i / N_KINDS % N_ENDS), i >= N_KINDS * N_ENDS);
 }
 
-/* The abort of a group ends its tasks, frees their places and its waits, and the group goes on. */
+/* The abort of a group ends its tasks and waits, and frees their places; the group can be used further. */
 static void
 test_ends_with_its_group (Fixture *f, gconstpointer data)
 {
@@ -686,7 +685,7 @@ note_end (GObject *source, GAsyncResult *result, gpointer ended)
   *(gboolean *) ended = TRUE;
 }
 
-/* A message about a task without a name has the program's function, and not one of the library's. */
+/* A message about a task without a name contains the program's function, and not a function of the library. */
 static void
 test_message_has_the_function (Fixture *f, gconstpointer data)
 {
@@ -715,7 +714,7 @@ never_called (GObject *source, GAsyncResult *result, gpointer data)
   g_assert_not_reached ();
 }
 
-/* Once the context has gone nobody will be called, whether the task has its result or not. */
+/* After the context has gone no callback is called, whether the task has its result or not. */
 static void
 test_then_without_a_context (Fixture *f, gconstpointer data)
 {

@@ -23,7 +23,7 @@ test_by_due_time (Fixture *f, gconstpointer data)
 {
   gint64 start = g_get_monotonic_time ();
 
-  /* However slow this machine is. */
+  /* The slowness of this machine does not matter. */
   frozen_time = start;
   post_delayed (f, USER_VISIBLE, NULL, 60, 'c');
   post_delayed (f, USER_VISIBLE, NULL, 20, 'a');
@@ -35,7 +35,7 @@ test_by_due_time (Fixture *f, gconstpointer data)
   g_assert_cmpint (g_get_monotonic_time () - start, >=, 60000);
 }
 
-/* The enqueue order is given when the delay is over. */
+/* A task gets its place in the queue when the delay is over. */
 static void
 test_age_begins_when_due (Fixture *f, gconstpointer data)
 {
@@ -46,7 +46,7 @@ test_age_begins_when_due (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ba");
 }
 
-/* And the signal's priority then is what counts. */
+/* The signal's priority at that time counts. */
 static void
 test_priority_when_due_counts (Fixture *f, gconstpointer data)
 {
@@ -90,7 +90,7 @@ test_aborted_before_due (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* A delay that is over during a batch of less urgent tasks is noticed in it. */
+/* A delay that ends during a batch of less urgent tasks is noticed during the batch. */
 static gboolean
 work (gpointer data)
 {
@@ -127,7 +127,7 @@ test_many_in_random_order (Fixture *f, gconstpointer data)
   g_assert_cmpuint (f->log->len, ==, 5000);
 }
 
-/* Enough to see whatever there is: time passes. */
+/* Returns whether to yield, after enough calls to notice anything: time passes. */
 static gboolean
 is_told (PrioScheduler *scheduler)
 {
@@ -150,7 +150,7 @@ ask_beside_a_paused_one (Step *step)
   g_assert_true (is_told (step->f->scheduler));
 }
 
-/* A task that cannot run is not a reason to yield to it, when its delay is over as before. */
+/* A task of a paused scheduler does not cause a yield; after a resume, its delay counts as before. */
 static void
 test_due_but_paused (Fixture *f, gconstpointer data)
 {

@@ -26,7 +26,7 @@ all_of (DexFuture **futures, guint n)
   return all;
 }
 
-/* Takes three turns, and has its letter recorded in each. */
+/* Takes three turns, and records its letter in each. */
 static DexFuture *
 take_turns (gpointer letter)
 {
@@ -67,7 +67,7 @@ take_turns_and_spawn (gpointer letter)
   return take_turns (GINT_TO_POINTER ('a'));
 }
 
-/* What is ready already does not go before what is more urgent. */
+/* A waiting fiber does not run before a more urgent one. */
 static void
 test_urgent_fiber_goes_before_those_that_wait (void)
 {
@@ -103,7 +103,7 @@ test_turns_among_tasks (void)
 
   wait_for (future);
   settle_down ();
-  /* Until libdex comes to a fiber whose turn it is, tasks of its priority may run. */
+  /* Until libdex reaches a fiber whose turn it is, tasks of its priority may run. */
   g_assert_true (g_str_has_prefix (record->str, "fu"));
   g_assert_cmpuint (record->len, ==, 5);
   g_string_truncate (record, 0);
@@ -161,7 +161,7 @@ check_no_state_once (gpointer data G_GNUC_UNUSED)
   g_assert_null (prio_scheduling_state_get_current ());
 }
 
-/* Lets other fibers run, without telling anybody. */
+/* Lets other fibers run, without the library's knowledge. */
 static void
 pass_on (void)
 {
@@ -195,7 +195,7 @@ keep_state (gpointer data G_GNUC_UNUSED)
   return dex_future_new_true ();
 }
 
-/* A fiber that is none of ours, in the same dispatches. */
+/* A fiber that libdex runs without the library, in the same dispatches. */
 static DexFuture *
 have_no_state (gpointer data)
 {
@@ -229,7 +229,7 @@ wait_plainly (gpointer future)
   return dex_future_new_for_boolean (ok);
 }
 
-/* One that is suspended without telling lets the others run, which it may wait for. */
+/* A fiber that is suspended without the library's knowledge lets the others run, which it may wait for. */
 static void
 test_plain_await_holds_nobody_up (void)
 {
@@ -261,7 +261,7 @@ wait_for_promise (gpointer promise)
   return dex_future_new_for_int (dex_await_int (dex_ref (promise), NULL));
 }
 
-/* What fails does not end its fiber. */
+/* Reports an error, which does not end its fiber. */
 static DexFuture *
 report_failure (gpointer promise)
 {
@@ -347,7 +347,7 @@ test_fiber_that_is_aborted_before_it_begins (void)
   g_string_truncate (record, 0);
 }
 
-/* Aborted in each of the places where a fiber may be, among others. */
+/* Aborts fibers in each of the places where they may be, among others. */
 static void
 test_aborts_while_others_wait (void)
 {
@@ -384,7 +384,7 @@ test_paused_scheduler_holds_fibers (void)
   while (record->len < 2)
     g_main_context_iteration (NULL, TRUE);
   prio_scheduler_pause (scheduler);
-  /* The one that has its turn takes it. */
+  /* The fiber whose turn it is runs. */
   settle_down ();
   n = record->len;
   g_assert_cmpuint (n, <=, 3);
@@ -442,7 +442,7 @@ test_thousands (void)
   g_string_truncate (record, 0);
 }
 
-/* In a thread of libdex's pool, which has a scheduler of its own. */
+/* Runs in a thread of libdex's pool, which has a separate scheduler. */
 static DexFuture *
 run_in_pool (gpointer data G_GNUC_UNUSED)
 {

@@ -131,7 +131,7 @@ test_results_of_every_kind (void)
   g_assert_true (g_value_get_boolean (dex_future_get_value (none, NULL)));
   g_assert_false (g_value_get_boolean (dex_future_get_value (boolean, NULL)));
   g_assert_cmpint (g_value_get_int64 (dex_future_get_value (number, NULL)), ==, 42);
-  /* The one who awaits it frees it. */
+  /* The code that awaits it frees it. */
   g_assert_cmpstr (g_value_get_pointer (dex_future_get_value (pointer, NULL)), ==, "owned");
   g_free (g_value_get_pointer (dex_future_get_value (pointer, NULL)));
 }
@@ -169,7 +169,7 @@ test_discarded_future_aborts_the_task (void)
   settle_down ();
   g_assert_cmpuint (n, ==, 0);
 
-  /* As with other functions of libdex. */
+  /* The result may be dropped at once, as with other functions of libdex. */
   dex_unref (prio_dex_post (scheduler, NULL, count, &n, NULL));
   settle_down ();
   g_assert_cmpuint (n, ==, 1);
@@ -209,7 +209,7 @@ test_last_who_waits_for_a_task_aborts_it (void)
   g_assert_true (dex_future_is_resolved (b));
   dex_unref (b);
 
-  /* Of a task that has completed, too. */
+  /* A future of a completed task works, too. */
   c = prio_dex_future_new (task);
   wait_for (c);
   g_assert_true (dex_future_is_resolved (c));
@@ -268,7 +268,7 @@ test_priorities (void)
   g_assert_cmpstr (log->str, ==, "3221");
 }
 
-/* An abort of the task's signal discards what the task waits for. */
+/* An abort of the task's signal discards the future that the task awaits. */
 static void
 test_waits_under_its_signal (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* crossings-acts.c: what is done with work, from every place */
+/* crossings-acts.c: operations on work, from every place */
 
 #include "crossings.h"
 
@@ -11,7 +11,7 @@ untracked (gpointer world)
   g_atomic_int_add (&((World *) world)->n_objects, -1);
 }
 
-/* Its end is waited for. */
+/* Adds @object to the objects whose end is checked. */
 gpointer
 track (World *world, gpointer object)
 {
@@ -20,8 +20,8 @@ track (World *world, gpointer object)
   return object;
 }
 
-/* Up to GLib 2.78, g_object_unref () of the last reference is not safe from g_weak_ref_get () in another thread, if dispose ()
- * keeps the object: there, and where another thread goes on by itself, it comes at the end. */
+/* Drops a reference.  Up to GLib 2.78, g_object_unref () of the last reference is not safe from g_weak_ref_get () in another
+ * thread, if dispose () keeps the object: then, and while another thread runs, it is dropped at the end. */
 void
 let_go_of (World *world, gpointer object)
 {
@@ -52,7 +52,7 @@ may_abort (Origin *origin)
          may_abort (origin->sources[1]);
 }
 
-/* Another thread has aborted it, or what it depends on, and the owner has not heard of it. */
+/* Returns whether another thread has aborted it, or a signal that it depends on, and the owner has not noticed yet. */
 static gboolean
 is_pending (World *world, Origin *origin)
 {
@@ -60,7 +60,8 @@ is_pending (World *world, Origin *origin)
                             is_pending (world, origin->sources[1]));
 }
 
-/* What another thread has aborted is aborted in the next iteration, whoever aborts it once more before. */
+/* Returns whether the next iteration must abort it: another thread has aborted it, and a second abort does not change
+ * that. */
 gboolean
 must_abort (World *world, Origin *origin)
 {
@@ -71,10 +72,11 @@ must_abort (World *world, Origin *origin)
   return since != 0 || must_abort (world, origin->sources[0]) || must_abort (world, origin->sources[1]);
 }
 
-/* Other people's: a program may hold one while it aborts something, and take it in handlers and notifies. */
+/* A lock of the program: it may be held during an abort, and taken in handlers and notifies. */
 static GRecMutex lock;
 
-/* GLib may hold a lock of its own while `cancelled` is said: there the order would be the other one. */
+/* Returns whether the lock may be taken: GLib may hold its own lock while it emits `cancelled`, and then the order
+ * would be reversed. */
 static gboolean
 may_lock (World *world)
 {
@@ -102,7 +104,7 @@ release_lock (World *world, gboolean held)
   g_rec_mutex_unlock (&lock);
 }
 
-/* Takes the lock for a moment. */
+/* Takes and releases the lock. */
 void
 touch_lock (World *world)
 {
@@ -184,7 +186,7 @@ signal_new (World *world, guint i, Origin *origin)
   return G_CANCELLABLE (prio_task_signal_new_any (sources, n_sources, BACKGROUND + dice (3)));
 }
 
-/* The owner's thread, whose context they belong to. */
+/* Makes a signal, on the owner's thread, to whose context they belong. */
 void
 make_signal (World *world, guint i)
 {
@@ -221,7 +223,7 @@ make_group (World *world, guint i)
   world->groups[i] = group;
 }
 
-/* The last reference to a group, perhaps, goes: another one takes its place. */
+/* Drops a reference to a group, perhaps the last: a new group replaces it. */
 static void
 drop_group (World *world, guint i)
 {
@@ -247,7 +249,7 @@ abort_signal (World *world)
   g_atomic_int_set (&origin->may, TRUE);
   something_is_aborted (world);
   begin (world, by_hand ? BY_HAND : ABORT);
-  /* The owner may say of a dependent signal that it is cancelled, and then wait for the lock. */
+  /* The owner may cancel a dependent signal, and then wait for the lock. */
   held = origin->kind != ANY_SIGNAL && origin->kind != TIMED_SIGNAL && hold_lock (world);
   g_atomic_int_inc (&world->n_emitting);
   this_thread.n_cancelling++;
@@ -262,7 +264,7 @@ abort_signal (World *world)
   g_atomic_int_set (&origin->must, world->n_iterations + !is_owner (world));
 }
 
-/* GIO does not define it while `cancelled` is said, nor while another thread goes on. */
+/* Resets a signal.  GIO does not define that while it emits `cancelled`, nor while another thread runs. */
 static void
 reset_signal (World *world)
 {
@@ -415,7 +417,7 @@ use_state (World *world)
   end (world, STATE);
 }
 
-/* Those of a scheduler from @first to @last. */
+/* Switches off the mechanisms of a scheduler from @first to @last. */
 void
 switch_off (World *world, Book *book, Mechanism first, Mechanism last)
 {
@@ -426,7 +428,7 @@ switch_off (World *world, Book *book, Mechanism first, Mechanism last)
     }
 }
 
-/* A scheduler goes as soon as its tasks let it.  What is done meanwhile may come here again. */
+/* Replaces a scheduler, which is freed when its tasks have ended.  Callbacks may call this again meanwhile. */
 static void
 renew_scheduler (World *world)
 {
@@ -441,7 +443,7 @@ renew_scheduler (World *world)
   world->books[i] = renewed;
   check_statistics (world, old, FALSE);
   switch_off (world, old, STATISTICS, LONG_TASKS);
-  /* A notify may have switched something on again. */
+  /* A notify may have switched a mechanism on again. */
   switch_off (world, old, STATISTICS, LONG_TASKS);
   if ((world->uses & BIT (ENDING_THREAD)) != 0)
     start_thread (world);
@@ -471,7 +473,7 @@ renew_signal (World *world)
     make_signal (world, dice (N_SIGNALS));
 }
 
-/* The last references, perhaps.  What is there of them is done meanwhile, or comes to its end by itself. */
+/* Drops references that may be the last.  Remaining work is done meanwhile, or ends by itself. */
 static void
 drop_something (World *world)
 {
@@ -498,8 +500,8 @@ drop_something (World *world)
   end (world, DROP);
 }
 
-/* A deferred task ends at an abort from now on, and at one that has been.  On another thread g_object_set () would emit the
- * notify::state that comes meanwhile. */
+/* Changes whether aborts end deferred tasks: a past abort does so, too.  On another thread g_object_set () would emit the
+ * resulting notify::state. */
 static void
 change_return (World *world)
 {
@@ -510,7 +512,7 @@ change_return (World *world)
     return_on_abort (task, payload);
 }
 
-/* Another thread does something meanwhile. */
+/* Makes another thread do an operation, and waits for it. */
 static void
 ask (World *world)
 {
@@ -556,7 +558,7 @@ act_now (World *world)
     acts[i].act (world);
 }
 
-/* Does something, on any thread and from any place. */
+/* Does a random operation, on any thread and from any place. */
 void
 act (World *world)
 {
@@ -612,14 +614,14 @@ set_statistics (World *world, Book *book, PrioScheduler *scheduler, gboolean on)
   book->steady = FALSE;
   check_statistics (world, book, FALSE);
   tally_set (world, &book->runs, on);
-  /* A destroy notify that is called on the way may run something, and may look at the counts. */
+  /* This may call a destroy notify that runs work, and looks at the counts. */
   loose = book->runs.loose;
   book->runs.loose = TRUE;
   (on ? prio_scheduler_start_statistics : prio_scheduler_stop_statistics) (scheduler);
   book->runs.loose = loose || n_places != world->n_places;
 }
 
-/* A switch of a scheduler. */
+/* Sets a switch of a scheduler. */
 void
 set_switch (World *world, Book *book, Mechanism which, gboolean on)
 {
@@ -644,13 +646,13 @@ set_switch (World *world, Book *book, Mechanism which, gboolean on)
     end (world, which);
 }
 
-/* Those of the whole process. */
+/* Sets a switch of the whole process. */
 void
 set_watching (World *world, Mechanism which, gboolean on)
 {
   Tally *tally = which == TRACE ? &world->trace : &world->observed;
 
-  /* In a destroy notify that a change of it releases, the trace may be ended once more. */
+  /* A destroy notify that this change calls may stop the trace again. */
   if (world->is_watching_changed && which == TRACE && !world->trace.on)
     prio_trace_stop ();
   if (tally->on == on || world->is_watching_changed)
@@ -673,7 +675,7 @@ switch_something (World *world)
   Mechanism which = dice (LONG_TASKS + 1);
   Book *book = world->books[dice (N_SCHEDULERS)];
 
-  /* Where another thread goes on by itself, it is not known which of them has set one. */
+  /* While another thread runs, it is not known which thread has set it. */
   if ((world->uses & BIT (which)) == 0 || (!is_owner (world) && (world->is_free || which == OBSERVER)))
     return;
   if (which == TRACE)

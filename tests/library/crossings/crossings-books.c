@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* crossings-books.c: what is counted beside the library: which mechanisms have met, and how often tasks have run */
+/* crossings-books.c: counts kept independently of the library: which mechanisms have met, and how often tasks have
+ * run */
 
 #include "crossings.h"
 
-/* @mechanism meets all that is there already. */
+/* Records that @mechanism meets all mechanisms in use. */
 void
 begin (World *world, Mechanism mechanism)
 {
@@ -45,7 +46,9 @@ end_all (World *world, guint64 mechanisms)
     }
 }
 
-/* Returns: where this thread was */
+/* Enters @place.
+ *
+ * Returns: the place where this thread was */
 Mechanism
 enter_place (World *world, Mechanism place)
 {
@@ -64,7 +67,7 @@ leave_place (World *world, Mechanism outer)
   this_thread.place = outer;
 }
 
-/* Whether it is known which runs are over: they are where a function runs, or none does. */
+/* Returns whether it is known which runs have ended, as it is while a function runs, or none does. */
 static gboolean
 is_certain (World *world)
 {
@@ -115,13 +118,13 @@ end_run (World *world, Run *run)
   run->payload = NULL;
 }
 
-/* Steps that follow each other may be one run. */
+/* Consecutive steps may be one run. */
 void
 begin_run (World *world, Payload *payload)
 {
   Run *run = &world->runs[world->nesting];
 
-  /* Its notify::state has said so. */
+  /* Its notify::state has counted it. */
   if (run->payload == payload && payload->n_runs == 0)
     return;
   g_atomic_int_set (&payload->aborted_in_run, FALSE);
@@ -142,7 +145,7 @@ begin_run (World *world, Payload *payload)
   payload->runs = TRUE;
 }
 
-/* Its turn may have come as it was aborted: then it has run for the library, and its function was not called. */
+/* Counts a turn that came while the task was aborted: for the library it has run, but its function was not called. */
 static void
 count_turn (World *world, Payload *payload)
 {
@@ -155,7 +158,7 @@ count_turn (World *world, Payload *payload)
     }
 }
 
-/* What has run at this depth, or deeper, is over. */
+/* Ends the runs at this depth, and deeper. */
 void
 end_runs (World *world)
 {
@@ -163,8 +166,8 @@ end_runs (World *world)
     end_run (world, &world->runs[i]);
 }
 
-/* They may be over, and the next ones may have begun: the callback of a yield, or of a task, is called in a run, and others that were
- * called before, in the same run, may have changed something. */
+/* Marks runs as possibly ended: the callback of a yield or a task is called in a run, and earlier callbacks in the run may have
+ * started other ones. */
 void
 loosen_runs (World *world)
 {
@@ -175,7 +178,7 @@ loosen_runs (World *world)
     }
 }
 
-/* A main context begins an iteration: of what it runs, nothing has begun. */
+/* Called when a main context begins an iteration: none of its tasks has started. */
 void
 begin_iteration (World *world)
 {
@@ -183,7 +186,8 @@ begin_iteration (World *world)
   world->next_is_loose[world->nesting] = FALSE;
 }
 
-/* What runs may be aborted, and may be over.  Another thread may do so while a function waits for it. */
+/* Called when a running task may have been aborted, and may have ended.  Another thread may do so while a function
+ * waits for it. */
 void
 something_is_aborted (World *world)
 {
@@ -194,7 +198,7 @@ something_is_aborted (World *world)
     }
 }
 
-/* @payload has ended: counts it if it was aborted while it waited. */
+/* Counts the end of @payload if it was aborted while it waited. */
 void
 count_end (Payload *payload, gboolean is_aborted)
 {
@@ -205,7 +209,7 @@ count_end (Payload *payload, gboolean is_aborted)
     return;
   if ((payload->kinds & (BIT (STEPS) | BIT (YIELD) | BIT (SLEEP) | BIT (GROUP))) != 0)
     count_turn (payload->world, payload);
-  /* What goes on may have got a result instead; and what was aborted at its turn has run. */
+  /* A continued task may have got a result instead; and a task that was aborted at its turn has run. */
   if ((payload->kinds & (BIT (STEPS) | BIT (GROUP))) != 0 || (payload->begins && payload->n_runs == 0) ||
       (payload->n_runs > 0 && (payload->runs || g_atomic_int_get (&payload->aborted_in_run))))
     is_sure = FALSE;
@@ -237,7 +241,7 @@ tally_set (World *world, Tally *tally, gboolean on)
     loosen_runs (world);
 }
 
-/* Those that run now, and may be over. */
+/* Returns how many tasks are running, and may have ended. */
 guint
 n_running (World *world, Tally *tally)
 {
@@ -263,7 +267,7 @@ check_tally (const Tally *tally, guint n_more, guint64 told)
   g_assert_cmpuint (told, <=, tally->most[0] + n_more);
 }
 
-/* What is posted, and has not ended. */
+/* Returns how many posted tasks have not ended. */
 static guint
 n_open_in (World *world, Book *book)
 {
@@ -285,7 +289,7 @@ check_aborted (Book *book, gint priority, guint64 n)
   g_assert_cmpuint (n, <=, book->most_aborted[priority]);
 }
 
-/* What the library tells of each priority is what has been seen. */
+/* Checks that the library's statistics of each priority match the counts. */
 void
 check_statistics (World *world, Book *book, gboolean is_over)
 {
@@ -303,7 +307,7 @@ check_statistics (World *world, Book *book, gboolean is_over)
       g_assert_cmpuint (n, >=, tally->least[i]);
       g_assert_cmpuint (n, <=, tally->most[i] + n_running (world, tally));
       g_assert_cmpuint (statistics.n_continued, <=, n);
-      /* Each takes a microsecond at least. */
+      /* Each run takes at least a microsecond. */
       g_assert_cmpfloat (statistics.running.total * 1000 + 0.5, >=, tally->least[i]);
       if (is_over && book->steady)
         check_aborted (book, i, statistics.n_aborted);

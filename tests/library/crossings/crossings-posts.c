@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* crossings-posts.c: how work is posted, and what waits for it */
+/* crossings-posts.c: posts work, and waits for it */
 
 #include "crossings.h"
 
-/* How a piece of work is posted. */
+/* A way to post work. */
 typedef struct
 {
   Payload *payload;
@@ -18,7 +18,7 @@ uses (World *world, guint64 kinds)
   return (world->uses & kinds) == kinds;
 }
 
-/* Draws what it is posted with. */
+/* Draws random options. */
 static gboolean
 post_prepare (Post *post, World *world, guint64 kinds)
 {
@@ -63,14 +63,14 @@ post_finish (Post *post)
   g_clear_object (&post->signal);
 }
 
-/* Nobody hears of the result any more. */
+/* Called when the result is no longer needed. */
 static void
 through (gpointer data)
 {
   g_atomic_int_add (&((Payload *) data)->world->n_open, -1);
 }
 
-/* Keeps the task, whose result is heard of once. */
+/* Keeps the task, whose result is reported once. */
 static void
 adopt (World *world, PrioTask *task, Payload *payload)
 {
@@ -114,7 +114,7 @@ post_to_group (World *world, Post *post, gboolean steps)
   payload->book = group->book;
   payload->returns = group->returns;
   payload->n_aborts = group->n_aborts;
-  /* Without a priority of its own it follows the group, or its signal. */
+  /* Without its own priority, it follows the group or its signal. */
   payload->fixed = (gint8) post->options.priority;
   return steps ? prio_task_group_post_steps (group->group, &post->options, run_step, payload, end_payload)
                : prio_task_group_post_task (group->group, &post->options, run_task, payload, end_payload);
@@ -154,7 +154,7 @@ post_in_thread (World *world)
   post_finish (&post);
 }
 
-/* The owner's thread: others do not know whether the runner has gone. */
+/* Posts a task of a runner, on the owner's thread: other threads do not know whether the runner has gone. */
 static void
 post_id (World *world)
 {
@@ -237,7 +237,7 @@ yield_somewhere (World *world)
   post_finish (&post);
 }
 
-/* The wait is over, for the task that has waited for it too. */
+/* Called when a wait is over, also for the task that has waited. */
 void
 give_to_waiter (Payload *payload)
 {
@@ -279,7 +279,8 @@ wait_for_group (World *world)
   prio_task_group_wait_async (payload->group->group, payload->until, signal, waited, payload);
 }
 
-/* The task has its result when the wait is over.  A task of a group waits for no older group: in a circle all would wait for ever. */
+/* Makes the task wait; it gets its result when the wait is over.  A task of a group does not wait for an older group, because a
+ * circle would wait for ever. */
 void
 wait_in_task (World *world, PrioTask *task)
 {

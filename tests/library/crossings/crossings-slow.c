@@ -3,10 +3,10 @@
 
 #include "crossings.h"
 
-/* In so many iterations the library may not have forgotten that something was slow. */
+/* Iterations within which the library may not have forgotten a slow callback. */
 #define SOON 16
 
-/* Keys are what they are to GDK: a source at G_PRIORITY_DEFAULT that dispatches one of its events each time. */
+/* Keys, as GDK has them: a source at G_PRIORITY_DEFAULT that dispatches one event each time. */
 typedef struct
 {
   GSource parent;
@@ -31,7 +31,7 @@ keys_dispatch (GSource *source, GSourceFunc func G_GNUC_UNUSED, gpointer data G_
   return G_SOURCE_CONTINUE;
 }
 
-/* The context has it, until it goes. */
+/* Adds the source of keys, which the context owns. */
 void
 attach_keys (World *world)
 {
@@ -59,9 +59,9 @@ take_long (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Whether @payload, whose function is called, was ready while something was slow, and so has to wait until all keys that came then are
- * dispatched.  Its turn may have come before that: something is slow in its notify::state, which may run a main loop.  Beside what
- * is slow again and again tasks get on. */
+/* Returns whether @payload, whose function is called, was ready during a slow callback, and so has to wait until all keys of that time
+ * are dispatched.  If the slow callback is its notify::state, which may run a main loop, its turn came before.  If callbacks are slow
+ * again and again, tasks run between them. */
 gboolean
 goes_before_keys (Payload *payload)
 {
@@ -81,7 +81,7 @@ slow_ended (gpointer data)
   g_atomic_int_add (&world->n_open, -1);
 }
 
-/* A handler, or a frame: GTK 3 draws at 120, GTK 4 at 1. */
+/* Is slow, in a handler or a frame: GTK 3 draws at priority 120, GTK 4 at 1. */
 void
 be_slow (World *world)
 {

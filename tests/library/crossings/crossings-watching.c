@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* crossings-watching.c: the trace and an observer, which come and go, and tell the same as was counted */
+/* crossings-watching.c: the trace and an observer come and go, and report the runs that were counted */
 
 #include "crossings.h"
 
@@ -9,7 +9,7 @@
 #include <glib/gstdio.h>
 #include <unistd.h>
 
-/* What is known of a task that an observer is told of. */
+/* The states of a task that an observer reports. */
 typedef enum
 {
   UNKNOWN,
@@ -23,7 +23,7 @@ typedef enum
 static GHashTable *states; /* id → State */
 static World *observed_world;
 
-/* The task comes to @to from the states in @from, or has not been told of. */
+/* Moves the task to @to from one of the states in @from, or from unreported. */
 static void
 move (const PrioObserved *task, guint from, State to)
 {
@@ -31,7 +31,7 @@ move (const PrioObserved *task, guint from, State to)
   State state = GPOINTER_TO_UINT (g_hash_table_lookup (states, id));
 
   g_assert_cmpuint ((from | 1 << UNKNOWN) >> state & 1, ==, 1);
-  /* The thread that has made the context counts as its owner until another one runs it. */
+  /* The thread that has made the context counts as its owner until another thread runs it. */
   g_assert_true (is_owner (observed_world) || (observed_world->is_made_elsewhere && observed_world->n_iterations == 1));
   if (to == UNKNOWN)
     g_hash_table_remove (states, id);
@@ -87,7 +87,7 @@ static PrioObserver observer = {
   .aborted = aborted,
 };
 
-/* The owner's thread. */
+/* Adds or removes the observer, on the owner's thread. */
 void
 set_observer (World *world, gboolean on)
 {
@@ -112,7 +112,7 @@ set_observer (World *world, gboolean on)
   world->observed.loose |= n_places != world->n_places;
 }
 
-/* One file for all of them. */
+/* Returns the path of the file that all threads use. */
 static const char *
 trace_path (void)
 {
@@ -132,7 +132,7 @@ number_after (const char *line, const char *name)
   return g_ascii_strtoll (found + strlen (name), NULL, 10);
 }
 
-/* The text of the member "id". */
+/* Returns the text of the member "id". */
 static char *
 id_in (const char *line)
 {
@@ -148,7 +148,7 @@ typedef struct
   gint64 begins, ends;
 } Slice;
 
-/* Those that begin first come first, and of these the longest. */
+/* Sorts slices by their start, and longer ones first. */
 static gint
 compare_slices (gconstpointer a, gconstpointer b)
 {
@@ -159,7 +159,7 @@ compare_slices (gconstpointer a, gconstpointer b)
   return one->ends == other->ends ? 0 : one->ends > other->ends ? -1 : 1;
 }
 
-/* Slices lie in each other, or apart. */
+/* Checks that slices are nested or disjoint. */
 static void
 check_slices (GArray *slices)
 {
@@ -178,7 +178,9 @@ check_slices (GArray *slices)
     }
 }
 
-/* Returns: how many runs it tells of.  Each arrow begins once, and ends once if it does. */
+/* Checks the lines.  Each arrow starts once, and ends at most once.
+ *
+ * Returns: the number of runs in them */
 static guint
 check_lines (char **lines)
 {
@@ -234,7 +236,7 @@ read_trace (void)
   return n_runs;
 }
 
-/* By one thread at a time. */
+/* Starts or stops the trace.  One thread at a time may call it. */
 void
 set_trace (World *world, gboolean on)
 {

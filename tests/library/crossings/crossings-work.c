@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* crossings-work.c: what is posted, and what becomes of it */
+/* crossings-work.c: posted work, and its outcome */
 
 #include "crossings.h"
 
@@ -12,7 +12,9 @@ is_owner (World *world)
   return g_thread_self () == world->owner;
 }
 
-/* Returns: NULL if there are too many */
+/* Makes a payload.
+ *
+ * Returns: NULL if there are too many */
 Payload *
 payload_new (World *world, guint64 kinds, Book *book)
 {
@@ -37,14 +39,14 @@ payload_new (World *world, guint64 kinds, Book *book)
   return payload;
 }
 
-/* It is not going to run any more. */
+/* Returns whether it has been aborted, and will not run again. */
 static gboolean
 is_aborted (Payload *payload)
 {
   return payload->n_runs == 0 || payload->wants_more;
 }
 
-/* A destroy notify, or what comes instead of it. */
+/* Ends a payload: a destroy notify, or called in its place. */
 void
 end_payload (gpointer data)
 {
@@ -56,7 +58,7 @@ end_payload (gpointer data)
   if ((payload->kinds & (BIT (THREAD) | BIT (MICROTASK) | BIT (IDLE))) == 0)
     count_end (payload, is_aborted (payload));
   end_all (world, payload->kinds);
-  /* What is posted under a signal that is aborted already ends at once. */
+  /* Work that is posted under an aborted signal ends at once. */
   if (!g_atomic_int_get (&world->over) && !(payload->foreign && (payload->may_reject || world->is_free)))
     g_assert_true (is_owner (world));
   outer = enter_place (world, NOTIFY);
@@ -67,7 +69,7 @@ end_payload (gpointer data)
   g_atomic_int_add (&world->n_open, -1);
 }
 
-/* Its function is called by the main loop. */
+/* Enters the function of work, which the main loop calls. */
 Mechanism
 enter_function (Payload *payload)
 {
@@ -114,7 +116,7 @@ run_once (gpointer data)
   Payload *payload = data;
   Mechanism outer;
 
-  /* What it belongs to, if anything, is not over. */
+  /* The work that it belongs to, if any, has not ended. */
   g_assert_cmpint (g_atomic_int_get (&payload->ended), ==, 0);
   outer = enter_place (payload->world, MICROTASK);
   payload->n_runs++;
@@ -131,7 +133,7 @@ run_idle (PrioIdleDeadline *deadline, gpointer data)
 
 static void keep_deferred (World *world, PrioTask *task);
 
-/* Its result, from whoever gives it. */
+/* Gives the task its result, on any thread. */
 void
 give (PrioTask *task, Payload *payload)
 {
@@ -159,7 +161,7 @@ give (PrioTask *task, Payload *payload)
     }
 }
 
-/* What a function of a task does at its end. */
+/* Gives the result, or waits, at the end of a task's function. */
 static void
 give_or_wait (PrioTask *task, Payload *payload, gboolean may_wait)
 {
@@ -210,7 +212,7 @@ run_step (PrioTask *task, gpointer data)
   return leave_function (payload, outer, more);
 }
 
-/* In a thread of the pool. */
+/* Runs in a thread of the pool. */
 void
 run_in_thread (PrioTask *task, gpointer data)
 {
@@ -251,7 +253,7 @@ take_rejected (World *world, Book *book)
     end_payload (world->payloads[ids[i]]);
 }
 
-/* The function of a runner. */
+/* Runs tasks: the function of a runner. */
 void
 run_ids (guint id, gpointer data)
 {
@@ -264,7 +266,7 @@ run_ids (guint id, gpointer data)
     run_id (world, id);
 }
 
-/* The task ends at an abort, whatever it waits for. */
+/* Makes aborts end the task, even while it waits. */
 void
 return_on_abort (PrioTask *task, Payload *payload)
 {
@@ -282,7 +284,7 @@ is_since (World *world, gint *since)
   return iteration != 0 && world->n_iterations >= iteration;
 }
 
-/* Whether an abort ends the task, which needs no answer. */
+/* Returns whether an abort is to end the task, so that it needs no result. */
 static gboolean
 is_to_end (Payload *payload)
 {
@@ -293,8 +295,8 @@ is_to_end (Payload *payload)
           (payload->group != NULL && payload->n_aborts < payload->group->n_over));
 }
 
-/* Whether it has done so.  A signal that depends on others says `cancelled` later: one of these, or that of a group with it.  A function
- * in a thread says by its return that the result is deferred, after its turn is over. */
+/* Returns whether it must have ended.  A dependent signal emits `cancelled` later, and so does a group's signal that depends on it.  A
+ * function in a thread defers its result by returning, after its turn. */
 static gboolean
 must_have_ended (Payload *payload)
 {
@@ -306,7 +308,7 @@ must_have_ended (Payload *payload)
          (!depends || is_since (world, &payload->must_end));
 }
 
-/* Whether no abort that came while its function ran, or before, has ended it. */
+/* Returns whether no abort during its function, or before, has ended it. */
 static gboolean
 must_wait (Payload *payload)
 {
@@ -314,7 +316,7 @@ must_wait (Payload *payload)
          !g_atomic_int_get (&payload->returns) && !g_atomic_int_get (&payload->aborted_in_run) && !payload->may_end;
 }
 
-/* Owner thread: checks whether a task whose result is deferred has ended by an abort, as it is to. */
+/* Checks, on the owner's thread, whether a task with a deferred result has ended by an abort if it must. */
 static void
 check_answer (PrioTask *task)
 {
@@ -354,7 +356,7 @@ answer (World *world, PrioTask *task)
   let_go_of (world, task);
 }
 
-/* Gives a deferred task its result.  Half of those that an abort ends never have one. */
+/* Gives a deferred task its result.  Half of the tasks that an abort ends never get one. */
 static void
 give_deferred (World *world, guint i)
 {
@@ -426,7 +428,7 @@ check_result (PrioTask *task, Payload *payload)
     }
 }
 
-/* The task has its result: once. */
+/* Called once, when the task has its result. */
 void
 complete (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -442,7 +444,7 @@ complete (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
   leave_place (payload->world, outer);
 }
 
-/* Its notify::state.  The task may be aborted there, and then does not begin. */
+/* Handles its notify::state.  The task may be aborted in it, and then does not start. */
 void
 state_changed (GObject *task, GParamSpec *property G_GNUC_UNUSED, gpointer data)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* crossings-world.c: one program, from its beginning to its end
+/* crossings-world.c: runs one program, from its start to its end
  *
- * The time stands still while there is work, but for what takes some, and goes on when there is none.  In some programs each look at
- * the clock takes some, too.
+ * The time stands still while there is work, except in slow operations, and advances when there is none.  In some programs it also
+ * advances at each look at the clock.
  */
 
 #include "crossings.h"
@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* µs; atomic.  0: it passes as it does. */
+/* µs; atomic. 0: the real time */
 static gint64 now;
-static gboolean ticks; /* it goes on by 1 µs whenever it is read */
+static gboolean ticks; /* whether it advances by 1 µs at each look */
 
 void
 pass_time (gint64 time)
@@ -22,7 +22,7 @@ pass_time (gint64 time)
   __atomic_fetch_add (&now, time, __ATOMIC_RELAXED);
 }
 
-/* This stands before the C library's, for GLib as for the library. */
+/* Replaces the C library's function, for GLib and for the library. */
 int
 clock_gettime (clockid_t clock, struct timespec *time)
 {
@@ -41,8 +41,8 @@ clock_gettime (clockid_t clock, struct timespec *time)
   return 0;
 }
 
-/* Another thread, which does some things in a world when it is asked to, and those of the pool, which wait for their turn.  Unless
- * the world is free, one thread at a time does anything. */
+/* Another thread, which does some operations in a world on request, and the threads of the pool, which wait for their turn.
+ * Unless the world is free, one thread at a time runs. */
 static struct
 {
   pthread_mutex_t lock;
@@ -109,7 +109,7 @@ wait_for_other_thread (void)
   pthread_mutex_unlock (&other.lock);
 }
 
-/* For what other threads are doing. */
+/* Waits for the operations of other threads. */
 static void
 wait_for_others (World *world)
 {
@@ -117,7 +117,7 @@ wait_for_others (World *world)
   join_threads (world);
 }
 
-/* The owner asks for so much. */
+/* Requests operations, on the owner's thread. */
 void
 ask_other_thread (World *world, guint n_acts, gboolean waits)
 {
@@ -158,7 +158,7 @@ act_and_end (gpointer data)
   return NULL;
 }
 
-/* Starts a thread that does something, and ends.  Unless the world is free, this one waits for it. */
+/* Starts a thread that does an operation, and ends.  Unless the world is free, this thread waits for it. */
 void
 start_thread (World *world)
 {
@@ -173,7 +173,7 @@ start_thread (World *world)
     join_threads (world);
 }
 
-/* A thread of the pool waits until the owner waits for it. */
+/* Makes a thread of the pool wait until the owner waits for it. */
 void
 take_turn (World *world)
 {
@@ -201,7 +201,9 @@ end_turn (World *world)
   pthread_mutex_unlock (&other.lock);
 }
 
-/* Returns: whether one has had its turn */
+/* Lets a thread of the pool run.
+ *
+ * Returns: whether there was one */
 gboolean
 give_turn (void)
 {
@@ -218,7 +220,7 @@ give_turn (void)
   return given;
 }
 
-/* A new scheduler, with what it is to count. */
+/* Makes a scheduler, with its expected counts. */
 Book *
 book_new (World *world)
 {
@@ -244,7 +246,7 @@ poll_without_sleeping (GPollFD *fds, guint n_fds, gint timeout G_GNUC_UNUSED)
   return g_poll (fds, n_fds, 0);
 }
 
-/* What the program of @seed uses. */
+/* Draws the mechanisms and sizes of the program of @seed. */
 static void
 draw (World *world, guint64 seed, guint64 without)
 {
@@ -263,7 +265,7 @@ draw (World *world, guint64 seed, guint64 without)
   world->is_made_elsewhere = dice (4) == 0 && !world->is_free && (world->uses & BIT (OTHER_THREAD)) != 0;
 }
 
-/* Whether its other thread goes on by itself, so that it is not the same program each time. */
+/* Returns whether the program's other thread runs freely, so that its order differs each time. */
 gboolean
 is_free_program (guint64 seed, guint64 without)
 {
@@ -308,7 +310,7 @@ set_up (World *world, guint64 seed, guint64 without)
   g_main_context_release (world->context);
 }
 
-/* Runs what is ready once; where nothing is, the time goes on. */
+/* Runs the ready sources once; if none is ready, advances the time. */
 static void
 iterate (World *world)
 {
@@ -347,7 +349,7 @@ tell_left (World *world)
            world->drops ? "dropped " : "", world->is_free ? "free" : "");
 }
 
-/* Everything comes to an end, whatever is done on the way. */
+/* Ends all work, while operations go on. */
 static void
 finish (World *world)
 {
@@ -360,7 +362,7 @@ finish (World *world)
       return_results (world);
       iterate (world);
       join_threads (world);
-      /* A minute in which nothing ended. */
+      /* No work has ended for a minute. */
       if (n++ == 120000)
         tell_left (world);
     }
@@ -407,7 +409,7 @@ drop_slots (World *world)
   g_slist_free_full (dropped, g_object_unref);
 }
 
-/* The schedulers go, and with the last reference the context, and what is in it. */
+/* Drops the schedulers, and with the last reference the context and its sources. */
 static void
 drop_context (World *world)
 {
@@ -419,7 +421,7 @@ drop_context (World *world)
   g_main_context_unref (world->context);
 }
 
-/* Yields and waits of a context that has gone are heard of by nobody. */
+/* Ends yields and waits of a destroyed context, whose callbacks are not called. */
 static void
 end_unheard (World *world)
 {
@@ -449,7 +451,7 @@ tear_down (World *world)
   guint n = 0;
 
   drop_slots (world);
-  /* Work in threads may be about to end, and to leave something in the slots. */
+  /* Work in threads may be about to end, and to fill the slots. */
   while (g_atomic_int_get (&world->n_open) + g_atomic_int_get (&world->n_objects) > 0 || g_atomic_int_get (&world->n_contexts_freed) == 0)
     {
       give_turn ();

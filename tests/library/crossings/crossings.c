@@ -3,21 +3,22 @@
  *
  *   crossings [--programs N] [--seed N] [--free N] [--times N] [--without MECHANISM,…] [--acts N] [--table] [--reduce]
  *
- * Each program turns on some of the mechanisms, or all, switches them on and off in the middle, and uses them in functions,
- * handlers and destroy notifies, in nested main loops, and on other threads.  Its seed makes it.  Of the programs where the other
- * thread waits for this one, that is the same program each time; others have threads that do not wait.
+ * Each program turns on some of the mechanisms, or all, switches them on and off meanwhile, and uses them in functions, handlers and
+ * destroy notifies, in nested main loops, and on other threads.  A seed makes the same program each time, if its other thread waits for
+ * this one; in free programs threads do not wait.
  *
- * It does not know in which order tasks run, but what holds in any order: a function is called only before its destroy notify,
- * which is called once, and by the right thread; a task has one result, which what was done with it allows; what was aborted does
- * not run; a deferred task ends at an abort only with return-on-abort; keys that came during something slow go before tasks; statistics,
- * the trace and an observer tell of as many runs as there were; slices and arrows of the trace match; everything comes to an end, even
- * if who aborts holds a lock that handlers and notifies take; and nothing is left.
+ * It does not check the order of tasks, but rules that hold in any order: a function is called only before its destroy notify,
+ * which is called once, and by the right thread; a task has one result, which its operations allow; an aborted task does not run; a
+ * deferred task ends at an abort only with return-on-abort; keys that came during a slow callback are dispatched before tasks;
+ * statistics, the trace and an observer report each run; slices and arrows of the trace match; all work ends, even if the aborting code
+ * holds a lock that handlers and notifies take; and no object is left.
  *
- * In each run every two mechanisms have to meet: one begins, or is used, while the other is on, waits or runs.  --table prints how
- * often they have.  If a program fails, its seed is printed; --seed N repeats it, and --reduce leaves out what it fails without.
+ * In each run every two mechanisms have to meet: one starts, or is used, while the other is on, waits or runs.  --table prints how often
+ * they have met.  If a program fails, its seed is printed; --seed N repeats it, and --reduce removes mechanisms that the failure does
+ * not need.
  *
- * The first seed is always the same, and only N_FREE of the programs have threads that do not wait: each landing runs the same
- * programs.  With --seed, or PRIO_SCHED_THOROUGH in the environment, they are others, and a third has such threads.
+ * By default the first seed is always the same, and only N_FREE of the programs are free: each landing runs the same programs.  With
+ * --seed, or PRIO_SCHED_THOROUGH in the environment, the seed differs, and a third of the programs are free.
  */
 
 #include "crossings.h"
@@ -29,13 +30,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* So long, in s, no program takes. */
+/* s; longer than any program takes */
 #define PATIENCE 60
 
-/* What a program does outside of all functions. */
+/* operations of a program outside of all functions */
 #define N_ACTS 40
 
-/* The first program, and how many have threads that do not wait, unless others are asked for. */
+/* The first program, and the number of free programs, by default. */
 #define FIRST_SEED 1
 #define N_FREE 100
 
@@ -55,9 +56,9 @@ static const char *const names[] = {
 };
 G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_MECHANISMS);
 
-static guint64 current_seed; /* of the program that runs */
+static guint64 current_seed; /* of the running program */
 
-/* By Vigna's xorshift*. */
+/* Returns a random number, by Vigna's xorshift*. */
 guint
 dice (guint sides)
 {
@@ -144,7 +145,9 @@ print_table (void)
   g_print ("\n");
 }
 
-/* Returns: how many pairs have not met */
+/* Checks which pairs of mechanisms have met.
+ *
+ * Returns: how many pairs have not */
 static guint
 check_pairs (guint64 without)
 {
@@ -174,7 +177,7 @@ check_pairs (guint64 without)
   return n_missing;
 }
 
-/* Whether the program fails, in a process of its own. */
+/* Returns whether the program fails, in a child process. */
 static gboolean
 fails (guint64 seed, guint64 without, guint n_acts, gboolean quiet)
 {
@@ -196,7 +199,7 @@ fails (guint64 seed, guint64 without, guint n_acts, gboolean quiet)
   return status != 0;
 }
 
-/* Fewer mechanisms, and fewer acts, as long as it fails. */
+/* Removes mechanisms and operations, as long as the program fails. */
 static int
 reduce (guint64 seed, guint64 without, guint n_acts)
 {
@@ -220,7 +223,7 @@ reduce (guint64 seed, guint64 without, guint n_acts)
   return 1;
 }
 
-/* Runs @n_programs, of which @n_free, or any number if that is negative, have threads that do not wait. */
+/* Runs @n_programs, of which @n_free, or any number if that is negative, are free. */
 static void
 run_programs (gint n_programs, gint n_free, gint n_times, guint64 without, guint n_acts)
 {

@@ -8,10 +8,10 @@
 #include "slots.h"
 #include "statistics.h"
 
-/* Names of these are in crossings.c. */
+/* Their names are in crossings.c. */
 typedef enum
 {
-  /* Switches, as long as they are on. */
+  /* Switches, while they are on. */
   STATISTICS,
   LENDING,
   FRAME_SHARE,
@@ -44,14 +44,14 @@ typedef enum
   CANCELLABLE,
   ANY_SIGNAL,
   TIMED_SIGNAL,
-  /* Places, while something is done there. */
+  /* Places, while code runs there. */
   FUNCTION,
   HANDLER,
   NOTIFY,
   NESTED,
   OTHER_THREAD,
   ENDING_THREAD,
-  /* What is done there, until the call returns. */
+  /* Operations, until the call returns. */
   ABORT,
   BY_HAND,
   CANCEL,
@@ -60,7 +60,7 @@ typedef enum
   STATE,
   RENEW,
   DROP,
-  /* A lock of the program's, while who aborts holds it. */
+  /* A lock of the program, while aborting code holds it. */
   LOCK,
   N_MECHANISMS
 } Mechanism;
@@ -69,35 +69,35 @@ typedef enum
 
 enum { N_SCHEDULERS = 3, N_CONTROLLERS = 3, N_SIGNALS = 9, N_TASKS = 6, N_GROUPS = 2, MAX_NESTING = 3, MAX_PAYLOADS = 4000 };
 
-/* How often something has been counted that the library counts too, in all, and by priority.  What may have happened before
- * or after the counting began is in the second number only. */
+/* A count that the library keeps too, in all, and by priority.  The second number includes runs that may have been before
+ * or after the counting. */
 typedef struct
 {
   gboolean on;
-  gboolean loose;  /* another thread has begun or ended it: it is not known when */
-  guint session;   /* which of the times that it was on */
+  gboolean loose;  /* whether another thread has started or ended it, so that the time is not known */
+  guint session;   /* number of the period in which it was on */
   guint least[4], most[4];
 } Tally;
 
-/* A scheduler, and what it is to have counted. */
+/* A scheduler, and its expected counts. */
 typedef struct
 {
   PrioScheduler *scheduler; /* in a slot */
   PrioRunner *runner;
   Tally runs;
-  gboolean steady; /* counts since it was made */
+  gboolean steady; /* whether it has counted since it was made */
   guint least_aborted[4], most_aborted[4]; /* as in a Tally */
-  guint64 on; /* switches of its own */
+  guint64 on; /* the scheduler's own switches */
 } Book;
 
-/* What is known of a signal, which may have gone. */
+/* The record of a signal, which may have been freed. */
 typedef struct _Origin Origin;
 
 struct _Origin
 {
   Mechanism kind;
-  gint may;  /* atomic: it may have been aborted */
-  gint must; /* atomic: since which iteration it is aborted for sure, or 0 */
+  gint may;  /* atomic: whether it may have been aborted */
+  gint must; /* atomic: the iteration since which it is certainly aborted, or 0 */
   Origin *sources[2];
 };
 
@@ -106,9 +106,10 @@ typedef struct
   PrioTaskGroup *group;
   Book *book;
   guint number; /* by age */
-  gboolean returns; /* its tasks have return-on-abort */
-  gint may; /* atomic: it has been aborted */
-  guint n_aborts, n_over, n_within; /* how often it was aborted; how many of these are over; how many are not */
+  gboolean returns; /* whether its tasks have return-on-abort */
+  gint may; /* atomic: whether it has been aborted */
+  guint n_aborts, n_over, n_within; /* how often it was aborted, how many of these aborts have ended, and how many have
+                                     * not */
 } Group;
 
 typedef enum
@@ -122,7 +123,7 @@ typedef enum
 typedef struct _World World;
 typedef struct _Payload Payload;
 
-/* What is posted, from its making to the end of the program. */
+/* Posted work, from its creation to the end of the program. */
 struct _Payload
 {
   World *world;
@@ -130,33 +131,33 @@ struct _Payload
   guint64 kinds;
   Book *book; /* or NULL */
   Group *group;
-  guint n_aborts; /* of the group, before it was posted */
-  Origin *origin;  /* of its signal, or NULL */
+  guint n_aborts; /* the group's aborts before it was posted */
+  Origin *origin;  /* origin of its signal, or NULL */
   PrioTaskGroupWait until; /* of a wait */
-  PrioTask *waiter; /* has its result when a wait is over, or NULL */
+  PrioTask *waiter; /* gets its result when a wait is over, or NULL */
   gint8 fixed; /* its priority, or 0 */
-  gboolean foreign; /* another thread has posted it */
+  gboolean foreign; /* whether another thread has posted it */
   gboolean has_result;
-  gboolean may_reject; /* its signal may have been aborted before */
+  gboolean may_reject; /* whether its signal may have been aborted before */
   gint n_runs, runs_left;
   gboolean wants_more, runs;
-  gboolean begins; /* its notify::state has said that it runs */
-  gint state; /* the last one that its notify::state has said */
-  gint aborted_in_run; /* atomic: something was aborted since it began to run last */
+  gboolean begins; /* whether its notify::state has reported that it runs */
+  gint state; /* the last state that its notify::state has reported */
+  gint aborted_in_run; /* atomic: whether any signal was aborted since its last run began */
   gint returns; /* atomic: the iteration since which it has return-on-abort, or 0 */
   gint cancelled, must_cancel; /* atomic */
   gint deferred_since; /* the iteration */
-  gboolean may_end; /* something may have aborted it before, on another thread for one */
-  gint must_end; /* atomic: since which iteration it is cancelled for sure, or 0 */
+  gboolean may_end; /* whether an abort may have ended it before, on another thread, for instance */
+  gint must_end; /* atomic: the iteration since which it is certainly cancelled, or 0 */
   gint given; /* atomic: a Given */
   gint ended, completed; /* atomic: how often */
 };
 
-/* A run that is not known to be over. */
+/* A run that may not have ended. */
 typedef struct
 {
   Payload *payload; /* or NULL */
-  guint n_more; /* so many steps have followed, and may have been runs of their own */
+  guint n_more; /* steps that have followed, which may have been separate runs */
   guint sessions[3];
   gboolean loose;
 } Run;
@@ -165,14 +166,15 @@ struct _World
 {
   guint64 seed;
   guint64 uses; /* mechanisms */
-  gboolean is_free; /* the other thread does not wait for this one */
-  gboolean ticks; /* each look at the clock takes 1 µs */
-  gboolean drops;   /* the context goes with what is in it */
-  gboolean is_made_elsewhere; /* another thread makes the context, and posts there and aborts before this one runs it */
+  gboolean is_free; /* whether the other thread runs freely */
+  gboolean ticks; /* whether each look at the clock takes 1 µs */
+  gboolean drops;   /* whether the context is destroyed with work in it */
+  gboolean is_made_elsewhere; /* whether another thread makes the context, and posts and aborts there before this thread
+                               * runs it */
   GMainContext *context;
   GThread *owner;
   Book *books[N_SCHEDULERS];
-  GPtrArray *all_books, *all_origins, *all_groups; /* under the lock of slots.h */
+  GPtrArray *all_books, *all_origins, *all_groups; /* guarded by the lock of slots.h */
   PrioTaskController *controllers[N_CONTROLLERS];
   GCancellable *signals[N_SIGNALS];
   PrioTask *tasks[N_TASKS], *deferred[N_TASKS];
@@ -180,29 +182,29 @@ struct _World
   PrioSchedulingState *state;
   guint idle_ids[N_TASKS];
   Payload *payloads[MAX_PAYLOADS]; /* by number */
-  GSList *dropped; /* what goes at the end */
-  GSList *threads; /* which end by themselves */
-  guint n_keys; /* which came during something slow, and are not dispatched yet */
-  guint n_slow; /* how often something was slow, soon after each other */
+  GSList *dropped; /* objects to drop at the end */
+  GSList *threads; /* threads that end by themselves */
+  guint n_keys; /* keys that came during a slow callback, and have not been dispatched */
+  guint n_slow; /* number of slow callbacks in short succession */
   gint last_slow; /* the iteration */
-  guint n_before_keys; /* what was posted before the first of them is dispatched */
+  guint n_before_keys; /* tasks posted before the first of the keys is dispatched */
   Tally trace, observed;
   guint64 n_observed;
   Run runs[MAX_NESTING + 1];
-  gboolean next_is_loose[MAX_NESTING + 1]; /* the run that is seen next may have begun already */
+  gboolean next_is_loose[MAX_NESTING + 1]; /* whether the next run that is seen may have started already */
   gint live[N_MECHANISMS]; /* atomic */
   gint n_payloads, n_open, n_objects; /* atomic */
   gint budget; /* atomic */
   gint n_emitting; /* atomic */
   guint nesting;
   gint n_iterations; /* from 1 */
-  guint n_places; /* how often the owner has been anywhere */
+  guint n_places; /* number of places that the owner has been in */
   gboolean is_watching_changed; /* within the call */
-  gint over; /* atomic: nothing is done any more */
+  gint over; /* atomic: whether all operations have ended */
   gint n_contexts_freed;
 };
 
-/* The thread that is here. */
+/* The data of the current thread. */
 typedef struct
 {
   World *world;
@@ -210,7 +212,7 @@ typedef struct
   Mechanism place;
   guint depth;
   guint n_held; /* how often it holds the lock */
-  guint n_cancelling; /* GLib may hold a lock of its own */
+  guint n_cancelling; /* depth of calls in which GLib may hold its own lock */
 } Self;
 
 extern _Thread_local Self this_thread;

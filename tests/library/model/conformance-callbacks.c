@@ -5,7 +5,7 @@
 
 #include "conformance.h"
 
-/* Performs what the handlers have for the signal, the first time. */
+/* Performs the handlers' operations for the signal, the first time. */
 static void
 perform_once (Program *program, JsonObject *handlers, GHashTable *performed, const char *name)
 {
@@ -56,12 +56,12 @@ listen_to_signal (Program *program, const char *name, GCancellable *signal)
     g_signal_connect (signal, "priority-change", G_CALLBACK (priority_changed), program);
   if (has_handler (program->notify_handlers, name))
     g_signal_connect (signal, "notify::priority", G_CALLBACK (priority_notified), program);
-  /* The library's own comes first, with a plain cancellable too. */
+  /* The library's own handler comes first, with a plain cancellable too. */
   if (has_handler (program->cancelled_handlers, name))
     g_signal_connect_after (signal, "cancelled", G_CALLBACK (said_cancelled), program);
 }
 
-/* The destroy notify of what is posted. */
+/* Handles the destroy notify of a post. */
 void
 body_gone (gpointer data)
 {
@@ -149,7 +149,7 @@ cancel (Program *program, JsonObject *operation)
     prio_task_cancel (task);
 }
 
-/* Gives up the program's reference to a task. */
+/* Drops the program's reference to a task. */
 void
 unref (Program *program, JsonObject *operation)
 {
@@ -171,8 +171,7 @@ abort_signal (Program *program, JsonObject *operation)
   program->n_cancelling--;
 }
 
-/* A plain cancellable may be used again, but not from a handler, where GIO does not
- * define it. */
+/* Resets a plain cancellable; GIO does not define that in a handler. */
 void
 reset (Program *program, JsonObject *operation)
 {

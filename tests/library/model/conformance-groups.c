@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conformance-groups.c: the groups of a program, and the waits for them
  *
- * Whatever concerns a group does nothing on another thread than the one that runs its context.
+ * An operation on a group does nothing unless this thread runs its context.
  */
 
 #include "conformance.h"
@@ -18,7 +18,7 @@ make_group (Program *program, const char *name, JsonObject *description)
   g_hash_table_insert (program->groups, (gpointer) name, group);
 }
 
-/* The group that @operation names, or NULL if it is one of another context. */
+/* Returns the group that @operation names, or NULL if it belongs to another context. */
 PrioTaskGroup *
 group_in (Program *program, JsonObject *operation)
 {
@@ -35,7 +35,7 @@ until_in (JsonObject *operation)
   return g_enum_get_value_by_nick (class, json_object_get_string_member (operation, "until"))->value;
 }
 
-/* How the wait ended. */
+/* Returns how the wait ended. */
 static char *
 finish (GObject *group, GAsyncResult *result)
 {
@@ -60,7 +60,7 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
   body_unref (body);
 }
 
-/* @body goes on when the wait is over. */
+/* Waits for a group; @body continues when the wait is over. */
 void
 body_wait (Body *body, JsonObject *operation, PrioTaskGroup *group)
 {
@@ -92,7 +92,7 @@ set_priority (Program *program, PrioTaskGroup *group, JsonObject *operation)
     }
 }
 
-/* Returns FALSE if @op does not concern a group. */
+/* Returns FALSE if @op is not an operation on a group. */
 gboolean
 perform_with_group (Program *program, const char *op, JsonObject *operation)
 {

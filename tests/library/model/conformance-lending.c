@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* conformance-lending.c: tasks that wait for others
  *
- * Whatever concerns a task does nothing on another thread than the one that runs its context.
+ * An operation on a task does nothing unless this thread runs its context.
  */
 
 #include "conformance.h"
 
-/* Whether the schedulers of this number lend. */
+/* Returns whether the schedulers of this number lend. */
 gboolean
 lends (Program *program, guint number)
 {
@@ -32,7 +32,7 @@ hear (gpointer data)
   prio_task_then (hearing->task, task_completed, hearing->program, NULL);
 }
 
-/* Whoever posts a task waits for it, unless it is posted alone. */
+/* Waits for the task, as its poster, unless it is posted alone. */
 void
 hear_of (Program *program, PrioTask *task, JsonObject *operation)
 {
@@ -44,7 +44,7 @@ hear_of (Program *program, PrioTask *task, JsonObject *operation)
     hear (&hearing);
 }
 
-/* The task that @operation names, or NULL if it is one of another context, or not there. */
+/* Returns the task that @operation names, or NULL if it belongs to another context or does not exist. */
 PrioTask *
 task_here (Program *program, JsonObject *operation)
 {
@@ -64,7 +64,7 @@ awaited (GObject *source, GAsyncResult *result, gpointer data)
   body_unref (body);
 }
 
-/* @body goes on when @task has its result. */
+/* Waits for @task; @body continues when it has its result. */
 void
 body_await (Body *body, PrioTask *task)
 {

@@ -25,7 +25,7 @@ program_log (Program *program, const char *format, ...)
   va_end (args);
 }
 
-/* Of what runs under a state: also whether its timeout had passed when its turn came. */
+/* Logs, for code under a state, also whether its timeout had passed at its turn. */
 void
 program_log_when (Program *program, const char *format, ...)
 {
@@ -101,7 +101,7 @@ body_unref (gpointer data)
   g_free (body);
 }
 
-/* The body is through, with an error or without. */
+/* Ends the body, with an error or without. */
 static void
 body_end (Body *body, GError *error)
 {
@@ -169,7 +169,7 @@ task_completed (GObject *source, GAsyncResult *result, gpointer data)
   program->n_open--;
 }
 
-/* A yield, with the options of the older draft where @operation has some. */
+/* Yields, with the options of the older draft if @operation has some. */
 static void
 yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
 {
@@ -196,21 +196,21 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
   prio_scheduler_yield_async (scheduler, signal == NULL && priority == NULL && !options.takes_turns ? NULL : &options, yielded, body);
 }
 
-/* The scheduler that @operation names, the first if it names none. */
+/* Returns the scheduler that @operation names, by default the first. */
 PrioScheduler *
 scheduler_in (Place *place, JsonObject *operation)
 {
   return place->schedulers[json_object_get_int_member_with_default (operation, "scheduler", 0)];
 }
 
-/* The context that @operation names, this one if it names none. */
+/* Returns the context that @operation names, by default this one. */
 Place *
 place_of (Program *program, JsonObject *operation)
 {
   return json_object_has_member (operation, "context") ? &program->places[json_object_get_int_member (operation, "context")] : here;
 }
 
-/* The signal that @operation names, if it is there. */
+/* Returns the signal that @operation names, if it exists. */
 GCancellable *
 signal_in (Program *program, JsonObject *operation)
 {
@@ -219,7 +219,7 @@ signal_in (Program *program, JsonObject *operation)
   return name != NULL ? g_hash_table_lookup (program->signals, name) : NULL;
 }
 
-/* The priority that @operation gives. */
+/* Returns the priority that @operation has. */
 PrioTaskPriority
 priority_in (JsonObject *operation)
 {
@@ -228,7 +228,7 @@ priority_in (JsonObject *operation)
   return nick != NULL ? priority_from_nick (nick) : PRIO_TASK_PRIORITY_UNSET;
 }
 
-/* Milliseconds, or 0 for none. */
+/* Returns the timeout in milliseconds, or 0 for none. */
 gint
 timeout_in (JsonObject *operation)
 {
@@ -300,8 +300,8 @@ make_scheduler (Program *program, GMainContext *context, guint number)
   return scheduler;
 }
 
-/* Has another scheduler instead.  The old one goes when the last callback that was given it
- * has returned; until then it would be paused, had it been. */
+/* Replaces the scheduler.  The old one is freed when its last callback has returned; until then it would stay paused if
+ * it is. */
 static void
 renew (Program *program, JsonObject *operation)
 {
@@ -335,7 +335,7 @@ idle_callback (PrioIdleDeadline *deadline, gpointer data)
   body_perform (body);
 }
 
-/* Runs a task; or an iteration's tasks, unless the time slice is 0.  Returns FALSE if there is none. */
+/* Runs a task, or an iteration's tasks unless the time slice is 0.  Returns FALSE if there is none. */
 gboolean
 place_run (Place *place)
 {
@@ -346,7 +346,7 @@ place_run (Place *place)
   return place->n_ran != n_ran;
 }
 
-/* Of the sources that are there.  Returns NULL if what it should follow is not. */
+/* Makes an `any` signal of the existing sources.  Returns NULL if the signal to follow does not exist. */
 static GCancellable *
 make_any (Program *program, JsonObject *description)
 {
@@ -401,7 +401,7 @@ make_signal (Program *program, const char *name, JsonObject *description)
   add_signal (program, name, signal);
 }
 
-/* An operation makes a signal. */
+/* Performs the operation that makes a signal. */
 static void
 any (Program *program, JsonObject *operation)
 {
@@ -411,7 +411,7 @@ any (Program *program, JsonObject *operation)
     add_signal (program, json_object_get_string_member (operation, "name"), signal);
 }
 
-/* What a nested loop runs does not count outside of it. */
+/* Runs a nested loop, whose tasks do not count outside of it. */
 static void
 nest (gint64 n_tasks)
 {
@@ -428,7 +428,7 @@ nest (gint64 n_tasks)
   place->n_ran = n_ran;
 }
 
-/* What concerns tasks; returns FALSE if @op does not. */
+/* Performs operations on tasks; returns FALSE if @op is another one. */
 static gboolean
 perform_with_task (Program *program, const char *op, JsonObject *operation)
 {
@@ -500,7 +500,7 @@ perform_and_log (Program *program, const char *op, JsonObject *operation)
     program_log (program, "done");
 }
 
-/* The result of the task, if it is one's, is given later. */
+/* Defers the result of the body's task, if it has one. */
 static void
 body_defer (Body *body)
 {
@@ -540,7 +540,7 @@ body_pause (Body *body, const char *op, JsonObject *operation)
   return TRUE;
 }
 
-/* Performs what comes next, up to the next yield. */
+/* Performs operations up to the next yield. */
 void
 body_perform (Body *body)
 {
@@ -565,7 +565,7 @@ body_perform (Body *body)
   body_end (body, NULL);
 }
 
-/* Performs @operations, outside of any task. */
+/* Performs @operations outside of any task. */
 void
 program_perform (Program *program, JsonArray *operations)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* conformance-watch.c: statistics and traces of a program; a library that is built without them counts and traces nothing */
+/* conformance-watch.c: statistics and traces of a program; without them in the library, there are no counts and no traces */
 
 #include "conformance.h"
 
@@ -9,8 +9,8 @@
 
 #include <fcntl.h>
 
-/* Logs what the schedulers of the first context have counted: how often tasks of each priority have run, and have gone on, and how many
- * were aborted. */
+/* Logs the counts of the first context's schedulers: how often tasks of each priority have run and continued, and how many were
+ * aborted. */
 void
 program_log_counts (Program *program)
 {
@@ -34,7 +34,7 @@ program_log_counts (Program *program)
     }
 }
 
-/* Begins or ends a trace that nobody reads. */
+/* Starts or stops a trace, whose output is not read. */
 void
 set_traced (gboolean traced)
 {
@@ -48,7 +48,7 @@ set_traced (gboolean traced)
     prio_trace_stop ();
 }
 
-/* Starts or stops the statistics of @scheduler, unless it is what it was set to last. */
+/* Starts or stops the statistics of @scheduler, unless they are already so. */
 void
 set_counted (PrioScheduler *scheduler, gboolean counted)
 {

@@ -4,13 +4,13 @@
  *   conformance FILE…
  *   conformance --log FILE
  *
- * Runs the programs of the files.  Prints every difference from what they are expected to do;
- * ends with "N agree, M differ", and status 1 if any differ.  With --log, prints what each
- * program did, one per line.  conformance-vectors.md describes the form of the files.
+ * Runs the programs of the files.  Prints every difference from the expected log; ends with "N agree, M differ", and
+ * status 1 if any differ.  With --log, prints the log of each program, one per line.  conformance-vectors.md describes
+ * the form of the files.
  *
- * The clock stands still while there is work, and advances by TICK when there is none, so
- * that a slow machine misses no delay.  A second context has a thread of its own.  The two
- * threads alternate after every task: one waits while the other runs.
+ * The clock stands still while there is work, and advances by TICK when there is none, so that a slow machine misses no
+ * delay.  A second context has a separate thread.  The two threads alternate after every task: one waits while the
+ * other runs.
  */
 
 #include <prio-sched.h>
@@ -20,7 +20,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-/* These two stand before GLib's, for the library as for us.  The thread that writes a trace asks for the time, too. */
+/* These two replace GLib's functions, for the library as well.  The thread that writes a trace reads the time, too. */
 static gint64 clock_now = G_USEC_PER_SEC; /* atomic */
 
 gint64
@@ -35,13 +35,13 @@ g_source_get_time (GSource *source)
   return __atomic_load_n (&clock_now, __ATOMIC_RELAXED);
 }
 
-/* All delays are a multiple of it. */
+/* All delays are multiples of it. */
 #define TICK (10 * G_TIME_SPAN_MILLISECOND)
 
-/* So long nothing is ever waited for. */
+/* No wait is longer. */
 #define MAX_TICKS 1000
 
-/* Something takes so long. */
+/* Advances the time in a slow operation. */
 void
 pass_time (gint64 ms)
 {
@@ -123,7 +123,7 @@ print_list (const char *what, GPtrArray *items)
   g_print ("], ");
 }
 
-/* All that is in it needs no quoting. */
+/* No string in it needs quoting. */
 static void
 program_print (Program *program)
 {
@@ -186,7 +186,7 @@ program_new (JsonObject *description)
   return program;
 }
 
-/* A program that got stuck has tasks that would be told of its end: it stays. */
+/* Frees the program.  If it got stuck, its tasks would call their notifies, so it is leaked. */
 static void
 program_free (Program *program)
 {
@@ -219,7 +219,7 @@ program_free (Program *program)
   g_free (program);
 }
 
-/* The thread of the second context: it runs when it is told to. */
+/* The thread of the second context, which runs on request. */
 static struct
 {
   sem_t begin, ended;
@@ -260,7 +260,7 @@ place_run_on_other_thread (Place *place)
   return other_thread.ran;
 }
 
-/* Runs every context once; returns FALSE if none had anything to do.  It may have said something before a dispatch. */
+/* Runs every context once; returns FALSE if none had anything to do.  A context may also log before a dispatch. */
 static gboolean
 program_run_places (Program *program)
 {
@@ -279,7 +279,7 @@ program_run_places (Program *program)
   return ran;
 }
 
-/* Resumes whatever is paused; returns FALSE if nothing was. */
+/* Resumes paused schedulers; returns FALSE if there was none. */
 static gboolean
 program_resume (Program *program)
 {
@@ -297,7 +297,7 @@ program_resume (Program *program)
 static void
 program_run (Program *program)
 {
-  guint quiet = 0; /* rounds in which nothing ran: signals may have said something, here and then there */
+  guint quiet = 0; /* rounds without a run: signals may have logged, on alternating threads */
 
   for (guint ticks = 0; ticks < MAX_TICKS && (program->n_open > 0 || (program->traced && quiet < 4));)
     {

@@ -9,7 +9,7 @@
 
 enum { MAX_PLACES = 2, MAX_SCHEDULERS = 3, MAX_NESTING = 3 };
 
-/* A context, and what is on it. */
+/* A context, and its objects. */
 typedef struct
 {
   GMainContext *context;
@@ -18,44 +18,44 @@ typedef struct
   guint nesting;
 } Place;
 
-/* Where this thread is. */
+/* The context of this thread. */
 extern _Thread_local Place *here;
 
-/* A program that runs. */
+/* A program that is running. */
 typedef struct
 {
   Place places[MAX_PLACES];
   guint n_places, n_schedulers;
   gint64 slice; /* or -1 */
   JsonArray *lends;  /* numbers of schedulers that lend, or NULL */
-  gboolean traced;   /* operations, and destroy notifies, are in the log */
-  guint n_cancelling; /* signals that are saying `cancelled` */
+  gboolean traced;   /* whether operations and destroy notifies are logged */
+  guint n_cancelling; /* signals that are emitting `cancelled` */
   JsonObject *handlers;
   JsonObject *notify_handlers;    /* or NULL */
   JsonObject *cancelled_handlers; /* or NULL */
   GHashTable *signals;     /* name → GCancellable */
   GHashTable *controllers; /* name → PrioTaskController */
   GHashTable *announced;   /* names of signals that have emitted priority-change */
-  GHashTable *notified, *said; /* the same for notify and cancelled */
+  GHashTable *notified, *said; /* names of signals that have emitted notify, and cancelled */
   GPtrArray *log;
   GPtrArray *rejected;
-  GHashTable *outcomes; /* id → what became of it */
+  GHashTable *outcomes; /* id → its outcome */
   GHashTable *tasks;    /* id → PrioTask */
   GHashTable *groups;   /* name → PrioTaskGroup */
-  guint n_open;         /* bodies and tasks that are not through */
+  guint n_open;         /* bodies and tasks that have not ended */
 } Program;
 
 /* A list of operations that is being performed, and may be waiting in a yield. */
 typedef struct
 {
-  guint refs; /* of the task's closure, the microtask, or a yield */
+  guint refs; /* references of the task's closure, the microtask, or a yield */
   Program *program;
   JsonArray *operations;
-  JsonArray *gone; /* what the destroy notify does, or NULL */
+  JsonArray *gone; /* the operations of the destroy notify, or NULL */
   guint next;
   char *label; /* "3" of task 3, "f3" of closure 3, "m3" of microtask 3, "i3" of idle callback 3 */
   guint n_yields;
-  PrioTask *task; /* whose function it is, or NULL */
+  PrioTask *task; /* the task whose function it is, or NULL */
   gboolean deferred;
 } Body;
 

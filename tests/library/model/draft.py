@@ -27,16 +27,16 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         self.prepare_hearing(heard, choices)
         self.program, self.traced = program, program.get('traced', False)
         self.tasks = {}  # by id
-        self.running = []  # tasks whose checkpoint is not over
+        self.running = []  # tasks whose checkpoint has not ended
         self.now = 0
-        self.late = False  # whether what runs was told that its timeout has passed
+        self.late = False  # whether the running code was called after its timeout
         self.handlers = {kind: program.get(kind, {}) for kind in ('handlers', 'notify', 'cancelled')}
         self.seen = {kind: set() for kind in self.handlers}
-        self.released = {}  # label of what has ended: where, and what its destroy notify does
-        self.unsaid = set()  # signals that are to say `cancelled` in their own context
-        self.counted_elsewhere = []  # what another context has aborted, as it was counted
-        self.untold = {}  # label and outcome of what has settled, and is told some time: where, its membership, and the waits that had begun
-        self.n_loose = 0  # what settles now is told some time
+        self.released = {}  # label of ended work: its place, and the operations of its destroy notify
+        self.unsaid = set()  # signals that will emit `cancelled` in their own context
+        self.counted_elsewhere = []  # entries that another context has aborted, with their counts
+        self.untold = {}  # label of a settled task that has not been reported yet: its place, its membership, and the earlier waits
+        self.n_loose = 0  # level of code whose settled tasks may be reported later
         self.n_cancelling = 0
         self.places = [Place(program.get('schedulers', 1)) for _ in range(program.get('contexts', 1))]
         self.here = self.places[0]
@@ -55,7 +55,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
                           f'never told: {list(self.untold)}, {list(self.unwaited)}')
 
     def is_inside(self, place):
-        """The thread that made a context is its owner until another thread runs it."""
+        """Returns whether this thread owns place.  The thread that made a context is its owner until another thread runs it."""
         return place is self.here or not place.begun and self.here is self.places[0]
 
     # Scheduling
@@ -66,11 +66,11 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         return 2 * max(self.own_priority(state), lent) + (entry.continuation and not state.turns)
 
     def is_late(self, entry):
-        """Whether its timeout has passed."""
+        """Returns whether its timeout has passed."""
         return entry.state.expiry is not None and entry.state.expiry <= self.now
 
     def rank(self, entry):
-        """Whatever has the least is next: first of all what is late, by its time, and then by age."""
+        """Returns a key, the least of which is next: entries whose timeout has passed, by expiry time, then others by age."""
         return (-math.inf, entry.state.expiry, entry.order) if self.is_late(entry) else (-self.effective(entry), 0, entry.order)
 
     def enqueue(self, entry):
@@ -99,7 +99,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
                 n_before = len(self.log)
                 for entry in place.queue + [timer[2] for timer in place.timers]:
                     entry.is_new = False
-                ran |= self.run_next(place) or len(self.log) > n_before  # what is heard is something done
+                ran |= self.run_next(place) or len(self.log) > n_before  # hearing a log entry is progress, too
             if not ran and not self.resume_all():
                 self.now += 10
             if self.now > MAX_TIME and (self.waits or self.n_awaiting > 0):
@@ -109,14 +109,14 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
                 raise Differs('there is no end')
 
     def get_stuck(self):
-        """Tasks wait for each other."""
+        """Fails: tasks wait for each other."""
         number = 1
         while self.heard is not None and any(what.startswith('turn') for what in self.heard[len(self.log):]):
             number = 1 - number
             self.say(f'turn {number}')
 
     def resume_all(self):
-        """By the thread of the first context."""
+        """Resumes all schedulers, on the first context's thread."""
         self.here, resumed = self.places[0], False
         for scheduler in [scheduler for place in self.places for scheduler in place.schedulers]:
             resumed |= scheduler.paused
@@ -129,7 +129,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             self.enqueue(heapq.heappop(place.timers)[2])
 
     def is_due(self, place):
-        """Whether a delay is over that the loop may have seen or not."""
+        """Returns whether the delay of an entry has expired, which the loop may or may not have noticed."""
         return place.timers and place.timers[0][0] <= self.now
 
     def is_dropped(self, entry):
@@ -141,7 +141,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             self.listen(True)
             self.checkpoint()
         self.listen(True)
-        # Time may have passed in a microtask, by a nested loop say.
+        # Time may have passed in a microtask, for instance in a nested loop.
         if self.is_due(place) and self.choose():
             self.enqueue_due(place)
         runnable = [entry for entry in place.queue if not entry.state.scheduler.paused]
@@ -159,11 +159,12 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         if entry.has_result or entry.is_plain:
             self.listen()
         if entry.has_result:
-            # What goes on from a yield is called when its task has ended: the loop may have looked at the time by then.
+            # A continuation of a yield is called after its task has ended: the loop may have looked at the time by
+            # then.
             if entry.continuation and self.is_due(place) and self.choose():
                 self.enqueue_due(place)
             self.checkpoint()
-        # Who waits for a task is called before the loop looks at the time.
+        # Code that waits for a task is called before the loop looks at the time.
         if entry.label and entry.has_result and not entry.continuation:
             self.listen()
             self.checkpoint()
@@ -171,7 +172,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             self.listen()
             if place.microtasks:
                 place.microtasks.popleft()()
-            # What nobody else holds goes then, with its data: that may be before the loop looks at the time.
+            # An entry without other references is freed then, with its data; the loop may look at the time later.
             if self.is_due(place) and self.is_dropped(entry) and self.choose():
                 self.listen()
             self.end_run(entry)
@@ -184,7 +185,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         return True
 
     def finish(self, entry):
-        """Its checkpoint is over."""
+        """Ends entry, whose checkpoint is over."""
         if entry in self.running:
             self.running.remove(entry)
             entry.settle()
@@ -215,12 +216,12 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
     # Operations
 
     def release(self, label, place, op):
-        """It has ended: its destroy notify is called soon."""
+        """Ends an entry: its destroy notify is called soon."""
         if self.traced:
             self.released[label] = place, op.get('gone', [])
 
     def tell(self, label, place, outcome, member=None):
-        """Its result is there: who waits for it is called in a microtask."""
+        """Reports the result of a task: waiting code is called in a microtask."""
         self.outcomes[label] = outcome
         told = f'{label} {outcome}'
 
@@ -239,7 +240,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
     def state_of_post(self, op, signal, scheduler=None, member=None):
         fixed = op.get('priority')
         follows = signal if fixed is None and signal and self.signals[signal].kind != 'abort' else None
-        # It begins to count when the delay ends.
+        # The timeout counts from the end of the delay.
         expiry = self.now + op.get('delay', 0) + op['timeout'] if op.get('timeout', 0) else None
         return State(scheduler or self.there(op).scheduler_of(op), signal, fixed or (None if follows else 'user-visible'), follows,
                      expiry, member, turns=op.get('turns', False))
@@ -271,7 +272,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             return
 
         def end(outcome):
-            # Whatever it waits for it still waits for, unless it has been aborted itself: that an abort is its result is not enough.
+            # It stays in its waits unless it has been aborted itself: an abort as a result is not enough.
             self.end_lending(entry.node)
             if member:
                 leave(member)
@@ -286,7 +287,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             inner = self.begin_lending(entry, own)
             self.go_on(self.perform_body(op['body'], inner, label), inner, ended)
 
-        # The outcome of the body, once it has ended; whether the task's checkpoint is over.
+        # The outcome of the body, once it has ended; and whether the task's checkpoint is over.
         ends, settled = [], []
 
         def ended(outcome):
@@ -302,7 +303,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             if ends:
                 self.complete(member, ends[0])
                 end(ends[0])
-                # Who waits for the task is told before those who wait for its group.
+                # Code that waits for the task is called before code that waits for its group.
                 place.microtasks.rotate(1 if member and self.n_loose == 0 else 0)
 
         def abort(loosely):
@@ -321,10 +322,10 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         entry.release = functools.cache(lambda: self.release(label, place, op))
         entry.label, entry.member, entry.node, entry.settle = label, member, Node(own), settle
         if not op.get('alone', not self.lends):
-            self.lend(state, entry.node)  # who hears of its result
+            self.lend(state, entry.node)  # the code that gets its result
         self.enqueue_delayed(entry, op)
         self.listen()
-        self.tasks[op['id']] = entry  # now that the call has returned
+        self.tasks[op['id']] = entry  # after the call has returned
         if member:
             member.entry = entry
             if label not in self.outcomes:
@@ -355,7 +356,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         self.enqueue_delayed(entry, op)
 
     def post_many(self, op):
-        """Posts tasks that do nothing.  The log tells when one runs, as others may be gone before or after it."""
+        """Posts tasks that do nothing.  The log shows when one runs, because others may be freed before or after it."""
         signal = self.known(op.get('signal'))
         own = self.state_of_post(op, signal)
 
@@ -389,7 +390,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
             return
         place = scheduler.place
         if place is not self.here:
-            state = None  # it does not go to another context
+            state = None  # the state does not go to another context
         late = self.late and place is self.here
         own = self.state_of_yield(op, scheduler, state)
 
@@ -405,7 +406,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
 
         def run():
             if own.expiry is None:
-                self.late = late  # a yield elsewhere is a callback like others
+                self.late = late  # a yield elsewhere is a plain callback
             self.say_when(f'resume {label}')
             self.go_on(body, state, ended)
 
@@ -424,15 +425,15 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         return self.places[op['context']] if 'context' in op else self.here
 
     def known(self, name):
-        """The name, if it is that of a signal which the program has made, and not dropped."""
+        """Returns name, if it names a signal that the program has made and not dropped."""
         return name if name == 'inherit' or name in self.signals and name not in self.dropped else None
 
     def state_of_yield(self, op, scheduler, state):
-        """With the older draft's options."""
+        """Returns the state of a yield with the older draft's options."""
         signal, priority = self.known(op.get('signal')), op.get('priority')
         if priority is None and signal in (None, 'inherit'):
             signal = priority = 'inherit'
-        # A state is that of one scheduler.
+        # A state belongs to one scheduler.
         inherited = State(scheduler, None, 'user-visible', None)
         if state and scheduler in (state.scheduler, state.scheduler.outer):
             inherited = state._replace(scheduler=scheduler)
@@ -571,12 +572,12 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         if op.get('timeout', 0):
             timeout = Entry(State(scheduler, None, 'user-blocking', None), time_out, None)
             timeout.is_counted = False
-            timeout.continuation = True  # in any case: before whatever else waits then
+            timeout.continuation = True  # in any case before other waiting entries
             self.enqueue_later(timeout, self.now + op['timeout'])
 
 
 def expect(program, heard=None):
-    """What becomes of it; raises Differs if that is not what was heard, however the choices are made."""
+    """Performs program and returns its expected outcome; raises Differs if no choices lead to heard."""
     left = [()]
     for choices in left:
         model = Model(program, heard, choices)

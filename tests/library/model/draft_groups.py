@@ -1,7 +1,4 @@
-"""draft_groups.py: the groups of the model, their places, and the waits for them
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Models groups, their places, and the waits for them."""
 
 import itertools
 
@@ -9,20 +6,20 @@ from draft_places import Entry, State
 
 
 class Member:
-    """A task of a group, from its post until its result is there."""
+    """Represents a task of a group, from its post until it has its result."""
 
     def __init__(self, group, label):
         self.group, self.label = group, label
         self.has_place = self.left = self.completed = False
         self.entry = None
-        self.n_waits = 0  # of its own, for its group
+        self.n_waits = 0  # its own waits for its group
 
 
 class Wait:
     def __init__(self, group, until, member, told, deliver):
         self.group, self.until, self.member, self.told, self.deliver = group, until, member, told, deliver
-        self.own = member is not None and member.group is group  # nobody waits for who waits for his own group
-        self.failure = None  # of the last task that was not fulfilled
+        self.own = member is not None and member.group is group  # a group does not wait for a task that waits for it
+        self.failure = None  # failure of the last task that was not fulfilled
         self.entry = self.join = None
 
     def is_for_all(self):
@@ -30,7 +27,7 @@ class Wait:
 
 
 class Group:
-    """To its tasks, a scheduler that is paused while no place is free."""
+    """Represents a group; to its tasks, it is a scheduler that is paused while no place is free."""
 
     def __init__(self, name, place, scheduler, given):
         self.name, self.place, self.outer = name, place, scheduler
@@ -38,9 +35,9 @@ class Group:
         self.versions = itertools.count()  # of its signal
         self.signal = None
         self.n_open = self.n_waiting = self.n_taken = 0
-        self.waits, self.joining = [], []  # those that hear of what ends, and those that will
-        self.shared = {}  # by the signal of a task: the one of the group that depends on it
-        self.queued = []  # those that have been posted, and have neither begun nor ended
+        self.waits, self.joining = [], []  # waits that are notified of ended tasks, and waits that will be
+        self.shared = {}  # by the signal of a task: the group's signal that depends on it
+        self.queued = []  # posted tasks that have neither started nor ended
 
     @property
     def paused(self):
@@ -52,7 +49,7 @@ class Group:
 
 
 class Parked:
-    """To a wait, a scheduler that never runs it."""
+    """Represents, to a wait, a scheduler that never runs it."""
 
     paused, outer, lends = True, None, False
 
@@ -71,24 +68,24 @@ def leave_place(member):
 
 
 def leave(member):
-    """Its result is there."""
+    """Removes member, which has its result."""
     member.left = True
     leave_place(member)
 
 
 class Groups:
-    """What a Model does with groups, on the threads that run their contexts."""
+    """Performs a Model's operations on groups, on the threads that run their contexts."""
 
     def make_groups(self, given):
         self.groups, self.members, self.waits = {}, {}, set()  # members by label
-        self.unwaited = {}  # what is told of waits some time
+        self.unwaited = {}  # waits to be reported at some time
         for name, described in given.items():
             place = self.places[described['context']]
             group = self.groups[name] = Group(name, place, place.scheduler_of(described), described)
             self.renew_signal(group, described['priority'])
 
     def group_of(self, op):
-        """That of this context which it names, or None."""
+        """Returns the group that op names, or None if it is not of this context."""
         group = self.groups[op['group']] if 'group' in op else None
         return group if group and group.place is self.here else None
 
@@ -97,8 +94,11 @@ class Groups:
         self.make_signal(group.signal, {'kind': 'task', 'priority': priority})
 
     def combine(self, group, own, label):
-        """What aborts a task: the group, or a signal of its own, which has the priority if it has one.  Tasks with the same
-        signal share what depends on both, as long as one of them is there: of those that the program has given up, that is open."""
+        """Returns the signal that aborts a task: the group's, or a combination with its own, which sets the priority if it has one.
+
+        Tasks with the same signal share the combination, as long as one of them exists: if the program has dropped them, that is
+        open.
+        """
         if own is None:
             return group.signal
         shared = group.shared.get(own)
@@ -123,7 +123,7 @@ class Groups:
             group.queued = [member for member in group.queued if member.label != label]
 
     def complete(self, member, outcome):
-        """Who waits for the group hears of it."""
+        """Reports the outcome of member to the waits for its group."""
         if member is None or member.completed:
             return
         group = member.group
@@ -167,7 +167,7 @@ class Groups:
                 take_place(member)
 
     def begin_wait(self, op, label, state, go_on):
-        """Says its result, and calls go_on(), in a microtask when it is over."""
+        """Starts a wait, and when it is over, logs its result and calls go_on() in a microtask."""
         group, late = self.group_of(op), self.late
 
         def deliver(result):
@@ -192,7 +192,7 @@ class Groups:
             if member.n_waits == 1:
                 group.n_waiting += 1
                 leave_place(member)
-        self.listen(in_call=True)  # what its post releases is gone before the call looks whether it is over
+        self.listen(in_call=True)  # notifies that its post calls come before the call checks whether it is over
         if wait not in self.waits:
             return
         if group.n_open == (group.n_waiting if wait.own else 0):
@@ -203,7 +203,7 @@ class Groups:
             group.place.microtasks.append(wait.join)
 
     def join_waits(self, wait):
-        """It hears of what ends from now on: what had ended when it began has been told by now."""
+        """Makes the wait see tasks that end from now on: earlier ends have been reported."""
         if wait in wait.group.joining:
             wait.group.joining.remove(wait)
         if wait.join in wait.group.place.microtasks:
@@ -222,7 +222,7 @@ class Groups:
             wait.group.place.microtasks.append(lambda: wait.deliver(result))
 
     def perform_with_group(self, op, state):
-        """Returns whether it was such an operation."""
+        """Performs op if it is an operation on a group; returns whether it was."""
         kind = op['op']
         if kind not in ('limit', 'group priority', 'group abort', 'cancel queued', 'watch'):
             return False
@@ -244,7 +244,7 @@ class Groups:
         return True
 
     def wait(self, body, label, op, state, ended):
-        """The body goes on when it is over."""
+        """Waits; the body continues when the wait is over."""
         self.begin_wait(op, label, state, lambda: self.go_on(body, state, ended))
         if self.running:
             self.running[-1].returned = True

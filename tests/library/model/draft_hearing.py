@@ -1,18 +1,15 @@
-"""draft_hearing.py: how the model listens to what the library does, where the draft leaves that open
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Makes the model follow the library's log where the draft leaves the order open."""
 
 
 class Differs(Exception):
-    """What was heard is not what the draft says."""
+    """Raised when the log is not what the draft says."""
 
 
 class Hearing:
-    """What a Model does with the log of the library.  When a destroy notify is called, when a dependent says `cancelled`
-    whose source was cancelled by hand, and when it is told who was aborted by hand, from another context or in a destroy
-    notify, the draft does not say: in a program that is traced, it is when the library was heard to, if it might.  Where
-    the log does not show which of two things came first, it is as the choices say, one after the other."""
+    """Follows the log of the library in a Model.  The draft does not say when a destroy notify is called, when a
+    dependent of a signal that g_cancellable_cancel () cancelled emits `cancelled`, and when aborts from another context
+    or a destroy notify are reported: in a traced program, the model does so when the library did, if that is allowed.
+    If the log does not show the order of two events, the model tries each choice in turn."""
 
     def prepare_hearing(self, heard, choices):
         self.heard, self.choices, self.n_chosen = heard, choices, 0
@@ -27,7 +24,7 @@ class Hearing:
         self.say(f'{what} late' if self.late else what)
 
     def listen(self, iterates=False, in_call=False):
-        """Performs what has been heard next, if that comes when it likes, or by an iteration of the context."""
+        """Performs the next event of the log, if it may come at any time, or in an iteration of the context."""
         while self.heard is not None and len(self.log) < len(self.heard):
             what, _, name = self.heard[len(self.log)].partition(' ')
             if what == 'gone' and name in self.released and self.is_inside(self.released[name][0]):
@@ -58,25 +55,25 @@ class Hearing:
                 return
 
     def release_plain(self):
-        """A microtask runs when the function has returned: the data of a task without a result may be gone in it."""
+        """Runs a microtask after the function has returned: the data of a task without a result may be freed before it."""
         for entry in [entry for entry in self.running if entry.returned and not entry.has_result and entry.release]:
             entry.release()
 
     def join_first(self, told):
-        """The waits hear of it that had begun when it ended, which may have been later."""
+        """Reports to the waits that had started when the task ended, which may have been later."""
         _, member, waits = self.untold[told]
         for wait in list(member.group.joining) if member else []:
             if wait in waits or self.choose():
                 self.join_waits(wait)
 
     def finish_first(self, goes_on):
-        """The turn of the task that runs may be over before it is told.  Then its own result, if it goes on now, comes at once."""
+        """Ends the turn of the running task before it is reported, if that is possible.  Its own result comes at once if it continues now."""
         entry = self.running[-1] if self.running else None
         if goes_on and entry and entry.returned and entry.label and not self.here.microtasks and self.choose():
             self.finish(entry)
 
     def complete_first(self):
-        """A destroy notify may be called when the waits for a group have heard of a task, and its callbacks have not."""
+        """Calls a destroy notify after the waits for a group have been notified of a task, and before its callbacks, if that is possible."""
         told = next((what for what in self.heard[len(self.log):] if what.startswith('settled ')), None)
         label, outcome = told.split()[1:] if told else (None, None)
         member = self.members.get(label)
@@ -84,7 +81,7 @@ class Hearing:
             self.complete(member, outcome)
 
     def hasten(self, entry):
-        """It is cancelled when its signal has been aborted: the library may have come to it before, or come to it now."""
+        """Cancels entry, whose signal has been aborted: the library may have done so before, or do so now."""
         queue = entry.place.microtasks
         waiting = [call for call in queue if getattr(call, 'label', None) in self.released]
         mine = [call for call in waiting if call.label == entry.label]
@@ -98,7 +95,8 @@ class Hearing:
 
     def say_untold(self, told):
         label, outcome = told.split()
-        # It may be told when its function has returned, and its checkpoint is over: then the loop may have looked at the time.
+        # It may be reported after its function has returned and its checkpoint is over: the loop may have looked at the time
+        # by then.
         for entry in [entry for entry in self.running if entry.label == label and entry.returned]:
             if self.is_due(self.here) and self.choose():
                 self.enqueue_due(self.here)

@@ -1,7 +1,4 @@
-"""draft_lending.py: in the model, who waits for a task, and what he lends it
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Models waits for tasks, and the priorities that they lend."""
 
 import collections
 
@@ -9,28 +6,28 @@ from draft_signals import PRIORITIES
 
 
 class Node:
-    """A task, or code that waits and has no result."""
+    """Represents a task, or code that waits and has no result."""
 
     def __init__(self, state):
         self.state = state
-        self.aborted = False  # it lends no priority of its own
+        self.aborted = False  # lends no priority of its own
 
 
 class Lending:
-    """What a Model does with tasks that wait for others."""
+    """Performs a Model's operations on tasks that wait for others."""
 
     def prepare_lending(self, program):
         self.lends, self.lending_numbers = 'lends' in program, program.get('lends', [])
         for place in self.places:
             for number in program.get('lends', []):
                 place.schedulers[number].lends = True
-        self.lent = []  # waits: who waits, and for whom
-        self.reactions = collections.defaultdict(list)  # by the label of a task: who is called when it has its result
+        self.lent = []  # waits: pairs of waiter and awaited
+        self.reactions = collections.defaultdict(list)  # by the label of a task: callbacks for its result
         self.n_awaiting = 0
-        self.begun = []  # nodes of tasks that have begun
+        self.begun = []  # nodes of started tasks
 
     def begin_lending(self, entry, state):
-        """The state that its function runs in."""
+        """Returns the state that its function runs in."""
         if not state.scheduler.lends:
             return state
         self.begun.append(entry.node)
@@ -40,14 +37,14 @@ class Lending:
         return PRIORITIES.index(self.signals[state.follows].priority if state.follows else state.fixed)
 
     def lent_to(self, node):
-        """The highest priority of all who wait for it, directly or through others, or -1."""
+        """Returns the highest priority of all that wait for it, directly or through others, or -1."""
         found = [node]
         for awaited in found:
             found += [waiter for waiter, other in self.lent if other is awaited and waiter not in found]
         return max([-1] + [self.own_priority(waiter.state) for waiter in found[1:] if not waiter.aborted])
 
     def lend(self, state, node):
-        """Code of this context waits for a task."""
+        """Makes code of this context wait for a task."""
         if not state or not state.scheduler.lends or state.scheduler.place is not node.state.scheduler.place:
             return
         waiter = state.node
@@ -57,7 +54,7 @@ class Lending:
         self.lent.append((waiter, node))
 
     def end_lending(self, node, aborted=False):
-        """A task has its result: nobody waits for it, and if it is aborted, it waits for nobody."""
+        """Ends the waits for a task, which has its result; if it is aborted, also its own waits."""
         node.aborted = node.aborted or aborted
         self.lent = [(waiter, awaited) for waiter, awaited in self.lent
                      if awaited is not node and not (aborted and waiter is node)]
@@ -69,7 +66,7 @@ class Lending:
             node.aborted = node.aborted or node.state.abort == signal
 
     def await_task(self, entry, label, state, go_on):
-        """Says its outcome, and calls go_on(), when it has its result."""
+        """Logs its outcome, and calls go_on(), when it has its result."""
         late = self.late
 
         def react():
@@ -94,7 +91,7 @@ class Lending:
             self.reactions[label].pop(0)()
 
     def task_here(self, op):
-        """The task that it names, if it is one of this context that the program has."""
+        """Returns the task that op names, if the program has it and it belongs to this context."""
         entry = self.tasks.get(op.get('task', op['id']))
         return entry if entry and entry.place is self.here else None
 

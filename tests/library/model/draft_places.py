@@ -1,19 +1,16 @@
-"""draft_places.py: main contexts of the model, and what waits there
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Models main contexts, and their queues."""
 
 import collections
 import itertools
 import math
 
 # Of these, abort, fixed and follows are names, or None; expiry is when the timeout passes, or None; member is the task of
-# a group, or None; node is what it lends as, or None.
+# a group, or None; node is the lending node, or None.
 State = collections.namedtuple('State', 'scheduler abort fixed follows expiry member node turns', defaults=[None, None, None, False])
 
 
 class Entry:
-    """A task, or a continuation, once it is posted.  abort() ends it before it runs, reject() while it runs."""
+    """Represents a posted task or continuation. abort() ends it before it runs, reject() while it runs."""
 
     made = itertools.count()
 
@@ -21,17 +18,17 @@ class Entry:
         self.state, self.run, self.abort, self.reject = state, run, abort, reject
         self.place = state.scheduler.place
         self.age, self.order = next(self.made), None
-        self.continuation = self.aborted = self.returned = False  # returned: its function has
+        self.continuation = self.aborted = self.returned = False  # returned: whether its function has
         self.on_stack = False  # its function runs
         self.label = None
-        self.release = None  # what an abort of a task that runs leaves to do, once
-        self.settle = lambda: None  # what is left to do when its checkpoint is over
-        self.has_result, self.is_plain = True, False  # a plain one has nothing but a function, and releases its data at once
+        self.release = None  # what remains to be done after the abort of a running task, once
+        self.settle = lambda: None  # what remains to be done after its checkpoint
+        self.has_result, self.is_plain = True, False  # a plain task has only a function, and releases its data at once
         self.member = None  # of a group
-        self.is_new = False  # another thread has posted it, and this one has not heard of it
+        self.is_new = False  # whether another thread has posted it, and this one has not noticed
         self.is_counted = True  # by statistics
-        self.number, self.counts_as = math.inf, None  # of its run, and its priority then
-        self.node = None  # who waits for it
+        self.number, self.counts_as = math.inf, None  # number of its run, and its priority then
+        self.node = None  # node of the code that waits for it
 
 
 class Scheduler:
@@ -53,7 +50,7 @@ class Place:
         self.schedulers = [Scheduler(self) for _ in range(n_schedulers)]
         self.nesting = 0
         self.n_runs = 0
-        self.begun = False  # its thread has run it
+        self.begun = False  # whether its thread has run it
 
     def scheduler_of(self, op):
         return self.schedulers[op.get('scheduler', 0)]

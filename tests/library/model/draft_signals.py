@@ -1,7 +1,4 @@
-"""draft_signals.py: the signals of the model, their changes and aborts
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Models signals, their changes and aborts."""
 
 PRIORITIES = ['background', 'user-visible', 'user-blocking']
 
@@ -10,15 +7,15 @@ class Signal:
     def __init__(self, place, kind, priority=None):
         self.kind, self.priority = kind, priority
         self.aborted = self.changing = False
-        self.said = False     # `cancelled`, which comes after it is aborted
+        self.said = False     # whether it has emitted `cancelled`, some time after its abort
         self.roots = []       # names that an `any` depends on
-        self.follows = None   # the root of its priority
-        self.place = place    # where it was made
-        self.dependents, self.followers = [], []  # names, in the order of their making
+        self.follows = None   # the root whose priority it follows
+        self.place = place    # place where it was made
+        self.dependents, self.followers = [], []  # names, in order of creation
 
 
 class Signals:
-    """What a Model does with signals."""
+    """Performs a Model's operations on signals."""
 
     def call_handler(self, kind, name, what, state):
         if name in self.handlers[kind]:
@@ -72,7 +69,7 @@ class Signals:
         signal.changing = False
 
     def abort(self, name, state, by_hand):
-        """With g_cancellable_cancel (), dependents are aborted at once, and say so in their own context."""
+        """Aborts a signal.  With g_cancellable_cancel (), dependents are aborted at once, and emit `cancelled` in their own context."""
         if not self.known(name) or self.signals[name].aborted:
             if by_hand and self.known(name):
                 self.say_cancelled(name, state)
@@ -89,12 +86,13 @@ class Signals:
             waiting = [entry for place in self.places for entry in place.queue + [timer[2] for timer in place.timers]]
             mine = sorted([entry for entry in self.running + waiting if entry.state.abort == other],
                           key=lambda entry: entry.age)
-            # The library goes by schedulers, and may have rejected those of dependents before a handler is called.
+            # The library goes scheduler by scheduler, and may have rejected the dependents' tasks before it calls a
+            # handler.
             loosely = (by_hand or len({entry.state.scheduler for entry in mine}) > 1
                        or any(name in self.handlers['cancelled'] for name in names))
             for entry in mine:
                 self.cancel(entry, loosely, by_signal=True)
-        # Where nothing else can run in between, it does not matter that all leave their queues before the first says so.
+        # If no other code can run in between, all may leave their queues before the first emits.
         for other in [] if by_hand else names:
             self.listen()
             self.say_cancelled(other, state)
@@ -105,12 +103,12 @@ class Signals:
         self.n_cancelling -= 1
 
     def reset(self, name):
-        """GIO does not define it in a handler."""
+        """Resets a signal; GIO does not define that in a handler."""
         if self.n_cancelling == 0:
             self.signals[name].aborted = self.signals[name].said = False
 
     def is_over(self, entry):
-        """A notify that comes when the library likes may come before its checkpoint ends, or after: what is heard tells."""
+        """Returns whether its checkpoint has ended.  A notify that may come at any time may come before or after: the log decides."""
         return (self.n_loose > 0 and entry.returned and entry.label is not None and self.heard is not None
                 and f'settled {entry.label} aborted' not in self.heard[len(self.log):])
 

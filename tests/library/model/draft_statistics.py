@@ -1,7 +1,4 @@
-"""draft_statistics.py: in the model, what schedulers count of their tasks
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Models the statistics of schedulers."""
 
 from draft_signals import PRIORITIES
 
@@ -9,7 +6,7 @@ COUNTED = ['run', 'continued', 'aborted']
 
 
 class Statistics:
-    """What a Model does with the numbers of schedulers, which those of their groups are a part of."""
+    """Keeps a Model's statistics of schedulers, which include their groups."""
 
     def collect(self, scheduler, collects):
         if scheduler.collects == collects:
@@ -21,18 +18,18 @@ class Statistics:
 
     @staticmethod
     def counting(entry):
-        """The scheduler that counts it: a group is a part of one."""
+        """Returns the scheduler that counts entry: a group belongs to one."""
         return entry.state.scheduler.outer or entry.state.scheduler
 
     def count_abort(self, entry):
-        """What another context aborts counts under the priority that it has when its own hears of that."""
+        """Counts the abort of entry from another context, under its priority when its own context notices."""
         entry.counts_as = self.own_priority(entry.state)
         self.count(entry, 'aborted', entry.counts_as)
         if entry.is_counted and entry.place is not self.here:
             self.counted_elsewhere.append(entry)
 
     def recount(self):
-        """A priority has changed: its own context may not have heard of the abort yet."""
+        """Counts anew after a change of priority: its own context may not have noticed the abort yet."""
         for entry in self.counted_elsewhere:
             counts, before, now = self.counting(entry).counts, entry.counts_as, self.own_priority(entry.state)
             if now != before and entry.place is not self.here and counts['aborted', before] and self.choose():
@@ -41,7 +38,7 @@ class Statistics:
                 entry.counts_as = now
 
     def count(self, entry, what, priority):
-        """A run that had begun before the scheduler collects is not counted."""
+        """Counts an event, but not the end of a run that had started before the statistics."""
         scheduler = self.counting(entry)
         if entry.is_counted and scheduler.collects and entry.number > scheduler.since:
             scheduler.counts[what, priority] += 1
@@ -57,7 +54,7 @@ class Statistics:
         entry.is_counted = False
 
     def say_counts(self):
-        """At the end, those of the first context that are not 0."""
+        """Logs, at the end, the nonzero counts of the first context."""
         for number, scheduler in enumerate(self.places[0].schedulers):
             counts = [[scheduler.counts[what, priority] for what in COUNTED] for priority in range(len(PRIORITIES))]
             if any(map(any, counts)):

@@ -30,7 +30,7 @@ CHUNK = 2000
 
 
 def run(runner, programs, seconds):
-    """What became of each, and what was said if not all were got through."""
+    """Runs programs, and returns the outcome of each, and the error output if not all have ended."""
     with tempfile.NamedTemporaryFile('w', suffix='.json') as file:
         json.dump(programs, file)
         file.flush()
@@ -44,7 +44,7 @@ def run(runner, programs, seconds):
 
 
 def difference(program, got):
-    """What the library did otherwise than the model, or None."""
+    """Returns how the library differs from the model, or None."""
     try:
         wanted = expect(program, got['log'])
     except Differs as error:
@@ -56,7 +56,7 @@ def difference(program, got):
 
 
 def first_wrong(runner, programs, seconds=10):
-    """The first program that the library runs otherwise, by its number, and what is wrong; or None."""
+    """Returns the index of the first program that the library runs differently, and the difference; or None."""
     results, said = run(runner, programs, seconds)
     for i, (program, got) in enumerate(zip(programs, results)):
         wrong = difference(program, got)
@@ -79,7 +79,7 @@ def shrink(runner, program):
 
 
 def vector(runner, program):
-    """With what is expected; where the draft leaves a choice, as the library was heard to take it."""
+    """Returns a vector of program with the expected log; if the draft leaves a choice, with the library's."""
     results, _ = run(runner, [program], 10)
     try:
         return program | {'expect': expect(program, results[0]['log'] if results else None)}
@@ -88,7 +88,7 @@ def vector(runner, program):
 
 
 def tell(runner, programs):
-    """Those up to the last go wrong together."""
+    """Prints programs: those up to the last fail together."""
     program = programs[-1]
     if first_wrong(runner, [program]):
         program = shrink(runner, program)

@@ -7,31 +7,31 @@ import itertools
 
 from draft import PRIORITIES
 
-# What the vectors have not; and what only programs have that are traced.
+# Operations that the vectors do not have, and operations that only traced programs have.
 MORE = ['idle', 'nest', 'pause', 'resume', 'cancel', 'renew']
 TRACED = ['closure'] * 3 + ['cancel'] * 2 + ['unref']
-# In destroy notifies, and in handlers that they may come to.  What they would inherit is not defined.
-# No ends of groups: which of those that end meanwhile is the first is not defined.
+# Operations of destroy notifies, and of handlers that these may cause.  What they would inherit is not defined.  They
+# end no tasks of groups: which of those is first is not defined.
 QUIET_GROUPS = ['limit', 'group priority']
 QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pause', 'resume', 'unref'] + ['cancel'] * 4
 
 
-# What the draft has not.
+# Features that the draft does not have.
 HAVING = {'timeouts': ['busy'] * 3, 'groups': ['watch', 'limit', 'group priority', 'group abort', 'cancel queued'],
           'lending': ['then'] * 3 + ['lends'], 'statistics': ['statistics'] * 3, 'trace': ['trace'] * 2, 'turns': []}
 UNTIL = ['drained', 'all', 'any', 'first']
 
 
 class Maker:
-    """Makes programs without the kinds of operations, or of handlers, that are in @without, and with those that the draft has not
-    that are in @having."""
+    """Makes programs without the kinds of operations, or of handlers, in without, and with the features in having, which the
+    draft does not have."""
 
     def __init__(self, rng, without=(), having=()):
         self.rng, self.without, self.having = rng, without, having
         self.ids, self.micro_ids, self.idle_ids, self.watch_ids, self.then_ids = (itertools.count(1) for _ in range(5))
         self.budget = rng.randrange(4, 30)
         self.signals = {}
-        self.more = {}  # what the vectors have not
+        self.more = {}  # operations that the vectors do not have
         self.later, self.made = [], []  # signals that operations make
         self.traced = self.resets = False
         self.groups, self.lends = {}, 'lending' in having
@@ -41,7 +41,7 @@ class Maker:
         rng = self.rng
         if self.having or rng.randrange(3) > 0:
             self.more = {'contexts': rng.randrange(1, 3), 'schedulers': rng.randrange(1, 4), 'slice': 0}
-            # When it is told of what an abort by hand ends is only heard.
+            # Only the log shows when aborts by hand are reported.
             self.traced = rng.randrange(2) == 0 or 'groups' in self.having or 'lending' in self.having
         for i in range(rng.randrange(1, 4)):
             self.signals[f'c{i}'] = {'kind': 'task', 'priority': rng.choice(PRIORITIES)}
@@ -56,7 +56,7 @@ class Maker:
             more_groups = [f'g{i}' for i in range(rng.randrange(1, 3))]
             self.groups = {name: {'context': rng.randrange(self.more['contexts']), 'scheduler': rng.randrange(self.more['schedulers']),
                                   'limit': rng.randrange(1, 4), 'priority': rng.choice(PRIORITIES)} for name in more_groups}
-        # Who has queued tasks elsewhere may not reset, by GIO.
+        # GIO does not allow to reset a signal with queued tasks in another context.
         self.resets = self.traced and self.more['contexts'] == 1 and 'a0' in self.signals
         self.later = [f'd{i}' for i in range(rng.randrange(4))] if self.more else []
         changing = [other for other in self.signals if self.signals[other]['kind'] != 'abort'] + self.later
@@ -89,7 +89,7 @@ class Maker:
                 *[{'op': 'abort', 'signal': 'a0'}] * self.rng.randrange(2)]
 
     def cancel_burst(self, signal):
-        """Cancels tasks of a signal that has been aborted by hand, and is not through with them."""
+        """Cancels tasks of a signal that was aborted by hand, while they are being ended."""
         rng = self.rng
         signal = signal or rng.choice(self.all_signals())
         ops = [self.posting({'op': 'post', 'id': next(self.ids), 'body': []}, signal) for _ in range(rng.randrange(4))]
@@ -138,7 +138,7 @@ class Maker:
         elif kind == 'yield' and self.more:
             self.yielding(op)
         elif kind in ('cancel', 'unref', 'then', 'await'):
-            # One that has been posted, as often as not.
+            # A posted task, half of the time.
             op['id'] = rng.randrange(1, rng.choice([20, self.last_id + 2]))
             if kind == 'then':
                 op = {'op': kind, 'task': op['id'], 'id': next(self.then_ids), 'body': self.body(3) if rng.randrange(3) == 0 else []}
@@ -241,7 +241,7 @@ class Maker:
 
 
 def calm(ops):
-    """These take no time: the loop may not look at the clock after them."""
+    """Makes operations of ops take no time, because the loop may not look at the clock after them."""
     return [op for op in ops if op['op'] != 'busy']
 
 
@@ -254,7 +254,7 @@ def without_one(ops):
 
 
 def smaller(program):
-    """Programs like it, with one operation, or one handler, less."""
+    """Yields programs like it, with one operation, or one handler, less."""
     for main in without_one(program['main']):
         yield program | {'main': main}
     for kind in 'handlers', 'notify', 'cancelled':
