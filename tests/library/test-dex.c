@@ -289,7 +289,7 @@ test_waits_under_its_signal (void)
   dex_promise_resolve_int (promise, 1);
   settle_down ();
 
-  /* One that is aborted already. */
+  /* The task is aborted already. */
   g_clear_object (&task);
   g_clear_pointer (&promise, dex_unref);
   promise = dex_promise_new_cancellable ();
@@ -345,7 +345,7 @@ test_threads (void)
     }
 }
 
-/* A thread that libdex does not know. */
+/* Runs a context in a thread that libdex does not know. */
 static gpointer
 run_context (gpointer loop)
 {

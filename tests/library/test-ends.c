@@ -2,10 +2,10 @@
 /* test-ends.c: objects that end in an unusual order, or while they are in use
  *
  * The scheduler, the controller, the signal, the task, the context and the main loop are
- * dropped in every order, from every kind of callback, with work of every kind pending.  In
- * between, the remaining objects are used.  Each destroy notify is called once.
+ * dropped in every order, from every kind of callback, with work of every kind pending.  Between the drops, the
+ * remaining objects are used.  Each destroy notify is called once.
  *
- * The time is frozen, and passes where the main loop would sleep.
+ * The time is frozen, and advances when the main loop would sleep.
  */
 
 #include <prio-sched-bindings.h>
@@ -14,7 +14,7 @@
 
 enum { SCHEDULER, CONTROLLER, SIGNAL, TASK, CONTEXT, LOOP, N_THINGS };
 
-/* What happens between two drops. */
+/* Actions between two drops. */
 typedef enum { NOTHING, USE, ABORT, N_MANNERS } Manner;
 
 typedef struct
@@ -100,7 +100,7 @@ run_reaction (GObject *source, GAsyncResult *result, gpointer data)
   payload_run (data);
 }
 
-/* Without data of its own: it may never be called. */
+/* Has no data of its own, because it may never be called. */
 static void
 resumed (GObject *source, GAsyncResult *result, gpointer world)
 {
@@ -108,7 +108,7 @@ resumed (GObject *source, GAsyncResult *result, gpointer world)
     drop_all (world);
 }
 
-/* What a callback is of. */
+/* The kinds of callbacks. */
 typedef enum
 {
   CLOSURE,
@@ -175,7 +175,7 @@ post (World *world, Kind kind, PrioTaskPriority priority, Payload *payload, GDes
     }
 }
 
-/* Work of every kind that waits. */
+/* Posts waiting work of every kind. */
 static void
 post_everything (World *world)
 {
@@ -189,7 +189,7 @@ post_everything (World *world)
                               resumed, NULL);
 }
 
-/* Uses what is left. */
+/* Uses the remaining objects. */
 static void
 use (World *world)
 {
@@ -272,7 +272,7 @@ drop_all (World *world)
     }
 }
 
-/* What has everything dropped from inside itself. */
+/* Callers of a function that drops everything. */
 
 static void
 from_outside (World *world)
@@ -334,7 +334,7 @@ from_state_changed (World *world)
 }
 
 #if !GLIB_CHECK_VERSION (2, 80, 0)
-/* Later, GLib holds a lock there, and next to nothing may be done. */
+/* Inside this emission GLib later holds a lock, so almost nothing may be done. */
 static void
 from_cancelled (World *world)
 {
@@ -386,7 +386,7 @@ from_other_source (World *world)
   g_source_unref (source);
 }
 
-/* Inside GLib's going through its sources. */
+/* Drops everything while GLib walks through its sources. */
 static gboolean
 prepare_and_drop (GSource *source, gint *timeout)
 {
@@ -425,7 +425,7 @@ from_runner (World *world)
     prio_runner_post (runner, id, USER_BLOCKING);
 }
 
-/* A nested loop, in which everything is dropped, and which then ends. */
+/* Drops everything in a nested loop, which then ends. */
 static gboolean
 run_nested (gpointer data)
 {
@@ -462,7 +462,7 @@ static void (*const places[]) (World *world) = {
   from_nested_loop,
 };
 
-/* From place, or from a callback of a kind, or its destroy notify. */
+/* Starts the drops from outside, from a callback of a kind, or from its destroy notify. */
 static void
 start (World *world, guint place)
 {
@@ -517,7 +517,7 @@ swap (guint *a, guint *b)
   *b = kept;
 }
 
-/* Makes the next permutation of @order, in lexicographic order; FALSE after the last. */
+/* Makes the next permutation of @order, in lexicographic order; returns FALSE after the last. */
 static gboolean
 permute (guint *order)
 {
@@ -541,7 +541,7 @@ test_every_order (void)
 {
   guint order[N_THINGS] = { 0, 1, 2, 3, 4, 5 };
   guint n_orders = 0;
-  guint step = (720 / times (720)) | 1; /* odd: two orders that follow each other differ at the end */
+  guint step = (720 / times (720)) | 1; /* odd, so that consecutive orders differ at the end */
 
   do
     {

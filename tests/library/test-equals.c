@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-equals.c: tasks of one priority of which some take turns */
+/* test-equals.c: tasks of one priority, of which some take turns */
 
 #include <prio-sched-watch.h>
 #include "frozen-fixture.h"
 
 #define TURNS PRIO_TASK_OPTIONS (.takes_turns = TRUE)
 
-/* What is called several times: its letter each time. */
+/* A callback that logs its letter each time. */
 typedef struct
 {
   Fixture *f;
@@ -149,7 +149,7 @@ test_one_yield_takes_turns_by_its_options (Fixture *f, gconstpointer data G_GNUC
   expect (f, "Tayb");
 }
 
-/* A priority is more than a turn. */
+/* A more urgent priority beats a turn. */
 static void
 test_what_is_more_urgent_goes_first (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -159,7 +159,7 @@ test_what_is_more_urgent_goes_first (Fixture *f, gconstpointer data G_GNUC_UNUSE
   expect (f, "LLLab");
 }
 
-/* Each has its turns beside what else a task may have: a signal that changes its priority, a timeout, a delay, another thread. */
+/* Turns work together with other options: a signal that changes its priority, a timeout, a delay, another thread. */
 static void
 test_turns_with_a_signal (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -237,7 +237,7 @@ test_turns_from_another_thread (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   expect (f, "LabLL");
 }
 
-/* A task that takes turns is the equal of a new one, so a continuation of its priority is more urgent. */
+/* A task that takes turns ranks like a new one, so a continuation of its priority is more urgent. */
 static void
 ask (Step *self)
 {
@@ -246,7 +246,7 @@ ask (Step *self)
   *asked = prio_scheduler_should_yield (self->f->scheduler);
 }
 
-/* From another thread it inherits nothing. */
+/* Yields on another thread, and inherits nothing. */
 static gpointer
 yield_from_another_thread (gpointer data)
 {
@@ -277,7 +277,7 @@ test_it_should_yield_to_a_continuation (Fixture *f, gconstpointer data G_GNUC_UN
   g_assert_false (asked);
 }
 
-/* What the library itself has to do is not held up by a loop of yields, of the highest priority. */
+/* The library's internal tasks are not held up by a loop of yields of the highest priority. */
 typedef struct
 {
   Fixture *f;

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A child of fork () has what the parent has, and goes on with it. */
+/* A child of fork () has the parent's tasks, and continues them. */
 
-/* In the child: ends it.  Not by itself: a leak checker would find what the threads had
- * that are not there. */
+/* Ends the child.  It does not exit normally: a leak checker would report the objects of threads that do not exist in
+ * the child. */
 static void G_GNUC_NORETURN
 end_child (gboolean success)
 {
@@ -60,8 +60,7 @@ test_fork_in_a_task (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed, ==, 3);
 }
 
-/* While another thread runs tasks: the child has not got that thread, and makes a
- * scheduler of its own. */
+/* Another thread runs tasks: the child does not have that thread, and makes a new scheduler. */
 static void
 test_fork_beside_a_thread (Fixture *f, gconstpointer data)
 {
@@ -86,13 +85,13 @@ test_fork_beside_a_thread (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* Beside threads that are inside of the library at every moment, a child goes on with what is there,
- * if it belongs to no thread that it has not got. */
+/* While threads are inside the library at every moment, a child continues with all objects that do not belong to such a
+ * thread. */
 enum { N_LOOKS = 20000, MAX_PENDING = 20000, PATIENCE = 20 };
 
 static gint is_busy, stop_busy, n_pending;
 
-/* Inside of the context's record, nearly all the time: it ran the context last. */
+/* Stays inside the context's record nearly all the time: this thread ran the context last. */
 static gpointer
 be_inside (gpointer data)
 {
@@ -137,7 +136,7 @@ post_again (gpointer scheduler)
   return G_SOURCE_REMOVE;
 }
 
-/* In a batch of another context. */
+/* Runs tasks in a batch of another context. */
 static gpointer
 keep_running_tasks (gpointer data G_GNUC_UNUSED)
 {
@@ -165,7 +164,7 @@ keep_asking (gpointer data)
   return NULL;
 }
 
-/* In the child, which is ended by the alarm if a lock is held for ever. */
+/* Uses everything in the child; an alarm ends it if a lock is held for ever. */
 G_GNUC_NORETURN static void
 use_everything (Fixture *f)
 {
@@ -174,7 +173,7 @@ use_everything (Fixture *f)
 
   alarm (PATIENCE);
   g_string_truncate (f->log, 0);
-  /* What the other thread was about to do is not done. */
+  /* Unfinished work of the other thread is not done. */
   prio_scheduler_pause (f->scheduler);
   prio_scheduler_resume (f->scheduler);
   post_letter (f, USER_VISIBLE, 'v');
@@ -207,7 +206,7 @@ fork_beside (Fixture *f, GThreadFunc busy, gpointer data)
       if (child == 0)
         use_everything (f);
       assert_child_succeeds (child);
-      /* Until the thread is in it again. */
+      /* Until the thread is inside it again. */
       if (busy == keep_posting)
         fixture_run (f);
       g_usleep (i % 7);
@@ -245,7 +244,7 @@ test_fork_while_a_thread_asks_a_signal (Fixture *f, gconstpointer data)
   fork_beside (f, keep_asking, prio_task_controller_get_signal (controller));
 }
 
-/* Nothing goes deeper with the number of what hangs together. */
+/* The depth of calls does not grow with the number of connected objects. */
 static guint many = 1000000;
 
 static guint n_queued;
@@ -282,7 +281,7 @@ test_microtasks_at_once (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_queued, ==, many);
 }
 
-/* Each depends on the one before it, and follows its priority. */
+/* Each signal depends on the one before it, and follows its priority. */
 static void
 test_dependents_in_a_row (Fixture *f, gconstpointer data)
 {
@@ -303,7 +302,7 @@ test_dependents_in_a_row (Fixture *f, gconstpointer data)
   g_assert_true (prio_task_signal_is_aborted (chain->pdata[many - 1]));
 }
 
-/* Each has a destroy notify that aborts the next, and one that runs a nested loop. */
+/* Each task has a destroy notify that aborts the next, and a notify that runs a nested loop. */
 static guint n_links = 100000;
 
 typedef struct
@@ -367,7 +366,7 @@ wait_for_it (PrioTask *task, gpointer data)
   prio_task_defer (task);
 }
 
-/* Each waits for the one before it. */
+/* Each task waits for the one before it. */
 static void
 test_results_in_a_row (Fixture *f, gconstpointer data)
 {

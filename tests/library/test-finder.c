@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-finder.c: code on stacks of its own, whose state is found by who runs it */
+/* test-finder.c: code on separate stacks, whose runner finds its state */
 
 #include "helpers.h"
 
-/* A fiber, as the library sees one: code of which only the finder knows that it runs. */
+/* A fiber, as the library sees it: code that only the finder knows to be running. */
 static PrioSchedulingState *found;
 static gint found_depth;
 
@@ -52,7 +52,7 @@ return_nothing (PrioTask *task, gpointer data)
 {
 }
 
-/* In a dispatch that is not a task of ours. */
+/* Runs a fiber in a dispatch that is not a task's. */
 static gboolean
 run_fiber (gpointer data)
 {
@@ -62,7 +62,7 @@ run_fiber (gpointer data)
   found_depth = g_main_depth ();
   log_priority (NULL, NULL, f);
   prio_scheduling_state_run (NULL, log_priority_once, f);
-  /* What is more urgent than the fiber. */
+  /* The urgent task has a higher priority than the fiber. */
   g_assert_true (prio_scheduler_should_yield (f->scheduler));
 
   /* All of these inherit it. */
@@ -91,7 +91,7 @@ test_finder (Fixture *f, gconstpointer data)
   g_source_attach (source, f->context);
   g_source_unref (source);
   fixture_run (f);
-  /* In it, without, after it; the microtask, the callback of the more urgent task, the continuation. */
+  /* In the fiber, without it, and after it; the microtask, the callback of the more urgent task, the continuation. */
   g_assert_cmpstr (f->log->str, ==, "100111");
 
   /* A destroy notify has no state. */

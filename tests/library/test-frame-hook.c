@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-frame-hook.c: frames of a toolkit are heard of unasked
+/* test-frame-hook.c: frames of a toolkit are followed without a call
  *
  * The toolkit is one type with a signal, made after the scheduler.
  */
@@ -23,7 +23,7 @@ gdk_frame_clock_init (GdkFrameClock *self)
 {
 }
 
-/* A task that takes two slices: the library may look for a toolkit after it. */
+/* Works for two slices: the library may look for a toolkit afterwards. */
 static gboolean
 work (gpointer data)
 {
@@ -64,7 +64,7 @@ remember (PrioIdleDeadline *deadline, gpointer left)
   *(double *) left = prio_idle_deadline_get_time_remaining (deadline);
 }
 
-/* How long an idle period lasts, ms: until the next frame, or for 50. */
+/* Returns how long an idle period lasts, ms: until the next frame, or 50. */
 static double
 idle_time (Fixture *f)
 {
@@ -104,7 +104,7 @@ test_unfollowed (Fixture *f, gconstpointer data)
   paint (clock, 10);
   g_assert_cmpfloat (idle_time (f), ==, 50);
 
-  /* Who asks for it is told, and takes that back. */
+  /* A program may follow the clock explicitly, and unfollow it. */
   prio_scheduler_follow_frame_clock (f->scheduler, clock);
   paint (clock, 10);
   g_assert_cmpfloat (idle_time (f), ==, 8);
@@ -113,7 +113,7 @@ test_unfollowed (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (idle_time (f), ==, 50);
 }
 
-/* Before its first frame too. */
+/* This works before its first frame, too. */
 static void
 test_unfollowed_at_once (Fixture *f, gconstpointer data)
 {
@@ -124,7 +124,7 @@ test_unfollowed_at_once (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (idle_time (f), ==, 50);
 }
 
-/* To follow it and to take that back changes nothing. */
+/* Following and unfollowing changes nothing. */
 static void
 test_followed_and_unfollowed (Fixture *f, gconstpointer data)
 {
@@ -138,7 +138,7 @@ test_followed_and_unfollowed (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (idle_time (f), ==, 8);
 }
 
-/* The frames of a clock go with it. */
+/* When a clock is freed, its frames are forgotten. */
 static void
 test_clock_goes (Fixture *f, gconstpointer data)
 {
@@ -149,7 +149,7 @@ test_clock_goes (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (idle_time (f), ==, 50);
 }
 
-/* No scheduler holds the clock, nor the clock a scheduler; the next one hears of its frames. */
+/* No scheduler holds the clock, nor the clock a scheduler; the next scheduler notices its frames. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
 {
@@ -167,7 +167,7 @@ test_scheduler_goes (Fixture *f, gconstpointer data)
     }
 }
 
-/* A window of another thread's has nothing to do with this one. */
+/* The window of another thread does not affect this one. */
 static gpointer
 paint_elsewhere (gpointer clock)
 {

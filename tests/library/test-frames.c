@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-frames.c: frames beside floods, in simulated time
  *
- * The frames that are drawn beside a flood of tasks are compared with those beside the peer, one idle source that never
- * ends (tests/programs/frames.c does the same with GTK).
+ * The frames drawn beside a flood of tasks are compared with the frames beside the peer, an idle source that never ends
+ * (tests/programs/frames.c does the same with GTK).
  */
 
 #include "frames-scene.h"
@@ -22,8 +22,9 @@ find_fault (const Scene *scene, gint flood, const Counts *counts, const Counts *
   return NULL;
 }
 
-/* Frames: at least nine tenths of the peer's; where they are the same, no less work than that.  Beside what is always
- * ready tasks have a fifth of the time, but for those of background; what others have at 200 comes once a second. */
+/* Checks that there are at least nine tenths of the peer's frames and, if the frames are equal, no less work.  Beside a
+ * source that is always ready, tasks have a fifth of the time, except background tasks; other sources at priority 200
+ * run once a second. */
 static void
 check_against_peer (const Scene *scene)
 {
@@ -44,7 +45,7 @@ check_against_peer (const Scene *scene)
     }
 }
 
-/* Beside a flood as many frames are drawn as beside the same one of idle sources. */
+/* As many frames are drawn beside a flood as beside the same flood of idle sources. */
 static void
 test_floods (gconstpointer data)
 {
@@ -62,7 +63,7 @@ test_floods (gconstpointer data)
     }
 }
 
-/* A source that is always ready, at any priority. */
+/* Tasks run beside a source that is always ready, at any priority. */
 static void
 test_always_ready (void)
 {
@@ -75,7 +76,7 @@ test_always_ready (void)
     }
 }
 
-/* Background tasks have half a second to wait beside it, and no more. */
+/* Background tasks wait half a second beside it, and no longer. */
 static void
 test_background_beside_always_ready (void)
 {
@@ -87,7 +88,7 @@ test_background_beside_always_ready (void)
   g_assert_cmpint (counts.wait, <, G_USEC_PER_SEC);
 }
 
-/* It costs what it costs, and nothing after it is worse. */
+/* A long step delays a frame once, and does not affect later frames. */
 static void
 test_long_step (void)
 {
@@ -95,7 +96,7 @@ test_long_step (void)
     check_against_peer (&(Scene) { .rate = 60, .step = 1000, .follow = follow, .long_step = DURATION / 2 });
 }
 
-/* Short tasks of other priorities among long ones: a frame that is due waits for one at the most. */
+/* Short tasks of other priorities among long ones: a due frame waits for at most one of these. */
 static void
 test_short_tasks_among_long_ones (void)
 {
@@ -111,9 +112,9 @@ test_short_tasks_among_long_ones (void)
     }
 }
 
-/* Steps turn from short to long: a frame that is due waits for no more than two of 3.5 ms. */
-/* A task that asks whether to yield, and steps that the library makes, hold a frame that is due no longer than tasks that are
- * posted: for a millisecond. */
+/* When steps change from short to long, a due frame waits for at most two of 3.5 ms. */
+/* A task that asks whether to yield, and steps that the library makes, hold a due frame no longer than posted tasks: for a
+ * millisecond. */
 static void
 test_late_frames (void)
 {
@@ -151,7 +152,8 @@ test_from_short_to_long (void)
     }
 }
 
-/* The same beside the peer's; and steps of 10 to 35 ms, whose results are user-visible, beside idle sources. */
+/* Changing steps are compared with the peer's; and steps of 10 to 35 ms, whose results are user-visible, with idle
+ * sources. */
 static void
 test_turning_against_peer (void)
 {
@@ -175,7 +177,7 @@ test_turning_against_peer (void)
     }
 }
 
-/* Nobody waits for longer the older the program gets. */
+/* Waits do not grow with the age of the program. */
 static void
 test_for_long (void)
 {
@@ -190,7 +192,7 @@ test_for_long (void)
     }
 }
 
-/* Which part of the time tasks have beside frames of @drawing µs at @rate, if the program says @share. */
+/* Checks which share of the time tasks have beside frames of @drawing µs at @rate, if the program sets @share. */
 static void
 check_share (guint rate, gint64 drawing, gdouble share, gint64 step, gdouble least, gdouble most)
 {
@@ -215,7 +217,7 @@ check_share (guint rate, gint64 drawing, gdouble share, gint64 step, gdouble lea
 static void
 test_share_beside_slow_frames (void)
 {
-  /* One frame after the other. */
+  /* Frames follow each other without a pause. */
   check_share (1000, 20000, 0, 1000, 0.05, 0.14);
   check_share (1000, 20000, 0.1, 1000, 0.09, 0.14);
   check_share (1000, 20000, 0.25, 1000, 0.23, 0.28);
@@ -224,7 +226,7 @@ test_share_beside_slow_frames (void)
   check_share (1000, 20000, 0.1, 100, 0.09, 0.14);
   check_share (1000, 20000, 0.5, 20000, 0.45, 0.55);
 
-  /* Drawing leaves some time, which counts; where it leaves more than the share, nothing changes. */
+  /* Time between frames counts towards the share; if it is more than the share, nothing changes. */
   check_share (60, 12000, 0, 100, 0.25, 0.30);
   check_share (60, 12000, 0.5, 100, 0.48, 0.55);
   check_share (60, 1000, 0.5, 100, 0.93, 0.94);
@@ -245,7 +247,7 @@ set_share_in_thread (gpointer scheduler)
   return NULL;
 }
 
-/* The largest share of all schedulers counts, as long as its scheduler is there. */
+/* The largest share of all schedulers counts, as long as its scheduler exists. */
 static void
 test_largest_share_counts (void)
 {
@@ -291,7 +293,7 @@ count_notified (PrioScheduler *scheduler, GParamSpec *pspec, gpointer n)
   ++*(guint *) n;
 }
 
-/* The property and its functions are the same value, and a change is notified once. */
+/* The property and its functions have the same value, and a change is notified once. */
 static void
 test_share_is_a_property (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {

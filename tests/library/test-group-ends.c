@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-group-ends.c: how the tasks of a group end, and the group with its context */
+/* test-group-ends.c: the ends of a group's tasks, and of the group with its context */
 
 #include "frozen-time.h"
 #include "hands.h"
 
-/* What the destroy notify of a task, or of a callback, finds. */
+/* The data of a destroy notify of a task, or of a callback. */
 typedef struct
 {
   PrioTaskGroup *group;
@@ -40,7 +40,7 @@ note_cancelled (GCancellable *signal, Noted *noted)
   note (noted);
 }
 
-/* What is aborted counts no longer for whoever is called meanwhile, and a wait is over before the loop goes on. */
+/* Callbacks during an abort see its tasks as ended, and a wait is over before the loop continues. */
 static void
 test_abort_counts_at_once (Fixture *f, gconstpointer data)
 {
@@ -100,7 +100,7 @@ abort_group (PrioTask *task, gpointer group)
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
 }
 
-/* The result of the task that aborts its own group is there, although it goes on. */
+/* A task that aborts its own group gets its result at once, although it continues. */
 static void
 test_abort_by_a_task (Fixture *f, gconstpointer data)
 {
@@ -137,7 +137,7 @@ replace (gpointer data)
   post_hands (replaced->group, replaced->hands, "n", PRIO_TASK_PRIORITY_UNSET);
 }
 
-/* Only what was queued at the call is cancelled, and not what a destroy notify posts meanwhile. */
+/* Only tasks that were queued at the call are cancelled, and not tasks that a destroy notify posts meanwhile. */
 static void
 test_cancel_queued_leaves_new_tasks (Fixture *f, gconstpointer data)
 {
@@ -159,7 +159,7 @@ test_cancel_queued_leaves_new_tasks (Fixture *f, gconstpointer data)
   g_object_unref (replaced.other);
 }
 
-/* Counts in step_n_freed when the context goes. */
+/* Counts in step_n_freed the end of the context. */
 static void
 watch_context (Fixture *f)
 {
@@ -170,7 +170,7 @@ watch_context (Fixture *f)
   g_source_unref (source);
 }
 
-/* All that is queued behind the places ends with the context, and is released by the thread that destroys it. */
+/* Tasks that are queued for a place end with the context, and are released by the thread that destroys it. */
 static void
 test_context_goes_while_places_are_taken (Fixture *f, gconstpointer data)
 {
@@ -215,7 +215,7 @@ end_elsewhere (gpointer data)
   return NULL;
 }
 
-/* Results that come after the context has gone, in any thread. */
+/* Results may be returned after the context has gone, in any thread. */
 static void
 test_results_after_the_context (Fixture *f, gconstpointer data)
 {
@@ -235,7 +235,7 @@ test_results_after_the_context (Fixture *f, gconstpointer data)
   g_assert_null (group);
 }
 
-/* A wait does not keep the context, nor the tasks, nor the group, but what waits keeps the group. */
+/* A wait does not keep the context, the tasks or the group, but a waiting callback keeps the group. */
 static void
 test_wait_does_not_keep_the_context (Fixture *f, gconstpointer data)
 {
@@ -275,7 +275,7 @@ check_place (gpointer data)
   step_free (step);
 }
 
-/* What is to be released waits until the function has begun: nothing of the user's runs while places are counted. */
+/* Data is released only after the function has started: no code of the program runs while places are counted. */
 static void
 test_releases_wait_for_the_function (Fixture *f, gconstpointer data)
 {
@@ -286,7 +286,7 @@ test_releases_wait_for_the_function (Fixture *f, gconstpointer data)
                             step_new (f, 'c', NULL, NULL), check_place);
   for (char letter = 'x'; letter <= 'z'; letter++)
     g_object_unref (prio_task_group_post_task (group, NULL, step_run_task, step_new (f, letter, NULL, NULL), step_free));
-  /* All in one batch, however slow this machine is. */
+  /* All in one batch: the slowness of this machine does not matter. */
   frozen_time = g_get_monotonic_time ();
   fixture_run (f);
   frozen_time = 0;
@@ -307,7 +307,7 @@ pause_and_resume (gpointer data)
   return NULL;
 }
 
-/* Another thread pauses the scheduler while places are taken and left. */
+/* Another thread pauses the scheduler while places are taken and freed. */
 static void
 test_paused_by_another_thread (Fixture *f, gconstpointer data)
 {
@@ -438,7 +438,7 @@ defer_only (PrioTask *task, gpointer group G_GNUC_UNUSED)
   prio_task_defer (g_object_ref (task));
 }
 
-/* Has a destroy notify called in the post, which runs @func in a nested main loop. */
+/* Posts a task, whose post calls a destroy notify that runs @func in a nested main loop. */
 static PrioTask *
 post_and_run (Fixture *f, PrioTaskGroup *group, PrioTaskFunc func)
 {
@@ -449,7 +449,7 @@ post_and_run (Fixture *f, PrioTaskGroup *group, PrioTaskFunc func)
   return prio_task_group_post_task (group, NULL, func, group, NULL);
 }
 
-/* A task that runs before its post has returned is one that runs. */
+/* A task that runs before its post has returned counts as running. */
 static void
 test_run_within_its_post (Fixture *f, gconstpointer data)
 {
@@ -519,7 +519,7 @@ check_runs (PrioTask *task, gpointer data)
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
 }
 
-/* Another thread cancels a task when its turn has come: it is not called once it is aborted. */
+/* Another thread cancels a task at its turn: its function is not called after the abort. */
 static void
 test_cancelled_elsewhere_at_its_turn (Fixture *f, gconstpointer data)
 {

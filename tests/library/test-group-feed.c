@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-group-feed.c: tasks of a group that are asked for when a place is free */
+/* test-group-feed.c: a group asks for its next task when a place is free */
 
 #include "helpers.h"
 #include "tsan-suppressions.h"
 
-/* Who is asked for tasks: letters, of which each is a task that ends when it is told to. */
+/* A source of tasks: letters, each of which is a task that runs until the test ends it. */
 typedef struct
 {
   Fixture f;
@@ -12,7 +12,7 @@ typedef struct
   PrioTask *all;
   guint n_left, n_asked, n_released;
   GPtrArray *open;  /* PrioTask, deferred */
-  GListStore *rows; /* of GtkStringObjects' like: GObjects with a number */
+  GListStore *rows; /* objects with a number */
   gboolean in_order;
 } World;
 
@@ -67,7 +67,7 @@ run (World *w)
   fixture_run (&w->f);
 }
 
-/* Ends the oldest one that is open. */
+/* Ends the oldest running task. */
 static void
 end_one (World *w)
 {
@@ -143,7 +143,7 @@ test_an_abort_of_the_group_ends_it (World *w, gconstpointer data G_GNUC_UNUSED)
     end_one (w);
   g_assert_cmpuint (w->n_asked, ==, 3);
 
-  /* The group goes on. */
+  /* The group can be used further. */
   g_clear_object (&w->all);
   w->n_asked = 0;
   feed (w, 1);
@@ -325,7 +325,7 @@ test_the_list_changes (World *w, gconstpointer data G_GNUC_UNUSED)
   second = g_object_ref (w->open->pdata[1]);
   g_list_store_remove (w->rows, 1);
   run (w);
-  /* It is cancelled, which a task that has deferred its result is told when it asks. */
+  /* The task is cancelled; a task that has deferred its result notices that when it asks. */
   assert_asked (w, "");
   g_assert_true (prio_task_return_error_if_aborted (second));
   run (w);
@@ -360,7 +360,7 @@ note_row (PrioTaskGroup *group G_GNUC_UNUSED, gpointer item, guint position, gpo
 
   g_object_set_data (item, "asked", GUINT_TO_POINTER (GPOINTER_TO_UINT (g_object_get_data (item, "asked")) + 1));
   prio_task_group_set_view (w->group, (guint) g_test_rand_int_range (0, 300), (guint) g_test_rand_int_range (0, 30));
-  /* The list changes while it is asked. */
+  /* Changes the list while it is read. */
   if (w->n_left > 0 && position % 3 == 0)
     {
       w->n_left--;
@@ -374,7 +374,7 @@ note_row (PrioTaskGroup *group G_GNUC_UNUSED, gpointer item, guint position, gpo
   return NULL;
 }
 
-/* Each that is there at the end has been asked for once. */
+/* Each row that exists at the end has been asked for once. */
 static void
 test_each_row_is_asked_for_once (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -392,7 +392,7 @@ test_each_row_is_asked_for_once (World *w, gconstpointer data G_GNUC_UNUSED)
     }
 }
 
-/* It removes itself, and the row before it. */
+/* Removes the row itself, and the row before it. */
 static PrioTask *
 load_and_remove (PrioTaskGroup *group, gpointer item G_GNUC_UNUSED, guint position, gpointer data)
 {
@@ -412,14 +412,15 @@ test_a_row_changes_the_list (World *w, gconstpointer data G_GNUC_UNUSED)
   add_rows (w, 0, 4);
   w->all = prio_task_group_feed_model (w->group, G_LIST_MODEL (w->rows), load_and_remove, w, released);
   run (w);
-  /* The first two have gone before they began.  The others are the first ones now, and are not taken for them. */
+  /* The first two were removed before they started.  The others have their positions now, and are not mistaken for
+   * them. */
   assert_asked (w, "0 1 0 1 ");
   g_assert_cmpuint (w->open->len, ==, 2);
   g_assert_false (prio_task_return_error_if_aborted (w->open->pdata[0]));
   g_assert_false (prio_task_return_error_if_aborted (w->open->pdata[1]));
 }
 
-/* Removes what has been appended to the first three rows. */
+/* Removes the row that was appended after the first three. */
 static PrioTask *
 remove_fourth (PrioTaskGroup *group, gpointer item G_GNUC_UNUSED, guint position, gpointer data)
 {
@@ -437,7 +438,7 @@ load_existing (PrioTaskGroup *group, gpointer item, guint position, gpointer dat
   return load_row (group, item, position, data);
 }
 
-/* The second feed hears that a row has gone before it hears that the row has come. */
+/* The second feed is notified of a removed row before it is notified that the row was added. */
 static void
 test_changes_in_another_order (World *w, gconstpointer data G_GNUC_UNUSED)
 {

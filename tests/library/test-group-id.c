@@ -5,7 +5,8 @@
 #include "frozen-time.h"
 #include "helpers.h"
 
-/* Each number is a letter to log.  A small one keeps its place until it is returned by hand, a capital one is a wait that is over. */
+/* A runner whose tasks log the letter of their number.  A small letter keeps its place until the test returns it, a capital one is a
+ * wait that is over. */
 typedef struct
 {
   Fixture *f;
@@ -13,9 +14,9 @@ typedef struct
   PrioTaskGroup *group;
   guint handles[128]; /* by number */
   GString *aborted;
-  PrioTask *ended_by; /* what the last wait ended with, held, or NULL */
-  guint ended_with;   /* the handle of that, or 0 */
-  GError *error;      /* of the last wait that failed */
+  PrioTask *ended_by; /* task that ended the last wait, held, or NULL */
+  guint ended_with;   /* handle of that task, or 0 */
+  GError *error;      /* error of the last failed wait */
   gboolean ends, waits_for_itself;
 } Run;
 
@@ -92,7 +93,7 @@ return_id (Run *run, char id, const char *failure)
   prio_task_group_return_id (run->group, run->handles[(guint) id], failure);
 }
 
-/* The rules of places and ages are those of other tasks of a group. */
+/* Places and ages follow the same rules as for other tasks of a group. */
 static void
 test_places (Fixture *f, gconstpointer data)
 {
@@ -105,7 +106,7 @@ test_places (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 5);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ea");
-  return_id (&run, 'c', NULL); /* it has not begun, and is cancelled */
+  return_id (&run, 'c', NULL); /* it has not started, and is cancelled */
   return_id (&run, 'a', NULL);
   return_id (&run, 'a', NULL);
   fixture_run (f);
@@ -152,7 +153,7 @@ test_waits (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
-/* What waits for its own group does not wait for itself. */
+/* A task that waits for its own group does not wait for itself. */
 static void
 test_for_itself (Fixture *f, gconstpointer data)
 {
@@ -195,7 +196,7 @@ test_aborts (Fixture *f, gconstpointer data)
   g_assert_cmpstr (run.aborted->str, ==, "c");
   return_id (&run, 'a', NULL);
 
-  /* Aborted before it is posted: the runner is not told. */
+  /* Aborted before its post: the runner is not called. */
   g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_TASK_PRIORITY_UNSET,
                                              signal_of (controller), 0, 0, FALSE, NULL, &combined, &posted), ==, 0);
   g_assert_cmpint (posted, ==, PRIO_POST_RESULT_REJECTED);
@@ -240,7 +241,7 @@ test_bad_input (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
-/* The timeout counts from the end of the delay, and 0 is none. */
+/* The timeout counts from the end of the delay, and 0 means none. */
 static void
 test_timeouts (Fixture *f, gconstpointer data)
 {
@@ -251,7 +252,7 @@ test_timeouts (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   prio_task_group_set_limit (run.group, 1);
-  /* No delay ends before its time, however slow the machine. */
+  /* No delay ends too early; the slowness of this machine does not matter. */
   frozen_time = g_get_monotonic_time ();
   for (guint i = 0; ids[i] != 0; i++)
     {

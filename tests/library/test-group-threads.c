@@ -6,18 +6,18 @@
 
 #include <pthread.h>
 
-/* What is done in threads, and looked at in this one. */
+/* The work in threads, checked on this thread. */
 typedef struct
 {
   Fixture *f;
-  pthread_mutex_t lock; /* of a kind that ThreadSanitizer sees */
+  pthread_mutex_t lock; /* a kind that ThreadSanitizer sees */
   pthread_cond_t changed;
   GString *begun;             /* under the lock */
-  gint n_let_go;              /* under the lock: so many may end */
+  gint n_let_go;              /* under the lock: how many may end */
   guint n_running, max_running; /* under the lock */
   guint n_ended;              /* under the lock */
-  GThread *thread;            /* under the lock: the last one */
-  guint n_threads;            /* under the lock: how often it has been another one */
+  GThread *thread;            /* under the lock: the last thread */
+  guint n_threads;            /* under the lock: how often the thread changed */
   GPtrArray *deferred;        /* tasks, under the lock */
   GString *outcomes;
   guint n_freed;              /* under the lock */
@@ -38,7 +38,7 @@ yard_init (Yard *yard, Fixture *f)
   yard->begun = g_string_new (NULL);
   yard->outcomes = g_string_new (NULL);
   yard->deferred = g_ptr_array_new_with_free_func (g_object_unref);
-  /* As a program does that runs its main loop: otherwise any thread may stand in for it. */
+  /* A program that runs its main loop owns the context; otherwise any thread may act as its owner. */
   g_assert_true (g_main_context_acquire (f->context));
 }
 
@@ -64,7 +64,7 @@ begin (Yard *yard, char letter)
   pthread_cond_broadcast (&yard->changed);
 }
 
-/* Ends when it is let go. */
+/* Runs until the test lets it end. */
 static void
 work_run (PrioTask *task, gpointer data)
 {
@@ -84,7 +84,7 @@ work_run (PrioTask *task, gpointer data)
     prio_task_return_int (task, work->letter);
 }
 
-/* Returns, and its result comes later. */
+/* Returns; its result comes later. */
 static void
 work_defer (PrioTask *task, gpointer data)
 {
@@ -173,7 +173,7 @@ let_go (Yard *yard, guint n)
   pthread_mutex_unlock (&yard->lock);
 }
 
-/* The main loop does not run meanwhile. */
+/* Waits until tasks have started, without running the main loop. */
 static void
 wait_until_begun (Yard *yard, const char *letters)
 {
@@ -212,7 +212,7 @@ count_freed (Yard *yard)
   return n;
 }
 
-/* The main loop runs until nothing is left in the group, and all data are freed. */
+/* Runs the main loop until the group has no tasks, and all data are freed. */
 static void
 finish (Yard *yard, PrioTaskGroup *group, guint n)
 {
@@ -224,7 +224,8 @@ finish (Yard *yard, PrioTaskGroup *group, guint n)
   g_assert_cmpuint (n_freed, ==, n);
 }
 
-/* So many run at a time, and each next one begins in the thread of one that has ended, while the main loop does nothing. */
+/* A limited number runs at a time, and each next one starts in the thread of a function that has ended, while the main loop
+ * does nothing. */
 static void
 test_next_begins_at_once (Fixture *f, gconstpointer data)
 {
@@ -264,7 +265,7 @@ test_limit (Fixture *f, gconstpointer data)
   prio_task_group_set_limit (group, 5);
   wait_until_begun (&yard, "aaaaa");
   fixture_run (f);
-  /* Those that have begun go on, and nobody has their places. */
+  /* Running tasks continue, and their places are not given away. */
   prio_task_group_set_limit (group, 1);
   let_go (&yard, 4);
   wait_until_ended (&yard, 4);
@@ -278,7 +279,7 @@ test_limit (Fixture *f, gconstpointer data)
   yard_clear (&yard);
 }
 
-/* Priorities that change until a place is free decide, and then the age. */
+/* The priorities when a place is free decide, and then the age. */
 static void
 test_order (Fixture *f, gconstpointer data)
 {
@@ -354,7 +355,7 @@ abort_elsewhere (gpointer controller)
   return NULL;
 }
 
-/* One alone, by its task or by its signal, from another thread too; what runs goes on. */
+/* One task is cancelled, by the task or its signal, and from another thread; running tasks continue. */
 static void
 test_cancel (Fixture *f, gconstpointer data)
 {
@@ -388,7 +389,7 @@ test_cancel (Fixture *f, gconstpointer data)
   finish (&yard, group, 7);
   g_assert_cmpstr (yard.begun->str, ==, "ade");
 
-  /* One whose signal has been aborted before. */
+  /* The signal of a task was aborted before its post. */
   run_with (&yard, group, work_run, 'x', &(PrioTaskOptions) { .signal = signal_of (row) });
   run (&yard, group, "y");
   let_go (&yard, 1);
@@ -397,7 +398,7 @@ test_cancel (Fixture *f, gconstpointer data)
   yard_clear (&yard);
 }
 
-/* A task keeps its place until its result is there, also if its function has returned. */
+/* A task keeps its place until it has its result, even if its function has returned. */
 static void
 test_deferred (Fixture *f, gconstpointer data)
 {
@@ -418,7 +419,7 @@ test_deferred (Fixture *f, gconstpointer data)
   g_assert_cmpstr (yard.begun->str, ==, "ab");
   g_assert_cmpstr (yard.outcomes->str, ==, "Ab");
 
-  /* Nobody gives it a result. */
+  /* The task never gets a result. */
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "*has no result yet, and the last reference*");
   run_with (&yard, group, work_defer, 'c', NULL);
   run (&yard, group, "d");
@@ -441,7 +442,7 @@ waited (GObject *group, GAsyncResult *result, gpointer log)
   g_string_append (log, error == NULL ? "waited" : error->message);
 }
 
-/* Functions in threads count as other tasks do: a wait for all of a group ends with the last of them. */
+/* Functions in threads count as other tasks do: a wait for all tasks of a group ends with the last of them. */
 static void
 test_waits (Fixture *f, gconstpointer data)
 {
@@ -464,7 +465,7 @@ test_waits (Fixture *f, gconstpointer data)
   yard_clear (&yard);
 }
 
-/* The group goes, and what it has goes on. */
+/* The group is dropped, and its tasks continue. */
 static void
 test_dropped (Fixture *f, gconstpointer data)
 {
@@ -482,7 +483,7 @@ test_dropped (Fixture *f, gconstpointer data)
   yard_clear (&yard);
 }
 
-/* What waits for a place ends with the context; what runs goes on. */
+/* Tasks that wait for a place end with the context; running tasks continue. */
 static void
 test_context_goes (Fixture *f, gconstpointer data)
 {
@@ -591,7 +592,7 @@ count_pending (gpointer group)
   return GUINT_TO_POINTER (prio_task_group_get_n_pending (group));
 }
 
-/* Any thread may ask. */
+/* Any thread may call it. */
 static void
 test_pending (Fixture *f, gconstpointer data)
 {
@@ -599,7 +600,7 @@ test_pending (Fixture *f, gconstpointer data)
   Yard yard;
 
   yard_init (&yard, f);
-  /* Two threads begin in any order: their letters are the same. */
+  /* Two threads may start in any order, so their letters are equal. */
   run (&yard, group, "aaaa");
   wait_until_begun (&yard, "aa");
   g_assert_cmpuint (GPOINTER_TO_UINT (g_thread_join (g_thread_new ("count", count_pending, group))), ==, 4);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-group-waits.c: waits for a group: who waits, what ends them, and what they cost */
+/* test-group-waits.c: waits for a group: their tasks, their ends, and their cost */
 
 #include "hands.h"
 
-/* As a yield: by the reason of the abort, whoever gives it. */
+/* A wait, like a yield, fails with the reason of the abort. */
 static void
 test_wait_fails_with_the_reason (Fixture *f, gconstpointer data)
 {
@@ -30,7 +30,7 @@ test_wait_fails_with_the_reason (Fixture *f, gconstpointer data)
   waited_clear (&after);
 }
 
-/* A task that waits for its own group, some times, one way or another. */
+/* A task that waits for its own group several times, in different ways. */
 typedef struct
 {
   Fixture *f;
@@ -76,7 +76,7 @@ begin_waits (PrioTask *task, gpointer data)
   wait_again (waiting);
 }
 
-/* The second wait of a task is one of the same task. */
+/* A second wait of a task belongs to the same task. */
 static void
 test_second_wait (Fixture *f, gconstpointer data)
 {
@@ -152,7 +152,7 @@ begin_in_a_nested_loop (PrioTask *task, gpointer data)
   wait_here (data);
 }
 
-/* What a nested main loop runs is not the task; a function that it calls is. */
+/* A nested main loop's callbacks do not belong to the task; a function that it calls does. */
 static void
 test_wait_in_a_function (Fixture *f, gconstpointer data)
 {
@@ -165,7 +165,7 @@ test_wait_in_a_function (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
-/* A task that is over may be what has begun a wait for the others: that is not a task's any more. */
+/* A wait that a task started continues after the task's end, and then belongs to no task. */
 typedef struct
 {
   PrioTaskGroup *group;
@@ -297,7 +297,7 @@ abort_controller (gpointer data)
   prio_task_controller_abort (data, NULL);
 }
 
-/* It is called after all of them have their result, and not between them. */
+/* A destroy notify is called after all waits have their result, and not between them. */
 static void
 test_waits_end_before_a_destroy_notify (Fixture *f, gconstpointer data)
 {
@@ -329,7 +329,7 @@ waited_in_turn (GObject *group, GAsyncResult *result, gpointer data)
   step_free (step);
 }
 
-/* Waits that end together call back in the order in which they have begun, whatever they wait for. */
+/* Waits that end together call back in the order in which they started, whatever they wait for. */
 static void
 test_waits_that_end_together (Fixture *f, gconstpointer data)
 {
@@ -348,7 +348,7 @@ test_waits_that_end_together (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a12345678");
 }
 
-/* How a task whose function has returned ends. */
+/* Ends a task whose function has returned. */
 static void
 end_by_an_error (PrioTaskGroup *group, PrioTask *task)
 {
@@ -376,7 +376,7 @@ begin_each_wait (PrioTaskGroup *group, Waited waits[4])
     prio_task_group_wait_async (group, (PrioTaskGroupWait) i, NULL, waited, &waits[i]);
 }
 
-/* A wait hears of the tasks that end after it has begun, and of none that has ended before. */
+/* A wait sees the tasks that end after its start, and no earlier ones. */
 static void
 test_wait_begins_after_an_end (Fixture *f, gconstpointer data)
 {
@@ -420,7 +420,7 @@ test_wait_begins_after_an_end (Fixture *f, gconstpointer data)
     }
 }
 
-/* If nothing else is left, there is no task to wait for. */
+/* Without other tasks, there is no task to wait for. */
 static void
 test_wait_begins_after_the_last_end (Fixture *f, gconstpointer data)
 {
@@ -447,7 +447,7 @@ test_wait_begins_after_the_last_end (Fixture *f, gconstpointer data)
     }
 }
 
-/* A wait that has not been heard of yet goes with the context. */
+/* A wait whose start has not been processed ends with the context. */
 static void
 test_wait_begins_at_the_end_of_the_context (Fixture *f, gconstpointer data)
 {

@@ -3,7 +3,7 @@
 
 #include "hands.h"
 
-/* A task counts until its result is there. */
+/* A task counts until it has its result. */
 static void
 test_limit (Fixture *f, gconstpointer data)
 {
@@ -33,7 +33,7 @@ test_limit (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
-/* Who is next is chosen when a place is free, by the priorities of that moment. */
+/* The next task is chosen when a place is free, by the priorities at that time. */
 static void
 test_urgency_counts_up_to_the_last_moment (Fixture *f, gconstpointer data)
 {
@@ -74,7 +74,7 @@ change_again (PrioTaskSignal *signal G_GNUC_UNUSED, PrioTaskPriority previous G_
     }
 }
 
-/* As with a controller: another change fails while one is announced, also one to the priority that there is. */
+/* As with a controller: another change fails while one is being announced, even a change to the current priority. */
 static void
 test_no_change_within_a_change (Fixture *f, gconstpointer data)
 {
@@ -91,7 +91,7 @@ count_notified (GObject *object, GParamSpec *pspec, guint *n)
   ++*n;
 }
 
-/* Whether anything is left to do, told once for a burst. */
+/* The pending property is notified once for a burst. */
 static void
 test_pending_is_notified (Fixture *f, gconstpointer data)
 {
@@ -118,7 +118,7 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
-/* After an abort the group has another signal, and notifies that. */
+/* After an abort the group has another signal, and notifies the property. */
 static void
 test_signal_is_notified (Fixture *f, gconstpointer data)
 {
@@ -132,7 +132,7 @@ test_signal_is_notified (Fixture *f, gconstpointer data)
   g_assert_true (prio_task_group_get_signal (group) != before);
 }
 
-/* What is queued is dropped, and the group goes on. */
+/* An abort drops queued tasks, and the group can be used further. */
 static void
 test_abort_and_go_on (Fixture *f, gconstpointer data)
 {
@@ -180,7 +180,7 @@ post_another (gpointer group)
     g_object_unref (prio_task_group_post_task (self, NULL, do_nothing, NULL, NULL));
 }
 
-/* What is posted by the destroy notifies of an abort, or of a cancel, waits for its turn. */
+/* Tasks that destroy notifies post during an abort, or a cancel, wait for their turn. */
 static void
 test_posts_from_destroy_notifies (Fixture *f, gconstpointer data)
 {
@@ -199,7 +199,7 @@ test_posts_from_destroy_notifies (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 }
 
-/* Tasks with a result at once take places too, one after the other, with continuations of others between. */
+/* Tasks with an immediate result take places too, one after the other, with continuations of others between. */
 static void
 test_short_tasks (Fixture *f, gconstpointer data)
 {
@@ -234,7 +234,7 @@ test_paused (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "abc");
 
-  /* Nobody can resume it any more. */
+  /* No reference is left to resume it. */
   prio_scheduler_pause (f->scheduler);
   post_hands (group, &hands, "d", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
@@ -244,7 +244,7 @@ test_paused (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "abcd");
 }
 
-/* Nobody but its tasks holds the group. */
+/* Only its tasks hold the group. */
 static void
 test_tasks_keep_the_group (Fixture *f, gconstpointer data)
 {
@@ -344,7 +344,7 @@ wait_for_the_others (PrioTask *task, gpointer group)
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, other_waited, g_object_ref (task));
 }
 
-/* A group that waits for itself comes to an end: two tasks of it wait, with one place for all. */
+/* Tasks that wait for their own group end: two of them wait, with one place for all. */
 static void
 test_group_that_waits_for_itself (Fixture *f, gconstpointer data)
 {
@@ -366,7 +366,7 @@ test_group_that_waits_for_itself (Fixture *f, gconstpointer data)
   g_assert_cmpuint (drained.n_done, ==, 1);
   g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
 
-  /* It has all of its places again. */
+  /* All of its places are free again. */
   post_hands (group, &hands, "cd", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abc");
@@ -415,7 +415,7 @@ use_and_drop (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Any thread may make a group, and hand it to the thread that it belongs to. */
+/* Any thread may make a group, and pass it to the thread that it belongs to. */
 static void
 test_made_on_another_thread (Fixture *f G_GNUC_UNUSED, gconstpointer data)
 {
@@ -446,7 +446,7 @@ test_bad_input (Fixture *f, gconstpointer data)
   assert_told ("*with a limit of 0 no task would ever run*",
                g_assert_null (prio_task_group_new (f->scheduler, 0, USER_VISIBLE)));
   assert_told ("*with a limit of 0 no task would ever run*", prio_task_group_set_limit (group, 0));
-  /* GLib's own words, which were a warning in 2.74 and are critical in 2.84. */
+  /* GLib's own message, which was a warning in 2.74 and is critical in 2.84. */
   g_test_expect_message ("GLib-GObject", glib_check_version (2, 80, 0) == NULL ? G_LOG_LEVEL_CRITICAL : G_LOG_LEVEL_WARNING,
                          "*\"0\"*property 'limit'*");
   g_object_set (group, "limit", 0, NULL);
@@ -476,7 +476,7 @@ test_used_when_the_context_has_gone (Fixture *f, gconstpointer data)
   assert_told ("*the main context of the group's scheduler has gone*", prio_task_group_cancel_queued (group));
 }
 
-/* Tasks of the group with the same signal have one that depends on both, as long as it can abort them. */
+/* Tasks of the group with the same signal share a signal that depends on both, as long as it can abort them. */
 static PrioTask *
 post_under (PrioTaskGroup *group, GCancellable *own)
 {
@@ -517,7 +517,7 @@ test_tasks_with_the_same_signal (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (four), ==, PRIO_TASK_STATE_FULFILLED);
 }
 
-/* A signal that goes is not taken for one that gets its place in memory. */
+/* A new signal at the address of a freed one is not mistaken for it. */
 static void
 test_signals_one_after_another (Fixture *f, gconstpointer data)
 {
@@ -537,7 +537,7 @@ test_signals_one_after_another (Fixture *f, gconstpointer data)
     }
 }
 
-/* Of very many tasks, each is found and dropped in a time that does not depend on how many there are. */
+/* The time to find and drop one of very many tasks does not depend on their number. */
 static void
 test_many (Fixture *f, gconstpointer data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-idle-period.c: the idle period algorithm of requestIdleCallback (), step by step, in a time that stands still */
+/* test-idle-period.c: the idle period algorithm of requestIdleCallback (), step by step, in frozen time */
 
 #include <prio-sched-watch.h>
 #include "frozen-fixture.h"
@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <glib-unix.h>
 
-/* Logs its letter, and what is left of the time. */
+/* Logs its letter, and the remaining time. */
 static void
 idle_step (PrioIdleDeadline *deadline, gpointer data)
 {
@@ -37,7 +37,7 @@ step_request (Step *step)
   request (step->f, 0, (char) (step->letter + 1), NULL, NULL);
 }
 
-/* 6: no more than 50 ms; and the deadline says that no timeout was over. */
+/* 6: at most 50 ms; and the deadline says that no timeout had passed. */
 static void
 test_cap (Fixture *f, gconstpointer data)
 {
@@ -60,13 +60,13 @@ tick (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* 5.1: until the next timer, whoever has set it. */
+/* 5.1: until the next timer, of any code. */
 static void
 test_timers (Fixture *f, gconstpointer data)
 {
   GSource *source = g_timeout_source_new (40);
 
-  /* Its time does not stand still. */
+  /* This source's time is not frozen. */
   g_source_set_callback (source, tick, NULL, NULL);
   g_source_attach (source, f->context);
   last_remaining = 0;
@@ -106,7 +106,8 @@ test_last_deadline (Fixture *f, gconstpointer data)
   assert_ran (f, "b50");
 }
 
-/* 7 to 10: all that are pending then, in their order; what is requested in a period waits for the next. */
+/* 7 to 10: all callbacks that are pending then, in their order; callbacks that are requested in a period wait for the
+ * next one. */
 static void
 test_lists (Fixture *f, gconstpointer data)
 {
@@ -124,7 +125,7 @@ step_post (Step *step)
   post_letter (step->f, BACKGROUND, '!');
 }
 
-/* Invoke, 1 and 4: other work ends the period, or comes in between, and those that are left are called later. */
+/* Invoke, 1 and 4: other work ends the period, or comes between, and the remaining callbacks are called later. */
 static void
 test_more_urgent (Fixture *f, gconstpointer data)
 {
@@ -137,7 +138,7 @@ test_more_urgent (Fixture *f, gconstpointer data)
   g_assert_true (g_str_has_prefix (f->log->str, "0a50!b"));
 }
 
-/* Invoke, 2 and 3: none is called after the deadline; those that are left are the first of the next period. */
+/* Invoke, 2 and 3: no callback is called after the deadline; the remaining ones are the first of the next period. */
 static void
 test_deadline_has_passed (Fixture *f, gconstpointer data)
 {
@@ -149,7 +150,8 @@ test_deadline_has_passed (Fixture *f, gconstpointer data)
   assert_ran (f, "d50");
 }
 
-/* Invoke, 3.2: one whose timeout is over says so, and is called without an idle period; until then the timeout is a timer too. */
+/* Invoke, 3.2: a callback whose timeout has passed is called without an idle period, and its deadline says so; until then the
+ * timeout counts as a timer, too. */
 static void
 test_timeout (Fixture *f, gconstpointer data)
 {
@@ -163,7 +165,7 @@ test_timeout (Fixture *f, gconstpointer data)
   assert_ran (f, "");
 }
 
-/* The lists are a window's: another scheduler of the context has its own, and the period is the context's. */
+/* Each scheduler of a context has its own lists, like a window; the period belongs to the context. */
 static void
 test_two_schedulers (Fixture *f, gconstpointer data)
 {
@@ -254,7 +256,7 @@ step_write (Step *step)
   g_assert_cmpint (write (pipe_fds[1], "!", 1), ==, 1);
 }
 
-/* What is left of a period before something comes, right after, and a millisecond later. */
+/* Asks for the remaining time before an event, right after it, and a millisecond later. */
 static void
 ask_before_and_after (PrioIdleDeadline *deadline, gpointer data)
 {
@@ -268,7 +270,7 @@ ask_before_and_after (PrioIdleDeadline *deadline, gpointer data)
                           prio_idle_deadline_get_time_remaining (deadline));
 }
 
-/* What comes during the callback shortens the period, and the next one need not wait for the end that it had at first. */
+/* An event during the callback shortens the period, and the next period need not wait for the original end. */
 static void
 check_falls (Fixture *f, void (*then) (Step *step), const char *expected, const char *next)
 {
@@ -311,7 +313,7 @@ ignore (const char *name, gint priority, double duration, gpointer data)
 {
 }
 
-/* Whoever watches for long tasks looks for new sources, too, and that does not end the period. */
+/* A watch for long tasks looks for new sources, too, and does not end the period. */
 static void
 test_watched (Fixture *f, gconstpointer data)
 {

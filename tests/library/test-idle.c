@@ -66,7 +66,7 @@ request_again (Step *step)
   request (step->f, 0, step->letter + 1, NULL, NULL);
 }
 
-/* What is requested in a period waits for the next, which is after its deadline. */
+/* A callback that is requested in a period waits for the next period, which is after its deadline. */
 static void
 test_requested_in_a_period (Fixture *f, gconstpointer data)
 {
@@ -94,7 +94,7 @@ test_one_callback_per_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a!b");
 }
 
-/* A machine that stops for so long that nothing is left of the time proves nothing. */
+/* A machine that stops so long that no time remains proves nothing. */
 static void
 test_ends_at_the_next_delay (Fixture *f, gconstpointer data)
 {
@@ -132,7 +132,7 @@ keep_busy (gpointer data)
   return f->log->len == 0;
 }
 
-/* Never idle: the timeout has it called all the same. */
+/* Without an idle period, the timeout calls it. */
 static void
 test_timeout (Fixture *f, gconstpointer data)
 {
@@ -180,7 +180,7 @@ test_cancel (Fixture *f, gconstpointer data)
   prio_scheduler_cancel_idle_callback (f->scheduler, 0);
   g_assert_cmpuint (step_n_freed - freed, ==, 1);
 
-  /* One that has been taken into the running period. */
+  /* It is part of the running period already. */
   request (f, 0, 'a', cancel_data, GUINT_TO_POINTER (first + 2));
   later = request (f, 0, 'y', NULL, NULL);
   g_assert_cmpuint (later, ==, first + 2);
@@ -227,7 +227,7 @@ test_destroyed_context (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed - freed, ==, 100);
 }
 
-/* With nothing to do the context sleeps, after a callback as before. */
+/* With nothing to do the context sleeps, after a callback as before it. */
 static gint last_timeout;
 
 static gint
@@ -282,7 +282,7 @@ test_should_yield_for_a_delay (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ad");
 }
 
-/* A task that follows a signal is as urgent as that is by now. */
+/* The priority of a task that follows a signal is the signal's current one. */
 static void
 ask_while_priority_falls (Step *step)
 {
@@ -313,7 +313,8 @@ keep_deadline (PrioIdleDeadline *deadline, gpointer data)
   *kept = prio_idle_deadline_copy (deadline);
 }
 
-/* A callback's deadline goes when the callback returns.  A copy stays, and knows when the period is over. */
+/* The deadline of a callback is freed when the callback returns.  A copy lives on, and knows when the period is
+ * over. */
 static void
 test_copy_of_a_deadline (Fixture *f, gconstpointer data)
 {

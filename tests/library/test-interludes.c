@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-interludes.c: what bindings have called between two tasks, and what they note of the task that runs */
+/* test-interludes.c: callbacks of bindings between two tasks, and their notes about the running task */
 
 #include <prio-sched-bindings.h>
 #include "frozen-fixture.h"
@@ -8,7 +8,7 @@ typedef struct
 {
   Fixture *f;
   char letter;
-  guint left; /* how often it is called yet */
+  guint left; /* number of remaining calls */
   gboolean (*then) (gpointer interlude);
   gpointer data;
   guint n_freed;
@@ -24,7 +24,7 @@ run_interlude (gpointer data)
   g_string_append_c (self->f->log, self->letter);
   if (self->then != NULL)
     self->then (self);
-  /* One that it has run may have been the last. */
+  /* A job that it has run may have been the last. */
   if (self->left > 0)
     self->left--;
   return self->left > 0;
@@ -42,7 +42,7 @@ add_interlude (Interlude *self)
   prio_runner_add_interlude (self->f->context, run_interlude, self, freed);
 }
 
-/* It is called before the next task is chosen, as often as it wants to be, the last one first. */
+/* It is called before the next task is chosen, as often as it requests, the last one first. */
 static void
 test_order (Fixture *f, gconstpointer data)
 {
@@ -64,7 +64,7 @@ abort_first (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* What it aborts does not run. */
+/* A task that it aborts does not run. */
 static void
 test_abort (Fixture *f, gconstpointer data)
 {
@@ -96,7 +96,7 @@ iterate (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* It runs a main loop, in which it is removed: it goes when the outer call has ended. */
+/* It runs a main loop, in which it is removed: it is freed when the outer call has ended. */
 static void
 test_nested_loop (Fixture *f, gconstpointer data)
 {
@@ -115,7 +115,7 @@ test_nested_loop (Fixture *f, gconstpointer data)
   g_assert_cmpuint (one.n_freed, ==, 1);
 }
 
-/* It goes with the main context, also where that has never run. */
+/* It is removed with the main context, even if that has never run. */
 static void
 test_context_goes (Fixture *f, gconstpointer data)
 {
@@ -128,7 +128,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_assert_cmpuint (one.n_freed, ==, 1);
 }
 
-/* It goes with the last scheduler, though somebody has the main context yet. */
+/* It is removed with the last scheduler, even if the main context still has references. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
 {
@@ -175,7 +175,7 @@ note_and_take_back (Step *step)
   g_assert_false (prio_runner_get_runs_jobs ());
 }
 
-/* What is noted holds as long as the task runs. */
+/* A note is valid as long as the task runs. */
 static void
 test_runs_jobs (Fixture *f, gconstpointer data)
 {

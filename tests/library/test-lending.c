@@ -11,8 +11,8 @@ lending_set_up (Fixture *f, gconstpointer data)
   prio_scheduler_set_lends_priority (f->scheduler, TRUE);
 }
 
-/* A task that logs a letter and then waits for others, until it has waited for all.  Those in front of it in
- * @awaited are its own references. */
+/* A task that logs a letter and then waits for others in turn.  It owns the tasks in @awaited that it has not waited
+ * for. */
 typedef struct _Job Job;
 
 struct _Job
@@ -137,7 +137,7 @@ test_it_keeps_its_age (Fixture *f, gconstpointer data)
   high = post_job (f, &(PrioTaskOptions) { .priority = USER_VISIBLE }, 'h', low);
   prio_scheduler_set_time_slice (f->scheduler, 0);
   fixture_run (f);
-  /* It is lent only when the task that waits for it has begun. */
+  /* It is lent only when the task that waits for it has started. */
   g_assert_cmpstr (f->log->str, ==, "12hlH");
 }
 
@@ -189,7 +189,7 @@ test_chains (Fixture *f, gconstpointer data)
   g_clear_object (&a);
   g_clear_object (&b);
 
-  /* Whoever is lent to passes it on to what he comes to wait for, and to what he waits for already. */
+  /* A task passes a lent priority on to tasks that it waits for, now or later. */
   a = post_at (f, BACKGROUND, 'a', NULL);
   b = post_at (f, BACKGROUND, 'b', a);
   c = post_at (f, BACKGROUND, 'c', b);
@@ -267,7 +267,7 @@ test_the_lender_is_aborted (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "hvlH");
 }
 
-/* The entry of a lent task is boosted out of those of its group, and goes with them. */
+/* The entry of a borrower moves out of its group's entries, and is dropped with them. */
 static void
 test_the_borrower_is_aborted (Fixture *f, gconstpointer data)
 {
@@ -305,7 +305,7 @@ test_the_borrower_changes (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "mlM1");
 
-  /* And down again: what is lent stays. */
+  /* When the priority falls again, a lent one stays. */
   g_string_truncate (f->log, 0);
   g_clear_object (&low);
   g_clear_object (&middle);
@@ -365,7 +365,7 @@ test_cycles (Fixture *f, gconstpointer data)
     }
   for (guint i = 0; i < 3; i++)
     jobs[i]->awaited[0] = g_object_ref (ring[(i + 1) % 3]);
-  /* One of the ring waits for somebody else too. */
+  /* One task of the circle waits for another task, too. */
   jobs[2]->awaited[1] = g_object_ref (low);
 
   high = post_under (f, controller, 'h', ring[0]);
@@ -376,10 +376,10 @@ test_cycles (Fixture *f, gconstpointer data)
   prio_task_controller_abort (controller, NULL);
   post_letter (f, USER_VISIBLE, 'v');
   fixture_run (f);
-  /* The ring does not hold what it has been lent. */
+  /* The circle does not keep a lent priority. */
   g_assert_cmpstr (f->log->str, ==, "h123vl");
 
-  /* Somebody else ends it. */
+  /* A different task ends it. */
   g_clear_object (&jobs[0]->task);
   prio_task_return_boolean (ring[0], TRUE);
   fixture_run (f);
@@ -400,7 +400,7 @@ test_long_chain (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
   g_autoptr (PrioTask) first = NULL, last = NULL, high = NULL;
 
-  /* The first of the chain is of a scheduler that does not run yet. */
+  /* The first of the chain belongs to a scheduler that does not run yet. */
   g_autoptr (PrioScheduler) paused = prio_scheduler_new (f->context);
   Job *job = job_new (f, 'f');
 
@@ -459,7 +459,7 @@ yield_thrice (PrioTask *task, gpointer data)
   prio_scheduler_yield_async (job->f->scheduler, NULL, go_on, job);
 }
 
-/* What it is lent goes on to its continuations, and no further than its result. */
+/* A task's continuations keep its lent priority, until it has its result. */
 static void
 test_continuations (Fixture *f, gconstpointer data)
 {
@@ -491,7 +491,7 @@ yield_under_and_lower (Step *step)
   prio_task_controller_set_priority (controller, BACKGROUND, NULL);
 }
 
-/* A yield of a task under a signal has the priority of both, and keeps that of the task. */
+/* A continuation keeps the priority of its task when the priority of the yield's signal falls. */
 static void
 test_a_continuation_whose_signal_falls (Fixture *f, gconstpointer data)
 {
@@ -509,7 +509,7 @@ post_in_group (Step *step)
   g_object_unref (prio_task_group_post_task (step->data, NULL, step_run_task, step_new (step->f, 'l', NULL, NULL), step_free));
 }
 
-/* What a task posts in a group is not lent anything before it waits for that. */
+/* A task that is posted in a group is lent nothing until its poster waits for it. */
 static void
 test_a_post_in_a_group_is_no_wait (Fixture *f, gconstpointer data)
 {
@@ -561,7 +561,7 @@ test_the_context_goes (Fixture *f, gconstpointer data)
     g_main_context_iteration (f->context, TRUE);
   fixture_drop_context (f);
   g_assert_cmpint (prio_task_get_state (low), ==, PRIO_TASK_STATE_ABORTED);
-  /* Nobody calls awaited_ended () any more. */
+  /* The callback awaited_ended () will not be called. */
   deferred = g_steal_pointer (&job->task);
   prio_task_return_boolean (deferred, FALSE);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-lent-counts.c: how tasks are counted that have been lent a priority */
+/* test-lent-counts.c: the statistics of tasks that have been lent a priority */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"
 #include "statistics.h"
 
-/* Expects these numbers of @priority, and that none waits. */
+/* Expects these numbers of @priority, and no waiting task. */
 static void
 expect (Fixture *f, PrioTaskPriority priority, guint64 run, guint64 aborted)
 {
@@ -94,7 +94,7 @@ await_id (guint id, gpointer data)
     }
 }
 
-/* A runner's function asks for it as its next. */
+/* The function of a runner requests it as its next task. */
 static void
 test_lent_id (Fixture *f, gconstpointer data)
 {

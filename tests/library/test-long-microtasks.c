@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-long-microtasks.c: a task that holds the main loop by its microtasks */
+/* test-long-microtasks.c: a task whose microtasks hold the main loop */
 
 #include "prio-sched-watch.h"
 #include "prio-sched.h"
@@ -10,7 +10,7 @@
 
 static GString *told;
 
-/* The clock advances only here. */
+/* Advances the clock, which is frozen otherwise. */
 static void
 work (gint64 ms)
 {
@@ -60,7 +60,7 @@ take_in_microtask (gpointer ms)
   work (GPOINTER_TO_INT (ms));
 }
 
-/* Two microtasks, the second of which the first one queues. */
+/* Works in two microtasks; the first queues the second. */
 static void
 take_in_microtasks (gpointer data)
 {
@@ -80,7 +80,7 @@ step_with_microtasks (gpointer data)
   return --self->left > 0;
 }
 
-/* A step has its microtasks, those of the last one too, and however it was posted. */
+/* Microtasks count for the step that queued them, even for the last step, in whatever way it was posted. */
 static void
 test_microtasks (void)
 {
@@ -118,7 +118,7 @@ step_that_is_aborted (gpointer controller)
   return G_SOURCE_CONTINUE;
 }
 
-/* The step is over when its microtask aborts what would follow. */
+/* The step is over when its microtask aborts the next step. */
 static void
 test_microtask_aborts (void)
 {
@@ -130,7 +130,7 @@ test_microtask_aborts (void)
   assert_told ("aborted:1:60 ");
 }
 
-/* A microtask runs a nested main loop, which holds up nothing meanwhile. */
+/* A microtask runs a nested main loop, which is not reported. */
 static void
 run_nested (gpointer scheduler)
 {
@@ -165,7 +165,7 @@ take_in_task (PrioTask *task, gpointer scheduler)
   prio_scheduler_queue_microtask (scheduler, take_in_microtask, GINT_TO_POINTER (30), NULL);
 }
 
-/* What nobody has queued in a task is nobody's. */
+/* Microtasks that no task has queued count for no task. */
 static void
 test_others (void)
 {

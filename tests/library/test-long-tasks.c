@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-long-tasks.c: what holds a main loop for long, and by whose fault */
+/* test-long-tasks.c: reports of tasks and sources that hold a main loop for long */
 
 #include "prio-sched-bindings.h"
 #include "prio-sched-watch.h"
@@ -16,7 +16,7 @@
 static GString *told;
 static GPtrArray *took;
 
-/* The clock advances only here. */
+/* Advances the clock, which is frozen otherwise. */
 static void
 work (gint64 ms)
 {
@@ -85,7 +85,7 @@ post (PrioScheduler *scheduler, const char *name, PrioTaskPriority priority, gin
                             GINT_TO_POINTER (ms), NULL);
 }
 
-/* What takes as long as the threshold is told of, with its name and priority; what is shorter is not. */
+/* A task that takes as long as the threshold is reported, with its name and priority; a shorter one is not. */
 static void
 test_tasks (void)
 {
@@ -121,7 +121,7 @@ test_steps (void)
   assert_told ("step:2:80 ");
 }
 
-/* Each function has a threshold, and hears of tasks of any scheduler of the main context. */
+/* Each function has a threshold, and gets reports about all schedulers of the main context. */
 static void
 test_schedulers (void)
 {
@@ -165,7 +165,8 @@ slow_notify (gpointer data)
   work (55);
 }
 
-/* What is not a function of a task: idle callbacks, which have no priority; destroy notifies are the fault of nobody who is known. */
+/* Callbacks other than a task's function: idle callbacks, which have no priority; and destroy notifies, which are reported without a
+ * name. */
 static void
 test_others (void)
 {
@@ -221,7 +222,7 @@ run_the_loop (const char *name, gint priority, double duration, gpointer data)
   work (70);
 }
 
-/* A function that is slow, and runs a main loop, is not reported as what holds the main loop. */
+/* A slow function that runs a main loop is not itself reported. */
 static void
 test_slow_function (void)
 {
@@ -275,8 +276,8 @@ sleep_in_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Each of the other sources for itself, by GLib's name: new ones, those that were there before, one that ends itself, one that runs
- * the main loop, and one that has no callback. */
+/* Each of the other sources is reported separately, by GLib's name: new ones, earlier ones, one that ends itself, one that runs the
+ * main loop, and one without a callback. */
 static void
 test_sources (void)
 {
@@ -304,7 +305,7 @@ test_sources (void)
   assert_told ("bare:0:50 ");
 }
 
-/* Returns the beginning of the slice @name in @trace, µs.  It ends at @end. */
+/* Returns when the slice @name begins in @trace, µs; @end is when it ends. */
 static gint64
 begin_of_slice (const char *trace, const char *name, gint64 *end)
 {
@@ -342,7 +343,7 @@ test_trace (void)
   g_unlink (path);
 }
 
-/* A source that has no name of its own is told of by that of its callback. */
+/* A source without a name is reported by the name of its callback. */
 static void
 test_callbacks (void)
 {
@@ -372,7 +373,7 @@ take_and_note (gpointer data)
   return take (data);
 }
 
-/* Reports come in the order of time, and each as soon as what was long is over. */
+/* Reports come in the order of time, each as soon as the long task or source is over. */
 static void
 test_order (void)
 {
@@ -404,7 +405,7 @@ test_order (void)
   g_ptr_array_unref (took);
   g_string_truncate (told, 0);
 
-  /* What nobody knows is told of in time too, even if something long follows it. */
+  /* A slow callback without a name is reported in time too, even if another long one follows it. */
   work (90);
   add ("after it", take, GINT_TO_POINTER (60));
   run_all ();
@@ -417,7 +418,7 @@ never (gpointer data)
   g_assert_not_reached ();
 }
 
-/* What watches does not stand in the way of those who search for their sources, or change them. */
+/* A watch does not affect code that searches for its sources, or changes them. */
 static void
 test_sources_stay (void)
 {
@@ -457,7 +458,7 @@ iterate (const char *name, gint priority, double duration, gpointer data)
   run_all ();
 }
 
-/* A function that removes itself, and the one that would be called next. */
+/* A function that removes itself, and the function that would be called next. */
 typedef struct
 {
   PrioScheduler *scheduler;
@@ -531,7 +532,7 @@ count (gpointer data)
   ++*(gint *) data;
 }
 
-/* A runner is asked for the names of its tasks, right before they begin, only while somebody watches. */
+/* A runner is asked for the names of its tasks, right before they start, and only during a watch. */
 static void
 test_runner (void)
 {
@@ -572,7 +573,7 @@ note_freed (gpointer n_freed)
   g_atomic_int_inc ((gint *) n_freed);
 }
 
-/* A function has its data released once: when it is removed, or with its scheduler. */
+/* The data of a function is released once: when it is removed, or with its scheduler. */
 static void
 test_removal (void)
 {
@@ -653,8 +654,8 @@ work_while_replaced (gpointer scheduler)
   return G_SOURCE_REMOVE;
 }
 
-/* Another thread removes the only function and adds one while a source is dispatched, or a task runs: it ends for the new one too, and
- * what comes after it is not the fault of what may be gone. */
+/* Another thread removes the only function and adds a new one while a source is dispatched, or a task runs: it ends for the new
+ * function too, and later time is not attributed to it. */
 static void
 test_replaced (void)
 {
@@ -704,7 +705,7 @@ count_freed (gpointer data)
   ((Aborted *) data)->n_freed++;
 }
 
-/* Another thread aborts a task in a long step: it ends with that. */
+/* Another thread aborts a task during a long step: the report ends with the step. */
 static void
 test_aborted_elsewhere (void)
 {
@@ -720,7 +721,7 @@ test_aborted_elsewhere (void)
   g_assert_cmpuint (aborted.n_freed, ==, 1);
 }
 
-/* A context that ends while what was long is still to be told of. */
+/* A context ends before a long task is reported. */
 static void
 test_end (void)
 {
@@ -739,7 +740,7 @@ count_run (gpointer data)
   return ++*(guint *) data > 0;
 }
 
-/* A program that iterates its main context between other work of its own has its sources dispatched as if nobody watched. */
+/* If a program iterates its main context between other work, a watch does not change how its sources are dispatched. */
 static void
 test_reports_take_no_iteration (void)
 {
@@ -762,7 +763,7 @@ work_long (const char *name, gint priority, double duration, gpointer data)
   work (60);
 }
 
-/* The time that a function for long tasks takes is not reported: it would hear of itself for ever. */
+/* The time of a function for long tasks is not reported: it would report itself for ever. */
 static void
 test_slow_func (void)
 {

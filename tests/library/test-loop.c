@@ -15,7 +15,7 @@ attach (Fixture *f, gint priority, char letter)
   g_source_unref (source);
 }
 
-/* The order of work that PrioScheduler's documentation promises. */
+/* The order of sources in PrioScheduler's documentation. */
 static void
 test_lanes_among_other_sources (Fixture *f, gconstpointer data)
 {
@@ -28,7 +28,7 @@ test_lanes_among_other_sources (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "h2di0");
 }
 
-/* Background tasks run when nothing else is ready, in the first round and when the loop has its sources already. */
+/* Background tasks run when no other source is ready, in the first iteration and in later ones. */
 static void
 test_background_after_sources_of_low_priority (Fixture *f, gconstpointer data)
 {
@@ -55,8 +55,7 @@ spin (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* A flood longer than a slice, at each priority: a source of the lowest priority
- * has its turn before the flood is over. */
+/* During a flood longer than a slice, at each priority, a source of the lowest priority has its turn. */
 static void
 test_a_flood_lets_every_source_have_its_turn (Fixture *f, gconstpointer data)
 {
@@ -71,8 +70,8 @@ test_a_flood_lets_every_source_have_its_turn (Fixture *f, gconstpointer data)
     }
 }
 
-/* Sources of the default priority that are always ready hold urgent tasks up for an
- * iteration at most, and background ones as long as they like. */
+/* Sources of the default priority that are always ready delay urgent tasks by an iteration at most, and background
+ * tasks indefinitely. */
 static gboolean flood_on;
 
 static gboolean
@@ -103,7 +102,7 @@ test_a_flood_of_others_does_not_hold_up_urgent_tasks (Fixture *f, gconstpointer 
   g_assert_true (g_str_has_suffix (f->log->str, "f0"));
 }
 
-/* A batch, in which no time passes, is one iteration; a slice of 0 is a task per iteration. */
+/* A batch, in which no time passes, is one iteration; with a slice of 0, each task is an iteration. */
 static void
 test_time_slices (Fixture *f, gconstpointer data)
 {
@@ -167,7 +166,7 @@ test_should_yield (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acbd");
 }
 
-/* How the context would poll, with nothing ready. */
+/* Records how the context would poll, with nothing ready. */
 static gint last_timeout;
 static guint n_polls;
 
@@ -209,8 +208,8 @@ count_polls (GPollFD *fds, guint n_fds, gint timeout)
   return pass_instead_of_sleeping (fds, n_fds, timeout);
 }
 
-/* An hour with nothing queued, after a burst that left memory to be given back:
- * the context polls for the timer that ends them, and for nothing else. */
+/* For an hour with nothing queued, after a burst that left memory to be freed, the context polls only for the timer
+ * that ends them. */
 static void
 test_no_wakeups_when_idle (Fixture *f, gconstpointer data)
 {
@@ -251,7 +250,7 @@ prepare_and_post (GSource *source, gint *timeout)
   return FALSE;
 }
 
-/* From another source's prepare, after ours: the context must not sleep. */
+/* After a post from another source's prepare, called after the library's, the context must not sleep. */
 static void
 test_posting_from_a_prepare (Fixture *f, gconstpointer data)
 {
@@ -295,7 +294,7 @@ count_gone (gpointer data)
   n_reactions_gone++;
 }
 
-/* A context that is destroyed releases everything, once. */
+/* A destroyed context releases all its objects, once. */
 static void
 test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
 {
@@ -322,7 +321,7 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
                                    step_run_task, step_new (f, 'x', NULL, NULL), step_free);
   prio_task_then (task, never_called, NULL, count_gone);
 
-  /* One that has its result, though nobody has been told. */
+  /* A task that has its result, which has not been reported. */
   settled = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, step_run_task,
                                       NULL, NULL);
   prio_task_then (settled, never_called, NULL, count_gone);
@@ -338,7 +337,7 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
   g_assert_error (prio_task_get_error (task), PRIO_ERROR, PRIO_ERROR_CLOSED);
   g_assert_cmpstr (f->log->str, ==, "");
 
-  /* Whoever is left may still be used. */
+  /* The remaining objects may still be used. */
   prio_task_cancel (task);
   prio_task_then (task, never_called, NULL, count_gone);
   g_assert_cmpuint (n_reactions_gone, ==, 3);
@@ -387,8 +386,7 @@ test_task_that_quits_the_loop (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* Nobody uses the record any more: its sources leave the context, and a new
- * scheduler finds a new one. */
+/* The record without users is freed: its sources leave the context, and a new scheduler makes a new record. */
 static void
 test_record_goes_with_the_last_scheduler (Fixture *f, gconstpointer data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-mailbox.c: what other threads send
+/* test-mailbox.c: posts and changes from other threads
  *
- * Links the library's own objects, to see what the mailbox keeps.
+ * Links the library's own objects, to see the memory that the mailbox keeps.
  */
 
 #include "config.h"
@@ -30,7 +30,7 @@ post_many (gpointer scheduler)
   return NULL;
 }
 
-/* A burst takes much memory, and leaves little of it. */
+/* A burst takes much memory, and most of it is freed. */
 static void
 test_burst (Fixture *f, gconstpointer data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-meetings.c: random work, from several threads, with the same few objects
  *
- * In each round three threads, two of which run a context of their own, perform random operations on
+ * In each round three threads, two of which each run a context, perform random operations on
  * a controller, signals of every kind that depend on it, and tasks of both contexts: from outside,
  * and from tasks, destroy notifies and handlers.  Then all references are dropped, and the round
  * checks that every destroy notify has been called once, that every signal has been emitted as it
@@ -18,16 +18,16 @@
 
 enum { N_THREADS = 3, N_CONTEXTS = 2, N_SIGNALS = 5, N_TASKS = 4, N_OPERATIONS = 12, MAX_DEPTH = 3 };
 
-/* What the library has never to wait for in a round. */
+/* Longer than the library may wait for in a round. */
 #define PATIENCE (20 * G_TIME_SPAN_SECOND)
 
-/* A signal with a handler, from its making to its end. */
+/* A signal with a handler, from its creation to its end. */
 typedef struct
 {
   gint said, finalized; /* atomic */
 } Listener;
 
-/* What the threads share, in slots but for what is atomic. */
+/* The objects that the threads share, in slots unless they are atomic. */
 static struct
 {
   PrioTaskController *controller;
@@ -39,9 +39,9 @@ static struct
   GMainContext *contexts[N_CONTEXTS];
   Listener listeners[N_SIGNALS];
   gint n_made, n_freed, n_contexts_freed, aborted, over; /* atomic */
-  gboolean drop; /* the second context goes with what is in it */
+  gboolean drop; /* whether the second context is destroyed with its work */
   guint theme;
-  GSList *dropped; /* on an old GLib */
+  GSList *dropped; /* used with an old GLib */
 } shared;
 
 pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -75,7 +75,7 @@ act_inside (void)
   depth--;
 }
 
-/* The data of what is posted. */
+/* Makes the data of posted work. */
 static gint *
 payload_new (void)
 {
@@ -203,7 +203,7 @@ abort_all (gboolean by_hand)
     prio_task_controller_abort (controller, NULL);
 }
 
-/* Any thread may change it; only a change in the middle of another one on the same thread is rejected. */
+/* Changes a priority on any thread; only a change within another change on the same thread is rejected. */
 static void
 change_priority (void)
 {
@@ -218,8 +218,8 @@ change_priority (void)
   g_assert_true (changed || changing > 0);
 }
 
-/* Up to 2.78, g_object_unref () of the last reference is not safe from g_weak_ref_get () in
- * another thread if dispose () keeps the object: there it comes when the threads are through. */
+/* Drops a reference.  Up to 2.78, g_object_unref () of the last reference is not safe from g_weak_ref_get () in another
+ * thread if dispose () keeps the object: then it is dropped after the threads have ended. */
 static void
 let_go_of (gpointer object)
 {
@@ -252,7 +252,7 @@ pause_or_resume (void)
     prio_scheduler_resume (scheduler);
 }
 
-/* A state is current where its context is run, and nowhere else. */
+/* Enters a state, which is current only where its context runs. */
 static void
 in_state (gpointer data G_GNUC_UNUSED)
 {
@@ -302,7 +302,7 @@ return_one (void)
   return_result (dice (N_TASKS));
 }
 
-/* Half of what is done in a round is one of two things that meet. */
+/* Pairs of operations; half of the operations of a round are one pair. */
 static void (*const themes[][2]) (void) = {
   { change_priority, change_priority }, { abort_by_controller, drop }, { abort_by_controller, return_one },
   { abort_by_hand, cancel }, { drop, drop }, { post, pause_or_resume }, { use_state, post },
@@ -353,7 +353,7 @@ share_signal (guint i, gpointer signal)
   shared.signals[i] = signal;
 }
 
-/* The signals but one are made in the first context, one in the second. */
+/* Makes the signals, all but one in the first context, one in the second. */
 static void
 set_up_thread (guint number)
 {
@@ -369,7 +369,7 @@ set_up_thread (guint number)
     g_main_context_push_thread_default (shared.contexts[number]);
   if (number == 0)
     {
-      /* The library knows it now: it is GLib, which ThreadSanitizer does not see, that tells. */
+      /* The library now has data for it: ThreadSanitizer does not see GLib pass it on. */
       plain = g_cancellable_new ();
       g_object_unref (prio_task_signal_new_any (&plain, 1, BACKGROUND));
       share_signal (0, prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source)));
@@ -384,7 +384,7 @@ set_up_thread (guint number)
     }
 }
 
-/* Gives up what the thread has of its context. */
+/* Drops the thread's references to its context. */
 static void
 leave_context (guint number)
 {
@@ -413,15 +413,15 @@ meet (guint number)
     leave_context (number);
 }
 
-/* Whether the signal has to say `cancelled` in this round, if it is aborted: in its own
- * context, which has not gone. */
+/* Returns whether the signal has to emit `cancelled` in this round if it is aborted: in its own context, which still
+ * exists. */
 static gboolean
 has_to_say (guint i)
 {
   return !without ("said") && (i < 2 || (i == 2 && !shared.drop && !without ("contexts")));
 }
 
-/* Whether what the context was to do has been done. */
+/* Returns whether the context has done all its work. */
 static gboolean
 is_through (guint number)
 {
@@ -434,7 +434,7 @@ is_through (guint number)
   return said && (shared.drop || g_atomic_int_get (&shared.n_freed) == g_atomic_int_get (&shared.n_made));
 }
 
-/* A defect that leaves something undone ends in check_round (). */
+/* Runs the context until its work is done; if a defect leaves work undone, check_round () fails. */
 static void
 finish_context (guint number)
 {
@@ -493,7 +493,7 @@ run_round (guint number)
 static void
 check_round (void)
 {
-  /* What is left of a context that has gone comes to the default one. */
+  /* Emissions of a destroyed context come in the default one. */
   while (g_main_context_iteration (NULL, FALSE))
     ;
   g_assert_cmpint (shared.n_freed, ==, shared.n_made);
@@ -536,8 +536,7 @@ begin_round (gboolean last)
   shared.controller = last ? NULL : prio_task_controller_new (BACKGROUND + dice (3));
 }
 
-/* What GLib makes when it is first needed: made before there are threads, ThreadSanitizer
- * has nothing to say against it. */
+/* Makes objects that GLib makes on demand: before there are threads, so that ThreadSanitizer does not complain. */
 static void
 prepare_glib (void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-misuse.c: wrong arguments and calls
  *
- * Each logs a critical and has no other effect; correct work continues.  Also what no other test
- * covers: properties, and objects that g_object_new () makes.
+ * Each logs a critical and has no other effect; correct work continues.  The program also tests properties, and objects
+ * that g_object_new () makes.
  */
 
 #include <prio-sched-bindings.h>
@@ -10,7 +10,7 @@
 
 #define assert_critical(expression) assert_told ("*assertion*failed*", expression)
 
-/* @expression is rejected for each `bad` that is not an object of the right type. */
+/* Expects that @expression is rejected for each `bad` that is not an object of the right type. */
 #define assert_critical_for_bad(expression)                                             \
   G_STMT_START                                                                          \
   {                                                                                     \
@@ -60,7 +60,7 @@ runner_function (guint id, gpointer data)
 #define OPTIONS(...) &(PrioTaskOptions) { __VA_ARGS__ }
 #define YIELD_OPTIONS(...) &(PrioYieldOptions) { __VA_ARGS__ }
 
-/* As assert_critical_for_bad (), where it is told in words. */
+/* Expects the same as assert_critical_for_bad (), and a sentence as the message. */
 #define assert_told_not(type, function, expression)                        \
   G_STMT_START                                                             \
   {                                                                        \
@@ -75,7 +75,7 @@ runner_function (guint id, gpointer data)
 #define assert_told_for_bad(function, expression) assert_told_not ("PrioScheduler", function, expression)
 #define assert_told_for_bad_task(function, expression) assert_told_not ("PrioTask", function, expression)
 
-/* Priorities of GLib's are none of ours, though G_PRIORITY_DEFAULT is 0, and the message says so. */
+/* GLib's priorities are rejected, though G_PRIORITY_DEFAULT is 0, and the message says so. */
 static void
 test_glib_priorities (Fixture *f, gconstpointer data)
 {
@@ -92,7 +92,7 @@ test_glib_priorities (Fixture *f, gconstpointer data)
   fixture_run (f);
 }
 
-/* Each misuse is told in one sentence that names the function, the value and the task. */
+/* Each misuse logs one sentence that names the function, the value and the task. */
 static void
 test_posting (Fixture *f, gconstpointer data)
 {
@@ -240,7 +240,7 @@ test_task (Fixture *f, gconstpointer data)
   assert_told_for_bad_task ("prio_task_cancel", prio_task_cancel (bad));
   assert_told_for_bad_task ("prio_task_then", prio_task_then (bad, callback, NULL, NULL));
 
-  /* Whoever returns something has to be running, and does it once. */
+  /* Only a running function may return a result, and only once. */
   assert_told_for_bad_task ("prio_task_defer", prio_task_defer (bad));
   assert_told ("*prio_task_defer*unnamed*not running*", prio_task_defer (pending));
   assert_told_for_bad_task ("prio_task_return_pointer", prio_task_return_pointer (bad, NULL, NULL));
@@ -374,7 +374,7 @@ end_id (Step *step)
   assert_critical (prio_runner_next ());
 }
 
-/* Among tasks, but no runner's. */
+/* Inside a task that is not a runner's. */
 static void
 test_runner_in_a_task (Fixture *f, gconstpointer data)
 {
@@ -383,7 +383,7 @@ test_runner_in_a_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* Tasks are posted, and not made otherwise. */
+/* A task can be made only by a post. */
 static void
 test_task_of_nobody (void)
 {
@@ -428,7 +428,7 @@ test_properties (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_signal_get_priority (signal), ==, USER_BLOCKING);
 }
 
-/* A deadline can be kept, and tells the same. */
+/* A copy of a deadline returns the same values. */
 static void
 test_kept_deadline (Fixture *f, gconstpointer data)
 {

@@ -9,7 +9,7 @@ log_reason (PrioTaskSignal *signal, GParamSpec *pspec, gpointer data)
   Fixture *f = data;
   g_autoptr (GError) reason = prio_task_signal_dup_reason (signal);
 
-  /* Not under a lock of GLib's: this takes it. */
+  /* No lock of GLib is held: this call takes it. */
   g_cancellable_disconnect (G_CANCELLABLE (signal), g_cancellable_connect (G_CANCELLABLE (signal), G_CALLBACK (g_object_ref), NULL, NULL));
   g_object_unref (signal);
   g_string_append_printf (f->log, "r%d", reason->code);
@@ -28,7 +28,7 @@ listen (Fixture *f, gpointer signal)
   g_signal_connect (signal, "notify::reason", G_CALLBACK (log_reason), f);
 }
 
-/* `aborted` is notified with the reason, and where that is. */
+/* Logs `aborted` with the reason, and where it is notified. */
 static void
 log_aborted (PrioTaskSignal *signal, GParamSpec *pspec, gpointer data)
 {
@@ -68,7 +68,7 @@ dependent_of (PrioTaskController *controller)
   return prio_task_signal_new_any (&source, 1, USER_VISIBLE);
 }
 
-/* A dependent is kept for this handler too. */
+/* A dependent is kept for this handler, too. */
 static void
 test_dependent (Fixture *f, gconstpointer data)
 {
@@ -98,7 +98,7 @@ test_timeout (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "c" TIMED_OUT);
 }
 
-/* Not within the call, in which GLib may hold a lock. */
+/* After g_cancellable_cancel () the notify comes later, because GLib may hold a lock during the call. */
 static void
 test_by_hand (Fixture *f, gconstpointer data)
 {
@@ -126,7 +126,7 @@ test_dependent_by_hand (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "c" CANCELLED);
 }
 
-/* The context in which it was to be said goes before. */
+/* The context for the emission is destroyed before. */
 static void
 test_by_hand_without_a_context (void)
 {
@@ -149,7 +149,8 @@ test_by_hand_without_a_context (void)
 #define expect_reset() \
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "A PrioTaskSignal has been reset*aborted for good*")
 
-/* To reset a PrioTaskSignal is told of, and undone: when it is asked, used, aborted or posted with. */
+/* The reset of a PrioTaskSignal logs a critical, and is undone when the signal is queried, used, aborted or posted
+ * with. */
 static void
 meet (Fixture *f, guint how, PrioTaskController *controller)
 {
@@ -207,7 +208,7 @@ test_reset (Fixture *f, gconstpointer data)
           meet (f, how, controller);
         }
       fixture_run (f);
-      /* The reason is notified once, and is that of the first abort. */
+      /* The reason is notified once, and is the first abort's. */
       g_assert_cmpstr (f->log->str, ==, "c" BUSY "cc");
     }
 }
@@ -235,7 +236,7 @@ test_aborted (Fixture *f, gconstpointer data)
   g_assert_null (kept);
 }
 
-/* By hand GLib may hold a lock: it is notified later, also if nobody listens to anything else. */
+/* With g_cancellable_cancel (), GLib may hold a lock: the notify comes later, even without other handlers. */
 static void
 test_aborted_by_hand (Fixture *f, gconstpointer data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-observer.c: what an observer of the loops is told */
+/* test-observer.c: the reports to an observer of the loops */
 
 #include "loop/prio-observer-private.h"
 
@@ -14,7 +14,7 @@
 
 static GString *told;
 
-/* One letter for the event, then the name, or the priority of a task that has none. */
+/* Records a letter for the event, then the name, or the priority of a task without a name. */
 static void
 note (char event, const PrioObserved *task)
 {
@@ -123,7 +123,7 @@ post_letter (gpointer letter)
   prio_scheduler_post (prio_scheduler_get_default (), PRIO_TASK_PRIORITY_USER_VISIBLE, write_letter, letter, NULL);
 }
 
-/* Runs until a task with a delay of 1 ms is due, and has a microtask post another. */
+/* Runs until a task with a delay of 1 ms is due, and queues a microtask that posts another. */
 static gboolean
 outlast_a_delay (gpointer left)
 {
@@ -137,7 +137,8 @@ outlast_a_delay (gpointer left)
 
 static PrioObserver silent;
 
-/* What becomes due while a task runs comes before what its microtasks post, whether anybody observes the loop or not. */
+/* A task that becomes due while a task runs comes before tasks that its microtasks post, with an observer and
+ * without. */
 static void
 test_same_order (void)
 {
@@ -204,7 +205,7 @@ test_kinds (void)
   prio_observer_remove (&observer);
 }
 
-/* Those that wait are told of in the order of their queues, and run in their order; what runs is not told of. */
+/* Waiting tasks are reported in the order of their queues, and run in their order; running tasks are not reported. */
 static void
 test_begin_and_end (void)
 {
@@ -221,7 +222,7 @@ test_begin_and_end (void)
   assert_told ("w:2 w:2 w:2 w:2 b:2 e:2 b:2 e:2 b:2 ");
 }
 
-/* A wait is not a task: nobody is told of it, whether what it waits for comes or it is aborted. */
+/* A wait is not a task: it is not reported, whether it ends or is aborted. */
 static void
 test_wait_for_group (void)
 {
@@ -237,7 +238,7 @@ test_wait_for_group (void)
   run_all ();
   assert_told ("q:member b:member e:member ");
 
-  /* Their records are used again, for tasks. */
+  /* Tasks use their records again. */
   for (guint i = 0; i < 3; i++)
     g_object_unref (prio_scheduler_post_task (scheduler, NULL, return_at_once, NULL, NULL));
   run_all ();
@@ -245,7 +246,7 @@ test_wait_for_group (void)
   prio_observer_remove (&observer);
 }
 
-/* Whether a task has posted it: 'Q', or otherwise 'q'. */
+/* Records whether a task has posted it: 'Q', or otherwise 'q'. */
 static void
 posted (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
@@ -261,7 +262,7 @@ post_another (gpointer scheduler)
   return G_SOURCE_REMOVE;
 }
 
-/* Once a task has ended, or has yielded and ended, it posts nothing. */
+/* Once a task has ended, or has yielded and ended, later posts are not its own. */
 static void
 test_posters (void)
 {
@@ -306,7 +307,7 @@ note_destroy (gpointer scheduler)
   g_string_append_c (told, 'd');
 }
 
-/* The destroy notify is called at the same moment with an observer as without. */
+/* The destroy notify is called at the same time with an observer and without. */
 static void
 test_destroy_notify (void)
 {
@@ -330,7 +331,7 @@ abort_in_task (PrioTask *task, gpointer controller)
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
 }
 
-/* A task that is aborted while it runs is rejected at once, with an observer as without. */
+/* A task that is aborted while it runs is rejected at once, with an observer and without. */
 static void
 test_abort_while_it_runs (void)
 {
@@ -358,7 +359,7 @@ yield_once (guint id, gpointer runner)
     prio_runner_yield (*(PrioRunner **) runner, 2);
 }
 
-/* The continuation of a runner's task goes before tasks that have waited longer, with an observer too. */
+/* The continuation of a runner's task runs before tasks that have waited longer, with an observer too. */
 static void
 test_yield_of_a_runner (void)
 {
@@ -388,13 +389,13 @@ await_task (PrioTask *task, gpointer awaited)
   prio_task_then (awaited, ended_at_last, g_object_ref (task), NULL);
 }
 
-/* A task that has been lent a priority when it is due is told of with its own. */
+/* A task that is due after it was lent a priority is reported with its own. */
 static void
 test_lent (void)
 {
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-  /* The other task waits by then, however slow the machine is. */
+  /* The other task waits by then; the slowness of this machine does not matter. */
   PrioTaskOptions late = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)), .delay = 200 };
   g_autoptr (PrioTask) low = NULL, high = NULL;
 
@@ -417,7 +418,7 @@ await_and_begin (PrioTask *task, gpointer awaited)
   prio_observer_add (&observer);
 }
 
-/* A task that was lent a priority before waits as others do. */
+/* A task that was lent a priority before waits like others. */
 static void
 test_lent_before (void)
 {
@@ -441,7 +442,7 @@ post_elsewhere (gpointer scheduler)
   return NULL;
 }
 
-/* What another thread has posted is queued when the loop hears of the new observer, which is told of it once. */
+/* A task from another thread is queued when the loop gets the new observer, which is notified of it once. */
 static void
 test_posted_elsewhere_before (void)
 {
@@ -457,7 +458,7 @@ test_posted_elsewhere_before (void)
   prio_observer_remove (&earlier);
 }
 
-/* A thread with a main context of its own, which posts a task of the priority that is a digit, or iterates, each time it is asked to, and says so then. */
+/* A thread with its own main context.  On each request it posts a task of the priority that is a digit, or iterates, and answers. */
 typedef struct
 {
   GThread *thread;
@@ -539,7 +540,8 @@ queued_while_it_comes (PrioObserver *self, PrioLoop *loop, const PrioObserved *t
 
 static PrioObserver observer_that_comes = { .queued = queued_while_it_comes };
 
-/* What another thread posts while an observer comes to the loops, of which that thread's has one already, is told of once. */
+/* A task that another thread posts while an observer is added to the loops, of which that thread's already has one, is
+ * reported once. */
 static void
 test_observed_already (void)
 {
@@ -572,7 +574,7 @@ test_observed_already (void)
     }
 }
 
-/* The same if the observer goes and comes again meanwhile. */
+/* It is also reported once if the observer is removed and added again meanwhile. */
 static void
 test_again (void)
 {
@@ -588,7 +590,7 @@ test_again (void)
   elsewhere_free (elsewhere);
 }
 
-/* A loop that begins while there are observers has them from the beginning. */
+/* A loop that is made while there are observers has them from the start. */
 static void
 test_new_loop (void)
 {
@@ -617,7 +619,7 @@ stop_trace (gpointer data)
   g_string_append_c (told, 's');
 }
 
-/* What another thread has aborted is released by the call that ends the trace. */
+/* Tasks that another thread has aborted are released by the call that ends the trace. */
 static gboolean
 stop_trace_after_abort (gpointer controller)
 {
@@ -663,7 +665,7 @@ test_trace_stopped_in_a_destroy_notify (void)
 
 static gint n_warnings; /* atomic */
 
-/* On the thread of the trace, where GLib's expected messages are not guarded. */
+/* Counts warnings, on the thread of the trace, where GLib's expected messages are not guarded. */
 static void
 count_warning (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
 {
@@ -671,7 +673,7 @@ count_warning (const char *domain, GLogLevelFlags level, const char *message, gp
   g_atomic_int_inc (&n_warnings);
 }
 
-/* A trace that cannot be written costs nothing any more, and another one may begin. */
+/* A trace that cannot be written ends without later cost, and another one can be started. */
 static void
 test_trace_ends_by_an_error (void)
 {
@@ -696,7 +698,7 @@ test_trace_ends_by_an_error (void)
 }
 
 #ifdef __linux__
-/* Threads of this process that write a trace. */
+/* Counts the threads of this process that write a trace. */
 static guint
 count_writers (void)
 {
@@ -715,7 +717,7 @@ count_writers (void)
   return n;
 }
 
-/* The thread of a trace ends with it.  Some that have just ended may still be listed. */
+/* The thread of a trace ends with it.  Threads that have just ended may still be listed. */
 static void
 test_traces_one_after_another (void)
 {
@@ -758,7 +760,7 @@ await_watch (gpointer data)
   g_string_append_c (told, 'w');
 }
 
-/* What the call that begins to watch releases, of any loop, may wait for a thread that begins to watch too. */
+/* A release during the start of a watch, in any loop, may wait for a thread that starts a watch, too. */
 static void
 test_watch_in_a_destroy_notify (void)
 {
@@ -767,7 +769,7 @@ test_watch_in_a_destroy_notify (void)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
   PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
 
-  /* From now on this thread runs that context, and releases what is left there. */
+  /* From now on this thread runs that context, and releases its remaining tasks. */
   g_main_context_iteration (context, FALSE);
   prio_scheduler_post_full (other, &options, once, NULL, await_watch);
   g_thread_join (g_thread_new ("another", abort_elsewhere, controller));

@@ -27,7 +27,7 @@ continue_twice (gpointer data)
   return step->letter < 'd' ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
-/* What each effective priority goes before and after: the table of §2.4. */
+/* The order of each effective priority: the table of §2.4. */
 static void
 test_continuations_between_priorities (Fixture *f, gconstpointer data)
 {
@@ -44,7 +44,7 @@ test_continuations_between_priorities (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "yabcx");
 }
 
-/* Another scheduler, static queues and a signal's, all by age. */
+/* Tasks of another scheduler, of static queues and of a signal's, all by age. */
 static void
 test_by_age_across_schedulers_and_queues (Fixture *f, gconstpointer data)
 {
@@ -67,8 +67,8 @@ test_by_age_across_schedulers_and_queues (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "abcdef");
 }
 
-/* A task that is posted while another runs is chosen before what waits, if it is
- * more urgent: the next is chosen afresh after every task. */
+/* A more urgent task that is posted while another runs is chosen before waiting ones: the choice is made anew after
+ * every task. */
 static void
 post_blocking (Step *step)
 {
@@ -86,7 +86,7 @@ test_fresh_choice_after_each_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ab!c");
 }
 
-/* A priority that is given beats the signal's, for good; the signal still aborts. */
+/* A given priority beats the signal's, for good; the signal still aborts. */
 static void
 test_given_priority_beats_signals (Fixture *f, gconstpointer data)
 {
@@ -143,8 +143,7 @@ test_signal_moves_within_a_batch (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acbd");
 }
 
-/* The same number of instructions for one task as for many would be too much to
- * ask; that the work does not grow with them shows in a hundred thousand changes. */
+/* The cost of a change does not grow with the number of tasks: a hundred thousand changes show it. */
 static void
 test_priority_change_does_not_depend_on_length (Fixture *f, gconstpointer data)
 {
@@ -163,7 +162,7 @@ test_priority_change_does_not_depend_on_length (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed - freed, ==, n_tasks);
 }
 
-/* A model of the queues, slow and plain, against the library. */
+/* A slow and plain model of the queues, compared with the library. */
 typedef struct
 {
   guint id, order, controller;
@@ -266,7 +265,7 @@ pause_and_post_elsewhere (Step *step)
   prio_scheduler_post (step->data, USER_VISIBLE, step_run, step_new (step->f, 'o', NULL, NULL), step_free);
 }
 
-/* A task that pauses its own scheduler, and has another go on. */
+/* A task pauses its own scheduler, and resumes another. */
 static void
 test_pause_by_a_task (Fixture *f, gconstpointer data)
 {

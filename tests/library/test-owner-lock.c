@@ -50,7 +50,7 @@ test_only_the_owner_enters (void)
   prio_owner_lock_clear (&lock);
 }
 
-/* The system gives a new thread what an ended one has left, such as its memory. */
+/* A new thread is a different one, though the system reuses an ended thread's memory. */
 static void
 test_a_new_thread_is_another_one (void)
 {
@@ -90,7 +90,7 @@ test_a_batch_needs_no_mutex (void)
   prio_owner_lock_clear (&lock);
 }
 
-/* Threads that enter all the time, and become the owner in turn as a GMainContext lets them. */
+/* Threads that enter all the time, and own the context in turn, as GMainContext allows. */
 typedef struct
 {
   PrioOwnerLock lock;

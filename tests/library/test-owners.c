@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-owners.c: threads that take turns in running a context, and post to it all the time
  *
- * With -m slow it goes on for longer.  A signal handler keeps one of the threads away now and then, at whatever instruction,
- * as the kernel does on a busy machine.
+ * With -m slow it runs longer.  A signal handler stops one of the threads now and then, at any instruction, as the kernel
+ * does on a busy machine.
  */
 
 #define _GNU_SOURCE
@@ -51,7 +51,7 @@ run_some (Owners *owners)
 }
 
 #ifdef KEEP_AWAY
-/* Not every libc has this name. */
+/* Some libcs do not have this name. */
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -101,7 +101,7 @@ post_plainly (gpointer data)
   return NULL;
 }
 
-/* An abort is inside for long. */
+/* An abort stays inside for long. */
 static gpointer
 post_and_abort (gpointer data)
 {
@@ -122,7 +122,7 @@ post_and_abort (gpointer data)
   return NULL;
 }
 
-/* Every destroy notify is called, once, and nothing is corrupt. */
+/* Every destroy notify is called once, and no data is corrupt. */
 static void
 test_take_turns (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-pending.c: how many tasks of a scheduler, or of a signal, wait */
+/* test-pending.c: the number of waiting tasks of a scheduler, or of a signal */
 
 #include <prio-sched-bindings.h>
 #include "hands.h"
@@ -62,7 +62,7 @@ wait_for (PrioTask *task, gpointer awaited)
   prio_task_then (awaited, has_waited, g_object_ref (task), NULL);
 }
 
-/* Those whose timeout has passed count too, and so do those that are boosted by a priority that is lent to them. */
+/* Tasks whose timeout has passed count too, and so do tasks that have been lent a priority. */
 static void
 test_boosted (Fixture *f, gconstpointer data)
 {
@@ -145,7 +145,7 @@ test_elsewhere (Fixture *f, gconstpointer data)
     }
 }
 
-/* What all who are asked say on a thread that does not run the context. */
+/* Asks for the numbers on a thread that does not run the context. */
 static gpointer
 ask_all_elsewhere (gpointer data)
 {
@@ -160,7 +160,7 @@ ask_all_elsewhere (gpointer data)
   return NULL;
 }
 
-/* What they say on one that does. */
+/* Asks for the numbers on a thread that runs the context. */
 static gpointer
 ask_all (gpointer data)
 {
@@ -177,8 +177,8 @@ ask_all (gpointer data)
   return NULL;
 }
 
-/* Where nobody runs the context its tasks are told by the thread that posts them, and the others do not become that by asking;
- * but one that acquires the context may ask. */
+/* While no thread runs the context, only the posting thread may ask, and others do not become owners by asking; but a thread
+ * that acquires the context may ask. */
 static void
 test_nobody_runs (void)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-places.c: when a task takes the place that has become free in a group, while other sources have their turn */
+/* test-places.c: a task of a group takes a free place while other sources have their turn */
 
 #include "frozen-time.h"
 #include "helpers.h"
 
 #define MS 1000
 
-/* A source that is always ready; in its first dispatch it gives the result that a task has deferred. */
+/* A source that is always ready; its first dispatch returns the result of a deferred task. */
 typedef struct
 {
   Fixture *f;
@@ -76,7 +76,7 @@ post_c_and_d (Fixture *f, Other *other)
   post_task (f, 'd', NULL, NULL);
 }
 
-/* Its one place is taken by 'a', and 'b' waits; then the task 'c' runs, after which others have their turn, and 'd' waits. */
+/* Runs a task 'c' after which other sources have their turn, while 'a' has the one place of a group, and 'b' and 'd' wait. */
 static void
 run_beside (Fixture *f, Other *other, gboolean is_older)
 {
@@ -101,7 +101,7 @@ test_place_in_the_turn_of_others (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acxbxxxxd");
 }
 
-/* It does not overtake what is older. */
+/* It does not overtake older tasks. */
 static void
 test_place_after_what_is_older (Fixture *f, gconstpointer data)
 {
@@ -109,7 +109,7 @@ test_place_after_what_is_older (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acxxxxxdb");
 }
 
-/* The turn is not a turn if it never ends: a frame that is due comes before the next task. */
+/* A turn that does not end is not a turn: a due frame comes before the next task. */
 static void
 test_place_in_a_long_turn (Fixture *f, gconstpointer data)
 {

@@ -11,10 +11,10 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* How many threads the pool may have, since it was last set; atomic. */
+/* The maximum number of threads of the pool, as last set; atomic. */
 static gint max_threads;
 
-/* This stands before GLib's. */
+/* Replaces GLib's function. */
 gboolean
 g_thread_pool_set_max_threads (GThreadPool *pool, gint n, GError **error)
 {
@@ -25,14 +25,14 @@ g_thread_pool_set_max_threads (GThreadPool *pool, gint n, GError **error)
   return set (pool, n, error);
 }
 
-/* What is done in other threads, and heard of in this one. */
+/* The work in other threads, checked on this thread. */
 typedef struct
 {
   Fixture *f;
-  pthread_mutex_t lock; /* of a kind that ThreadSanitizer sees */
+  pthread_mutex_t lock; /* a kind that ThreadSanitizer sees */
   pthread_cond_t changed;
   guint n_blocked, n_let_go; /* under the lock */
-  gboolean open;             /* under the lock: nothing is blocked any more */
+  gboolean open;             /* under the lock: whether blocked functions may end */
   GString *ran;              /* under the lock */
   guint n_run, n_done, n_destroyed, n_aborted, n_failed;
   gssize last;
@@ -51,7 +51,7 @@ pool_init (Pool *pool, Fixture *f)
   pthread_mutex_init (&pool->lock, NULL);
   pthread_cond_init (&pool->changed, NULL);
   pool->ran = g_string_new (NULL);
-  /* As a program does that runs its main loop: otherwise any thread may stand in for it. */
+  /* A program that runs its main loop owns the context; otherwise any thread may act as its owner. */
   g_assert_true (g_main_context_acquire (f->context));
 }
 
@@ -107,7 +107,7 @@ run_work (PrioTask *task, gpointer data)
   prio_task_return_int (task, work->letter);
 }
 
-/* Has a thread, until it is let go. */
+/* Blocks a thread, until the test lets it end. */
 static void
 block (PrioTask *task, gpointer data)
 {
@@ -149,7 +149,9 @@ run_until (Pool *pool, guint n_done)
   fixture_run (pool->f);
 }
 
-/* Blocks every thread of the pool.  Returns: how many there are */
+/* Blocks every thread of the pool.
+ *
+ * Returns: their number */
 static guint
 block_all (Pool *pool)
 {
@@ -164,7 +166,7 @@ block_all (Pool *pool)
   return n;
 }
 
-/* Lets the first of them go: it runs all that waits, in one thread. */
+/* Lets the first of them end: its thread runs all waiting tasks. */
 static void
 let_one_go (Pool *pool)
 {
@@ -195,7 +197,7 @@ test_result_comes_back (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* A thread that becomes free takes the most urgent task of that moment, and the oldest of those. */
+/* A free thread takes the most urgent task at that time, the oldest among equals. */
 static void
 test_order (Fixture *f, gconstpointer data)
 {
@@ -223,7 +225,7 @@ test_order (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* An abort ends a task that waits at once, and its function does not run. */
+/* An abort ends a waiting task at once, and its function does not run. */
 static void
 test_abort (Fixture *f, gconstpointer data)
 {
@@ -256,7 +258,7 @@ fail_if_cancelled (PrioTask *task, gpointer data)
   g_assert_true (prio_task_return_error_if_aborted (task));
 }
 
-/* Once a thread has it, the function finds out. */
+/* Once a thread has taken it, the function can ask for the abort. */
 static void
 test_abort_while_it_runs (Fixture *f, gconstpointer data)
 {
@@ -324,7 +326,7 @@ test_ways_to_end (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* Aborts and changes cross with threads that take tasks: each task ends once, and each notify is called once. */
+/* Aborts and changes are made while threads take tasks: each task ends once, and each notify is called once. */
 static void
 test_crossing (Fixture *f, gconstpointer data)
 {
@@ -348,7 +350,7 @@ test_crossing (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* A context of its own, in which tasks are queued for threads. */
+/* A separate context, in which tasks are queued for threads. */
 typedef struct
 {
   Pool *pool;
@@ -396,8 +398,8 @@ short_end (Short *short_lived)
   g_clear_pointer (&short_lived->context, g_main_context_unref);
 }
 
-/* What waits for a thread ends with its context, on the thread that destroys it, however long the threads are busy.  What has been
- * aborted before that leaves gaps between others. */
+/* Tasks that wait for a thread end with their context, on the thread that destroys it, even if all threads stay busy.  Earlier
+ * aborts leave gaps between them. */
 static void
 test_context_goes_while_tasks_wait (Fixture *f, gconstpointer data)
 {
@@ -436,7 +438,7 @@ block_short (PrioTask *task, gpointer data)
   prio_task_return_pointer (task, g_strdup ("late"), g_free);
 }
 
-/* A function that ends after its context: its result and its data are released by its thread. */
+/* A function ends after its context: its thread releases its result and data. */
 static void
 test_function_outlives_its_context (Fixture *f, gconstpointer data)
 {
@@ -460,7 +462,7 @@ test_function_outlives_its_context (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* Blocks until all threads have come here, and then waits for another function that it has run in a thread. */
+/* Blocks until all threads are here, and then waits for another function that it runs in a thread. */
 static void
 wait_for_another (PrioTask *task, gpointer data)
 {
@@ -485,7 +487,7 @@ wait_for_another (PrioTask *task, gpointer data)
   pthread_mutex_unlock (&pool->lock);
 }
 
-/* Functions that wait for functions, in every thread of the pool: these have threads of their own. */
+/* Functions wait for functions, in every thread of the pool: these get extra threads. */
 static void
 test_functions_that_wait_for_functions (Fixture *f, gconstpointer data)
 {
@@ -500,7 +502,7 @@ test_functions_that_wait_for_functions (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* Has a function run in a thread, which does not begin: it is aborted while it waits. */
+/* Runs a function in a thread, which does not start: it is aborted while it waits. */
 static void
 abort_another (PrioTask *task, gpointer data)
 {
@@ -516,7 +518,7 @@ abort_another (PrioTask *task, gpointer data)
   g_assert_cmpint (g_atomic_int_get (&max_threads), ==, n);
 }
 
-/* The thread that it would have had is not there for others. */
+/* The extra thread is not used for other tasks. */
 static void
 test_abort_within_a_function (Fixture *f, gconstpointer data)
 {
@@ -555,7 +557,7 @@ run_under (Pool *pool, gpointer signal, const char *name)
                                              run_work, work, work_free);
 }
 
-/* The task is returned, and the signal aborts it. */
+/* The task's signal can abort it. */
 static void
 test_under_a_signal (Fixture *f, gconstpointer data)
 {
@@ -581,7 +583,7 @@ test_under_a_signal (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* What is heard of a task whose function runs in a thread. */
+/* The record of a task whose function runs in a thread. */
 typedef struct
 {
   GString *log;
@@ -614,7 +616,7 @@ log_callback (GObject *source, GAsyncResult *result, gpointer data)
   g_string_append (((Told *) data)->log, "callback ");
 }
 
-/* A function that has returned before the main loop hears of its begin is not told to be running. */
+/* A function that has returned before the main loop processes its start is not reported as running. */
 static void
 test_state_is_notified_once_each (Fixture *f, gconstpointer data)
 {
@@ -624,7 +626,7 @@ test_state_is_notified_once_each (Fixture *f, gconstpointer data)
       g_autoptr (PrioTask) task = NULL;
       Pool pool;
 
-      /* It begins once somebody listens. */
+      /* It starts once a handler is connected. */
       pool_init (&pool, f);
       block_all (&pool);
       task = prio_scheduler_run_in_thread (f->scheduler, NULL, return_when_told, &told, NULL);
@@ -659,7 +661,7 @@ main (int argc, char **argv)
   add_test ("/pool/crossing", test_crossing);
   add_test ("/pool/context-goes-while-tasks-wait", test_context_goes_while_tasks_wait);
   add_test ("/pool/function-outlives-its-context", test_function_outlives_its_context);
-  /* Before there are threads that still end. */
+  /* First, before other tests leave threads that are still ending. */
   add_test ("/pool/abort-within-a-function", test_abort_within_a_function);
   add_test ("/pool/functions-that-wait-for-functions", test_functions_that_wait_for_functions);
   add_test ("/pool/bad-input", test_bad_input);

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* A source that reads what is in a pipe, and goes. */
+/* A source that reads from a pipe, and is removed. */
 typedef struct
 {
   GSource parent;
@@ -57,11 +57,11 @@ typedef struct
 {
   Fixture *f;
   int pipe[2];
-  gint priority; /* of what comes while the task runs */
+  gint priority; /* priority of the source that becomes ready while the task runs */
   gboolean told;
 } Probe;
 
-/* Enough for many looks at the sources: they are asked every millisecond. */
+/* Returns whether to yield within @span: enough for many looks at the sources, one every millisecond. */
 static gboolean
 is_told_within (Probe *probe, gint64 span)
 {
@@ -100,7 +100,7 @@ probe_tear_down (Probe *probe)
   close (probe->pipe[1]);
 }
 
-/* Input is noticed, and its source is dispatched and finalized as if nobody had asked. */
+/* Input is noticed, and its source is dispatched and finalized as without a probe. */
 static void
 test_input (Fixture *f, gconstpointer data)
 {
@@ -119,7 +119,7 @@ test_input (Fixture *f, gconstpointer data)
   probe_tear_down (&probe);
 }
 
-/* What goes after the task does not count. */
+/* Sources of lower priority than the task do not count. */
 static void
 test_input_of_less_priority (Fixture *f, gconstpointer data)
 {
@@ -137,7 +137,7 @@ test_input_of_less_priority (Fixture *f, gconstpointer data)
   probe_tear_down (&probe);
 }
 
-/* However many descriptors there are, and whichever is ready. */
+/* Any of many descriptors is noticed. */
 static void
 test_many_inputs (Fixture *f, gconstpointer data)
 {
@@ -161,7 +161,7 @@ test_many_inputs (Fixture *f, gconstpointer data)
     probe_tear_down (&probes[i]);
 }
 
-/* A source whose functions say that they have been called. */
+/* A source whose functions record that they were called. */
 static guint n_asked;
 
 static gboolean
@@ -190,7 +190,7 @@ ask_while_counting (Step *step)
   g_assert_cmpuint (n_asked, ==, n);
 }
 
-/* Nothing of anybody else's is called, and what GLib has found ready stays so. */
+/* A probe calls no functions of other sources, and sources that GLib has found ready stay so. */
 static void
 test_glib_is_left_as_it_was (Fixture *f, gconstpointer data)
 {
@@ -214,7 +214,7 @@ test_glib_is_left_as_it_was (Fixture *f, gconstpointer data)
   g_source_unref (ready);
 }
 
-/* That the context has been woken is not a reason to yield, before it has been asked or after. */
+/* A wakeup of the context is not a reason to yield, before the call or after it. */
 static void
 wake_then_ask (Step *step)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-react-calls.c: what the library for React has: levels, the frame rate, paints, wrapped callbacks, the first task
+/* test-react-calls.c: the library for React: levels, the frame rate, paints, wrapped callbacks, the first task
  *
  * Tests are named after the functions of that Scheduler.
  */
@@ -49,7 +49,7 @@ step_use_frame (Step *step)
   g_string_append_printf (step->f->log, "%u", ms);
 }
 
-/* yieldInterval: as long as that a task goes on. */
+/* yieldInterval: a task runs for that time. */
 static void
 test_yield_interval (Fixture *f, gconstpointer data)
 {
@@ -88,7 +88,7 @@ step_ask (Step *step)
   ask (step->f);
 }
 
-/* needsPaint: other sources have their turn before the next task, and it is reset by that. */
+/* needsPaint: other sources have their turn before the next task, which resets it. */
 static void
 test_request_paint (Fixture *f, gconstpointer data)
 {
@@ -160,7 +160,7 @@ step_call (Step *step)
   g_assert_true (prio_react_call_wrapped (step->data));
 }
 
-/* As often as it is called, wherever. */
+/* The function can be called often, and anywhere. */
 static void
 test_wrap_callback (Fixture *f, gconstpointer data)
 {
@@ -267,7 +267,7 @@ test_first_of_groups (Fixture *f, gconstpointer data)
 
     g_assert_cmpstr (prio_task_get_name (first), ==, "one");
   }
-  /* As long as there is no place in the group. */
+  /* While the group has no free place. */
   assert_ran (f, "gowngowno");
 }
 
@@ -289,7 +289,7 @@ test_first_elsewhere (Fixture *f, gconstpointer data)
   assert_ran (f, "a");
 }
 
-/* A task of @level, whose letter is capital in the log if its timeout had passed, and which tells its level. */
+/* Runs as a task of @level, and logs its level and its letter, which is a capital if its timeout had passed. */
 static void
 tell_level (PrioTask *task, gpointer data)
 {
@@ -393,7 +393,7 @@ step_other_levels (Step *step)
   prio_react_run_with_level (step->f->scheduler, PRIO_REACT_LEVEL_IMMEDIATE, yield_once, step);
 }
 
-/* That of a task that is late is its own; what follows a yield has the level that is closest to its priority. */
+/* An expired task keeps its own level; the continuation of a yield has the level that is closest to its priority. */
 static void
 test_run_with_level (Fixture *f, gconstpointer data)
 {
@@ -424,7 +424,7 @@ run_nested (PrioTask *task, gpointer data)
   level_once (step);
 }
 
-/* previousPriorityLevel: after it the level is what it was before.  What a nested main loop runs has its own. */
+/* previousPriorityLevel: afterwards the level is as before.  Callbacks of a nested main loop have their own. */
 static void
 test_flush_work (Fixture *f, gconstpointer data)
 {
@@ -447,7 +447,7 @@ level_elsewhere (gpointer data)
   return NULL;
 }
 
-/* On another thread nothing has a state. */
+/* On another thread there is no state. */
 static void
 step_in_thread (Step *step)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-react-continue.c: how a task ends that goes on with another function, as a callback of React's does, and how it is counted */
+/* test-react-continue.c: ends and statistics of tasks that continue with another function, as React's callbacks do */
 
 #include <prio-sched-react.h>
 #include "counted-fixture.h"
@@ -21,7 +21,7 @@ cancel_posted (Step *step)
   prio_task_cancel (posted);
 }
 
-/* Goes on with 'b', and has what is in its data done before that. */
+/* Continues with 'b', after the action in its data. */
 static void
 go_on (PrioTask *task, gpointer data)
 {
@@ -44,7 +44,7 @@ do_nothing (Step *step)
 {
 }
 
-/* The next function is called at once, or after what is more urgent. */
+/* The next function is called at once, or after more urgent tasks. */
 static void
 test_counts (Fixture *f, gconstpointer data)
 {
@@ -62,7 +62,7 @@ test_counts (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed, ==, 5);
 }
 
-/* While it waits, cancelled or aborted by its signal, it is what any other task is that waits. */
+/* While it waits it can be cancelled, or aborted by its signal, like any waiting task. */
 static void
 test_cancelled_while_it_waits (Fixture *f, gconstpointer data)
 {
@@ -117,7 +117,7 @@ go_on_until_aborted (PrioTask *task, gpointer data)
     post_step (step->f, USER_BLOCKING, 'x', step->then, NULL);
 }
 
-/* In one that it goes on with, at once or after what is more urgent. */
+/* It is cancelled in a later function, which was called at once or after more urgent tasks. */
 static void
 test_cancelled_in_another_function (Fixture *f, gconstpointer data)
 {
@@ -157,7 +157,7 @@ test_cancelled_elsewhere (Fixture *f, gconstpointer data)
   expect_counts (f, 1, 0, 1);
 }
 
-/* Goes on with 'c' in turn, and another thread ends it before this returns. */
+/* Continues with 'c', and another thread ends the task before this returns. */
 static void
 go_on_ended_elsewhere (PrioTask *task, gpointer data)
 {
@@ -184,7 +184,7 @@ post_to_be_ended (Fixture *f, GThreadFunc by)
                                          step_free);
 }
 
-/* The call arrives while the library queues the next function. */
+/* The cancel arrives while the library queues the next function. */
 static void
 test_cancelled_as_it_goes_on (Fixture *f, gconstpointer data)
 {
@@ -219,7 +219,7 @@ return_posted (Step *step)
   prio_task_return_int (posted, 7);
 }
 
-/* The result may come from elsewhere meanwhile, as it is deferred. */
+/* Other code may return the deferred result meanwhile. */
 static void
 test_given_its_result_while_it_waits (Fixture *f, gconstpointer data)
 {
@@ -256,7 +256,7 @@ drop_scheduler (PrioTask *task, gpointer data)
   go_on (task, data);
 }
 
-/* As what is queued does when the scheduler goes, it runs. */
+/* When the scheduler is dropped, it runs like other queued tasks. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
 {
@@ -273,7 +273,7 @@ defer_and_go_on (PrioTask *task, gpointer data)
   g_object_ref (task);
 }
 
-/* A task that has deferred its result, or has one, does not go on. */
+/* A task that has deferred its result, or has one, does not continue. */
 static void
 test_result_before (Fixture *f, gconstpointer data)
 {
@@ -309,7 +309,7 @@ go_on_with_level (PrioTask *task, gpointer data)
   prio_react_run_with_level (step->f->scheduler, PRIO_REACT_LEVEL_IDLE, go_on_within, step_new (step->f, 'b', NULL, NULL));
 }
 
-/* What the function calls may say it, with whatever level. */
+/* A function that the callback calls may make it continue, at any level. */
 static void
 test_within_another_level (Fixture *f, gconstpointer data)
 {
@@ -326,7 +326,7 @@ go_on_as_another (PrioTask *task, gpointer data)
                prio_react_continue_with (task, step_run_task, data, step_free));
 }
 
-/* A task goes on with one function at a time, in its function; and only one of this library does. */
+/* A task continues with one function at a time, set within its function; and it must be a task of this library. */
 static void
 test_misused (Fixture *f, gconstpointer data)
 {
@@ -367,8 +367,8 @@ log_source (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The data of the first function are there until the task has ended; other sources and what is more urgent come in between, new tasks
- * of the level do not. */
+/* The data of the first function live until the task has ended; other sources and more urgent tasks run in between, new tasks of the
+ * level do not. */
 static void
 test_goes_on_with_itself (Fixture *f, gconstpointer data)
 {
@@ -405,7 +405,7 @@ go_on_and_defer (PrioTask *task, gpointer data)
   prio_react_continue_with (task, defer_later, step_new (step->f, 'b', NULL, NULL), step_free);
 }
 
-/* One of the functions that it goes on with defers the result. */
+/* One of the continued functions defers the result. */
 static void
 test_defers (Fixture *f, gconstpointer data)
 {
@@ -428,7 +428,7 @@ run_nested (PrioTask *task, gpointer data)
   g_string_append_c (step->f->log, ')');
 }
 
-/* The next function waits until this one has returned, also where that runs a main loop. */
+/* The next function waits until this one has returned, even if it runs a main loop. */
 static void
 test_nested_loop (Fixture *f, gconstpointer data)
 {
@@ -438,7 +438,7 @@ test_nested_loop (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_FULFILLED);
 }
 
-/* What the function uses is there until it returns. */
+/* The data of the function live until it returns. */
 static void
 go_on_and_cancel_twice (PrioTask *task, gpointer data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-react-loop.c: how React's Scheduler goes round, one step after another, in a time that stands still
+/* test-react-loop.c: the steps of React's Scheduler, one after another, in frozen time
  *
- * What is delayed there is in `timerQueue`, what is queued in `taskQueue`; the host is the main loop.
+ * React keeps delayed tasks in `timerQueue`, and queued ones in `taskQueue`; the host is the main loop.
  */
 
 #include <prio-sched-bindings.h>
@@ -16,7 +16,7 @@ watch_poll (GPollFD *fds, guint n_fds, gint timeout)
   return g_poll (fds, n_fds, 0);
 }
 
-/* How long the main loop would sleep if nothing came, ms; -1 for ever. */
+/* Returns how long the main loop would sleep without events, ms; -1 for ever. */
 static gint
 sleeps (Fixture *f)
 {
@@ -40,7 +40,7 @@ post_task (Fixture *f, guint delay, char letter)
                                    step_new (f, letter, NULL, NULL), step_free);
 }
 
-/* However many there are, one message brings them all. */
+/* One message runs all of them. */
 static void
 test_request_host_callback (Fixture *f, gconstpointer data)
 {
@@ -67,7 +67,7 @@ step_take (Step *step)
   pass (GPOINTER_TO_INT (step->data));
 }
 
-/* hasMoreWork: the host has its turn, here after what has taken long, and then it goes on. */
+/* hasMoreWork: the host has its turn, here after a long task, and then the work continues. */
 static void
 test_has_more_work (Fixture *f, gconstpointer data)
 {
@@ -84,7 +84,7 @@ fail (PrioTask *task, gpointer data)
   prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_FAILED, "An error");
 }
 
-/* An error is that of its task, and the next one runs. */
+/* An error belongs to its task, and the next task runs. */
 static void
 test_error (Fixture *f, gconstpointer data)
 {
@@ -95,7 +95,7 @@ test_error (Fixture *f, gconstpointer data)
   g_assert_true (g_error_matches (prio_task_get_error (failed), G_IO_ERROR, G_IO_ERROR_FAILED));
 }
 
-/* isHostTimeoutScheduled: the earliest of those that are delayed says how long the host sleeps. */
+/* isHostTimeoutScheduled: the earliest delayed task determines how long the host sleeps. */
 static void
 test_request_host_timeout (Fixture *f, gconstpointer data)
 {
@@ -111,7 +111,7 @@ test_request_host_timeout (Fixture *f, gconstpointer data)
   g_assert_cmpint (sleeps (f), ==, 15);
   prio_task_cancel (early);
 
-  /* cancelHostTimeout: what is queued does not wait for it. */
+  /* cancelHostTimeout: queued tasks do not wait for it. */
   post_letter (f, USER_VISIBLE, 'a');
   assert_ran (f, "a");
   pass (15);
@@ -126,7 +126,7 @@ test_request_host_timeout (Fixture *f, gconstpointer data)
   g_assert_cmpint (sleeps (f), ==, -1);
 }
 
-/* Cancelled, fired, and remaining ones. */
+/* Cancelled, fired, and remaining timers. */
 static void
 test_advance_timers (Fixture *f, gconstpointer data)
 {
@@ -147,7 +147,7 @@ test_advance_timers (Fixture *f, gconstpointer data)
   assert_ran (f, "c");
 }
 
-/* In each round, also in the midst of others: a task that has taken long is followed by what has become due, if that is before. */
+/* After each task: a long task is followed by a task that has become due, if its place is earlier. */
 static void
 test_advance_timers_in_work_loop (Fixture *f, gconstpointer data)
 {
@@ -159,7 +159,7 @@ test_advance_timers_in_work_loop (Fixture *f, gconstpointer data)
   assert_ran (f, "aebcd");
 }
 
-/* What the timer brings takes its place among what is queued; if nothing is, the next timer is waited for. */
+/* A task from the timer takes its place among queued tasks; if there are none, the next timer is set. */
 static void
 test_handle_timeout (Fixture *f, gconstpointer data)
 {
@@ -177,7 +177,7 @@ test_handle_timeout (Fixture *f, gconstpointer data)
   assert_ran (f, "d");
 }
 
-/* callback === null: what is cancelled is skipped. */
+/* callback === null: cancelled tasks are skipped. */
 static void
 test_cancelled (Fixture *f, gconstpointer data)
 {
@@ -198,7 +198,7 @@ step_post (Step *step)
   g_string_append_c (step->f->log, '.');
 }
 
-/* peek (taskQueue) anew: what a task posts goes by its priority, and begins after that task (isPerformingWork). */
+/* peek (taskQueue) again: a task's posts are ordered by priority, and start after that task (isPerformingWork). */
 static void
 test_peek_anew (Fixture *f, gconstpointer data)
 {
@@ -217,7 +217,7 @@ step_should_yield (Step *step)
     }
 }
 
-/* From five milliseconds on. */
+/* After five milliseconds or more. */
 static void
 step_post_late (Step *step)
 {
@@ -230,7 +230,7 @@ step_post_late (Step *step)
   post_letter (step->f, USER_BLOCKING, 'b');
 }
 
-/* A task whose timeout passes while a batch is under way is the next of it, before what is posted since, whatever has run before. */
+/* A task whose timeout passes during a batch is the next of it, before later posts, whatever has run before. */
 static void
 test_late_in_a_batch (Fixture *f, gconstpointer data)
 {
@@ -245,7 +245,7 @@ test_late_in_a_batch (Fixture *f, gconstpointer data)
     }
 }
 
-/* A program that iterates its main context between other work asks there, too. */
+/* A program that iterates its main context between other work may ask there, too. */
 static void
 test_should_yield_between_iterations (Fixture *f, gconstpointer data)
 {
@@ -276,7 +276,7 @@ ask_elsewhere (gpointer scheduler)
   return GINT_TO_POINTER (prio_scheduler_should_yield (scheduler));
 }
 
-/* Only the thread that has iterated it last has work that could yield to it. */
+/* Only the thread that has iterated the context last can yield to it. */
 static void
 test_should_yield_elsewhere (Fixture *f, gconstpointer data)
 {
@@ -308,7 +308,7 @@ work_until_it_is_time (gpointer data)
   return *left > 0;
 }
 
-/* The whole of it: slices, the host in between, and what is more urgent before the rest. */
+/* The complete cycle: slices, the host's turns, and more urgent tasks first. */
 static void
 test_slices (Fixture *f, gconstpointer data)
 {
@@ -321,7 +321,7 @@ test_slices (Fixture *f, gconstpointer data)
   assert_ran (f, "aaahaaabc");
 }
 
-/* pauseExecution: nothing runs, and what is due meanwhile waits too; continueExecution: in its order. */
+/* pauseExecution: no task runs, and due tasks wait too; continueExecution: they run in their order. */
 static void
 test_pause_and_continue (Fixture *f, gconstpointer data)
 {
@@ -354,7 +354,7 @@ step_ask (Step *step)
   ask (step->f);
 }
 
-/* needsPaint: other sources have their turn before the next task, and then it is over. */
+/* needsPaint: other sources have their turn before the next task, which resets it. */
 static void
 test_end_slice (Fixture *f, gconstpointer data)
 {

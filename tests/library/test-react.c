@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-react.c: what React's Scheduler has: timeouts of tasks
+/* test-react.c: timeouts of tasks, as in React's Scheduler
  *
  * Tests are named after the functions of that Scheduler.
  */
@@ -7,7 +7,7 @@
 #include <prio-sched-bindings.h>
 #include "frozen-fixture.h"
 
-/* Posts a step, whose letter is capital in the log if it was told that its timeout had passed. */
+/* Posts a step that logs its letter, a capital if its timeout had passed. */
 static void
 tell (Step *step)
 {
@@ -44,7 +44,7 @@ post_timed_step (Fixture *f, PrioTaskPriority priority, gint timeout, char lette
                             step_new (f, letter, tell_then, then), step_free);
 }
 
-/* Without a timeout, order is strict however long it takes; with one, the time comes. */
+/* Without a timeout, the order of priorities is strict, however long a task waits; with one, it runs at last. */
 static void
 test_timeout (Fixture *f, gconstpointer data)
 {
@@ -95,7 +95,7 @@ test_order_of_expired (Fixture *f, gconstpointer data)
   assert_ran (f, "AYBCFGD");
 }
 
-/* The same over several schedulers of a context. */
+/* The order of expired tasks spans several schedulers of a context. */
 static void
 test_order_over_schedulers (Fixture *f, gconstpointer data)
 {
@@ -121,7 +121,7 @@ step_expire (Step *step)
   pass (100);
 }
 
-/* workLoop: what expires while tasks run goes next. */
+/* workLoop: a task that expires while tasks run is the next. */
 static void
 test_expires_in_work_loop (Fixture *f, gconstpointer data)
 {
@@ -147,7 +147,7 @@ step_often (gpointer data)
   return --*left > 0 ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
 }
 
-/* workLoop: a continuation keeps the time of its task, and is told anew. */
+/* workLoop: a continuation keeps the expiry of its task, and did_timeout is set anew. */
 static void
 test_continuation_keeps_expiry (Fixture *f, gconstpointer data)
 {
@@ -184,7 +184,7 @@ step_yield (Step *step)
   prio_scheduler_yield_async (step->f->scheduler, NULL, yielded, step->data);
 }
 
-/* A yield inherits the timeout, and what follows it is told anew. */
+/* A yield inherits the expiry, and did_timeout is set anew after it. */
 static void
 test_yield_keeps_expiry (Fixture *f, gconstpointer data)
 {
@@ -210,7 +210,7 @@ step_nested (Step *step)
   g_assert_true (prio_scheduler_did_timeout (step->f->scheduler));
 }
 
-/* Neither takes a nested main loop the answer from a task, nor does it give it to others. */
+/* A nested main loop does not change did_timeout of the task, and its callbacks have their own. */
 static void
 test_nested_loop_has_its_own_answer (Fixture *f, gconstpointer data)
 {
@@ -219,7 +219,7 @@ test_nested_loop_has_its_own_answer (Fixture *f, gconstpointer data)
   g_assert_false (prio_scheduler_did_timeout (f->scheduler));
 }
 
-/* A paused scheduler stays paused, and then those that have expired go first. */
+/* A paused scheduler stays paused; when it is resumed, expired tasks run first. */
 static void
 test_paused_scheduler_stays_paused (Fixture *f, gconstpointer data)
 {
@@ -243,7 +243,7 @@ set_priority (PrioTaskController *controller, PrioTaskPriority priority)
   g_assert_true (prio_task_controller_set_priority (controller, priority, NULL));
 }
 
-/* What has expired stays where it is when its signal's priority changes, and what has not moves with it. */
+/* An expired task keeps its place when its signal's priority changes, and other tasks move. */
 static void
 test_expires_with_changing_priority (Fixture *f, gconstpointer data)
 {
@@ -265,7 +265,7 @@ test_expires_with_changing_priority (Fixture *f, gconstpointer data)
   g_object_unref (controller);
 }
 
-/* An abort takes all with it: those that wait, those that have expired, and those that are delayed. */
+/* An abort drops all tasks: waiting, expired, and delayed ones. */
 static void
 test_aborted_while_timed (Fixture *f, gconstpointer data)
 {
@@ -296,7 +296,7 @@ test_aborted_while_timed (Fixture *f, gconstpointer data)
   g_object_unref (controller);
 }
 
-/* What is left of timed tasks when their context goes is released. */
+/* Remaining timed tasks of a destroyed context are released. */
 static void
 test_context_goes (Fixture *f, gconstpointer data)
 {
@@ -343,7 +343,7 @@ step_ask (Step *step)
   g_string_append_c (step->f->log, prio_scheduler_should_yield (step->f->scheduler) ? '1' : '0');
 }
 
-/* In a group with a limit, what has expired waits for a place and then goes first.  Until then nobody is asked to yield to it. */
+/* In a group with a limit, an expired task waits for a place and then runs first.  Until then it does not cause a yield. */
 static void
 test_group_with_a_limit (Fixture *f, gconstpointer data)
 {
@@ -363,7 +363,7 @@ test_group_with_a_limit (Fixture *f, gconstpointer data)
   g_object_unref (group);
 }
 
-/* shouldYield: something that has expired waits, and nothing goes before what has expired itself. */
+/* shouldYield: true if an expired task waits, unless the running task has expired, too. */
 static void
 step_expire_and_ask (Step *step)
 {
@@ -416,7 +416,7 @@ run_ids (guint id, gpointer data)
     g_string_append_c (f->log, (gchar) (prio_scheduler_did_timeout (f->scheduler) ? g_ascii_toupper ((gchar) id) : (gchar) id));
 }
 
-/* Tasks that are numbers. */
+/* Tasks with numbers. */
 static void
 test_runner (Fixture *f, gconstpointer data)
 {
@@ -430,7 +430,7 @@ test_runner (Fixture *f, gconstpointer data)
   pass (100);
   assert_ran (f, "ABCx");
 
-  /* Continuations of tasks that the binding knows and the library does not. */
+  /* Continuations of tasks that only the binding knows. */
   prio_runner_post (runner, 'y', USER_BLOCKING);
   prio_runner_yield_full (runner, 'c', BACKGROUND, NULL, 0, frozen_time, FALSE);
   prio_runner_yield_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 10, frozen_time - 1, FALSE);

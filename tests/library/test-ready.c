@@ -37,7 +37,7 @@ world_init (World *world)
     g_queue_push_tail (&world->spare, &world->jobs[i]);
 }
 
-/* The queue that has the next task, by a look at all of them; @n is how many compete. */
+/* Finds the queue that has the next task, by searching all of them; @n is the number of candidates. */
 static PrioQueue *
 look_through (World *world, guint *n)
 {
@@ -123,7 +123,7 @@ pop_first (World *world)
 static void
 reprioritize (World *world, PrioReadyGroup *group, PrioQueue *queue)
 {
-  /* Those of jobs stay what they are. */
+  /* The queues of jobs stay as they are. */
   if (queue->kind == PRIO_QUEUE_JOBS)
     return;
 
@@ -172,8 +172,8 @@ step (World *world)
     }
 }
 
-/* By priority, then by age, over all schedulers that are not paused, whatever comes, goes,
- * is paused and changes its priority. */
+/* By priority, then by age, over all schedulers that are not paused, after any addition, removal, pause and change of
+ * priority. */
 static void
 test_next_of_all (void)
 {

@@ -17,7 +17,7 @@ never_run (gpointer data)
   g_assert_not_reached ();
 }
 
-/* All that an abort ends has left its queue before anything is released or said. */
+/* All tasks that an abort ends have left their queues before any is released or any handler is called. */
 static void
 test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
 {
@@ -48,7 +48,7 @@ log_aborted (PrioTaskSignal *signal, Fixture *f)
   g_string_append (f->log, "a ");
 }
 
-/* Also before the signal itself has heard of it. */
+/* This holds even before the signal itself has noticed the abort. */
 static void
 test_aborted_when_cancelled_by_hand (Fixture *f, gconstpointer data)
 {
@@ -87,7 +87,7 @@ post_another (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* What a call releases has nothing to do with the task that makes it. */
+/* Destroy notifies in a call have nothing to do with the task that makes the call. */
 static void
 test_notifies_have_no_state (Fixture *f, gconstpointer data)
 {
@@ -108,7 +108,7 @@ log_release (gpointer data)
   g_free (step);
 }
 
-/* Those of the signal, then those of its dependents, as they were made. */
+/* The signal's tasks are released first, then its dependents' tasks, in order of creation. */
 static void
 test_releases_in_order (Fixture *f, gconstpointer data)
 {
@@ -126,8 +126,8 @@ test_releases_in_order (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "adbc");
 }
 
-/* Whoever ends its last task is not released in it, though its scheduler has gone and something else that is
- * called releases what is left (a crash in Python, whose closure this was). */
+/* Code that ends its last task keeps the closure while it runs, though its scheduler has gone and other code releases
+ * the rest (once a crash in Python, whose closure this was). */
 typedef struct
 {
   Fixture *f;

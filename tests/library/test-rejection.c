@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-rejection.c: a task whose function is running is rejected at the abort, which is
- * the first of the draft's abort steps of a task handle
+/* test-rejection.c: a task whose function is running is rejected at the abort: the first of the draft's abort steps of
+ * a task handle
  */
 
 #include "helpers.h"
@@ -49,8 +49,7 @@ abort_then_queue_microtask (PrioTask *task, gpointer data)
   prio_task_return_boolean (task, TRUE);
 }
 
-/* Those who wait are called in the order in which the tasks came, before what is queued
- * after the abort. */
+/* Waiting callbacks are called in the order of their tasks, before work that is queued after the abort. */
 static void
 test_at_the_abort (Fixture *f, gconstpointer data)
 {
@@ -70,7 +69,7 @@ test_at_the_abort (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "AoAm");
 }
 
-/* A cancel by hand is heard of where nothing of GLib's is on the stack any more. */
+/* g_cancellable_cancel () is noticed when no function of GLib is on the stack any more. */
 static void
 test_by_hand (Fixture *f, gconstpointer data)
 {
@@ -88,7 +87,7 @@ test_by_hand (Fixture *f, gconstpointer data)
 typedef struct
 {
   Fixture *f;
-  PrioTaskController *controller; /* or NULL: cancels the task alone */
+  PrioTaskController *controller; /* NULL to cancel only the task */
   gboolean deferred;
   guint n_freed;
   guint n_notified;
@@ -106,7 +105,7 @@ count_notified (PrioTask *task, GParamSpec *pspec, Rejected *rejected)
   rejected->n_notified += prio_task_get_state (task) != PRIO_TASK_STATE_RUNNING;
 }
 
-/* It is told everything while its function runs a nested loop, and goes on. */
+/* The task is notified while its function runs a nested loop, and continues. */
 static void
 abort_nest_and_go_on (PrioTask *task, gpointer data)
 {
@@ -180,7 +179,7 @@ return_then_abort (PrioTask *task, gpointer data)
   prio_task_controller_abort (rejected->controller, NULL);
 }
 
-/* What has been returned before the abort goes. */
+/* A result that was returned before the abort is dropped. */
 static void
 test_after_its_result (Fixture *f, gconstpointer data)
 {
@@ -243,8 +242,8 @@ abort_elsewhere (Step *step)
   g_thread_join (g_thread_new ("abort", abort_controller, step->data));
 }
 
-/* From another thread, this one hears of it when it comes in again; it has it then in the
- * checkpoint, or at its end. */
+/* An abort from another thread is noticed when this thread next enters the loop; then it takes effect in the
+ * checkpoint, or at the end of the function. */
 static void
 test_from_another_thread (Fixture *f, gconstpointer data)
 {
@@ -258,7 +257,7 @@ test_from_another_thread (Fixture *f, gconstpointer data)
   g_assert_nonnull (strchr (f->log->str, 'o'));
 }
 
-/* It is heard before a result that comes after it, and before the end without one. */
+/* It takes effect before a later result, and before an end without a result. */
 static gpointer
 abort_in_thread (gpointer controller)
 {
@@ -294,7 +293,7 @@ test_before_a_later_result (Fixture *f, gconstpointer data)
     }
 }
 
-/* How the handler of `notify::state` ends the task that is about to begin. */
+/* The ways in which a `notify::state` handler ends the task that is about to start. */
 typedef enum { BY_CONTROLLER, BY_HAND, ALONE, N_WAYS } Way;
 
 typedef struct
@@ -332,7 +331,7 @@ post_any (Fixture *f, gboolean steps, const PrioTaskOptions *options)
   return prio_scheduler_post_task (f->scheduler, options, step_run_task, step_new (f, 't', NULL, NULL), step_free);
 }
 
-/* A task that is ended in the handler of its own `notify::state` does not begin. */
+/* A task that is ended in the handler of its own `notify::state` does not start. */
 static void
 test_in_its_own_notify (Fixture *f, gconstpointer data)
 {

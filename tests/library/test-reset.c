@@ -21,7 +21,7 @@ went_on (GObject *source, GAsyncResult *result, gpointer data)
   g_string_append_c (f->log, prio_scheduler_yield_finish (f->scheduler, result, NULL) ? 'y' : '-');
 }
 
-/* What is queued under the signal is dropped, and waits for its release. */
+/* Queued tasks of the signal are dropped, and wait for their release. */
 static void
 post_others (Run *run)
 {
@@ -41,7 +41,7 @@ yield_after_reset (Step *step)
     g_cancellable_cancel (run->plain);
 }
 
-/* It goes on: its signal is not cancelled. */
+/* It continues: its signal is not cancelled. */
 static void
 test_yield_goes_on (Fixture *f, gconstpointer data)
 {
@@ -71,7 +71,7 @@ test_second_cancel_is_heard (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a-a-");
 }
 
-/* As long as the signal is cancelled, continuations that inherit it are rejected. */
+/* While the signal is cancelled, continuations that inherit it are rejected. */
 static void
 yield_before_reset (Step *step)
 {
@@ -108,7 +108,7 @@ yield_in_state (gpointer data)
   prio_scheduler_yield_async (run->f->scheduler, NULL, went_on, run->f);
 }
 
-/* A state that was captured before knows its signal, whatever has become of that. */
+/* A state that was captured before keeps its signal, which may be cancelled or reset. */
 static void
 test_captured_state (Fixture *f, gconstpointer data)
 {

@@ -58,7 +58,7 @@ return_value (PrioTask *task, gpointer data)
   prio_task_return_value (task, &value);
 }
 
-/* Who asks for another type is told, and the result stays. */
+/* A request for another type logs a critical, and the result stays. */
 static void
 test_of_another_type (Fixture *f, gconstpointer data)
 {
@@ -94,7 +94,7 @@ test_of_another_type (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_destroyed, ==, 0);
 }
 
-/* Any result comes as a value of its natural type. */
+/* Any result can be taken as a value of its natural type. */
 static void
 test_as_a_value (Fixture *f, gconstpointer data)
 {
@@ -114,7 +114,7 @@ test_as_a_value (Fixture *f, gconstpointer data)
   g_assert_true (prio_task_propagate_value (number, &of_number, NULL));
   g_assert_true (G_VALUE_HOLDS_INT64 (&of_number) && g_value_get_int64 (&of_number) == 42);
 
-  /* Whoever gets a pointer owns it. */
+  /* The caller owns a pointer that it gets. */
   g_assert_true (prio_task_propagate_value (pointer, &of_pointer, NULL));
   g_assert_true (G_VALUE_HOLDS_POINTER (&of_pointer) && g_value_get_pointer (&of_pointer) == f);
   assert_told ("prio_task_propagate_value: task 'a name' has no result any more*",
@@ -150,7 +150,7 @@ got_value (GObject *source, GAsyncResult *result, gpointer data)
   ++*(guint *) data;
 }
 
-/* Nobody takes the pointer, so that it is destroyed. */
+/* Does not take the pointer, so it is destroyed. */
 static void
 got_to_know (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -165,7 +165,7 @@ yielded (GObject *source, GAsyncResult *result, gpointer data)
   ++*(guint *) data;
 }
 
-/* The end of a wait leaves a result of any type with the task. */
+/* The end of a wait leaves a result of any type in the task. */
 static void
 test_finish (Fixture *f, gconstpointer data)
 {
@@ -183,7 +183,7 @@ test_finish (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_destroyed, ==, 1);
 }
 
-/* A value that is set already would lose its content, and the task's pointer. */
+/* A value that is already set would lose its content, and the task's pointer. */
 static void
 test_into_a_set_value (Fixture *f, gconstpointer data)
 {
@@ -206,7 +206,7 @@ return_twice (PrioTask *task, gpointer data)
   g_assert_false (prio_task_return_error_if_aborted (task));
 }
 
-/* What cannot be the result is not lost. */
+/* A pointer that is refused as a result is destroyed. */
 static void
 test_refused_is_destroyed (Fixture *f, gconstpointer data)
 {
@@ -217,7 +217,7 @@ test_refused_is_destroyed (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_destroyed, ==, 1);
 }
 
-/* An _async function may be given no callback by its caller. */
+/* The caller of an _async function may pass no callback. */
 static void
 test_no_callback (Fixture *f, gconstpointer data)
 {
@@ -231,7 +231,7 @@ test_no_callback (Fixture *f, gconstpointer data)
   g_object_unref (prio_scheduler_post_task (f->scheduler, NULL, return_pointer, &result, destroy));
   prio_task_wait_async (task, NULL, NULL);
   fixture_run (f);
-  /* The result, which nobody takes, and the data. */
+  /* The result, which was not taken, and the data. */
   g_assert_cmpuint (n_destroyed, ==, 3);
   g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 42);
   assert_told ("prio_scheduler_yield_finish: *result of no yield*",
@@ -254,7 +254,7 @@ misuse_defer (PrioTask *task, gpointer data)
   prio_task_return_boolean (task, TRUE);
 }
 
-/* Each is one sentence, with the name of the task. */
+/* Each message is one sentence, with the name of the task. */
 static void
 test_misuse (Fixture *f, gconstpointer data)
 {
@@ -316,16 +316,16 @@ test_return_error_if_aborted (Fixture *f, gconstpointer data)
     }
 }
 
-/* How a task asks that has given a result, or asks twice. */
+/* How a task calls return_error_if_aborted () after a result, or twice. */
 typedef struct
 {
-  PrioTaskController *controller; /* or NULL: the task is cancelled alone */
+  PrioTaskController *controller; /* NULL to cancel only the task */
   gboolean by_hand, gives_before, gives_between;
   guint n_told;
   gboolean has_returned;
 } Twice;
 
-/* The destroy notify: the function, which may run in a thread, has returned. */
+/* Notes, as destroy notify, that the function, perhaps in a thread, has returned. */
 static void
 note_return (gpointer data)
 {
@@ -377,7 +377,7 @@ check_told_twice (Fixture *f, PrioTask *task, Twice *twice)
   g_assert_cmpuint (twice->n_told, ==, 2);
 }
 
-/* A result that comes after the abort is released, and whoever asks is told to stop. */
+/* A result after the abort is released, and return_error_if_aborted () returns TRUE. */
 static void
 test_asked_after_the_abort (Fixture *f, gconstpointer data)
 {
@@ -402,7 +402,7 @@ test_asked_in_a_thread (Fixture *f, gconstpointer data)
   check_told_twice (f, task, &twice);
 }
 
-/* It has no function, and ends at once.  Once it is fulfilled an abort does not end it. */
+/* A task without a function ends at once.  Once it is fulfilled, an abort does not end it. */
 static void
 test_asked_without_a_function (Fixture *f, gconstpointer data)
 {
@@ -438,7 +438,7 @@ log_run (PrioTask *task, gpointer data)
   g_string_append (((Fixture *) data)->log, "run ");
 }
 
-/* A task tells of its begin too. */
+/* A task also notifies its start. */
 static void
 test_state_is_notified (Fixture *f, gconstpointer data)
 {

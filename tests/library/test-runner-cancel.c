@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-runner-cancel.c: tasks that are numbers, taken out of their queues by their numbers */
+/* test-runner-cancel.c: tasks with numbers, cancelled by their numbers */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"
 #include "statistics.h"
 
-/* Each number is a letter to log. */
+/* A runner whose tasks log the letter of their number. */
 typedef struct
 {
   Fixture *f;
@@ -31,7 +31,7 @@ run_tasks (guint id, gpointer user_data)
 
   for (; id != 0; id = prio_runner_next ())
     {
-      /* What runs is not taken out. */
+      /* A running task is not cancelled. */
       g_assert_false (prio_runner_cancel (run->runner, id));
       g_string_append_c (run->f->log, (gchar) id);
     }
@@ -284,7 +284,7 @@ test_scheduler_goes (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
-/* The function learns which tasks will not run, even if the scheduler goes before the next checkpoint. */
+/* The function is notified of tasks that will not run, even if the scheduler is dropped before the next checkpoint. */
 static void
 test_scheduler_goes_before_it_is_reported (Fixture *f, gconstpointer data)
 {
@@ -309,7 +309,7 @@ test_scheduler_goes_before_it_is_reported (Fixture *f, gconstpointer data)
     }
 }
 
-/* The context goes with it, and with that whoever could call the function. */
+/* The context goes with the scheduler, so the function cannot be called. */
 static void
 test_context_goes_before_it_is_reported (Fixture *f, gconstpointer data)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-runner-lend.c: tasks that are numbers wait for each other, and lend each other their priority */
+/* test-runner-lend.c: tasks with numbers wait for each other, and lend each other their priority */
 
 #include <prio-sched-bindings.h>
 #include "helpers.h"
 
-/* Each number is a letter to log. */
+/* A runner whose tasks log the letter of their number. */
 typedef struct
 {
   Fixture *f;
   PrioRunner *runner;
   guint lenders[128]; /* by letter */
-  char yields;        /* this task goes on as 'y' */
-  char ends;          /* in this one 'l' has its result, or 0 */
+  char yields;        /* whether this task continues as 'y' */
+  char ends;          /* whether 'l' gets its result in this one, or 0 */
 } Run;
 
 static void
@@ -58,7 +58,7 @@ end (Run *run, char id)
   prio_runner_free_lender (run->runner, run->lenders[(guint) id]);
 }
 
-/* Waits are of the form "ab": a waits for b. */
+/* Starts a wait of the form "ab": a waits for b. */
 static void
 begin_wait (Run *run, const char *wait)
 {
@@ -71,7 +71,7 @@ end_wait (Run *run, const char *wait)
   prio_runner_end_wait (run->runner, run->lenders[(guint) wait[0]], run->lenders[(guint) wait[1]]);
 }
 
-/* What is queued is run; it was to be in this order. */
+/* Runs the queued tasks, and expects this order. */
 static void
 finish (Run *run, const char *order)
 {
@@ -85,7 +85,7 @@ finish (Run *run, const char *order)
   g_clear_pointer (&run->runner, prio_runner_unref);
 }
 
-/* One that has begun. */
+/* Starts a task, which waits. */
 static void
 begin (Run *run, char id, gint priority, gpointer signal)
 {
@@ -128,7 +128,7 @@ test_ended_waits (Fixture *f, gconstpointer data)
   end_wait (&run, "hm");
   end_wait (&run, "hm");
   end (&run, 'i');
-  /* None of these is a number any more. */
+  /* None of these numbers is in use any more. */
   begin_wait (&run, "im");
   end_wait (&run, "il");
   run.lenders['i'] = 0;
@@ -167,7 +167,7 @@ test_continuations (Fixture *f, gconstpointer data)
   finish (&run, "lynm");
 }
 
-/* All tasks of a signal wait for each other in a ring, and one of them is waited for. */
+/* All tasks of a signal wait for each other in a circle, and a task waits for one of them. */
 static void
 test_rings (Fixture *f, gconstpointer data)
 {
@@ -205,7 +205,7 @@ test_rings (Fixture *f, gconstpointer data)
   finish (&run, "ml");
 }
 
-/* A task that was lent a priority has its result in its continuation. */
+/* A task that was lent a priority gets its result in its continuation. */
 static void
 test_nothing_is_left (Fixture *f, gconstpointer data)
 {
@@ -226,7 +226,7 @@ test_nothing_is_left (Fixture *f, gconstpointer data)
   g_assert_null (signal);
 }
 
-/* What has begun is waited for through what it waits for. */
+/* A task that waits for a started one lends to the tasks that this one waits for. */
 static void
 test_chains (Fixture *f, gconstpointer data)
 {
@@ -247,11 +247,11 @@ enum { N_RANDOM = 9 };
 
 typedef struct
 {
-  gboolean waits[N_RANDOM][N_RANDOM]; /* the first for the second */
+  gboolean waits[N_RANDOM][N_RANDOM]; /* whether the first waits for the second */
   PrioTaskPriority priorities[N_RANDOM];
 } Graph;
 
-/* The highest priority of @awaited and of all who wait for it, found by a search. */
+/* Returns the highest priority of @awaited and of all tasks that wait for it, found by a search. */
 static PrioTaskPriority
 find_level (const Graph *graph, guint awaited, gboolean *seen)
 {
@@ -268,7 +268,7 @@ find_level (const Graph *graph, guint awaited, gboolean *seen)
   return level;
 }
 
-/* The oldest of the highest level. */
+/* Returns the oldest task of the highest level. */
 static guint
 find_first (const Graph *graph)
 {
@@ -340,7 +340,7 @@ test_others (Fixture *f, gconstpointer data)
   finish (&run, "a");
 }
 
-/* What a binding has not told of goes with the context. */
+/* Waits that a binding has not ended are freed with the context. */
 static void
 test_context_goes (Fixture *f, gconstpointer data)
 {

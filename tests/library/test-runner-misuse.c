@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-runner-misuse.c: wrong arguments of what is for bindings, and of statistics
+/* test-runner-misuse.c: wrong arguments of the functions for bindings, and of statistics
  *
  * Each logs a critical and has no other effect.
  */
@@ -67,7 +67,7 @@ test_lending (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_end_wait (runner, 0, 2));
   assert_critical (prio_runner_end_wait (runner, 1, 0));
 
-  /* Where nobody lends, there are no lenders, and no waits. */
+  /* Without lending, there are no lenders, and no waits. */
   g_assert_cmpuint (prio_runner_new_lender (runner, 0, BACKGROUND, NULL), ==, 0);
   prio_runner_begin_wait (runner, 1, 2);
   prio_runner_begin_wait_for_id (runner, 1, 2);
@@ -122,7 +122,7 @@ test_groups (Fixture *f, gconstpointer data)
   fixture_run (f);
 }
 
-/* In C, a task of a group is made a lender as any other is: what it waits for goes before older tasks. */
+/* In C, a task of a group is made a lender like any other: tasks that it waits for run before older ones. */
 static void
 test_lender_of_a_group (Fixture *f, gconstpointer data)
 {

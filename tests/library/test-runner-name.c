@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-runner-name.c: what the tasks of a runner are called */
+/* test-runner-name.c: names of a runner's tasks */
 
 #include <prio-sched-bindings.h>
 #include <prio-sched-watch.h>
@@ -7,7 +7,7 @@
 
 #define assert_critical(expression) assert_told ("*assertion*failed*", expression)
 
-/* Each takes as long as its number says. */
+/* Each task takes as long as its number says. */
 static void
 run_tasks (guint id, gpointer data)
 {
@@ -34,7 +34,7 @@ note_name (const char *name, gint priority, double duration, gpointer names)
   g_string_append_printf (names, "%s;", name);
 }
 
-/* A function is asked as long as somebody wants names, and nobody else. */
+/* A function is called only as long as names are needed. */
 static void
 test_function (Fixture *f, gconstpointer data)
 {
@@ -60,7 +60,7 @@ test_function (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_asked, ==, 1003);
 }
 
-/* Where the scheduler has gone, nobody will ask. */
+/* After the scheduler has gone, the function is not called. */
 static void
 test_function_too_late (Fixture *f, gconstpointer data)
 {

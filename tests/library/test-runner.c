@@ -5,14 +5,14 @@
 #include "frozen-time.h"
 #include "helpers.h"
 
-/* Each number is a letter to log; what it does besides stands in `acts`. */
+/* A runner whose tasks log the letter of their number; `acts` has their further actions. */
 typedef struct
 {
   Fixture *f;
   PrioRunner *runner;
   void (*acts[128]) (gpointer run);
   gpointer data;
-  gboolean end; /* ask for the end of each task */
+  gboolean end; /* whether to ask for the end of each task */
   GString *aborted;
   guint calls;
   guint freed;
@@ -227,7 +227,7 @@ yield_once (gpointer data)
   g_assert_true (prio_runner_yield (((Run *) data)->runner, 'y'));
 }
 
-/* A priority of the task's own is inherited, and not the signal's. */
+/* A yield inherits the priority of the task, if it has one, and not the signal's. */
 static void
 test_yield_inherits_priority (Fixture *f, gconstpointer data)
 {
@@ -384,7 +384,7 @@ test_aborted_on_the_way (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
-/* In whatever order they go. */
+/* They are dropped in any order. */
 static void
 test_several_runners (Fixture *f, gconstpointer data)
 {
@@ -441,7 +441,7 @@ test_idle_callbacks (Fixture *f, gconstpointer data)
   expected = g_strdup_printf ("a%u %u ", first % 10, third % 10);
   g_assert_cmpstr (f->log->str, ==, expected);
 
-  /* One that waits keeps the runner, and nothing else does. */
+  /* A waiting task keeps the runner; nothing else does. */
   prio_runner_request_idle_callback (runner, 1);
   prio_runner_unref (runner);
   g_clear_object (&f->scheduler);
@@ -457,7 +457,7 @@ request_from_thread (gpointer runner)
   return NULL;
 }
 
-/* The context goes with some of them; and nobody is there to call one for. */
+/* The context is destroyed with some callbacks; and afterwards no callback can be requested. */
 static void
 test_idle_callbacks_end (Fixture *f, gconstpointer data)
 {
@@ -474,7 +474,7 @@ test_idle_callbacks_end (Fixture *f, gconstpointer data)
   g_string_free (run.aborted, TRUE);
 }
 
-/* The scheduler goes with tasks queued: they run, and then the function is released. */
+/* The scheduler is dropped with tasks queued: they run, and then the function is released. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-schedulers.c: the schedulers that there are */
+/* test-schedulers.c: the list of live schedulers */
 
 #include <prio-sched-watch.h>
 #include "helpers.h"
 
-/* Where a scheduler stands in the list; -1 if it is not there. */
+/* Returns the scheduler's position in the list, or -1. */
 static gint
 place_of (PrioScheduler *scheduler)
 {
@@ -22,7 +22,7 @@ count_all (void)
   return schedulers->len;
 }
 
-/* The oldest first, of any main context; no longer than somebody holds them. */
+/* The list has the oldest first, of any main context, and only those with references. */
 static void
 test_listed (void)
 {
@@ -40,7 +40,7 @@ test_listed (void)
   g_assert_cmpuint (count_all (), ==, before);
 }
 
-/* The list holds what is in it. */
+/* The list owns references to its members. */
 static void
 test_held (void)
 {
@@ -55,7 +55,7 @@ test_held (void)
   g_assert_null (pointer);
 }
 
-/* What a group has of its own is nobody's business. */
+/* Internal schedulers of groups are not listed. */
 static void
 test_groups (void)
 {
@@ -76,7 +76,7 @@ count_at_the_end (gpointer data, GObject *where_the_object_was)
   *(guint *) data = schedulers->len;
 }
 
-/* One that is about to be finalized is not there any more. */
+/* A scheduler that is about to be finalized is not listed. */
 static void
 test_while_it_ends (void)
 {
@@ -104,7 +104,7 @@ make_and_drop (gpointer stopped)
   return NULL;
 }
 
-/* Threads make and drop theirs, while another one lists them: whoever lets go last finalizes. */
+/* Threads make and drop schedulers while another one lists them: the last to drop a reference finalizes it. */
 static void
 test_threads (void)
 {
@@ -132,7 +132,7 @@ count_notified (PrioScheduler *scheduler, GParamSpec *pspec, guint *n)
   ++*n;
 }
 
-/* Only what changes is notified. */
+/* Only a change is notified. */
 static void
 test_paused_is_notified (void)
 {

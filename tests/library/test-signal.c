@@ -47,7 +47,7 @@ change_again (PrioTaskSignal *signal, PrioTaskPriority previous, PrioTaskControl
   g_assert_error (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
   g_clear_error (&error);
 
-  /* To what it has already, neither. */
+  /* A change to the same priority is neither made nor announced. */
   g_assert_false (prio_task_controller_set_priority (controller, prio_task_signal_get_priority (signal), &error));
   g_assert_error (error, PRIO_ERROR, PRIO_ERROR_NOT_ALLOWED);
 }
@@ -83,7 +83,7 @@ test_dependents_follow_in_order (Fixture *f, gconstpointer data)
   g_assert_false (prio_task_signal_has_fixed_priority (second));
 }
 
-/* The root is followed, not what lies between: that may go. */
+/* A dependent follows the root, not a signal between, which may be freed. */
 static void
 test_dependent_follows_the_root (Fixture *f, gconstpointer data)
 {
@@ -154,7 +154,7 @@ check_all_aborted (GCancellable *signal, PrioTaskSignal **dependents)
   g_assert_true (prio_task_signal_is_aborted (dependents[1]));
 }
 
-/* All have their reason before anybody hears of it. */
+/* All have their reason before any handler is called. */
 static void
 test_dependents_are_aborted_before_any_event (Fixture *f, gconstpointer data)
 {
@@ -182,8 +182,8 @@ test_any_of_an_aborted_one (Fixture *f, gconstpointer data)
   g_assert_error (reason, G_IO_ERROR, G_IO_ERROR_BUSY);
 }
 
-/* By hand: the dependents are aborted at once, and say so from their context, since
- * GLib may hold a lock meanwhile. */
+/* g_cancellable_cancel () aborts the dependents at once; they emit in their context later, because GLib may hold a lock
+ * meanwhile. */
 static void
 test_cancelling_a_source_by_hand (Fixture *f, gconstpointer data)
 {
@@ -316,7 +316,7 @@ test_bad_input (Fixture *f, gconstpointer data)
                              "CRITICAL*priority_source*CRITICAL*PRIO_IS_TASK_CONTROLLER*");
 }
 
-/* Each has its tasks, though the signal is the same. */
+/* Each scheduler has its own tasks, though the signal is the same. */
 static void
 test_at_two_schedulers (Fixture *f, gconstpointer data)
 {
@@ -349,8 +349,8 @@ nothing (void)
 {
 }
 
-/* A binding's handler may have gone when the last reference is dropped: it is kept while
- * there is one, and lives as long as its source may abort it. */
+/* A binding's handler may be freed with the last reference: a signal is kept while it has a handler, and as long as its
+ * source may abort it. */
 static void
 test_kept (void)
 {
@@ -378,7 +378,7 @@ count_gone (gpointer data, GObject *object)
   ++*(guint *) data;
 }
 
-/* A dependent that is kept for a handler, by nobody else. */
+/* Makes a dependent that is kept only for its handler. */
 static gpointer
 make_kept (PrioTaskController *controller, gulong *handler, guint *n_gone)
 {
@@ -392,12 +392,12 @@ make_kept (PrioTaskController *controller, gulong *handler, guint *n_gone)
   return kept;
 }
 
-/* Nobody tells of a handler that goes.  But what was kept for it is looked at again
- * when others are made, so that it does not add up. */
+/* GObject does not report a disconnected handler.  So kept signals are checked again when new ones are made, and do not
+ * accumulate. */
 static void
 test_not_kept_without_handlers (Fixture *f, gconstpointer data)
 {
-  /* Those that listen go with the controller, and are counted then. */
+  /* Signals with handlers are freed with the controller, and counted then. */
   guint n_gone = 0, n_listening_gone = 0;
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   gulong handler;
@@ -420,7 +420,7 @@ test_not_kept_without_handlers (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_listening_gone, ==, 0);
 }
 
-/* Nor when the priority changes. */
+/* Also not after a change of priority. */
 static void
 test_not_kept_after_a_change (Fixture *f, gconstpointer data)
 {
@@ -434,8 +434,8 @@ test_not_kept_after_a_change (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_gone, ==, 1);
 }
 
-/* Of an abort they all hear once, in the order of their making; a cancel by hand of the one
- * in the middle is not an abort of what it depends on. */
+/* All emit once for an abort, in the order of their creation; a cancel of the one in the middle does not abort its
+ * sources. */
 static void
 test_any_of_a_dependent (Fixture *f, gconstpointer data)
 {

@@ -4,7 +4,7 @@
 #include "frozen-time.h"
 #include "helpers.h"
 
-/* Whoever sleeps, and what became of it: its letter, or '!' if the wait was ended. */
+/* A sleeping task and its outcome: its letter, or '!' if the wait was aborted. */
 typedef struct
 {
   Fixture *f;
@@ -44,7 +44,7 @@ start_clock (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
-/* Lets the time pass, and runs what is ready then. */
+/* Lets the time pass, and runs the ready tasks. */
 static void
 pass (Fixture *f, guint64 milliseconds)
 {
@@ -69,7 +69,7 @@ test_waits_for_so_long (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ab");
 }
 
-/* It is not called within the call, and as a continuation it comes before tasks that have waited longer. */
+/* The callback is not called within the call, and as a continuation it runs before tasks that have waited longer. */
 static void
 test_no_delay_is_a_yield (Fixture *f, gconstpointer data)
 {
@@ -188,7 +188,7 @@ test_huge_delays_never_end (Fixture *f, gconstpointer data)
     g_clear_error (&sleepers[i].error);
 }
 
-/* The delay passes, and the continuation waits. */
+/* The delay passes while the scheduler is paused, and the continuation waits. */
 static void
 test_paused (Fixture *f, gconstpointer data)
 {
@@ -203,7 +203,7 @@ test_paused (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* Whoever sleeps when the context goes is not called, and nothing is left behind. */
+/* When the context is destroyed, sleeping callbacks are not called, and nothing leaks. */
 static void
 test_the_context_goes (Fixture *f, gconstpointer data)
 {

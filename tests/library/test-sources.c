@@ -9,7 +9,7 @@ static const char *const names[] = {
   "prio-sched after the frame", "prio-sched at the bottom"
 };
 
-/* GLib numbers sources in turn. */
+/* Returns the next source id: GLib numbers sources in turn. */
 static guint
 next_id (GMainContext *context)
 {
@@ -21,8 +21,8 @@ next_id (GMainContext *context)
   return id;
 }
 
-/* Calls @func for each source of ours whose name begins like that; returns how many there were.  What
- * comes to the context meanwhile is not met. */
+/* Calls @func for each of the library's sources whose name begins like that; returns their number.  Sources that are
+ * attached meanwhile are skipped. */
 static guint
 for_each_source (GMainContext *context, const char *name, void (*func) (GSource *source))
 {
@@ -53,7 +53,7 @@ keep_on (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Beside a flood of others the source of a turn is never dispatched, and turns end by their time. */
+/* During a flood of other sources the source of a turn is never dispatched, and turns end by time. */
 static void
 test_turns_that_end_by_time (Fixture *f, gconstpointer data)
 {
@@ -66,7 +66,7 @@ test_turns_that_end_by_time (Fixture *f, gconstpointer data)
   g_assert_cmpuint (for_each_source (f->context, "prio-sched at the bottom", NULL), <=, 1);
 }
 
-/* And it leaves the context when there has been no turn for a while. */
+/* It leaves the context after a while without turns. */
 static void
 test_the_source_of_turns_leaves (Fixture *f, gconstpointer data)
 {
@@ -109,7 +109,7 @@ wait_for (gint *n, gint wanted)
     g_main_context_iteration (NULL, TRUE);
 }
 
-/* The default scheduler stays.  Where it has had nothing to do for a while, it has no source, and gets one with the next post, */
+/* The default scheduler lives on.  After a while without work it has no source, and gets one at the next post, */
 static void
 test_all_sources_leave (Fixture *f, gconstpointer data)
 {
@@ -173,7 +173,7 @@ test_another_thread_posts_while_they_leave (Fixture *f, gconstpointer data)
   thread = g_thread_new (NULL, post_time_and_again, &n);
   while (g_atomic_int_get (&n) < (gint) times (3000))
     {
-      /* They leave in one of these, or the loop sleeps. */
+      /* They leave in one of these iterations, or the loop sleeps. */
       for (gint i = g_random_int_range (90, 110); i > 0; i--)
         g_main_context_iteration (NULL, FALSE);
       if (g_atomic_int_get (&n) < (gint) times (3000))
@@ -182,7 +182,7 @@ test_another_thread_posts_while_they_leave (Fixture *f, gconstpointer data)
   g_thread_join (thread);
 }
 
-/* and by the prepare of another source, after GLib has asked those that go before it. */
+/* and from the prepare of another source, after GLib has called the earlier sources. */
 typedef struct
 {
   GSource parent;
@@ -220,7 +220,7 @@ test_a_prepare_brings_them_back (Fixture *f, gconstpointer data)
   g_source_unref (source);
 }
 
-/* A handler that comes after them has its slice: should_yield () is not TRUE at once. */
+/* A handler after them has its slice: should_yield () is not TRUE at once. */
 static void
 test_a_handler_has_its_slice_without_sources (Fixture *f, gconstpointer data)
 {
@@ -235,7 +235,7 @@ post_one_of_each (Fixture *f)
     post_letter (f, priority, (char) ('0' + priority - BACKGROUND));
 }
 
-/* Has each lane's source in the context. */
+/* Runs a task of each lane, so that each has its source in the context. */
 static void
 run_one_of_each (Fixture *f)
 {
@@ -259,7 +259,7 @@ test_removed_before_a_post (Fixture *f, gconstpointer data)
   run_one_of_each (f);
 }
 
-/* those that are pending do, */
+/* so do pending tasks, */
 static void
 test_removed_with_tasks_pending (Fixture *f, gconstpointer data)
 {
@@ -274,7 +274,7 @@ test_removed_with_tasks_pending (Fixture *f, gconstpointer data)
     }
 }
 
-/* with no scheduler left that anybody holds too, */
+/* even if no reference to a scheduler is left, */
 static void
 test_removed_without_a_scheduler (Fixture *f, gconstpointer data)
 {
@@ -308,7 +308,7 @@ test_removed_in_a_task (Fixture *f, gconstpointer data)
     }
 }
 
-/* Whoever keeps a removed source keeps nothing from coming back, or from ending with the context. */
+/* A reference to a removed source does not keep it from being attached again, or from ending with the context. */
 static GPtrArray *kept;
 
 static void
@@ -335,7 +335,7 @@ test_removed_and_kept (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed, ==, 9);
 }
 
-/* Whoever removes the one source that is always there, from another thread, while the loop sleeps or runs. */
+/* Another thread removes the one source that is always attached, while the loop sleeps or runs. */
 enum { ROUNDS = 300 };
 
 static void
@@ -346,7 +346,7 @@ test_removed_by_another_thread (Fixture *f, gconstpointer data)
 
   worker_start (&worker);
   prio_scheduler_set_time_slice (worker.scheduler, G_MAXUINT);
-  /* There will be one other source of ours, which stays as it is needed, so that none goes while it is looked at. */
+  /* There will be another source of the library, which is not freed while it is looked at. */
   prio_scheduler_post (worker.scheduler, USER_BLOCKING, count_task, &n, NULL);
   while (g_atomic_int_get (&n) == 0)
     g_thread_yield ();

@@ -4,7 +4,7 @@
 #include <prio-sched-bindings.h>
 #include "helpers.h"
 
-/* Logs @letter when the yield that it was given to resumes, or '-' if it is rejected. */
+/* Logs @letter when its yield resumes, or '-' if it is rejected. */
 static void
 resumed (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -29,7 +29,7 @@ yield_then_log (Step *step)
   yield_letter (step->f, g_ascii_toupper (step->letter));
 }
 
-/* What a probe that yields goes before and after tells its priority. */
+/* Posts tasks around a yielding probe: their order shows its priority. */
 static void
 surround (Fixture *f)
 {
@@ -119,9 +119,9 @@ typedef struct
 {
   PrioYieldFlags flags;
   PrioTaskPriority priority;
-  gboolean own_signal; /* a user-blocking one is given */
+  gboolean own_signal; /* whether a user-blocking signal is given */
   const char *order;
-  const char *after_abort; /* of the running task's signal */
+  const char *after_abort; /* the state of the running task's signal */
 } YieldCase;
 
 static const YieldCase yield_cases[] = {
@@ -226,7 +226,7 @@ test_microtasks_outside_any_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "m2M10");
 }
 
-/* A callback keeps the state of its registration, whoever completes the task. */
+/* A callback keeps the state of its registration, whatever code completes the task. */
 static void
 log_and_yield (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -315,7 +315,7 @@ test_captured_state (Fixture *f, gconstpointer data)
   g_clear_pointer (&captured, prio_scheduling_state_unref);
 }
 
-/* To have run the context last is not to run it. */
+/* A thread that ran the context last does not run it now. */
 typedef struct
 {
   PrioScheduler *scheduler;
@@ -349,7 +349,7 @@ test_only_where_the_context_runs (void)
   Fixture f = { .context = context, .scheduler = scheduler, .log = g_string_new (NULL) };
   Where where = { .scheduler = scheduler };
 
-  /* This thread has run it, and does no longer. */
+  /* This thread has run it, and no longer does. */
   post_step (&f, BACKGROUND, 'a', capture, NULL);
   run_until_captured (context);
   post_letter (&f, USER_BLOCKING, 'b');
@@ -358,14 +358,14 @@ test_only_where_the_context_runs (void)
   g_assert_false (where.had_state);
   g_assert_false (where.yielded);
 
-  /* It is about to. */
+  /* It is about to run it. */
   g_assert_true (g_main_context_acquire (context));
   prio_scheduling_state_run (captured, look_for_state, &where);
   g_assert_true (where.had_state);
   g_assert_true (where.yielded);
   g_main_context_release (context);
 
-  /* Another has, and this one is about to. */
+  /* Another thread has run it, and this one is about to. */
   g_clear_pointer (&captured, prio_scheduling_state_unref);
   post_step (&f, BACKGROUND, 'c', capture, NULL);
   g_thread_join (g_thread_new ("other", run_until_captured, context));
@@ -380,8 +380,8 @@ test_only_where_the_context_runs (void)
   g_string_free (f.log, TRUE);
 }
 
-/* A nested main loop: other tasks go on, the sources it dispatches are not part of
- * the task, and the task's state is intact afterwards. */
+/* A nested main loop: other tasks continue, its sources are not part of the task, and the task's state is intact
+ * afterwards. */
 static gboolean
 yield_in_source (gpointer data)
 {
@@ -412,8 +412,8 @@ test_nested_main_loop (Fixture *f, gconstpointer data)
   post_step (f, BACKGROUND, '(', run_nested_loop, NULL);
   fixture_run (f);
 
-  /* The source of the nested loop yields as user-visible; the order of the idle
-   * source among the tasks is not at issue here. */
+  /* The source of the nested loop yields as user-visible; the order of the idle source among the tasks is not tested
+   * here. */
   g_assert_true (g_str_has_prefix (f->log->str, "("));
   g_assert_nonnull (strchr (f->log->str, 's'));
   g_assert_true (g_str_has_suffix (f->log->str, ")A"));
@@ -448,7 +448,7 @@ log_and_queue (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Also where tasks are so short that the clock is not read after each. */
+/* This holds even if tasks are so short that the clock is not read after each. */
 static void
 test_microtasks_in_a_row (Fixture *f, gconstpointer data)
 {
@@ -485,7 +485,7 @@ post_refused (Step *step)
   g_assert_false (prio_scheduler_post_full (step->f->scheduler, &options, step_run, step->f, post_and_wait));
 }
 
-/* What it posts and waits for is not lent the priority of the task in which it is called at once. */
+/* Tasks that it posts and awaits are not lent the priority of the task that causes the call. */
 static void
 test_a_destroy_notify_has_none (Fixture *f, gconstpointer data)
 {
@@ -547,7 +547,8 @@ step_run_in_new (Step *step)
   prio_scheduling_state_run (state, tell_and_yield, step->f);
 }
 
-/* A new state has another priority, and the rest of its parent's: also the scheduler, if they have the same main context. */
+/* A new state has another priority, and otherwise its parent's values: also the scheduler, if it has the same main
+ * context. */
 static void
 test_new (Fixture *f, gconstpointer data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-statistics.c: what the tasks of a scheduler have done, and how long it took */
+/* test-statistics.c: counts and durations of a scheduler's tasks */
 
 #include <prio-sched-bindings.h>
 #include "frozen-time.h"
@@ -148,7 +148,7 @@ test_each_kind (Fixture *f, gconstpointer data)
   expect (f, USER_VISIBLE, 0, 0, 0, 0);
 }
 
-/* An abort counts at once, and what ran when it came has run. */
+/* An abort counts at once, and a task that was running has run. */
 static void
 test_aborts (Fixture *f, gconstpointer data)
 {
@@ -165,7 +165,7 @@ test_aborts (Fixture *f, gconstpointer data)
   expect (f, BACKGROUND, 0, 0, 0, 200);
   prio_task_cancel (task);
   expect (f, USER_VISIBLE, 0, 0, 1, 0);
-  /* By hand the rest of it comes with the next dispatch. */
+  /* After g_cancellable_cancel () the other tasks are counted in the next dispatch. */
   g_cancellable_cancel (options.signal);
   expect (f, BACKGROUND, 0, 0, 200, 0);
   expect (f, USER_BLOCKING, 0, 0, 1, 0);
@@ -185,7 +185,7 @@ post_and_cancel_by_hand (Fixture *f, PrioTaskController *controller)
   g_cancellable_cancel (options.signal);
 }
 
-/* What the next dispatch is to release counts as what came before. */
+/* Tasks that the next dispatch releases count as ended before it. */
 static void
 test_by_hand_before_it_begins (Fixture *f, gconstpointer data)
 {
@@ -240,7 +240,7 @@ test_by_hand_before_a_change (Fixture *f, gconstpointer data)
   expect (f, USER_BLOCKING, 0, 0, 0, 0);
 }
 
-/* The statistics go on when a group ends. */
+/* The statistics continue when a group ends. */
 static void
 test_a_group_goes (Fixture *f, gconstpointer data)
 {
@@ -278,7 +278,7 @@ test_aborted_while_it_runs (Fixture *f, gconstpointer data)
   expect (f, BACKGROUND, 1, 0, 1, 0);
 }
 
-/* What a task may do with it. */
+/* The ways in which a task uses the statistics. */
 typedef struct
 {
   Fixture *f;
@@ -308,7 +308,7 @@ post_among_nine (Fixture *f, Act *self)
     prio_scheduler_post (f->scheduler, USER_VISIBLE, i == 5 ? act : nothing, self, NULL);
 }
 
-/* The numbers are exact within a task too, whatever it does with them. */
+/* The numbers are exact within a task, too, in whatever way it uses them. */
 static void
 test_within_a_task (Fixture *f, gconstpointer data)
 {
@@ -356,7 +356,7 @@ begin_anew (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Another thread ends them, and they begin again before the loop has heard of that: they begin at 0 all the same. */
+/* Another thread stops them, and they start again before the loop has noticed: they still start at 0. */
 static void
 test_ended_elsewhere_and_begun (Fixture *f, gconstpointer data)
 {
@@ -386,7 +386,7 @@ post_long (Fixture *f, PrioTaskPriority priority, gint time)
   prio_scheduler_post (f->scheduler, priority, take_a_while, GINT_TO_POINTER (time), NULL);
 }
 
-/* Tasks that take so long are timed one by one: to the microsecond. */
+/* Long tasks are timed one by one: to the microsecond. */
 static void
 test_times (Fixture *f, gconstpointer data)
 {
@@ -416,7 +416,7 @@ test_times (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
-/* A delayed task waits from when it is due, also while something holds the main loop; what waited before the start, from then on. */
+/* A delayed task waits from when it is due, even while the main loop is held; earlier waits count from the start. */
 static void
 test_waits_since (Fixture *f, gconstpointer data)
 {
@@ -451,7 +451,7 @@ queue_a_microtask (GObject *source, GAsyncResult *result, gpointer data)
   prio_scheduler_queue_microtask (PRIO_SCHEDULER (source), microtask_takes_a_while, NULL, NULL);
 }
 
-/* Those of what goes on after a yield are a part of its run, as those of a task's function are. */
+/* Microtasks after a yield count for the run that follows it, like microtasks of a task's function. */
 static void
 test_microtasks_after_a_yield (Fixture *f, gconstpointer data)
 {
@@ -465,7 +465,7 @@ test_microtasks_after_a_yield (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
-/* Half of the times are not longer than the median: of four, the second is; of five, the third. */
+/* Half of the times are not longer than the median: of four, the second is the median; of five, the third. */
 static void
 test_percentiles_of_few (Fixture *f, gconstpointer data)
 {
@@ -529,7 +529,7 @@ test_waits (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
-/* A random program: whatever happens, each is counted once. */
+/* A random program: each event is counted once. */
 typedef struct
 {
   Fixture *f;
@@ -576,7 +576,7 @@ step (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* One that may be aborted while it runs does not yield. */
+/* Makes a step; a task that may be aborted while it runs does not yield. */
 static gboolean
 step_once (gpointer data)
 {
@@ -688,7 +688,7 @@ start_elsewhere (gpointer data)
   return NULL;
 }
 
-/* Any thread may start and stop them, and the one that runs the context may ask. */
+/* Any thread may start and stop them, and the thread that runs the context may read them. */
 static void
 test_threads (Fixture *f, gconstpointer data)
 {
@@ -705,7 +705,7 @@ test_threads (Fixture *f, gconstpointer data)
   g_main_context_release (f->context);
 }
 
-/* A structure of a later version, and one of a program that does not know its size. */
+/* Structures of a later version, and of a program that does not set their size. */
 static void
 test_sizes (Fixture *f, gconstpointer data)
 {
@@ -727,7 +727,7 @@ test_sizes (Fixture *f, gconstpointer data)
   g_assert_cmpuint (unknown.background.n_queued, ==, 1);
 }
 
-/* A message about a size has names that a program knows. */
+/* A message about a size contains names that a program knows. */
 static void
 test_wrong_size (Fixture *f, gconstpointer data)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-steps.c: a function that is called again and again as a task */
+/* test-steps.c: a function that a task calls in steps */
 
 #include <prio-sched-watch.h>
 #include "counted-fixture.h"
 
-/* What a task makes: its letter in each step, and after so many steps what is to happen. */
+/* The steps of a task: its letter in each step, and an action after some steps. */
 typedef struct
 {
   Fixture *f;
   char letter;
-  guint n, end;           /* steps made, and how many there are */
+  guint n, end;           /* steps made, and their total */
   guint at;               /* after this one */
   void (*then) (PrioTask *task);
   gint64 takes;           /* ms */
@@ -109,7 +109,8 @@ run_first_slice (Fixture *f)
     g_main_context_iteration (f->context, FALSE);
 }
 
-/* As long as the slice of 5 ms lasts; then other sources have their turn, and it goes on before new tasks of its priority. */
+/* Steps run as long as the slice of 5 ms lasts; then other sources have their turn, and the task continues before new tasks
+ * of its priority. */
 static void
 test_slices (Fixture *f, gconstpointer data)
 {
@@ -135,7 +136,7 @@ post_urgent (PrioTask *task)
   g_object_unref (scheduler);
 }
 
-/* What is more urgent comes between two steps; what is not waits. */
+/* A more urgent task runs between two steps; others wait. */
 static void
 test_urgent (Fixture *f, gconstpointer data)
 {
@@ -159,7 +160,8 @@ return_error (PrioTask *task)
   prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_INVALID_DATA, "damaged");
 }
 
-/* A result, or an error, is the end, whatever the step returns; in the first slice, in another, and with the last step. */
+/* A result, or an error, ends the task, whatever the step returns; in the first slice, in a later one, and with the last
+ * step. */
 static void
 test_results (Fixture *f, gconstpointer data)
 {
@@ -246,7 +248,7 @@ run_nested (PrioTask *task)
   fixture_run (fixture);
 }
 
-/* In a step of the first slice, and of another: that step is the last. */
+/* If a step of the first slice, or of a later one, ends the task, it is the last step. */
 static void
 test_ended_in_a_step (Fixture *f, gconstpointer data)
 {
@@ -274,7 +276,7 @@ test_ended_in_a_step (Fixture *f, gconstpointer data)
     }
 }
 
-/* Between two slices: no step is made any more. */
+/* If the task ends between two slices, no more steps are made. */
 static void
 test_ended_between (Fixture *f, gconstpointer data)
 {
@@ -307,7 +309,7 @@ lower_priority (PrioTask *task)
   prio_task_controller_set_priority (controller, BACKGROUND, NULL);
 }
 
-/* It follows its signal between its steps. */
+/* The task follows its signal's priority between its steps. */
 static void
 test_priority (Fixture *f, gconstpointer data)
 {
@@ -323,7 +325,7 @@ test_priority (Fixture *f, gconstpointer data)
   assert_ran (f, "aaaaaaaaax");
 }
 
-/* Its delay is over before the first step, and a timeout that has passed counts for the rest. */
+/* Its delay comes before the first step, and a timeout that has passed counts for all later steps. */
 static void
 test_delay_and_timeout (Fixture *f, gconstpointer data)
 {
@@ -344,7 +346,7 @@ test_delay_and_timeout (Fixture *f, gconstpointer data)
   assert_ran (f, "aaaaaaaaaaaau");
 }
 
-/* While its scheduler is paused it does not go on. */
+/* While its scheduler is paused it does not continue. */
 static void
 test_paused (Fixture *f, gconstpointer data)
 {
@@ -358,7 +360,7 @@ test_paused (Fixture *f, gconstpointer data)
   expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
 }
 
-/* One of a group keeps its place to its end. */
+/* A task of a group keeps its place to its end. */
 static void
 test_group (Fixture *f, gconstpointer data)
 {
@@ -425,7 +427,8 @@ progress_elsewhere (gpointer task)
   return NULL;
 }
 
-/* It is heard in the loop, once for each slice, before the task has completed; from another thread too. */
+/* The progress is notified in the loop, once for each slice, before the task has completed; from another thread,
+ * too. */
 static void
 test_progress (Fixture *f, gconstpointer data)
 {
@@ -461,7 +464,7 @@ again_now (PrioTask *task)
   prio_task_delay_step (task, 0);
 }
 
-/* The next step comes later, and others have their turn meanwhile. */
+/* The next step comes later, and other sources have their turn meanwhile. */
 static void
 test_delayed_step (Fixture *f, gconstpointer data)
 {
@@ -499,7 +502,7 @@ delay_and_defer (PrioTask *task, gpointer data G_GNUC_UNUSED)
   return G_SOURCE_CONTINUE;
 }
 
-/* A delay that comes to nothing is told of. */
+/* A delay without a next step logs a critical. */
 static void
 test_delayed_and_deferred (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
@@ -510,7 +513,7 @@ test_delayed_and_deferred (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   prio_task_return_boolean (task, TRUE);
 }
 
-/* An abort, a cancel and a result from elsewhere end the wait. */
+/* An abort, a cancel and a result from other code end the wait. */
 static void
 test_ended_while_delayed (Fixture *f, gconstpointer data)
 {
@@ -543,7 +546,7 @@ finished (GObject *source, GAsyncResult *result, gpointer data)
   g_string_append_printf (data, "=%d", (gint) prio_task_propagate_int (PRIO_TASK (result), NULL));
 }
 
-/* In the manner of GIO, and with bad input. */
+/* The function in GIO's style, with bad input, too. */
 static void
 test_async (Fixture *f, gconstpointer data)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-stopwatch-alone.c: how often the stopwatch reads the clock, and how late it notices long tasks
  *
- * It is built twice: as it is, and as where no coarse clock is cheap.
+ * It is built twice: for this machine, and for machines without a cheap coarse clock.
  */
 
 #include "frozen-time.h"
@@ -12,9 +12,9 @@
 
 #include "policy/prio-stopwatch-private.h"
 
-#define TICK 4000 /* of the coarse clock, µs */
+#define TICK 4000 /* resolution of the coarse clock, µs */
 
-/* Where nothing ticks each task is seen. */
+/* Without a coarse clock each task is timed. */
 #define UNSEEN (PRIO_CLOCK_TICKS ? TICK : 0)
 
 static PrioStopwatch watch;
@@ -27,7 +27,7 @@ start (void)
   prio_stopwatch_start (&watch, frozen_time);
 }
 
-/* @n tasks have run one after another.  Returns how often the clock was read. */
+/* Runs @n tasks one after another.  Returns how often the clock was read. */
 static guint
 run_short (guint n, gint64 length)
 {
@@ -41,7 +41,7 @@ run_short (guint n, gint64 length)
   return n_read;
 }
 
-/* As many tasks as may run in a row, and then a lap, until the clock is read. */
+/* Runs rows of tasks of the greatest length, with a lap after each, until the clock is read. */
 static void
 run_rows (gint64 length)
 {
@@ -90,7 +90,7 @@ test_long_after_short (gconstpointer in_rows)
     }
 }
 
-/* Longer ones are seen one by one as soon as one has been seen. */
+/* After one long task has been noticed, each of them is. */
 static void
 test_each_long_one (void)
 {
@@ -109,10 +109,10 @@ test_how_often (void)
       g_assert_cmpuint (run_short (20000, 1), ==, 20000);
       return;
     }
-  /* 20 ms: once in 20 µs, and twice as often at the most. */
+  /* 20 ms: at least one read in 20 µs, and at most two. */
   g_assert_cmpuint (run_short (20000, 1), >=, 1000);
   g_assert_cmpuint (run_short (20000, 1), <=, 2000);
-  /* No time at all. */
+  /* Tasks that take no time at all. */
   g_assert_cmpuint (run_short (64000, 0), <=, 1010);
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-stopwatch.c: what runs until somebody looks at the clock, whatever ran before
+/* test-stopwatch.c: the time between two looks at the clock, whatever ran before
  *
- * Short tasks are followed by long ones, in simulated time, where the coarse clock ticks every 4 ms.  The promise: what is
- * over is noticed within a tick of that clock, and a task.
+ * Short tasks are followed by long ones, in simulated time, where the coarse clock ticks every 4 ms.  The promise: the end
+ * of a period is noticed within a tick of that clock, and a task.
  */
 
 #include <prio-sched-bindings.h>
 #include <prio-sched-watch.h>
 #include "frozen-fixture.h"
 
-#define TICK 4000  /* of the coarse clock, µs */
+#define TICK 4000  /* resolution of the coarse clock, µs */
 #define SLICE 5000 /* by default, µs */
-#define LOOK 100   /* of the source that is always ready, µs */
+#define LOOK 100   /* duration of the source that is always ready, µs */
 #define N_LONG 40 /* tasks */
 
 static const guint n_short[] = { 0, 1, 2, 3, 7, 15, 16, 17, 31, 63, 64, 65, 100, 1000, 10000 };
@@ -21,10 +21,10 @@ typedef struct
 {
   Fixture f;
   guint n_short;
-  gint64 length;        /* of a long task, µs */
+  gint64 length;        /* duration of a long task, µs */
   guint n_begun;
   gint64 since;         /* when the ready source was last dispatched, µs */
-  gint64 unseen;        /* the longest time between two dispatches of it, µs */
+  gint64 unseen;        /* the longest time between two of its dispatches, µs */
   PrioRunner *runner;
 } Row;
 
@@ -34,7 +34,7 @@ set_up (Row *row, guint n, gint64 length)
   *row = (Row) { .n_short = n, .length = length };
   frozen_tick = TICK;
   frozen_set_up (&row->f, NULL);
-  /* Not at a tick. */
+  /* Between two ticks. */
   frozen_time += 1234;
 }
 
@@ -45,7 +45,7 @@ tear_down (Row *row)
   frozen_tick = 0;
 }
 
-/* A step: four short ones take 1 µs, and those after them @length each.  Returns whether there are more. */
+/* Makes a step: four short ones take 1 µs, and the later ones @length each.  Returns whether there are more. */
 static gboolean
 step (Row *row)
 {

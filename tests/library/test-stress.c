@@ -3,12 +3,11 @@
  *
  * Tasks post, abort, change priorities, pause, cancel, yield, run nested loops and drop
  * schedulers, from each kind of callback, including destroy notifies; some worlds do more
- * (stress-more.c).  In all of them every destroy notify is called once, after its function
- * and never before, and nothing is left: no context, no source, no descriptor.
+ * (stress-more.c).  In all of them every destroy notify is called once, after its function, and no context, source or
+ * descriptor leaks.
  *
- * With PRIO_FUZZ, this is the target of libFuzzer, whose bytes replace the random numbers.  The
- * inputs that increased coverage are run here too: in stress-corpus.bin each follows its length,
- * as two bytes, the lower one first.
+ * With PRIO_FUZZ, this is the target of libFuzzer, whose bytes replace the random numbers.  The inputs that increased
+ * coverage are run here too: in stress-corpus.bin each input follows its length, as two bytes in little-endian order.
  */
 
 #ifdef PRIO_INSIDE
@@ -229,7 +228,7 @@ post_something (World *world)
                                                    run_task, payload_new (world, 1), payload_free);
 
         prio_task_then (task, run_reaction, payload_new (world, 1), payload_free);
-        /* To drop the old one may come back here. */
+        /* Dropping the old one may call this again. */
         old = g_steal_pointer (&world->tasks[i]);
         world->tasks[i] = task;
       }
@@ -352,7 +351,7 @@ act (World *world)
     }
 }
 
-/* What tells whether somebody is inside outlives the context. */
+/* The record of the loop, which shows whether a thread is inside it, outlives the context. */
 static void
 world_find_loop (World *world)
 {
@@ -380,7 +379,7 @@ world_set_up (World *world, gboolean more, GRand *random, const guint8 *bytes, g
   more_set_up (world);
 }
 
-/* What that releases may pause one again. */
+/* Resumes all schedulers; a release may pause one again. */
 static void
 resume_all (World *world)
 {
@@ -396,7 +395,7 @@ resume_all (World *world)
     }
 }
 
-/* Whatever waits for somebody to return a result gets one. */
+/* Returns whether all work has ended; deferred tasks get a result. */
 static gboolean
 world_is_done (World *world)
 {
@@ -404,7 +403,7 @@ world_is_done (World *world)
   return world->n_freed == world->n_made && world->n_open == 0;
 }
 
-/* Runs what is there to its end, or drops the context in the middle. */
+/* Runs all work to its end, or drops the context before. */
 static void
 world_finish (World *world, gboolean drop)
 {
@@ -458,7 +457,7 @@ run_world (World *world, gboolean drop)
   world_tear_down (world);
 }
 
-/* The first byte says whether the context is dropped, and whether there is more. */
+/* The first byte selects whether the context is dropped, and whether the world does more. */
 #define HAS_MORE 0x18
 #define MORE_MASK 0x98
 

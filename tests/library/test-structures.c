@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-structures.c: plain data structures, beside simpler ones
+/* test-structures.c: plain data structures, compared with simpler ones
  *
  * Links the library's own objects.
  */
@@ -20,7 +20,7 @@ chunk_of (gpointer record)
   return (PrioSlabChunk *) ((gsize) record & ~(PRIO_SLAB_CHUNK_SIZE - 1));
 }
 
-/* The chunks that have room are those of which a record has been freed, but for the current one. */
+/* Checks that the chunks with room are the chunks from which a record has been freed, without the current one. */
 static void
 check_room (PrioSlab *slab, GPtrArray *records)
 {
@@ -42,7 +42,7 @@ check_room (PrioSlab *slab, GPtrArray *records)
     }
 }
 
-/* The number of records goes up and down; which are freed is random. */
+/* The number of records grows and shrinks; random ones are freed. */
 static void
 test_slab (void)
 {
@@ -68,7 +68,7 @@ test_slab (void)
   prio_slab_clear (&slab);
 }
 
-/* They come out as they have come in, wherever the first of them stands when there are more than ever before. */
+/* They come out in the order in which they went in, wherever the first of them is when the queue grows. */
 static void
 test_microtasks (void)
 {
@@ -142,7 +142,7 @@ make_record (gpointer slot)
   return prio_slot_ensure (slot, &funcs);
 }
 
-/* A record is made once, whichever thread asks first; the owner ends it, trims it and clears it, and passes over what is not there. */
+/* A record is made once, whichever thread asks first; the owner ends, trims and clears it, and skips missing records. */
 static void
 test_slots (void)
 {

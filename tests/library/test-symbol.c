@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-symbol.c: the names of functions, which what holds a main loop is told of by
+/* test-symbol.c: the names of functions, for reports about long tasks
  *
- * With WITHOUT_SYMBOLS it is a library without a table of symbols, which the test is linked with.
+ * With WITHOUT_SYMBOLS the test is linked with a library without a symbol table.
  */
 
 #include <glib.h>
@@ -28,10 +28,10 @@ stripped_get_function (void)
 #include <string.h>
 #include <unistd.h>
 
-/* The linker's: where the program begins. */
+/* The linker's symbol for the start of the program. */
 extern char __executable_start[];
 
-/* One that the linker does not know, and one that it does. */
+/* A function that the linker does not know, and one that it does. */
 static void
 test_names (void)
 {
@@ -40,7 +40,7 @@ test_names (void)
   g_assert_true (prio_symbol_get_name ((gpointer) static_function) == prio_symbol_get_name ((gpointer) static_function));
 }
 
-/* Without a table of symbols it is the address in its file, for addr2line. */
+/* Without a symbol table it is the address in its file, for addr2line. */
 static void
 test_stripped (void)
 {
@@ -49,7 +49,7 @@ test_stripped (void)
   g_assert_true (g_regex_match_simple ("^libtest-symbol-stripped\\.so\\+0x[0-9a-f]+$", name, 0, 0));
 }
 
-/* What an interpreter has made at run time, data, and nothing. */
+/* Code that an interpreter has made at run time, data, and NULL. */
 static void
 test_nowhere (void)
 {
@@ -62,7 +62,7 @@ test_nowhere (void)
 
 #define N_PARTS 400
 
-/* The file may be another one by now, or half of it. */
+/* The file may have been replaced, or be incomplete. */
 static void
 test_damaged_files (void)
 {
@@ -77,7 +77,7 @@ test_damaged_files (void)
       g_autofree char *copy = g_memdup2 (file, MAX (n, 1));
       g_autofree char *name = NULL;
 
-      /* In its header above all, which says where the rest is. */
+      /* Mainly in its header, which has the positions of the other parts. */
       for (gsize i = g_rand_int_range (rand, 0, 4); i > 0 && n > 64; i--)
         copy[g_rand_int_range (rand, 16, 64)] = (char) g_rand_int (rand);
       name = prio_symbol_find (copy, n, address);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-task-new.c: tasks that are posted nowhere, and are given their result by whoever makes them */
+/* test-task-new.c: tasks that are in no queue, and get their result from their maker */
 
 #include "helpers.h"
 #include <prio-sched-watch.h>
@@ -33,7 +33,7 @@ ended (GObject *source, GAsyncResult *result, gpointer data)
     g_string_append_printf (f->log, "%d %s, ", prio_task_get_state (PRIO_TASK (result)), error->message);
 }
 
-/* An asynchronous function that a program writes. */
+/* An asynchronous function of a program. */
 
 typedef struct
 {
@@ -95,7 +95,7 @@ test_a_function_of_ones_own (Fixture *f, gconstpointer data)
   g_assert_cmpuint (object->ref_count, ==, 1);
 }
 
-/* It runs from the beginning, and is in no queue. */
+/* The task is running from the start, and is in no queue. */
 static void
 test_it_has_begun (Fixture *f, gconstpointer data)
 {
@@ -129,7 +129,7 @@ test_it_has_begun (Fixture *f, gconstpointer data)
   prio_scheduler_stop_statistics (f->scheduler);
 }
 
-/* Each kind of result, before and after somebody waits. */
+/* Each kind of result, returned before and after a wait begins. */
 static void
 test_results (Fixture *f, gconstpointer data)
 {
@@ -157,7 +157,7 @@ test_results (Fixture *f, gconstpointer data)
         prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_BUSY, "%s", "busy");
       if (i % 2 == 1)
         prio_task_wait_async (task, ended, f);
-      /* It is never called within the call. */
+      /* The callback is never called within the call. */
       g_assert_cmpstr (f->log->str, ==, "");
       if (i / 2 == 2)
         {
@@ -187,7 +187,7 @@ test_second_result (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 1);
 }
 
-/* Aborts, in each phase of a task. */
+/* Kinds of aborts, in each phase of a task. */
 
 typedef enum { BY_CONTROLLER, BY_HAND, BY_SOURCE, BY_PLAIN, ALONE, N_ENDS } End;
 typedef enum { BEFORE, NEW, AWAITED, IN_A_TASK, IN_A_HANDLER, N_PHASES } Phase;
@@ -260,12 +260,12 @@ check_abort (Fixture *f, End end, Phase phase, gboolean elsewhere)
     }
   if (phase == NEW)
     prio_task_wait_async (self.task, ended, f);
-  /* At once, where nothing has to come from elsewhere. */
+  /* At once, unless another thread or the main loop is needed first. */
   if (phase <= AWAITED && end != BY_SOURCE && !elsewhere)
     g_assert_cmpint (prio_task_get_state (self.task), ==, PRIO_TASK_STATE_ABORTED);
   assert_ran (f, end == BY_CONTROLLER ? "4 mine, " : "4 Operation was cancelled, ");
 
-  /* The result comes after all, and is released. */
+  /* The late result is released. */
   prio_task_return_pointer (self.task, f, destroy);
   g_assert_cmpuint (n_destroyed, ==, 1);
   g_object_add_weak_pointer (task, &task);
@@ -301,7 +301,7 @@ test_abort_after_the_result (Fixture *f, gconstpointer data)
   assert_ran (f, "2, ");
 }
 
-/* It waits for its operation after all. */
+/* Without return-on-abort it waits for its operation. */
 static void
 test_that_outlives_an_abort (Fixture *f, gconstpointer data)
 {
@@ -320,7 +320,7 @@ test_that_outlives_an_abort (Fixture *f, gconstpointer data)
   assert_ran (f, "4 Operation was cancelled, ");
 }
 
-/* A cancellable that has been reset aborts what comes later only when it is cancelled again; a signal stays aborted. */
+/* A cancellable that has been reset aborts later tasks only when it is cancelled again; a task signal stays aborted. */
 static void
 test_reset (Fixture *f, gconstpointer data)
 {
@@ -349,7 +349,7 @@ test_reset (Fixture *f, gconstpointer data)
 #define expect_dropped() \
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "Task 'a name' has no result yet, and the last reference*")
 
-/* A task that will be dropped in a callback. */
+/* A task that a callback drops. */
 typedef struct
 {
   Fixture *f;
@@ -362,7 +362,7 @@ drop (gpointer data)
   Held *held = data;
 
   g_clear_object (&held->task);
-  expect_dropped (); /* the loop says it, and not this callback, which may be part of a garbage collection */
+  expect_dropped (); /* the loop warns, and not this callback, which may be part of a garbage collection */
 }
 
 static gboolean
@@ -405,7 +405,7 @@ do_nothing (PrioTask *task, gpointer data)
 {
 }
 
-/* Has drop () called in a callback of that kind. */
+/* Calls drop () in a callback of that kind. */
 static void
 drop_there (Held *held, Place place)
 {
@@ -463,7 +463,8 @@ drop_there (Held *held, Place place)
     prio_task_return_int (other, 1);
 }
 
-/* Nobody can give the result any more: who waits hears of it, wherever the last reference goes, with a signal and without one. */
+/* Without references, the task fails and its waiting callback is called, wherever the last reference is dropped, with a signal
+ * and without one. */
 static void
 test_dropped (Fixture *f, gconstpointer data)
 {
@@ -485,7 +486,7 @@ test_dropped (Fixture *f, gconstpointer data)
     }
 }
 
-/* What has ended is dropped without a word, in its own callback too. */
+/* A task that has ended is dropped silently, in its own callback, too. */
 static void
 drop_own (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -550,7 +551,7 @@ count_ended (GObject *source, GAsyncResult *result, gpointer data)
   ++*(guint *) data;
 }
 
-/* The result and the abort come at the same time: one of them counts, and the task is heard of once. */
+/* The result and the abort come at the same time: one of them counts, and the callback is called once. */
 static void
 test_result_beside_an_abort (Fixture *f, gconstpointer data)
 {
@@ -653,7 +654,7 @@ make_aborted (gpointer data)
   return NULL;
 }
 
-/* A thread that does not run the context makes it; who waits is called by the one that does. */
+/* A thread that does not run the context makes it; the thread that does calls the waiting callback. */
 static void
 test_of_another_thread (Fixture *f, gconstpointer data)
 {
@@ -674,7 +675,7 @@ not_called (GObject *source, GAsyncResult *result, gpointer data)
 
 typedef enum { LATE_RESULT, LATE_ABORT, LATE_CANCEL, LATE_HAND, LATE_DROP, N_LATE } Late;
 
-/* Whatever comes then ends it, and nobody is called. */
+/* Any later event ends it, and no callback is called. */
 static void
 test_the_context_goes (Fixture *f, gconstpointer data)
 {
@@ -754,7 +755,7 @@ wait_in_a_task (PrioTask *task, gpointer data)
   prio_task_wait_async (held->task, continued, held);
 }
 
-/* What goes on in a callback has the state of whoever waits. */
+/* A callback continues in the state of the code that waits. */
 static void
 test_state_of_who_waits (Fixture *f, gconstpointer data)
 {

@@ -114,7 +114,7 @@ count_completed (GObject *source, GAsyncResult *result, gpointer data)
   g_string_append_c (((Fixture *) data)->log, 'c');
 }
 
-/* In the shape of GIO: the result is the task. */
+/* In GIO's style: the result is the task. */
 static void
 finish_string (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -142,7 +142,7 @@ test_async (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "result");
 }
 
-/* What a callback is given as the source is there until it returns, whatever happens in it. */
+/* The source object of a callback lives until it returns, whatever happens in it. */
 static void
 drop_scheduler_and_nest (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -232,7 +232,7 @@ ask_again_and_wait (PrioTask *task, GParamSpec *pspec, Fixture *f)
   fixture_run (f);
 }
 
-/* A dialog, say, in a handler that waits for the task once more. */
+/* A handler runs a nested loop, such as a dialog, and waits for the task once more. */
 static void
 test_notifies_once_beside_a_nested_loop (Fixture *f, gconstpointer data)
 {
@@ -255,7 +255,7 @@ test_result_of_a_dropped_scheduler (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "e");
 }
 
-/* Tasks that are used again are as good as new: nothing of the former is left. */
+/* Reused tasks are like new ones: they keep nothing of the former. */
 static void
 remember (PrioTask *task, gpointer data)
 {
@@ -280,7 +280,7 @@ test_used_again (Fixture *f, gconstpointer data)
     }
   g_assert_cmpuint (g_hash_table_size (seen), <, 100);
 
-  /* One that somebody holds or listens to is not. */
+  /* A task with references or handlers is not reused. */
   held = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE }, remember, seen,
                                    NULL);
   fixture_run (f);
@@ -342,7 +342,7 @@ defer_and_cancel (PrioTask *task, gpointer data)
   prio_task_cancel (task);
 }
 
-/* What comes after the abort is released, and nobody hears of it. */
+/* A result after the abort is released without a notify. */
 static void
 test_result_after_abort (Fixture *f, gconstpointer data)
 {
@@ -361,8 +361,7 @@ test_result_after_abort (Fixture *f, gconstpointer data)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
-/* Nobody but who has deferred the result holds the task any more, and he does not know that
- * it has been aborted. */
+/* Only the code that deferred the result holds the task, and it does not know of the abort. */
 static PrioTask *deferred;
 
 static void

@@ -51,7 +51,7 @@ test_post (Fixture *f, gconstpointer data)
   g_assert_cmpint (n_freed, ==, 3 * N);
 }
 
-/* What a thread posts is run in the order in which it posted. */
+/* The tasks of a thread run in the order in which it posted them. */
 static gboolean
 check_id (gpointer data)
 {
@@ -73,7 +73,7 @@ test_order_of_a_thread_is_kept (Fixture *f, gconstpointer data)
   g_assert_cmpint (next_id, ==, N);
 }
 
-/* Whatever another thread has posted before it says so comes before what we post. */
+/* A task that another thread has posted before it signals runs before this thread's later posts. */
 static gpointer
 post_first (gpointer data)
 {
@@ -94,7 +94,7 @@ test_order_between_threads_is_that_of_time (Fixture *f, gconstpointer data)
     }
 }
 
-/* Home: the creator's until another thread runs the context. */
+/* A context belongs to its creator until another thread runs it. */
 static void
 test_posts_race_with_a_new_owner (Fixture *f, gconstpointer data)
 {
@@ -191,7 +191,7 @@ post_burst (gpointer data)
 static void
 test_one_wakeup_per_burst (Fixture *f, gconstpointer data)
 {
-  /* The context has prepared itself to sleep, and does not look meanwhile. */
+  /* The context has prepared to sleep, and does not look meanwhile. */
   g_assert_true (g_main_context_acquire (f->context));
   for (guint burst = 1; burst <= 3; burst++)
     {
@@ -208,7 +208,7 @@ test_one_wakeup_per_burst (Fixture *f, gconstpointer data)
       g_main_context_check (f->context, priority, fds, n_fds);
       g_main_context_dispatch (f->context);
 
-      /* Acknowledged once, and nothing is left of it. */
+      /* One acknowledgement leaves nothing to read. */
       g_main_context_prepare (f->context, &priority);
       n_fds = g_main_context_query (f->context, priority, &timeout, fds, G_N_ELEMENTS (fds));
       g_assert_cmpint (g_poll (fds, n_fds, 0), ==, 0);
@@ -220,7 +220,7 @@ test_one_wakeup_per_burst (Fixture *f, gconstpointer data)
   g_main_context_release (f->context);
 }
 
-/* A result that comes from another thread. */
+/* Returns a result from another thread. */
 static gpointer
 return_later (gpointer data)
 {
@@ -260,7 +260,7 @@ test_result_from_another_thread (Fixture *f, gconstpointer data)
     }
 }
 
-/* Tasks that are posted, asked and cancelled, and dropped for the last time, anywhere. */
+/* Tasks are posted, queried, cancelled, and dropped for the last time on any thread. */
 static void
 got_nothing (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -301,7 +301,7 @@ test_tasks_from_another_thread (Fixture *f, gconstpointer data)
   g_assert_cmpint (n_freed, ==, 6000);
 }
 
-/* Posting to a context while the last reference to it goes elsewhere. */
+/* Posts to a context while another thread drops the last reference to it. */
 static gpointer
 post_and_drop (gpointer data)
 {
@@ -343,7 +343,7 @@ post_with_aborted_signal (gpointer data)
                                                      step_run, step_new (f, 'x', NULL, NULL), step_free));
 }
 
-/* Another thread is told at once, too. */
+/* Another thread's callback is called at once, too. */
 static void
 test_already_aborted (Fixture *f, gconstpointer data)
 {
@@ -356,7 +356,7 @@ test_already_aborted (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "");
 }
 
-/* Posts more at once than the owner thread usually takes in. */
+/* Posts more at once than the owner thread usually accepts. */
 static gpointer
 post_and_cancel (gpointer data)
 {
@@ -404,7 +404,7 @@ yield_from_thread (gpointer data)
   return NULL;
 }
 
-/* Outside any task, so a user-visible continuation. */
+/* Outside any task, so it is a user-visible continuation. */
 static void
 test_yield (Fixture *f, gconstpointer data)
 {
@@ -455,7 +455,7 @@ post_and_end (PrioScheduler *scheduler, gboolean alone)
   prio_task_controller_abort (controller, NULL);
 }
 
-/* Who makes a context for another thread does not release what belongs to that thread, also before it runs. */
+/* A thread that makes a context for another thread does not release that thread's data, even before it runs. */
 static void
 test_notify_of_a_context_for_another (Fixture *f, gconstpointer data)
 {
@@ -475,7 +475,7 @@ test_notify_of_a_context_for_another (Fixture *f, gconstpointer data)
     }
 }
 
-/* Its own context is what a thread is about to run. */
+/* A thread is about to run its own context, and releases its data. */
 static void
 test_notify_of_an_own_context (Fixture *f, gconstpointer data)
 {
@@ -487,7 +487,8 @@ test_notify_of_an_own_context (Fixture *f, gconstpointer data)
     }
 }
 
-/* Whoever posts may hold a lock that a destroy notify takes: a waker of a channel, or a handler of "cancelled". */
+/* A thread that posts may hold a lock that a destroy notify takes: in the waker of a channel, or a handler of
+ * "cancelled". */
 static gboolean is_posting;
 
 static void
@@ -556,7 +557,7 @@ pause_each_round (gpointer data)
   return NULL;
 }
 
-/* When each has resumed what it has paused, the scheduler runs, whatever thread was heard last. */
+/* When each thread has resumed as often as it has paused, the scheduler runs, whichever thread came last. */
 static void
 test_pauses (Fixture *f, gconstpointer data)
 {

@@ -58,7 +58,7 @@ any_of_dropped_timeout (guint64 delay, gpointer *alive)
   return prio_task_signal_new_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
 }
 
-/* As on the web, where nobody can hold the timeout in `AbortSignal.any([AbortSignal.timeout(1)])`. */
+/* As on the web, where no variable can hold the timeout in `AbortSignal.any([AbortSignal.timeout(1)])`. */
 static void
 test_timeout_lives_for_its_dependents (Fixture *f, gconstpointer data)
 {
@@ -91,7 +91,7 @@ test_timeout_goes_with_its_last_dependent (Fixture *f, gconstpointer data)
   g_assert_null (alive);
 }
 
-/* Whoever pauses a scheduler holds its tasks back, and not other people's timeouts. */
+/* Pausing a scheduler holds back its tasks, but not timeouts of other code. */
 static void
 test_timeout_of_a_paused_scheduler (Fixture *f, gconstpointer data)
 {
@@ -104,7 +104,7 @@ test_timeout_of_a_paused_scheduler (Fixture *f, gconstpointer data)
   while (!prio_task_signal_is_aborted (before) || !prio_task_signal_is_aborted (later) ||
          !prio_task_signal_is_aborted (at_once))
     {
-      /* It would wait for ever. */
+      /* Otherwise it would wait for ever. */
       gint timeout, priority;
       GPollFD fds[4];
 
@@ -117,7 +117,7 @@ test_timeout_of_a_paused_scheduler (Fixture *f, gconstpointer data)
     }
 }
 
-/* Takes a millisecond, and is followed by the next. */
+/* Takes a millisecond, and posts the next. */
 static void
 go_on_until_aborted (Step *step)
 {
@@ -126,7 +126,7 @@ go_on_until_aborted (Step *step)
     post_step (step->f, USER_BLOCKING, 'a', go_on_until_aborted, step->data);
 }
 
-/* What is to be aborted may be as urgent as anything. */
+/* The tasks to be aborted may have any priority. */
 static void
 test_timeout_beside_urgent_work (Fixture *f, gconstpointer data)
 {

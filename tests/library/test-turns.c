@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-turns.c: turns, idle periods and time, also for code that is not a task
  *
- * The time is frozen, and passes where something works or the main loop would sleep: no machine is too slow.  Each test
- * waits for events, up to PATIENCE.  test-frames.c counts frames.
+ * The time is frozen, and passes only with work and instead of the main loop's sleep: the speed of the machine does not
+ * matter.  Each test waits for events, up to PATIENCE.  test-frames.c counts frames.
  */
 
 #include "passing-fixture.h"
@@ -36,7 +36,7 @@ work_for (gint64 span)
   return G_SOURCE_CONTINUE;
 }
 
-/* Whether what asks is told to yield at all. */
+/* Returns whether should_yield () becomes true at all. */
 static gboolean
 is_told (PrioScheduler *scheduler)
 {
@@ -57,7 +57,7 @@ log_whether_told (Fixture *f)
   g_string_append_c (f->log, is_told (f->scheduler) ? 'y' : 'n');
 }
 
-/* Time counts for everything that holds the loop up. */
+/* Time counts for all code that holds the loop up. */
 static gboolean
 ask_in_a_source (gpointer data)
 {
@@ -86,7 +86,7 @@ ask_then_yield (GObject *source, GAsyncResult *result, gpointer data)
   prio_scheduler_yield_async (f->scheduler, NULL, ask_in_a_callback, f);
 }
 
-/* As GIO does, but for the thread. */
+/* Calls back as GIO does, without a thread. */
 static gboolean
 begin_io (gpointer data)
 {
@@ -110,7 +110,7 @@ test_told_outside_of_tasks (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "yyyyyyyy");
 }
 
-/* Nothing is held up where no main loop runs, or another thread's. */
+/* should_yield () is not true if no main loop runs, or another thread's does. */
 static gpointer
 ask_on_a_thread (gpointer data)
 {
@@ -137,7 +137,7 @@ test_not_told_elsewhere (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "n");
 }
 
-/* What is set meanwhile counts. */
+/* A frame time that is set meanwhile counts. */
 static void
 set_frame_and_ask (Step *step)
 {
@@ -192,11 +192,11 @@ test_frame_that_is_announced_in_a_batch (Fixture *f, gconstpointer data)
   attach (f, g_idle_source_new (), G_PRIORITY_DEFAULT_IDLE, log_frame, f);
   while (strchr (f->log->str, '!') == NULL && f->log->len < 10000)
     g_main_context_iteration (f->context, TRUE);
-  /* Ten fit in; that there are many more only shows a machine that does not stop. */
+  /* Ten fit in; more than ten only show that the machine was fast. */
   g_assert_nonnull (strchr (f->log->str, '!'));
 }
 
-/* Beside a source that is always ready every task gets on, the least urgent ones now and then. */
+/* Beside a source that is always ready every task makes progress, the least urgent ones now and then. */
 static gboolean
 count_task (gpointer data)
 {
@@ -312,7 +312,7 @@ test_background_beside_idle_and_more (Fixture *f, gconstpointer data)
     }
 }
 
-/* Each iteration finds something that goes before the tasks: a change of `pending`, a microtask, what is to be released. */
+/* Each iteration has internal work before the tasks: a change of `pending`, a microtask, a release. */
 static void
 count_ran (PrioTask *task, gpointer n_ran)
 {
@@ -349,7 +349,7 @@ test_task_beside_microtasks_of_each_iteration (Fixture *f, gconstpointer data)
     }
 }
 
-/* They go before other sources all the same. */
+/* Tasks still run before other sources. */
 static void
 log_microtask (gpointer data)
 {
@@ -378,7 +378,7 @@ test_microtasks_beside_a_flood (Fixture *f, gconstpointer data)
   g_source_destroy (source);
 }
 
-/* One task per iteration, whatever another scheduler has run before it in the same. */
+/* One task runs per iteration, whatever another scheduler has run before it in that iteration. */
 static void
 test_one_task_per_iteration_after_others (Fixture *f, gconstpointer data)
 {
@@ -394,7 +394,7 @@ test_one_task_per_iteration_after_others (Fixture *f, gconstpointer data)
   g_assert_true (g_str_has_suffix (f->log->str, "!t"));
 }
 
-/* An idle period ends at the next timer of the context, whoever's it is. */
+/* An idle period ends at the next timer of the context, of any code. */
 static double remaining;
 
 static void
@@ -418,7 +418,7 @@ test_idle_until_the_next_timer (Fixture *f, gconstpointer data)
   g_assert_cmpuint (f->log->len, ==, 2);
 }
 
-/* GTK's way of doing all that is to be done, and it ends. */
+/* A loop while events are pending, as in GTK programs, ends. */
 static void
 test_idle_in_a_loop_that_asks_what_is_pending (Fixture *f, gconstpointer data)
 {
@@ -431,7 +431,7 @@ test_idle_in_a_loop_that_asks_what_is_pending (Fixture *f, gconstpointer data)
   g_assert_false (g_main_context_pending (f->context));
 }
 
-/* A loop that has a timer every millisecond has idle time nevertheless. */
+/* A loop that has a timer every millisecond still has idle time. */
 static gboolean
 count_tick (gpointer data)
 {
@@ -451,7 +451,7 @@ test_idle_beside_a_fast_timer (Fixture *f, gconstpointer data)
   g_source_destroy (timer);
 }
 
-/* However long GLib takes to ask its sources. */
+/* GLib may take long to check its sources. */
 static gboolean
 take_long_to_check (GSource *source)
 {
@@ -506,7 +506,7 @@ test_idle_timeout_beside_a_flood (Fixture *f, gconstpointer data)
     }
 }
 
-/* and it is told when its time is over. */
+/* and should_yield () becomes true when its time is over. */
 static void
 ask_in_an_idle_callback (PrioIdleDeadline *deadline, gpointer data)
 {
@@ -524,18 +524,18 @@ test_told_in_an_idle_callback (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "y");
 }
 
-/* What keys are to GDK: a source at 0 that dispatches one of its events each time.  They come while something slow runs. */
+/* Keys, as GDK has them: a source at priority 0 that dispatches one event each time.  They come while slow code runs. */
 #define N_EVENTS 40
-#define EVENT 60        /* how long each takes, µs */
-#define N_SLOW_EVENTS 9 /* those of four keys, and one more, */
+#define EVENT 60        /* duration of each, µs */
+#define N_SLOW_EVENTS 9 /* the events of four keys, and one more, */
 #define SLOW_EVENT 12000 /* on a busy machine */
 #define SLOW 700000     /* a step, µs */
 
-/* Where the next task comes from. */
+/* The origin of the next task. */
 typedef enum
 {
-  STEPS,            /* steps, which take long themselves */
-  POSTED_MEANWHILE, /* what is slow posts it */
+  STEPS,            /* steps, which are slow themselves */
+  POSTED_MEANWHILE, /* slow code posts it */
   POSTED_BEFORE,
 } From;
 
@@ -543,14 +543,14 @@ typedef struct
 {
   Fixture *f;
   PrioTaskPriority priority;
-  gint64 length;   /* of what is slow beside the steps, µs */
+  gint64 length;   /* duration of the slow code beside the steps, µs */
   From from;
-  gint64 event;    /* how long each takes, µs */
+  gint64 event;    /* duration of each event, µs */
   guint n_more;    /* events that come each time */
-  gboolean ready;  /* it wants to run */
-  gboolean is_frame_due; /* so does what draws, when no event is left */
+  gboolean ready;  /* whether the slow code is ready to run */
+  gboolean is_frame_due; /* whether a frame is due, when no event is left */
   guint n_events;  /* not dispatched yet */
-  guint n_before;  /* steps that began before all events that came with it were dispatched */
+  guint n_before;  /* steps that started before all events of the same time were dispatched */
   guint n_steps;
 } Input;
 
@@ -619,7 +619,7 @@ note_early (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Keys come, and what is slow has an end. */
+/* Runs the slow code, while keys come, some times. */
 static gboolean
 be_slow (gpointer data)
 {
@@ -634,7 +634,7 @@ be_slow (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* A step that asks for what is slow. */
+/* Makes a step, which makes the slow code ready. */
 static gboolean
 slow_step (gpointer data)
 {
@@ -647,7 +647,8 @@ slow_step (gpointer data)
   return ++input->n_steps < 3;
 }
 
-/* Keys that came during a slow handler or frame, of GDK's at @at, go before the next task. */
+/* Checks that keys that came during a slow handler or frame, at GDK's priority @at, are dispatched before the next
+ * task. */
 static void
 check_input_first (Fixture *f, gint at, PrioTaskPriority priority, gint64 length, From from, gboolean is_busy)
 {
@@ -706,7 +707,7 @@ draw_slowly (gpointer data)
   return work_for (input->length);
 }
 
-/* GTK 4 draws at 1, where a task goes that waits for input. */
+/* GTK 4 draws at priority 1, at which a task runs that waits for input. */
 static void
 test_input_first_of_frame (Fixture *f, gconstpointer data)
 {
@@ -721,7 +722,7 @@ test_input_first_of_frame (Fixture *f, gconstpointer data)
   g_assert_cmpuint (input.n_before, ==, 0);
 }
 
-/* What has let input go first is aborted, and so waits no more: the next task lets it go first too. */
+/* The task that has let input go first is aborted, and no longer waits: the next task lets input go first too. */
 static void
 test_input_first_again (Fixture *f, gconstpointer data)
 {
@@ -771,7 +772,7 @@ queue_slow_microtask (Step *step)
   prio_scheduler_queue_microtask (step->f->scheduler, slow_microtask, step->data, NULL);
 }
 
-/* Keys that came during a slow microtask go before the next task: beside it, and before the first one. */
+/* Keys that came during a slow microtask are dispatched before the next task, even before the first one. */
 static void
 test_input_first_of_microtask (Fixture *f, gconstpointer data)
 {

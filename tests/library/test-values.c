@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-values.c: what bindings read: properties, copies of structures, the number of the first task */
+/* test-values.c: values that bindings read: properties, copies of structures, the number of the first task */
 
 #include <prio-sched-bindings.h>
 #include <prio-sched-watch.h>
@@ -29,7 +29,7 @@ test_group_properties (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_task_group_get_limit (group), ==, 5);
 }
 
-/* A copy holds what it points to, but for the tag. */
+/* A copy owns its strings and objects, but not the tag. */
 static void
 test_options_are_copied (Fixture *f, gconstpointer data)
 {

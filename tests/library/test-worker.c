@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-worker.c: threads that have a main context and a scheduler of their own */
+/* test-worker.c: threads with their own main context and scheduler */
 
 #include "helpers.h"
 #include "tsan-suppressions.h"
 
-/* What the threads tell each other. */
+/* The data that the threads share. */
 typedef struct
 {
   Fixture f;
@@ -264,7 +264,7 @@ test_it_finishes_first_what_is_queued (World *w, gconstpointer data G_GNUC_UNUSE
   g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 42);
 }
 
-/* It would never end. */
+/* A task that would never end. */
 static gboolean
 for_ever (gpointer data G_GNUC_UNUSED)
 {
@@ -278,7 +278,7 @@ count_once (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Also if the thread has not begun. */
+/* This holds even if the thread has not started. */
 static void
 test_it_finishes_what_was_posted_at_once (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -336,7 +336,7 @@ idle (PrioIdleDeadline *deadline G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
   g_assert_not_reached ();
 }
 
-/* All that a scheduler can do, when its thread has ended. */
+/* Every function of a scheduler whose thread has ended. */
 static void
 test_a_scheduler_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -389,7 +389,7 @@ run_number (guint id, gpointer data)
   g_assert_not_reached ();
 }
 
-/* It hears of the end, though its scheduler is still there. */
+/* The runner is notified of the end, though its scheduler still exists. */
 static void
 test_a_runner_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -412,7 +412,7 @@ test_a_runner_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (w->n_freed, ==, 2);
 }
 
-/* A thread has nowhere to bring the result to. */
+/* A thread cannot return the result to a stopped worker. */
 static void
 test_a_function_in_a_thread_for_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -430,7 +430,7 @@ test_a_function_in_a_thread_for_a_stopped_worker (World *w, gconstpointer data G
   g_assert_cmpint (w->n_freed, ==, 1);
 }
 
-/* It has no tasks, and no main loop of its own. */
+/* It has neither tasks nor its own main loop. */
 static void
 test_a_group_for_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -540,7 +540,7 @@ test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
                prio_scheduler_run_in_worker (w->f.scheduler, w->worker, &PRIO_TASK_OPTIONS (.delay = 5), count, w, NULL));
 }
 
-/* A thousand at once, from several threads, while it stops: each ends once. */
+/* A thousand posts from several threads while it stops: each task ends once. */
 static gpointer
 post_many (gpointer data)
 {
@@ -568,7 +568,7 @@ test_it_stops_while_it_is_full (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (w->n_freed, ==, n_all);
 }
 
-/* No other thread is taken for the one that runs its tasks, however soon it asks. */
+/* No other thread is mistaken for the one that runs its tasks, however soon it asks. */
 static void
 test_its_thread_owns_the_context_from_the_start (World *w, gconstpointer data)
 {

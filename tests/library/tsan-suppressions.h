@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tsan-suppressions.h: reports of ThreadSanitizer that concern GLib alone
+/* tsan-suppressions.h: suppresses reports of ThreadSanitizer about GLib
  *
- * For a test whose threads connect handlers and drop signals at the same time, or are GLib's.
+ * It is for tests whose threads connect handlers and drop signals at the same time, or are GLib's.
  */
 
 #pragma once
 
 #if defined (__SANITIZE_THREAD__)
-/* GLib's arrays of handlers grow, and its pool of threads hands over, under locks of its own, which are not seen. */
+/* GLib grows its arrays of handlers, and passes work to its pool of threads, under its own locks, which ThreadSanitizer
+ * does not see. */
 const char *__tsan_default_suppressions (void);
 
 const char *
