@@ -1,4 +1,4 @@
-"""Aborts in asyncio: they reach a coroutine where it stands
+"""Tests aborts in asyncio, which reach a coroutine at its await
 
     asyncio_aborts.py gbulb|gi.events
 
@@ -17,7 +17,7 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class Several(BaseException):
-    """A group that knows nothing of Python's own."""
+    """Represents a group that does not use Python's own."""
 
     def __init__(self, exceptions):
         super().__init__()
@@ -25,7 +25,7 @@ class Several(BaseException):
 
 
 class Request:
-    """What other libraries do: they know no cancellation but a CancelledError."""
+    """Behaves like other libraries, which know a cancellation only as a CancelledError."""
 
     def __init__(self):
         self.seen = []
@@ -46,14 +46,14 @@ class Request:
             pass
 
     async def hide(self):
-        """Raises it without what it comes from, as httpcore does."""
+        """Raises the error without its cause, as httpcore does."""
         try:
             await self.send()
         except BaseException as error:
             raise error from None
 
     async def begin_anew(self):
-        """Raises another one, which tells of nothing."""
+        """Raises a new error, without a reference to the first."""
         try:
             await self.send()
         except asyncio.CancelledError:
@@ -68,7 +68,7 @@ class Request:
         raise error from None
 
     async def in_group_of_its_own(self):
-        """Raises a group of its own kind, as anyio does before its version 4."""
+        """Raises a group of its own class, as anyio does before version 4."""
         try:
             await self.send()
         except asyncio.CancelledError:
@@ -83,7 +83,7 @@ class Request:
 
 
 class Aborts(unittest.TestCase):
-    """An abort of the signal reaches a coroutine where it stands."""
+    """Tests that an abort of the signal reaches a coroutine at its await."""
 
     @in_loop
     async def test_the_result_is_the_reason_whatever_a_library_makes_of_the_cancellation(self):
@@ -104,7 +104,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_cancellation_beside_an_abort_is_one(self):
-        """A task that is cancelled itself before the abort reaches it is not aborted."""
+        """Checks that a task that is cancelled itself before the abort reaches it is not aborted."""
         controller = PrioSched.TaskController()
         task = scheduler.post_task(Request().begin_anew, signal=controller.signal)
         await wait_for_the_loop()
@@ -115,7 +115,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_cancellation_that_is_over_does_not_hide_an_abort(self):
-        """A scope of anyio's cancels the task that has run out of time, and does not always take that back."""
+        """Checks the case of a scope of anyio, which cancels a task that has run out of time, and does not always take that back."""
         for wait in (lambda: asyncio.sleep(100), lambda: scheduler.sleep(100000)):
             for takes_back in (False, True):
                 async def body(wait=wait, takes_back=takes_back):
@@ -136,7 +136,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_cancellation_that_meets_an_abort_and_is_taken_back_changes_nothing(self):
-        """As that of a scope of anyio's, which ends with the error of the abort."""
+        """Checks the case of a scope of anyio that ends with the error of the abort."""
         async def body():
             await asyncio.sleep(0)
             own = asyncio.current_task()
@@ -154,7 +154,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_cancellation_that_comes_after_an_abort_changes_nothing(self):
-        """As that of a scope of anyio's does, which the abort has reached."""
+        """Checks the case of a scope of anyio that the abort has reached."""
         async def body():
             try:
                 await asyncio.sleep(100)
@@ -192,7 +192,7 @@ class Aborts(unittest.TestCase):
         return log, task
 
     def assert_tells_of(self, error, why, is_of_asyncio):
-        """error is what has told a coroutine of an abort for why, which awaited something of ours or of asyncio's."""
+        """Checks that a coroutine that awaited a future of this library, or of asyncio, gets error for an abort with reason why."""
         if is_of_asyncio:
             self.assertIsInstance(error, asyncio.CancelledError)
             self.assertIs(error.__cause__, why)
@@ -232,7 +232,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_what_awaits_something_of_asyncio_is_cancelled(self):
-        """As asyncio cancels it; the reason is the cause, and the result."""
+        """Checks that it is cancelled as by asyncio; the reason is the cause, and the result."""
         late = threading.Event()
 
         async def event():
@@ -266,7 +266,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_what_asyncio_makes_of_cancellations_stays_right(self):
-        """Groups, locks and wait_for() see the CancelledError that they need; the result is the reason."""
+        """Checks that groups, locks and wait_for() get the CancelledError that they need; the result is the reason."""
         children = []
 
         async def child():
@@ -299,7 +299,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_children_that_yield_are_cancelled(self):
-        """A group ends with the reason, and nothing is left that nobody retrieves."""
+        """Checks that a group ends with the reason, and that no unretrieved exception is left."""
         reported = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
         told = []
@@ -338,7 +338,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_children_that_await_tasks_are_cancelled(self):
-        """The same where children await tasks of that signal, whichever hears of the abort first."""
+        """Checks the same for children that await tasks of that signal, whichever notices the abort first."""
         reported = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
 
@@ -382,7 +382,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_the_result_is_the_reason_however_it_waits_for_a_child(self):
-        """Which stands in a yield or a sleep of the scheduler, and hears of the abort before or after its parent."""
+        """Checks children in a yield or a sleep of the scheduler, which notice the abort before or after their parent."""
         async def yields():
             while True:
                 await scheduler.yield_()
@@ -414,7 +414,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_group_whose_body_yields_ends_with_the_reason(self):
-        """As one whose body awaits something of asyncio's does."""
+        """Checks that it ends like a group whose body awaits asyncio."""
         async def group():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(asyncio.sleep(100))
@@ -438,7 +438,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_other_libraries_are_cancelled(self):
-        """Wherever they are installed, and also where they raise another CancelledError; the result is the reason."""
+        """Checks the installed libraries, even if they raise another CancelledError; the result is the reason."""
         for name in ('send', 'first_of_stream', 'again'):
             why, request = Why('enough'), Request()
             log, task = await self.outcome(getattr(request, name), why)
@@ -457,11 +457,11 @@ class Aborts(unittest.TestCase):
                 try:
                     await wait()
                 except expected:
-                    # Told once: what cleans up may await.
+                    # The abort is raised once: cleanup code may await.
                     await asyncio.sleep(0.001)
                     async with asyncio.timeout(10):
                         await asyncio.sleep(0.001)
-                    # As in asyncio, who goes on after a cancellation takes it back.
+                    # As in asyncio, code that continues after a cancellation takes it back.
                     return 'saved', asyncio.current_task().cancelling()
             task = scheduler.post_task(function, signal=controller.signal)
             while task.state == PrioSched.TaskState.PENDING:
@@ -488,7 +488,7 @@ class Aborts(unittest.TestCase):
         self.assertEqual(log, ['cleaned up'])
 
     async def aborted_while_it_cleans_up(self, body, cleans_up):
-        """What has told, and then what happens, of a body that is aborted where it stands, and cleans up."""
+        """Returns the exception, and the result, of a body that is aborted at its await, and cleans up."""
         controller, why, log = PrioSched.TaskController(), Why(), []
 
         async def function():
@@ -512,7 +512,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_the_reason_is_raised_once(self):
-        """What comes after may await, whatever it was that raised it."""
+        """Checks that code after it may await, whatever function raised it."""
         async def yields():
             while True:
                 await scheduler.yield_()
@@ -555,7 +555,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_the_result_is_what_it_makes_of_its_own_abort(self):
-        """Also where its first step aborts it, and however often it awaits."""
+        """Checks also an abort by its first step, and several awaits."""
         for first in (True, False):
             for ends_with in ('saved', Why('other')):
                 controller = PrioSched.TaskController()

@@ -1,4 +1,4 @@
-"""Asynchronous generators that nobody goes through to their end: what cleans up in them runs
+"""Tests that the cleanup of asynchronous generators runs even if they are not iterated to their end
 
     asyncio_generators.py gbulb|gi.events
 
@@ -22,7 +22,7 @@ CLEAN_UPS = {
 
 
 class Generators:
-    """The tests, for the ways to run a main loop."""
+    """Tests each way to run a main loop."""
 
     async def rows(self, clean_up, log):
         try:
@@ -36,7 +36,7 @@ class Generators:
             log.append('cleaned up')
 
     async def check(self, leave, expected=None):
-        """Has a task leave each generator in the middle."""
+        """Makes a task leave each generator in the middle."""
         for name, clean_up in CLEAN_UPS.items():
             with self.subTest(clean_up=name):
                 log = []

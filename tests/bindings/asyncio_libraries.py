@@ -1,8 +1,8 @@
-"""Aborts of coroutines that stand in httpx and anyio, where these are installed
+"""Tests aborts of coroutines that wait in httpx and anyio, if these are installed
 
     asyncio_libraries.py gbulb|gi.events
 
-What they do with a cancellation, asyncio_aborts.py does without them.
+asyncio_aborts.py does the same with a cancellation without them.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -28,7 +28,7 @@ anyio, httpx = find('anyio'), find('httpx')
 
 
 async def outcome(function, begun):
-    """How a task ends that is aborted once begun is done."""
+    """Returns the outcome of a task that is aborted once begun is done."""
     controller, why = PrioSched.TaskController(), Why('enough')
     task = scheduler.post_task(function, signal=controller.signal)
     await begun
@@ -43,9 +43,9 @@ async def outcome(function, begun):
 
 @unittest.skipUnless(httpx, 'there is no httpx')
 class Http(unittest.TestCase):
-    """A server that reads requests and never answers.
+    """Runs a server that reads requests and never answers.
 
-    A request is aborted where it waits for the answer: while it connects, anyio before its version 4 may lose a cancellation.
+    A request is aborted while it waits for the answer: while it connects, anyio before version 4 may lose a cancellation.
     """
 
     def setUp(self):

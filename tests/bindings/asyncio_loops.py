@@ -1,7 +1,4 @@
-"""Loops of asyncio on GLib, for tests: gbulb's, or PyGObject's own (3.50 and later)
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Provides loops of asyncio on GLib for tests: gbulb's, or PyGObject's own (3.50 and later)"""
 
 import asyncio
 import importlib
@@ -28,7 +25,7 @@ def new_loop():
 
 
 def in_loop(function):
-    """Makes a test of a coroutine function, which may hang for 100 s: valgrind takes its time."""
+    """Makes a test of a coroutine function, which may hang for 100 s, because valgrind is slow."""
     def test(self):
         loop = new_loop()
         asyncio.set_event_loop(loop)
@@ -42,7 +39,7 @@ def in_loop(function):
 
 
 def state():
-    """The priority and the signal of what is running, or None."""
+    """Returns the priority and the signal of the running code, or None."""
     current = PrioSched.SchedulingState.get_current()
     return current and (current.get_priority(), current.get_signal())
 
@@ -54,7 +51,7 @@ async def wait_for_the_loop():
 
 
 async def gio():
-    """An operation of GIO's, as each PyGObject has it."""
+    """Starts an operation of GIO, in the way of the installed PyGObject."""
     file = Gio.File.new_for_path(__file__)
     if gi.version_info >= (3, 50):
         await file.load_contents_async()

@@ -1,7 +1,4 @@
-"""PrioSched.EventLoop: what asyncio calls for a task has the priority of that task (PyGObject 3.50 and later).
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests PrioSched.EventLoop: asyncio's calls for a task have the priority of that task (PyGObject 3.50 and later)."""
 
 import asyncio
 import contextlib
@@ -24,7 +21,7 @@ def run(loop_class, coroutine):
 
 
 def in_loop(function):
-    """Makes a test of a coroutine function, which may hang for 100 s: valgrind takes its time."""
+    """Makes a test of a coroutine function, which may hang for 100 s, because valgrind is slow."""
     @functools.wraps(function)
     def test(self):
         run(PrioSched.EventLoop, function(self))
@@ -32,9 +29,10 @@ def in_loop(function):
 
 
 async def visible_after(begin, priority, **options):
-    """What is noted if begin (note) is called in a task of that priority, before tasks that are user-visible are posted.
+    """Returns the notes of begin (note), called in a task of that priority, and of user-visible tasks that are posted
+    after it.
 
-    begin gives something to await at the end.
+    begin returns an awaitable for the end.
     """
     notes = []
     ended = await scheduler.post_task(lambda: [begin(notes.append)], priority, **options)
@@ -147,7 +145,7 @@ class Priorities(unittest.TestCase):
 
 
 class Yields(unittest.TestCase):
-    """What somebody waits for does not starve beside a loop of yields of the same priority."""
+    """Tests that awaited events do not starve beside a loop of yields of the same priority."""
 
     @staticmethod
     async def times_out():
@@ -156,7 +154,7 @@ class Yields(unittest.TestCase):
                 await asyncio.sleep(1000)
 
     async def assert_ends(self, waits, **options):
-        """waits () comes, in a task with options, though another one of these yields."""
+        """Checks that waits () ends, in a task with options, though another such task yields."""
         ended = []
 
         async def yields():
@@ -196,7 +194,7 @@ class Yields(unittest.TestCase):
 
 
 class Descriptors(unittest.TestCase):
-    """What a task of another priority waits for at a descriptor."""
+    """Tests descriptors that a task of another priority waits for."""
 
     def setUp(self):
         self.ours, self.others = socket.socketpair()
@@ -206,7 +204,7 @@ class Descriptors(unittest.TestCase):
         self.notes = []
 
     def note(self, what, enough=1):
-        """Makes a reader or writer that notes what so often, and then removes itself."""
+        """Makes a reader or writer that notes each call, and removes itself after enough calls."""
         loop = asyncio.get_running_loop()
         remove = loop.remove_writer if what == 'writer' else loop.remove_reader
 
@@ -221,7 +219,7 @@ class Descriptors(unittest.TestCase):
             await scheduler.post_task(lambda: None, 'background')
 
     async def leave_a_reader(self):
-        """A background task has a reader, which is ready and has not been called yet."""
+        """Makes a background task with a reader that is ready and has not been called yet."""
         loop = asyncio.get_running_loop()
         self.others.send(b'x')
         await scheduler.post_task(lambda: loop.add_reader(self.ours, self.note('reader')), 'background')
@@ -410,7 +408,7 @@ class Callbacks(unittest.TestCase):
                 notes.append('other')
             task = asyncio.create_task(other())
             nested = GLib.MainLoop()
-            scheduler.post_task(nested.quit, 'background')  # after the other's step
+            scheduler.post_task(nested.quit, 'background')  # after the other task's step
             super(GLib.MainLoop, nested).run()
             notes.append('main')
             await task
@@ -426,7 +424,7 @@ class Callbacks(unittest.TestCase):
                 notes.append('other')
             task = asyncio.create_task(other())
             nested = GLib.MainLoop()
-            GLib.timeout_add(20, nested.quit)  # some iterations after the other's turn
+            GLib.timeout_add(20, nested.quit)  # some iterations after the other task's turn
             super(GLib.MainLoop, nested).run()
             notes.append('main')
             await task
@@ -438,7 +436,7 @@ class Callbacks(unittest.TestCase):
 
         def leave(what):
             asyncio.get_running_loop().call_soon(called.append, what)
-            scheduler.pause()  # so that it is left
+            scheduler.pause()  # so that the reader is passed to the task
 
         async def main(what):
             await scheduler.post_task(lambda: leave(what), 'background')
@@ -475,7 +473,7 @@ class Callbacks(unittest.TestCase):
         self.assertEqual(ended, [True])
 
     def test_run_calls_what_is_ready_at_its_end(self):
-        """As asyncio does, whatever the priority."""
+        """Checks that they are called as by asyncio, whatever the priority."""
         for priority in 'background', 'user-visible', 'user-blocking':
             for options in {'priority': priority}, {'signal': PrioSched.TaskController(priority).signal}:
                 called = []

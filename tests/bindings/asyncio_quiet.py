@@ -1,4 +1,4 @@
-"""What an orderly end leaves behind: no reports, and no tracebacks in a reason that many share
+"""Tests that an orderly end causes no reports, and adds no tracebacks to a shared reason
 
     asyncio_quiet.py gbulb|gi.events
 
@@ -26,7 +26,7 @@ def run(function):
 
 @contextlib.contextmanager
 def reports():
-    """What is logged meanwhile."""
+    """Records the log meanwhile."""
     found = []
 
     class Handler(logging.Handler):
@@ -79,7 +79,7 @@ class Quiet(unittest.TestCase):
         self.assertEqual(found, [])
 
     async def share(self):
-        """Aborts many coroutines for one reason, whose traceback is that of one at most."""
+        """Aborts many coroutines for one reason, whose traceback shows at most one of them."""
         class Big:
             pass
         alive, why = weakref.WeakSet(), Why()

@@ -1,4 +1,4 @@
-"""Cancelling whoever awaits another context, another thread, or a long chain
+"""Tests cancellation of code that awaits another context, another thread, or a long chain
 
     asyncio_reach.py gbulb|gi.events
 
@@ -16,10 +16,10 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class Reach(unittest.TestCase):
-    """Who awaits is cancelled, whoever runs what he awaits."""
+    """Tests that a waiting task is cancelled, whichever thread runs the awaited one."""
 
     async def outcomes_of_waiting(self, wait_for_it):
-        """How it ends, for who awaits what wait_for_it () makes, to be cancelled or timed out."""
+        """Returns how a task ends that awaits wait_for_it (), and is cancelled or timed out."""
         async def waits():
             return await wait_for_it()
         for wait in (lambda: asyncio.wait_for(waits(), 0.01), lambda: asyncio.wait_for(wait_for_it(), 0.01)):
@@ -47,7 +47,7 @@ class Reach(unittest.TestCase):
 
     @in_loop
     async def test_whoever_awaits_a_thread_that_has_ended_can_be_cancelled(self):
-        """Its coroutine has begun, but goes on in no thread."""
+        """Tests a coroutine that has started, but whose thread has ended."""
         contexts = []
 
         def begin():
@@ -74,7 +74,7 @@ class Reach(unittest.TestCase):
 
     @in_loop
     async def test_whoever_awaits_a_function_that_runs_in_another_thread_can_be_cancelled(self):
-        """As with run_in_executor (): the function goes on, for nobody."""
+        """Tests that, as with run_in_executor (), the function continues without a waiter."""
         context, end = GLib.MainContext(), threading.Event()
         other = PrioSched.Scheduler.new(context)
         task = other.post_task(lambda: end.wait(60))
@@ -133,7 +133,7 @@ class Reach(unittest.TestCase):
                     cleaned_up.append(True)
             task = None
             for i in range(n_posted if kind == 'posted' else 300):
-                # With tasks of asyncio's own between them, it is asyncio that nests.
+                # With tasks of asyncio's own between them, asyncio itself nests the calls.
                 task = scheduler.post_task(lambda before=task: link(before))
                 if kind == 'mixed' and i % 2:
                     task = asyncio.ensure_future(link(task))

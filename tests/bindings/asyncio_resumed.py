@@ -1,4 +1,4 @@
-"""Tests whose state a coroutine goes on with after it has awaited what has another one: in a loop of asyncio, in
+"""Tests that a coroutine keeps its state after it has awaited code with another state: in a loop of asyncio, in
 PrioSched.run (), and in a main loop of GLib alone
 
     asyncio_resumed.py gbulb|gi.events
@@ -41,7 +41,7 @@ JOBS = {'yield': by_yield, 'sleep': by_sleep, 'thread': by_thread, 'task': by_ta
 
 
 class Work:
-    """What can be awaited under a signal, by its name: each function begins it, and returns what is to be awaited."""
+    """Has kinds of work that can be awaited under a signal, by name: each function starts the work, and returns an awaitable."""
 
     def __init__(self, worker):
         self.worker = worker
@@ -67,13 +67,13 @@ class Work:
 
 
 class Resumed:
-    """The tests, for the ways to run a main loop.
+    """Tests each way to run a main loop.
 
-    Outside any task there is no state, but after a yield that of the continuation: user-visible, without a signal.
+    Outside any task there is no state, but a yield continues with a state: user-visible, without a signal.
     """
 
     async def check_each(self, kinds, expected, priority='background'):
-        """Awaits each kind of work, and then is what it was before: expected says so."""
+        """Awaits each kind of work, and checks that the state is the expected one afterwards."""
         for name, begin in kinds.items():
             with self.subTest(work=name):
                 controller = PrioSched.TaskController(priority)
@@ -100,7 +100,7 @@ class Resumed:
         self.run_main(main)
 
     def test_while_other_tasks_run(self):
-        """What a thread returns comes in the middle of a task of another state."""
+        """Checks results of a thread that come in the middle of a task with another state."""
         going = True
 
         def tick():
@@ -131,7 +131,7 @@ class Resumed:
         self.run_main(main)
 
     def test_outside_any_task_after_a_cancel(self):
-        """It goes on soon, and what it yields then has no priority of that."""
+        """Checks that it continues soon, and that its yields do not have the cancelled task's priority."""
         async def main():
             log = []
             sleep = scheduler.sleep(1000000)

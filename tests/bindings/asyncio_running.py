@@ -1,7 +1,4 @@
-"""PrioSched.EventLoop: who runs it, in which thread, and how it ends (PyGObject 3.50 and later).
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests how PrioSched.EventLoop is run, in which thread, and how it ends (PyGObject 3.50 and later)."""
 
 import asyncio
 import functools
@@ -18,7 +15,7 @@ sys.argv[1:] = []
 
 
 class Interrupts(unittest.TestCase):
-    """KeyboardInterrupt and SystemExit come out of what runs the loop, wherever they are raised, after all finally clauses."""
+    """Tests that the code that runs the loop raises KeyboardInterrupt and SystemExit, wherever they were raised, after all finally clauses."""
 
     def assert_comes_out(self, run, interrupt, begin, is_own):
         notes = []
@@ -72,7 +69,7 @@ class Interrupts(unittest.TestCase):
                         self.assert_comes_out(run_it, interrupt, begin, number < 2)
 
     def test_a_second_control_c_while_the_loop_waits(self):
-        """The first one cancels, the second one comes out."""
+        """Checks that the first Ctrl-C cancels, and the second one is raised."""
         def interrupt():
             threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 
@@ -106,7 +103,7 @@ class Interrupts(unittest.TestCase):
 
 
 async def what_it_finds():
-    """In a thread: whether asyncio and the thread's own scheduler have the same main context, which runs tasks."""
+    """Returns, in a thread, whether asyncio and the thread's own scheduler have the same main context, which runs tasks."""
     loop = asyncio.get_running_loop()
     own = PrioSched.Scheduler.ref_thread_default()
 
@@ -140,7 +137,7 @@ class Threads(unittest.TestCase):
     expected = (PrioSched.EventLoop, True, True)
 
     def in_thread(self, call, own_context):
-        """What call () returns in a thread that has pushed a main context of its own, or not."""
+        """Returns the result of call () in a thread that has pushed its own main context, or not."""
         results = []
 
         def function():

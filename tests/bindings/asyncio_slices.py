@@ -14,7 +14,7 @@ from asyncio_loops import GLib, PrioSched, Why, in_loop
 
 scheduler = PrioSched.Scheduler.get_default()
 MANY = 400
-STEP = 0.0002  # seconds that each takes to clean up, so all take 80 ms
+STEP = 0.0002  # seconds of cleanup of each, so all take 80 ms
 TWO_SLICES = 2 * scheduler.get_time_slice() / 1e6
 
 
@@ -23,7 +23,7 @@ def run(function):
 
 
 class Turns:
-    """The turns of the main loop, each with the number of coroutines that had ended by then."""
+    """Records the turns of the main loop, each with the number of coroutines that had ended by then."""
 
     def __init__(self, ended):
         self.ended = ended
@@ -35,7 +35,7 @@ class Turns:
         return True
 
     def longest(self):
-        """How many ended between two turns, at most."""
+        """Returns the most coroutines that ended between two turns."""
         GLib.source_remove(self.source)
         return max(after - before for before, after in zip([0, *self.seen], [*self.seen, len(self.ended)]))
 
@@ -76,7 +76,7 @@ class Slices(unittest.TestCase):
             await scheduler.sleep(1)
         longest = turns.longest()
         self.assertEqual(ended, list(range(MANY)))
-        # A machine that does something else meanwhile ends fewer in a slice, and not more.
+        # On a busy machine fewer end in a slice, but not more.
         self.assertLessEqual(longest, 2 * TWO_SLICES / STEP)
         for task in tasks:
             with self.assertRaises(Why):
@@ -129,7 +129,7 @@ class Slices(unittest.TestCase):
 
     @run
     async def test_a_cancel_between_two_slices(self):
-        """What is aborted, and not rejected yet, may be cancelled."""
+        """Checks that an aborted task that is not rejected yet may be cancelled."""
         controller = PrioSched.TaskController()
         tasks = [scheduler.post_task(int, signal=controller.signal, delay=10 ** 8) for _ in range(MANY)]
         controller.abort(Why())

@@ -1,4 +1,4 @@
-"""Tasks in asyncio: their states through every await, as tasks of asyncio, chains and threads
+"""Tests tasks in asyncio: their states across every await, as tasks of asyncio, chains and threads
 
     asyncio_states.py gbulb|gi.events
 
@@ -18,7 +18,7 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class States(unittest.TestCase):
-    """The signal and the priority go through whatever asyncio awaits."""
+    """Tests that the signal and the priority cross every await of asyncio."""
 
     @in_loop
     async def test_the_state_goes_through_every_await(self):
@@ -84,7 +84,7 @@ class States(unittest.TestCase):
 
     @in_loop
     async def test_strangers_have_none(self):
-        """What a nested main loop calls, and what was begun before or elsewhere."""
+        """Checks callbacks of a nested main loop, and code that started earlier or elsewhere."""
         log = []
         context = GLib.MainContext.default()
 
@@ -128,7 +128,7 @@ class States(unittest.TestCase):
 
 
 class OneKind(unittest.TestCase):
-    """A coroutine function that is posted runs as a task of asyncio."""
+    """Tests that a posted coroutine function runs as a task of asyncio."""
 
     @in_loop
     async def test_it_is_the_current_task(self):
@@ -214,7 +214,7 @@ class OneKind(unittest.TestCase):
 
     @in_loop
     async def test_a_chain_of_any_length(self):
-        """Some hundred were too deep for Python once."""
+        """Checks long chains; once, some hundred tasks were too deep for Python."""
         done = []
         tail = scheduler.post_task(lambda: None, delay=5)
         for i in range(5000):
@@ -227,7 +227,7 @@ class OneKind(unittest.TestCase):
 
     @in_loop
     async def test_another_thread_s_task_does_not_take_it_there(self):
-        """Who awaits another thread's task goes on in its own."""
+        """Checks that code that awaits another thread's task continues in its own thread."""
         context, ready, threads = GLib.MainContext.new(), threading.Event(), []
         loop = GLib.MainLoop.new(context, False)
 
@@ -261,7 +261,7 @@ class OneKind(unittest.TestCase):
 
 
 class Lending(unittest.TestCase):
-    """Who waits by asyncio's means lends its priority too (WICG/scheduling-apis #98)."""
+    """Tests that a task that waits by asyncio's functions lends its priority, too (WICG/scheduling-apis #98)."""
 
     def setUp(self):
         self.order = []
@@ -274,9 +274,9 @@ class Lending(unittest.TestCase):
         return scheduler.post_task(lambda: self.order.append(name), priority, name=name)
 
     async def order_if(self, wait):
-        """What runs when an urgent task waits for wait (low), in that order."""
+        """Returns the order of tasks when an urgent task waits for wait (low)."""
         async def function():
-            # What runs from here on has its turn when the loop has.
+            # Callbacks from here on have their turn with the loop.
             waiting = wait(low)
             between = self.post('between')
             await waiting

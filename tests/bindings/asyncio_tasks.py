@@ -1,4 +1,4 @@
-"""One kind of task in asyncio: it is cancelled where it stands
+"""Tests that a task, as a task of asyncio, is cancelled at its await
 
     asyncio_tasks.py gbulb|gi.events
 
@@ -17,21 +17,23 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 def names_in_asyncio():
-    """The attributes of anything that asyncio's own code mentions."""
+    """Returns the attributes, of any object, that asyncio's own code mentions."""
     for file in pathlib.Path(asyncio.__file__).parent.glob('*.py'):
         for node in ast.walk(ast.parse(file.read_text(encoding='utf-8'))):
             if isinstance(node, ast.Attribute):
                 yield node.attr
 
 
-# Not within a test: to read all of asyncio takes valgrind long.
+# Outside of tests, because valgrind takes long to read all of asyncio.
 NAMES_IN_ASYNCIO = frozenset(names_in_asyncio())
 
 
 class Likeness(unittest.TestCase):
-    """What passes for a task or a future of asyncio's has what asyncio calls, and nothing else under those names."""
+    """Tests that objects that pass for tasks or futures of asyncio have the attributes that asyncio uses, and no other
+    meanings for these names.
+    """
 
-    # For whoever settles a future, which nobody but the library does.
+    # Methods that settle a future, which only the library does.
     of_the_owner = {'set_result', 'set_exception'}
 
     async def kinds(self):
@@ -59,7 +61,7 @@ class Likeness(unittest.TestCase):
                         expected = inspect.getattr_static(asyncio.Task, name)
                         self.assertIs(inspect.getattr_static(type(run), name), expected, name)
                         if callable(expected):
-                            # No attribute of its own hides it.
+                            # None of its own attributes hides it.
                             self.assertIs(getattr(run, name).__self__, run, name)
                 if not is_done:
                     await asyncio.wait([run])
@@ -124,7 +126,7 @@ class Likeness(unittest.TestCase):
 
 
 class Cancellation(unittest.TestCase):
-    """By asyncio's own means: wait_for (), timeout (), groups and cancel ()."""
+    """Tests cancellation by asyncio's own functions: wait_for (), timeout (), groups and cancel ()."""
 
     @in_loop
     async def test_a_task_that_has_not_begun_is_cancelled(self):
@@ -277,7 +279,7 @@ class Cancellation(unittest.TestCase):
 
     @in_loop
     async def test_who_awaits_is_cancelled_though_the_task_has_just_ended(self):
-        """Its result has not come yet: the cancellation is not lost, as in asyncio."""
+        """Checks that the cancellation is not lost, as in asyncio: the result has not been delivered yet."""
         loop, before, found = asyncio.get_running_loop(), asyncio.all_tasks(), []
 
         async def ends():
@@ -336,7 +338,7 @@ class Cancellation(unittest.TestCase):
 
     @in_loop
     async def test_tasks_that_many_await_are_cancelled_once(self):
-        """Each gathers the two before it, so there are more paths through them than could be gone."""
+        """Checks tasks of which each gathers the two before it, so the number of paths is too large to walk."""
         for end in (lambda task, controller: task.cancel(), lambda task, controller: controller.abort(Why())):
             controller, tasks, told = PrioSched.TaskController(), [], []
 

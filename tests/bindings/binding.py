@@ -1,7 +1,4 @@
-"""Tests the Python binding: tasks, signals, bad input, and what it shares with the library.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests the Python binding: tasks, signals, bad input, and its use of the library."""
 
 import contextlib
 import gc
@@ -102,7 +99,7 @@ class Tasks(unittest.TestCase):
 
     @run
     async def test_state_goes_through_await(self):
-        """A task that awaits a more urgent one goes on as what it is."""
+        """Checks that a task that awaits a more urgent one keeps its state."""
         log = []
 
         async def function():
@@ -159,7 +156,7 @@ class Tasks(unittest.TestCase):
             await task
 
     def test_microtasks_of_other_sources(self):
-        """They come before the next task, also one that the same iteration runs."""
+        """Checks that they run before the next task, even if it runs in the same iteration."""
         for priority, level in ('user-blocking', -50), ('user-visible', 0), ('background', 300):
             log, context = [], GLib.MainContext()
 
@@ -179,7 +176,7 @@ class Tasks(unittest.TestCase):
 
 
 class Made(unittest.TestCase):
-    """Tasks of the library, which are given their result by whoever makes them."""
+    """Tests tasks of the library that get their result from their maker."""
 
     def wait(self, task):
         ended = []
@@ -210,7 +207,7 @@ class Made(unittest.TestCase):
 
 
 class Options(unittest.TestCase):
-    """A priority and a signal, however they are given."""
+    """Tests a priority and a signal, passed in every way."""
 
     @run
     async def test_what_the_task_has(self):
@@ -229,7 +226,7 @@ class Options(unittest.TestCase):
 
     @run
     async def test_one_after_the_other(self):
-        """They may share what they have in common, and no more."""
+        """Checks that they share only a common state."""
         one, other = PrioSched.TaskController(), PrioSched.TaskController()
         tasks = [scheduler.post_task(lambda i=i: i, priority, controller.signal)
                  for i, (priority, controller) in enumerate([(None, one), ('background', one), ('background', other), (None, one)])]
@@ -243,7 +240,7 @@ class Options(unittest.TestCase):
         controller = PrioSched.TaskController()
         own = controller.signal
         signal = weakref.ref(own)
-        own.connect('cancelled', lambda *_: None)  # the object for Python lives as long as the library's
+        own.connect('cancelled', lambda *_: None)  # its object for Python lives as long as the library's
         del own
         await scheduler.post_task(lambda: None, signal=controller.signal)
         await scheduler.post_task(lambda: None)
@@ -271,7 +268,7 @@ class Signals(unittest.TestCase):
 
 
     def test_a_handler_that_mentions_its_own_signal_is_not_collected_with_it(self):
-        """The library keeps the signal for the handler, so that the collector must not clear that."""
+        """Checks that the collector does not clear the signal, which the library keeps for the handler."""
         heard = []
 
         def listen(connect, signal, how, name):
@@ -394,11 +391,11 @@ class BadInput(unittest.TestCase):
 
     @run
     async def test_what_fails_while_a_wait_tells_of_it_is_retrieved(self):
-        """As by gather () in asyncio; what fails while somebody only waits for the end is reported."""
+        """Checks that it counts as retrieved, as with gather () in asyncio; a failure while a task only waits for the end is reported."""
         def fail():
             raise KeyError('planned')
 
-        # all () tells of the first only.
+        # all () raises only the first.
         for wait, n_reported in (('any', [0]), ('all', [0, 1, 2]), ('drained', [3])):
             group = PrioSched.TaskGroup(limit=1)
             with self.assertLogs('PrioSched', logging.ERROR) as logs:

@@ -1,7 +1,4 @@
-"""Tests that what is cancelled in Python leaves the library at once.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests that cancelled tasks leave the library at once."""
 
 import asyncio
 import threading
@@ -53,7 +50,7 @@ class Cancelling(unittest.TestCase):
         self.iterate()
         self.assertEqual(self.scheduler.get_pending(), 1)
         self.assertTrue(task.cancel())
-        self.assertEqual(self.scheduler.get_pending(), 1)  # what wakes the coroutine up
+        self.assertEqual(self.scheduler.get_pending(), 1)  # the continuation of the coroutine
         self.iterate()
         self.assertTrue(task.cancelled())
         self.assert_gone(1, 1 + 1)
@@ -84,14 +81,14 @@ class Cancelling(unittest.TestCase):
         thread.join()
         self.assertTrue(task.cancelled())
         self.iterate()
-        self.assert_gone(1, 1)  # what has told the library
+        self.assert_gone(1, 1)  # the call that reports it to the library
 
     def test_a_number_that_is_free_by_then_is_left_to_others(self):
-        """Another thread cancels a task whose turn comes before the library hears of that."""
+        """Checks a task that another thread cancels, and whose turn comes before the library notices."""
         ran = []
 
         class Runner:
-            """The runner, with another thread that posts whenever it is called."""
+            """Stands for the runner, with another thread that posts whenever it is called."""
 
             def __init__(self, runner):
                 self.runner = runner

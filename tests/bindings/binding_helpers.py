@@ -106,7 +106,7 @@ class Latest(unittest.TestCase):
         search.abort()
         self.assertIsNone(await last)
 
-        # Nor is a run kept that is over: what it has failed with would be told of at the next call only.
+        # An ended run is not kept either: its error would be reported only at the next call.
         run = weakref.ref(search('g', times=0))
         for _ in range(100):
             await scheduler.post_task(lambda: None, 'background')
@@ -187,7 +187,7 @@ class Adopt(unittest.TestCase):
 
 
 class Mistakes(unittest.TestCase):
-    """The error says what is to be written instead."""
+    """Tests that the error says what to write instead."""
 
     def test_what_is_passed_is_not_what_is_meant(self):
         def generator():

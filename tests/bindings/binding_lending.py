@@ -35,7 +35,7 @@ class Lending(unittest.TestCase):
                                         **options)
 
     def post_waiting(self, name, priority, awaited, **options):
-        """A task that awaits another one at once."""
+        """Posts a task that awaits another one at once."""
         async def wait():
             self.order.append(f'{name} waits')
             try:
@@ -147,7 +147,7 @@ class Lending(unittest.TestCase):
         self.assertEqual(self.order, ['waiter waits', 'low', 'waiter', 'between'])
 
     def post_held_back(self):
-        """A task that has no place in its group until the other one is cancelled."""
+        """Posts a task that has no place in its group until another one is cancelled."""
         group = PrioSched.TaskGroup(self.scheduler, 1, 'background')
         holder = self.post('never', delay=10 ** 8)
 

@@ -1,7 +1,4 @@
-"""Tests posts from several threads at once, in Python: what one does while another is within a post.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests posts from several threads at once, in Python: one thread posts while another is within a post."""
 
 import sys
 import unittest
@@ -38,7 +35,7 @@ class Posts(unittest.TestCase):
         inner = []
         outer = post_within(signals[1], lambda: inner.append(scheduler.post_task(int, signal=signals[2])))
 
-        # The scheduler has kept it for the next post with its signal, until the first of the two, and now no more.
+        # The scheduler kept it for the next post with its signal, until the first of the two, and no longer does.
         self.assertEqual(sys.getrefcount(state), before - 1)
         self.assertEqual([task._posted_with.signal for task in (first, outer, *inner)], signals)
         again = [scheduler.post_task(int, signal=signal) for signal in signals]

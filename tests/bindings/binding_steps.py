@@ -1,7 +1,4 @@
-"""Tests generators as tasks, and what an abort is, in Python.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests generators as tasks, and errors of aborts, in Python."""
 
 import asyncio
 import time
@@ -30,7 +27,7 @@ LONG = 20  # items
 
 
 class Seen:
-    """n short items, and then long ones: how many of these run until a source has its turn that is always ready."""
+    """Returns how many long items run, after n short ones, until a source has its turn that is always ready."""
 
     def __init__(self, n):
         self.n = n
@@ -92,7 +89,7 @@ class Steps(unittest.TestCase):
 
     @run
     async def test_long_ones_after_short_ones_are_seen(self):
-        # A tick of the coarse clock is one of them, and nobody waits for more than a few.
+        # One of them is a tick of the coarse clock, and the source waits for at most a few.
         for n in 10, 100, 1000:
             seen = Seen(n)
 
@@ -153,7 +150,7 @@ class Steps(unittest.TestCase):
 
     @run
     async def test_an_abort_by_a_step_is_raised_where_it_yields(self):
-        """In the first step of the task and in a later one."""
+        """Checks the first step of the task and a later one."""
         for first in True, False:
             for how in 'abort', 'group', 'cancel':
                 controller, group, log = PrioSched.TaskController(), PrioSched.TaskGroup(limit=1), []
@@ -262,7 +259,7 @@ class Aborts(unittest.TestCase):
 
 
 class Waits(unittest.TestCase):
-    """Generators that yield futures."""
+    """Tests generators that yield futures."""
 
     @run
     async def test_it_sleeps_between_two_steps(self):

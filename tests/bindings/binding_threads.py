@@ -30,7 +30,7 @@ def fail(error):
 
 
 class Busy:
-    """Keeps all threads of the pool busy, until it is left."""
+    """Keeps all threads of the pool busy, until the block ends."""
 
     async def __aenter__(self):
         self.end = threading.Event()
@@ -46,7 +46,7 @@ class Busy:
                 break
 
     async def has_started(self, started):
-        """Whether a thread has taken the last one, which it does within a while if there is any."""
+        """Returns whether a thread has taken the last one, which happens soon if a thread is free."""
         for _ in range(100):
             if started.acquire(blocking=False):
                 return True
@@ -219,7 +219,9 @@ class Threads(unittest.TestCase):
         self.assertNotEqual(PrioSched.run(main()), threading.get_ident())
 
     def test_threads_of_python_have_their_turns(self):
-        """Python gives the lock to a thread that has waited for it for 5 ms, and not while the main loop takes it again and again."""
+        """Checks that a thread gets the interpreter's lock: Python gives it to a thread that has waited for it for 5 ms, but not
+        while the main loop takes it again and again.
+        """
         ran = 0
 
         def work():
@@ -244,7 +246,7 @@ class Threads(unittest.TestCase):
             ran, thread_may_run = 0, True
             thread = threading.Thread(target=work)
             thread.start()
-            # Of the main loop's own time, however slow the machine is.
+            # Time of the main loop alone: the slowness of this machine does not matter.
             end = time.thread_time() + 0.5
             busy()
             thread_may_run = False

@@ -1,9 +1,9 @@
-"""check-gjs-native.py: checks that the overrides for GJS take the native part where they can, and go on without it
+"""check-gjs-native.py: checks that the overrides for GJS use the native part if they can, and run without it otherwise
 
     check-gjs-native.py GJS OVERRIDES LIBRARY BINDING NATIVE OTHER GAIN
 
 OVERRIDES is the folder of the overrides, LIBRARY has the library and its typelib, BINDING the binding's own library
-and its typelib, NATIVE the native part and its typelib, and OTHER a native part that says it was made for another SpiderMonkey.  GAIN is "speed" or "state".
+and its typelib, NATIVE the native part and its typelib, and OTHER a native part that was made for another SpiderMonkey.  GAIN is "speed" or "state".
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -28,7 +28,7 @@ scheduler.postTask(async () => {
 loop.run();
 '''
 
-# What stands still in the debugger goes on as it was, with its own jobs and its own state.
+# Code that the debugger stops continues later with its own jobs and state.
 DEBUGGED = '''
 imports.gi.versions.PrioSched = '1';
 const {GLib, PrioSched} = imports.gi;
@@ -86,14 +86,14 @@ class Checker:
                                 input=stdin, check=False)
         return result.returncode, result.stdout, result.stderr
 
-    # At most one warning, and the program goes on without the native part.
+    # Expects at most one warning, and that the program continues without the native part.
     def expect_pure(self, what, warnings, **how):
         status, said, complaints = self.run(self.write('program.js', PROGRAM), **how)
         count = complaints.count('WARNING') + complaints.count('CRITICAL')
         assert (status, said, count) == (0, 'none\n', warnings), f'{what}: {status} {said}{complaints}'
         return complaints
 
-    # A library that is for another SpiderMonkey need not be one that the linker can load.
+    # A library for another SpiderMonkey need not be loadable.
     def check_other_engine(self):
         place = self.place / 'other-engine'
         place.mkdir()
@@ -132,7 +132,7 @@ class Checker:
         wanted = 'state: visible,here' if gain == 'state' else f'{gain}: '
         assert status == 0 and wanted in said, f'{status} {said}{complaints}'
 
-        # As without it: the program ends with the status, and with what is thrown nothing ends.
+        # As without it: the program ends with the status, and an exception does not end it.
         for body in ('imports.system.exit(3);', 'throw new Error("mine");', 'throw undefined;'):
             path = self.write('exits.js', EXITS % body)
             with_it, without = self.run(path), self.run(path, PRIO_SCHED_NATIVE='0')

@@ -1,4 +1,4 @@
-"""check-native.py: the native part for Python does not build for an interpreter without a lock, and says so
+"""check-native.py: checks that the native part for Python refuses to build for an interpreter without a lock
 
     check-native.py SOURCE CC FLAG…
 

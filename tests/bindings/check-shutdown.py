@@ -46,17 +46,17 @@ const post = () => {
 };
 '''
 
-# How a program may end, and with what status.
+# The ways in which a program may end, with their statuses.
 ENDS = [
     (PYTHON, 'post()', 0),
     (PYTHON, 'post(); sys.exit(3)', 3),
-    # The loop goes around several times here, and background tasks have a batch every half second.
+    # The loop iterates several times here, and background tasks have a batch every half second.
     (PYTHON, 'post(paused); PrioSched.run(scheduler.post_task(lambda: None, "user-blocking"))', 0),
     (PYTHON, 'loop = GLib.MainLoop(); scheduler.post_task(lambda: (post(), loop.quit()), "user-blocking"); '
              'scheduler.set_time_slice(0); loop.run()', 0),
     (JS, 'post();', 0),
     (JS, 'post(); imports.system.exit(3);', 3),
-    # GJS 1.74 ends with its main loop, where a promise job or a task has called exit().
+    # GJS 1.74 ends with its main loop, in which a promise job or a task has called exit().
     (JS, 'scheduler.postTask(() => { post(); loop.quit(); imports.system.exit(4); }, {priority: "user-blocking"}); '
          'PrioSched.Scheduler.get_default().set_time_slice(0); loop.run();', 4),
     (JS, 'scheduler.postTask(() => { post(); loop.quit(); }, {priority: "user-blocking"}); '

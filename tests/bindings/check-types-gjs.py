@@ -2,12 +2,12 @@
 
     check-types-gjs.py SOURCE GIR GJS
 
-SOURCE is the project's folder.  The programs in tests/bindings/types compile, strictly, and what is wrong in one of them is
-found.  Each comment stands on a declaration.  The types have every name that the GIR has, and GJS has every name that
-the types have; those of PrioSched.web are the same in both.
+SOURCE is the project's folder.  The programs in tests/bindings/types compile, strictly, and errors in one of them are
+found.  Each comment belongs to a declaration.  The types have every name that the GIR has, and GJS has every name that the
+types have; those of PrioSched.web are the same in both.
 
-TypeScript and @girs come from npm, as tests/bindings/types/package-lock.json names them: once, into the cache folder of
-tests/run-on.
+TypeScript and @girs are downloaded once from npm, in the versions of tests/bindings/types/package-lock.json, into the cache
+folder of tests/run-on.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -26,9 +26,9 @@ from npm import node_modules
 GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
 MODULE, NAMESPACE = '@girs/priosched-1', 'PrioSched'
 
-# What GJS defines in the classes themselves, and the types have from elsewhere or leave out.
+# Names that GJS defines in the classes themselves, and that the types inherit or leave out.
 INHERITED = {
-    # GJS has every property by its name with dashes too, and @girs has none of those.
+    # GJS also has every property under its name with dashes, and @girs does not.
     'Scheduler': {'frame-share', 'next-frame', 'time-slice'},
     'Error': {'code', 'domain', 'message', 'valueOf'},
     'Task': {'get_source_object', 'get_user_data', 'is_tagged', 'legacy_propagate_error'},
@@ -39,7 +39,7 @@ def run(*command, **options):
     return subprocess.run([str(part) for part in command], text=True, stdout=subprocess.PIPE, **options)
 
 
-# What the GIR has: for each name the names of the class and of its instances, as names.cjs has them.
+# The names in the GIR: of the class and of its instances, as names.cjs prints them.
 
 def camel(name):
     first, *rest = name.replace('-', '_').split('_')
@@ -70,7 +70,7 @@ def names_of_class(element):
         'types': set(),
     }
     if element.get(GLIB + 'fundamental') or element.get('parent'):
-        # What cannot be read is set while the object is made, before anyone can listen.
+        # A property that cannot be read is set during construction, before a handler can be connected.
         signals = names(element, 'signal') | {f'notify::{p.get("name")}' for p in properties if p.get('readable') != '0'}
         writable = [p for p in properties if p.get('writable') == '1']
         result['types'] = {'SignalSignatures', 'ConstructorProps'}
@@ -93,7 +93,7 @@ def names_of_enumeration(element):
 
 
 def names_in_gir(gir):
-    """Gives {'values', 'types', 'members', 'nested'} of the namespace."""
+    """Returns {'values', 'types', 'members', 'nested'} of the namespace."""
     space = ElementTree.parse(gir).getroot().find('{*}namespace')
     nested = {}
     for element in children(space, 'class'):
@@ -113,7 +113,7 @@ def names_in_gir(gir):
 
 
 def missing(wanted, there, path=NAMESPACE):
-    """Yields what is in `wanted` and not in `there`, of what names.cjs prints."""
+    """Yields the names in `wanted`, in the form that names.cjs prints, that are not in `there`."""
     for kind in ('values', 'types', 'members'):
         for name in sorted(set(wanted.get(kind, ())) - set(there.get(kind, ()))):
             yield f'{path}.{name}'
@@ -125,13 +125,13 @@ def missing(wanted, there, path=NAMESPACE):
 
 
 def signals_of_classes(described):
-    """The part of it that is the signals of the classes."""
+    """Returns the signals of the classes."""
     signals = {name: inner['nested']['SignalSignatures'] for name, inner in described['nested'].items()
                if 'SignalSignatures' in inner.get('nested', {})}
     return {'nested': {name: {'nested': {'SignalSignatures': found}} for name, found in signals.items()}}
 
 
-# The checks; each yields what is wrong.
+# The checks; each yields errors.
 
 def compile_programs(place, *options):
     return run('node_modules/.bin/tsc', '--project', '.', *options, cwd=place).stdout.splitlines()
@@ -142,12 +142,12 @@ def check_programs(place):
 
 
 def check_declarations(place):
-    # Those of the others have errors of their own.
+    # The other packages have errors of their own.
     yield from (line for line in compile_programs(place, '--skipLibCheck', 'false') if line.startswith('prio'))
 
 
 def check_comments(place):
-    # Editors show the last of two, for what comes next: the other has been left behind.
+    # Of two comments, editors show the second: the first has been left behind.
     for file in sorted(place.glob('prio*.d.ts')):
         for found in re.finditer(r'\*/\s*(/\*\*.*)', file.read_text()):
             yield f'{file.name}: “{found[1]}” follows a comment that stands on no declaration'
@@ -178,7 +178,7 @@ def check_names(place, gir, gjs, source):
 
 
 def check_planted(place, *others):
-    """Each of the checks finds what is wrong."""
+    """Checks that each check finds planted errors."""
     def planted(name, former, latter, check, *arguments):
         file = place / name
         text = file.read_text()

@@ -3,10 +3,10 @@
     check-types.py MYPY STUBS MANUAL PROGRAM…
     check-types.py --pyright TYPES STUBS MANUAL PROGRAM…
 
-TYPES is the folder that names the packages of npm's, pyright among them (see npm.py).  The pages in the folder MANUAL have programs, too,
-which name no types.
+TYPES is the folder that lists npm packages, with pyright (see npm.py).  The pages in the folder MANUAL have programs, too, without
+annotations.
 
-Installed where a Python finds them, alone and beside other stubs of PyGObject's, they are found and break nothing.
+The stubs are also installed for a Python, alone and beside other stubs of PyGObject, and must be found and break nothing.
 Otherwise PyGObject itself is not checked: everything in it has type Any.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -29,7 +29,7 @@ from npm import node_modules
 gi.require_version('PrioSched', '1')
 from gi.repository import PrioSched  # noqa: E402
 
-# What it has to accept.
+# A program that mypy has to accept.
 RIGHT = '''
 from collections.abc import Generator, Iterator
 from typing import Any, Optional
@@ -85,7 +85,7 @@ async def main() -> None:
     print(signal, PrioSched.YieldFlags.DROP_SIGNAL | PrioSched.YieldFlags.KEEP_PRIORITY)
 '''
 
-# What mypy has to find wrong.
+# A program in which mypy has to find errors.
 WRONG = '''
 from collections.abc import AsyncIterator
 from gi.repository import PrioSched
@@ -112,14 +112,14 @@ async def numbers() -> AsyncIterator[int]:
     yield 1
 '''
 
-# What follows the lines that are wrong.
+# Precedes the wrong lines.
 FIND = 'async def find(signal: PrioSched.TaskSignal, word: str) -> list[str]:'
 
-# What bindings of other languages have, or what Python has by another name.
+# Names of other languages' bindings, or for which Python has another name.
 LEFT_OUT = {
     '': {'PostResult', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
-    'EventLoop': {'interrupt', 'running', 'shutdown_asyncgens'},  # of PyGObject's and asyncio's, and for run ()
+    'EventLoop': {'interrupt', 'running', 'shutdown_asyncgens'},  # from PyGObject and asyncio, and for run ()
     'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_under'},
     'SchedulingState': {'new'},
     'TaskGroup': {'finish_id', 'new_lender', 'post_id', 'return_id', 'wait_id'},
@@ -128,7 +128,7 @@ LEFT_OUT = {
 
 
 def write_stubs(path, stubs):
-    """Stubs of PyGObject in which everything but ours is Any."""
+    """Writes stubs of PyGObject in which everything else has type Any."""
     place = os.path.join(path, 'stubs', 'gi', 'repository')
     os.makedirs(place)
     with open(os.path.join(path, 'stubs', 'gi', '__init__.pyi'), 'w') as file:
@@ -139,7 +139,7 @@ def write_stubs(path, stubs):
     os.symlink(os.path.join(stubs, 'repository', 'PrioSched.pyi'), os.path.join(place, 'PrioSched.pyi'))
 
 
-# Two things that mypy finds no type for: a list that is empty at first, and a function with a default that is expected to have no argument.
+# Two expressions for which mypy finds no type: an empty list, and a function with a default that is expected to have no argument.
 EMPTY, DEFAULT = re.compile(r'^( *\w+) = \[\](?= *(#.*)?$)', re.MULTILINE), re.compile(r'lambda \w+=\w+(, \w+=\w+)*:')
 
 
@@ -158,7 +158,8 @@ def write_manual(path, manual):
 
 
 def check_programs(check, stubs, manual, programs):
-    """check (path, names, typed) gives the command that checks programs in path.  Returns whether it accepts those that are right."""
+    """Checks programs: check (path, names, typed) returns the command that checks programs in path.  Returns whether it accepts those
+    that are right."""
     with tempfile.TemporaryDirectory() as path:
         write_stubs(path, stubs)
         for program in programs:
@@ -167,7 +168,7 @@ def check_programs(check, stubs, manual, programs):
             with open(os.path.join(path, name), 'w') as file:
                 file.write(text)
         environment = os.environ | {'MYPYPATH': os.path.join(path, 'stubs')}
-        environment.pop('PYTHONPATH', None)  # where our overrides are, in a folder gi
+        environment.pop('PYTHONPATH', None)  # the overrides are in a folder gi
         right = [subprocess.run(check(path, names, typed), env=environment, cwd=path).returncode for names, typed in
                  ((['right.py', *map(os.path.basename, programs)], True), (write_manual(path, manual), False))]
         found = subprocess.run(check(path, ['wrong.py'], True), env=environment, cwd=path, capture_output=True, text=True)
@@ -187,7 +188,7 @@ def mypy(program):
 
 def pyright(program):
     def check(path, names, typed):
-        # Strictly, but for what comes of types that are not ours.
+        # Strict, except for errors that come from types of other packages.
         others = [f'reportUnknown{what}Type' for what in ('Member', 'Variable', 'Argument', 'Parameter', 'Lambda')]
         others += ['reportMissingTypeArgument', 'reportMissingModuleSource', 'reportUntypedBaseClass']
         with open(os.path.join(path, 'pyrightconfig.json'), 'w') as file:
@@ -198,7 +199,7 @@ def pyright(program):
 
 
 def names_in(nodes):
-    """The names that are declared in the body of a stub or of one of its classes, with what declares them."""
+    """Returns the names that the body of a stub, or of one of its classes, declares, with their declarations."""
     names = {}
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -211,13 +212,13 @@ def names_in(nodes):
 
 
 def names_of_class(thing):
-    """What the library and its overrides give a class, without what PyGObject gives every class."""
+    """Returns the names that the library and its overrides give a class, without those that PyGObject gives every class."""
     ours = [cls for cls in thing.__mro__ if 'priosched' in cls.__module__.lower()]
     return {name for cls in ours for name in vars(cls) if not name.startswith('_')}
 
 
 def find_missing(tree):
-    """Yields what a program finds in the library and not in the stubs."""
+    """Yields names that the library has and the stubs lack."""
     there = names_in(tree.body)
     for name in dir(PrioSched):
         if name.startswith('_') or name in LEFT_OUT['']:
@@ -234,7 +235,7 @@ def find_missing(tree):
 
 
 def check_names(stubs):
-    """Everything in the stubs exists, and everything that exists is in the stubs."""
+    """Checks that everything in the stubs exists, and everything that exists is in the stubs."""
     with open(os.path.join(stubs, 'repository', 'PrioSched.pyi')) as file:
         text = file.read()
     tree = ast.parse(text)
@@ -255,7 +256,7 @@ def check_names(stubs):
                     assert hasattr(thing, member.name), f'{node.name}.{member.name} is not there'
 
 
-# Right but for the last three lines, installed alone or beside others.
+# Right except for the last three lines, installed alone or beside others.
 INSTALLED = '''
 import gi
 gi.require_version('PrioSched', '1')
@@ -274,7 +275,7 @@ PrioSched.nonsense
 
 
 def check_installed(command, stubs):
-    """command (python, program) is what checks a program."""
+    """Checks installed stubs; command (python, program) is the command that checks a program."""
     with tempfile.TemporaryDirectory() as path:
         subprocess.run([sys.executable, '-m', 'venv', '--without-pip', path], check=True)
         python = os.path.join(path, 'bin', 'python')

@@ -134,8 +134,8 @@ function run(description, tempo) {
     return differences(program, description.expect);
 }
 
-// What a busy machine has disturbed, since delays are real here, is done again more
-// slowly: what is wrong with the order stays wrong.
+// Because delays are real here, a busy machine may disturb a program; it is repeated more slowly: a wrong order stays
+// wrong.
 function check(description) {
     let found = [];
     for (const tempo of [0.2, 1, 4, 16]) {

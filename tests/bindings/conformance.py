@@ -21,7 +21,7 @@ class Thrown(Exception):
 
 
 class Program:
-    """Delays take tempo times as long."""
+    """Runs a program; delays take tempo times as long."""
 
     def __init__(self, description, tempo):
         self.tempo = tempo
@@ -53,7 +53,7 @@ class Program:
 
     @staticmethod
     def start(coroutine):
-        """Runs what does not yield."""
+        """Starts coroutine, which does not yield."""
         try:
             coroutine.send(None)
         except StopIteration:
@@ -119,7 +119,7 @@ class Program:
 
 
 def run(description, tempo):
-    """The differences between what a program does and what it should."""
+    """Returns the differences between the program's log and the expected one."""
     program = Program(description, tempo)
     program.start(program.perform(description['main'], ''))
     context = GLib.MainContext.default()
@@ -132,7 +132,7 @@ def run(description, tempo):
 
 
 def check(description):
-    """What a busy machine has disturbed, since delays are real here, is done again more slowly."""
+    """Checks a program; because delays are real here, a busy machine may disturb it, and it is repeated more slowly."""
     differences = []
     for tempo in (0.2, 1, 4, 16):
         differences = run(description, tempo)

@@ -1,7 +1,4 @@
-"""Coroutines where no loop of asyncio is running, threads, reasons, and what is shown of tasks
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests coroutines without a loop of asyncio, threads, reasons, and the representation of tasks"""
 
 import asyncio
 import gc
@@ -32,7 +29,7 @@ def complete(future, seconds=10):
     context = GLib.MainContext.default()
     late = time.monotonic() + seconds
     while not future.done():
-        # A source of its own, so that the time is looked at.
+        # A separate source, so that the time is looked at.
         source = GLib.timeout_add(500, lambda: True)
         context.iteration(True)
         GLib.source_remove(source)
@@ -50,7 +47,7 @@ def posted(function):
 
 
 class Worker:
-    """A thread that runs a main context of its own."""
+    """Runs a main context in a separate thread."""
 
     def __enter__(self):
         self.loop = GLib.MainLoop.new(GLib.MainContext.new(), False)
@@ -76,7 +73,7 @@ class Worker:
 class Chains(unittest.TestCase):
 
     def test_tasks_that_each_await_the_one_before(self):
-        """Some hundred were too deep for Python once."""
+        """Checks a long chain; once, some hundred tasks were too deep for Python."""
         done = []
         tail = scheduler.post_task(lambda: None, delay=5)
         for i in range(5000):
@@ -131,7 +128,7 @@ class Results(unittest.TestCase):
 
     @posted
     async def test_stop_iteration_is_no_result(self):
-        """As in asyncio: raised into a coroutine it would be taken for the value of the await."""
+        """Checks that it is refused as in asyncio: raised into a coroutine, it would be taken for the value of the await."""
         def function():
             raise StopIteration(5)
         with self.assertRaisesRegex(RuntimeError, 'StopIteration') as caught:
@@ -181,9 +178,9 @@ class Threads(unittest.TestCase):
         get_thread_default = GLib.MainContext.get_thread_default
 
         def find_context():
-            """Called by add_done_callback () when it has seen that the task is not done, and not yet joined its list."""
+            """Is called by add_done_callback (), after it has seen that the task is not done, and before it joins its list."""
             if threading.current_thread() is not threading.main_thread():
-                # PyGObject asks for it when it runs the worker's loop.
+                # PyGObject calls this when it runs the worker's loop.
                 return get_thread_default()
             begin.set()
             while not task.done():
@@ -200,7 +197,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(called, [task])
 
     def test_each_thread_has_its_own_state(self):
-        """And so an abort is heard in each."""
+        """Checks that an abort reaches each of them, too."""
         runs, may_end = threading.Event(), threading.Event()
 
         async def first():
@@ -225,7 +222,7 @@ class Threads(unittest.TestCase):
                 complete(b.scheduler.post_task(lambda: second(b.scheduler)))
 
     def test_run_in_a_thread_with_a_context_of_its_own(self):
-        """PrioSched.run () iterates that context, not the default one."""
+        """Checks that PrioSched.run () iterates that context, not the default one."""
         results = []
 
         def work():
@@ -260,7 +257,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_a_coroutine_that_has_begun(self):
-        """It is thrown into it where it stands."""
+        """Checks that the error is thrown into it at its await."""
         for what in (scheduler.yield_, lambda: scheduler.post_task(lambda: None, delay=100000)):
             log = []
 
@@ -304,7 +301,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_a_chain_of_any_length(self):
-        """And one that stands where nobody runs the main context."""
+        """Checks also a chain in a main context that no thread runs."""
         context = GLib.MainContext()
         nowhere = PrioSched.Scheduler.new(context)
         for last in (scheduler, nowhere):
@@ -361,7 +358,9 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_the_reason_is_raised_once(self):
-        """What comes after may await; and the result is what it makes of that, also where its first step aborts it."""
+        """Checks that later code may await; and the result is whatever the coroutine returns or raises, also if its
+        first step aborts it.
+        """
         async def yields(controller):
             while True:
                 await scheduler.yield_()
@@ -392,7 +391,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_cancelled_tasks_let_go_at_once(self):
-        """Also those whose delay is not over."""
+        """Checks also tasks whose delay is not over."""
         class Thing:
             pass
         thing = Thing()
@@ -437,7 +436,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_a_bare_yield(self):
-        """It is a yield, whose continuation goes before new tasks."""
+        """Checks that it yields, and that its continuation runs before new tasks."""
         log = []
 
         async def function(name):
@@ -465,7 +464,7 @@ class Cancellation(unittest.TestCase):
 class Reasons(unittest.TestCase):
 
     def test_a_timeout_among_the_sources_needs_no_other_reference(self):
-        """The library keeps it for those that depend on it."""
+        """Checks that the library keeps it for its dependents."""
         signal = PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([PrioSched.TaskSignal.new_timeout(5)]),
                                            PrioSched.TaskController().signal])
         gc.collect()
@@ -477,7 +476,7 @@ class Reasons(unittest.TestCase):
         self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.TIMED_OUT))
 
     def test_the_reason_of_a_dependent_lasts(self):
-        """Also after the source has gone."""
+        """Checks that it lasts even after the source has been freed."""
         controller, why = PrioSched.TaskController(), Why('it')
         signal = PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([controller.signal])])
         follower = PrioSched.TaskSignal.any([controller.signal], controller.signal)
@@ -490,7 +489,7 @@ class Reasons(unittest.TestCase):
             complete(scheduler.post_task(lambda: None, signal=signal))
 
     def test_a_reason_whose_traceback_leads_to_its_controller(self):
-        """The collector finds the circle."""
+        """Checks that the collector finds the circle."""
         class View:
             def load(self):
                 controller = PrioSched.TaskController('background')
@@ -522,7 +521,7 @@ class Reasons(unittest.TestCase):
         self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
 
     def test_a_task_whose_context_has_gone(self):
-        """It fails, and does not wait for ever."""
+        """Checks that it fails, and does not wait for ever."""
         def post():
             context = GLib.MainContext.new()
             context.push_thread_default()
@@ -537,7 +536,7 @@ class Reasons(unittest.TestCase):
 
 
 class Looks(unittest.TestCase):
-    """How types, tasks and errors look to whoever develops a program."""
+    """Tests how types, tasks and errors appear to a developer."""
 
     def test_types_have_parameters_at_run_time(self):
         self.assertEqual(PrioSched.PostedTask[int].__origin__, PrioSched.PostedTask)
@@ -563,14 +562,14 @@ class Looks(unittest.TestCase):
         self.assertIn('the failing one', logs.output[0])
 
     def test_a_yield_that_nobody_awaits_is_reported(self):
-        """As a coroutine that was never awaited."""
+        """Checks that it is reported like a coroutine that was never awaited."""
         def call(forgets):
             with warnings.catch_warnings(record=True) as reported:
                 warnings.simplefilter('always')
                 complete(scheduler.post_task(forgets))
                 complete(scheduler.post_task(lambda: None, 'background', delay=5))
                 gc.collect()
-            # PyGObject has warnings of its own.
+            # PyGObject issues warnings, too.
             return [str(warning.message) for warning in reported if warning.category is RuntimeWarning]
 
         async def awaits():

@@ -1,9 +1,9 @@
-"""CPython's own tests of timeouts, groups, wait_for (), shield () and so on, with tasks and futures of ours
+"""CPython's own tests of timeouts, groups, wait_for (), shield () and so on, with tasks and futures of this library
 
     cpython_tests.py [MODULE…]
 
-A delayed task of ours is in place of asyncio.sleep (), and a future of ours is what shield () is given.  Needs PyGObject's
-loop (3.50), and the test package of this Python, which Debian has in libpythonX.Y-testsuite.
+A delayed task replaces asyncio.sleep (), and shield () gets a future of this library.  Needs PyGObject's loop (3.50), and
+the test package of this Python, which is in Debian's libpythonX.Y-testsuite.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -22,18 +22,18 @@ from gi.repository import GLib, PrioSched  # noqa: E402
 
 MODULES = ['timeouts', 'taskgroups', 'waitfor', 'locks', 'queues', 'shield']
 PACKAGE = 'test.test_asyncio'
-# Ours know no loop whose handler of exceptions could be told: logging is.
+# These report to logging, and not to an exception handler of a loop.
 LEFT_OUT = ['test_shield_cancel_outer_exception_never_retrieved']
 scheduler = PrioSched.Scheduler.get_default()
 asyncio_sleep = asyncio.sleep
 
 
 async def sleep(delay, result=None):
-    """A background task that a coroutine runs, which awaits a delayed one."""
+    """Runs a coroutine in a background task, which awaits a delayed one."""
     async def function():
         await scheduler.post_task(lambda: None, delay=math.ceil(delay * 1000))
         return result
-    # Passes of the loop are counted by sleep (0).
+    # Tests count passes of the loop by sleep (0).
     return await (scheduler.post_task(function, 'background') if delay > 0 else asyncio_sleep(delay, result))
 
 
@@ -44,9 +44,9 @@ class Loop(PrioSched.EventLoop):
 
 
 class Promise(PrioSched.Future):
-    """One of ours, which a test settles."""
+    """Represents a future of this library that a test settles."""
 
-    _asyncio_awaited_by = None  # of asyncio's own futures
+    _asyncio_awaited_by = None  # an attribute of asyncio's own futures
 
     def __init__(self, loop):
         super().__init__()
@@ -60,7 +60,7 @@ class Promise(PrioSched.Future):
 
 
 def shield_tests():
-    """Those of the module that tests tasks, whose loop has no time and no GLib."""
+    """Returns the tests of the module for tasks, whose loop has no time and no GLib."""
     tasks = importlib.import_module(PACKAGE + '.test_tasks')
 
     def set_up(self):
@@ -83,7 +83,7 @@ def load(name):
 
 
 class TapResult(unittest.TestResult):
-    """Says it as count-results.py counts it."""
+    """Prints results in the form that count-results.py counts."""
 
     count = 0
 
@@ -132,7 +132,7 @@ def main(names):
         print(f'Bail out! The tests of this Python are not installed ({error}): install libpython{version}-testsuite, or what '
               f'has the package “test” of Python {version} elsewhere')
         return 1
-    asyncio.EventLoop = unittest.IsolatedAsyncioTestCase.loop_factory = Loop  # before classes of tests take it
+    asyncio.EventLoop = unittest.IsolatedAsyncioTestCase.loop_factory = Loop  # set before the classes of tests read it
     suites = {name: load(name) for name in names or MODULES}
     asyncio.sleep = sleep
     result = TapResult()

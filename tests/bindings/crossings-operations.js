@@ -1,4 +1,4 @@
-// crossings-operations.js: the operations of the programs of crossings.js, each of one mechanism that is switched on
+// crossings-operations.js: the operations of the programs of crossings.js, each for one mechanism that is on
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -47,7 +47,7 @@ add('reason', (program, here) => {
     signal.controller.abort(reason);
 });
 
-// Something that is done in a handler, which may go before it comes.
+// An operation in a handler, which may be removed before it is called.
 add('handler', (program, here) => {
     const {native} = someController(program, here), inner = here.inner(null);
     let n = 0;
@@ -79,7 +79,7 @@ const older = (program, here) => {
 };
 add('older', older, {awaits: true});
 
-// What settles as an operation of the program's own says.
+// Settles as an operation of the program.
 class Other extends Awaited {
     constructor(program, what, promise, chain, {value, error = () => false}) {
         super(program, what, promise, chain);
@@ -124,7 +124,7 @@ add('each', (program, here) => {
     return new Other(program, 'each', iterate(), here.chain, {value: value => value === '0,1,2'});
 }, {awaits: true});
 
-// One that may be left in the middle.
+// A generator that may be left in the middle.
 add('async-generator', (program, here) => {
     const scheduler = someScheduler(program, here), n = here.random.below(4), inner = here.inner(null);
     async function *items() {
@@ -160,7 +160,7 @@ add('latest', (program, here) => {
     return run;
 });
 
-// What follows a promise, and what the engine makes of several.
+// Reactions of a promise, and the engine's combinations of several.
 add('then', (program, here) => {
     const {promise} = older(program, here) ?? {promise: Promise.resolve()}, inner = here.inner(null);
     promise.finally(() => program.act(inner)).catch(() => {});
@@ -172,7 +172,7 @@ add('combined', (program, here) => {
         {value: () => true, error: error => parts.some(part => part.allowsError(error))});
 }, {awaits: true});
 
-// A call of GIO's, under a signal.
+// A call of GIO, under a signal.
 add('gio', (program, here) => {
     const signal = someController(program, here);
     const promise = new Promise((resolve, reject) => {
@@ -263,7 +263,7 @@ for (const name of ['drained', 'all', 'any', 'first']) {
 
 // Switches
 
-// Something that is on for a while, at one scheduler.
+// A switch that is on for a while, in one scheduler.
 function addSwitch(name, on, off) {
     add(name, (program, here) => {
         const scheduler = someScheduler(program, here);
@@ -295,7 +295,7 @@ addSwitch('statistics', scheduler => scheduler.start_statistics(), scheduler => 
 addSwitch('frame-share', scheduler => scheduler.set_frame_share(.5), scheduler => scheduler.set_frame_share(0));
 addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => scheduler.set_time_slice(5000));
 
-// An observer of long tasks that comes and goes.
+// An observer of long tasks, added and removed.
 add('watch', (program, here) => {
     const scheduler = someScheduler(program, here), inner = here.inner(null);
     const id = scheduler.add_long_task_func(here.random.pick([1, 1, 1000]), () => {
@@ -344,7 +344,7 @@ add('schedulers', (program, here) => {
 
 // Places
 
-// A function that is called once, which the program waits for.
+// Calls a function once, for which the program waits.
 var awaitCall = (program, inner, n = 1) => {
     program.nCalls++;
     return () => {
@@ -375,7 +375,7 @@ add('idle', (program, here) => {
     }
 });
 
-// A main loop that is run inside, for a moment.
+// A nested main loop, for a moment.
 add('nested', (program, here) => {
     if (here.awaits || program.nNested >= 2)
         return;
@@ -392,7 +392,7 @@ add('nested', (program, here) => {
     program.unuse('nested');
 });
 
-// The library's other ways in
+// Other entry points of the library
 
 add('wrap', (program, here) => {
     const call = awaitCall(program, here.inner(here.chain));
@@ -424,7 +424,7 @@ add('first-task', (program, here) => {
     someScheduler(program, here).get_first_task();
 });
 
-// Tasks of the library's own.
+// Tasks that the library posts itself.
 add('native', (program, here) => {
     const scheduler = someScheduler(program, here), inner = here.inner(null);
     let left = here.random.below(3);
@@ -446,7 +446,7 @@ add('state', (program, here) => {
     state.run(awaitCall(program, here.inner(null)));
 });
 
-// What nobody handles, and is reported once.
+// A rejection without a handler, which is reported once.
 add('unhandled', (program, here) => {
     const text = `unhandled ${program.seed} ${program.number()}`, error = newError(program, here, text);
     const scheduler = someScheduler(program, here);

@@ -1,4 +1,4 @@
-// crossings-posts.js: what the programs of crossings.js post: signals, options and functions at random
+// crossings-posts.js: random posts of the programs of crossings.js: signals, options and functions
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -11,12 +11,12 @@ const {Awaited, MAX_DEPTH, Signal, Work} = imports['crossings-program'];
 
 var PRIORITIES = ['background', 'user-visible', 'user-blocking'];
 
-// Mechanisms by their names: operations, each made at a place (Here), which gives what can be awaited there, or nothing; options of
+// Mechanisms by name: operations, each called at a place (Here), which return a promise to await there, or nothing; options of
 // tasks; kinds of functions.
 var OPERATIONS = {};
 var OPTIONS = {};
 var BODIES = ['function', 'async', 'steps', 'progress', 'throws', 'thenable'];
-var AWAITS = new Set(); // the operations that are made in async functions only
+var AWAITS = new Set(); // operations that only async functions call
 
 var add = (name, operation, {awaits = false} = {}) => {
     OPERATIONS[name] = operation;
@@ -101,7 +101,7 @@ const plain = {
 for (const name of [...Object.keys(signals), ...Object.keys(plain)])
     OPTIONS[name] = name;
 
-// The arguments of a post, the signals over it, and the mechanisms that are in it.
+// Returns the arguments of a post, the signals that can abort it, and the mechanisms in it.
 var optionsFor = (program, here, forWeb = false) => {
     const options = {}, used = [], chain = [];
     for (const [name] of program.options.filter(([one]) => program.wants(one, here.random))) {
@@ -139,7 +139,7 @@ var newReason = (program, here) => {
 var newError = (program, here, text = `error ${program.number()}`) => here.random.pick([() => new Failed(text), () => text,
     () => new TypeError(text), () => new GLib.Error(GLib.quark_from_string('crossings'), 3, text)])();
 
-// A function, and the mechanisms that are in it.
+// Returns a function, and the mechanisms in it.
 var newWork = (program, here, chain, {kinds = BODIES, inGroup = false} = {}) => {
     const used = kinds.filter(kind => program.wants(kind, here.random));
     const fitting = used.filter(kind => !['throws', 'thenable'].includes(kind));
@@ -156,7 +156,7 @@ var newWork = (program, here, chain, {kinds = BODIES, inGroup = false} = {}) => 
         mechanisms.push('thenable');
         Object.defineProperty(work, 'callback', {value: () => {
             const value = callback();
-            value?.catch?.(() => {}); // it may be rejected before anybody asks for it
+            value?.catch?.(() => {}); // it may be rejected before any code handles it
             return {then: (resolve, reject) => Promise.resolve(value).then(resolve, reject)};
         }});
     }
@@ -165,7 +165,7 @@ var newWork = (program, here, chain, {kinds = BODIES, inGroup = false} = {}) => 
 
 var someScheduler = (program, here) => here.random.pick(program.schedulers);
 
-// Posts work by post (callback, options), or in steps, and knows it.
+// Posts work by post (callback, options), or in steps, and records it.
 var posted = (program, here, what, promise, chain, work, used) => {
     const awaited = new Awaited(program, what, promise, chain, work);
     for (const name of used)
@@ -176,7 +176,7 @@ var posted = (program, here, what, promise, chain, work, used) => {
     return awaited;
 };
 
-// The same for whatever has post_task () and post_steps ().
+// Posts to any object that has post_task () and post_steps ().
 var postTo = (program, here, target, {options, chain, used}, {work, mechanisms}, what) => {
     const names = [...used, ...mechanisms];
     if (work.kind === 'progress')

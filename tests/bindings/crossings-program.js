@@ -1,7 +1,7 @@
-// crossings-program.js: one random program for crossings.js: what it has begun, and what must hold of it in the end
+// crossings-program.js: one random program for crossings.js: its operations, and the checks at its end
 //
-// A program knows for each promise how it may settle: with what its function returned or threw, or with the reason of a signal that
-// is over it.  Order and time are never asked for.
+// A program knows for each promise how it may settle: with the result or the exception of its function, or with the reason of a
+// signal that can abort it.  Order and time are not checked.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -12,7 +12,7 @@ const {Gio, GLib, PrioSched} = imports.gi;
 var MAX_ACTS = 300;
 var MAX_DEPTH = 3;
 
-// Whether error, which somebody was told, is reason.
+// Returns whether error, as reported, is reason.
 var isSame = (error, reason) => Object.is(error, reason) || (error instanceof GLib.Error && reason instanceof GLib.Error &&
     error.domain === reason.domain && error.code === reason.code && error.message === reason.message);
 
@@ -42,7 +42,7 @@ class Random {
     }
 }
 
-// A signal of the library's or of the web's, and the reasons for which it may have been aborted.
+// A signal of the library or of the web, and the reasons for which it may have been aborted.
 var Signal = class Signal {
     constructor({native = null, web = null, controller = null, sources = [], allows = null}) {
         Object.assign(this, {native: native ?? web.cancellable, web, controller, sources});
@@ -50,7 +50,7 @@ var Signal = class Signal {
         this.allowsItself = allows ?? (() => false);
     }
 
-    // What functions of the web take.
+    // The argument for functions of the web.
     get forWeb() {
         return this.web ?? this.native;
     }
@@ -65,10 +65,11 @@ var Signal = class Signal {
     }
 };
 
-// Where an operation is made: in the code of a task, or of whom else.
+// The place of an operation: in the code of a task, or outside.
 var Here = class Here {
     constructor(random, chain = [], depth = 0, awaits = false, inGroup = false) {
-        // The signals over it, or null if it may be any; and whether it, or what waits for it, has a place in a group.
+        // The signals that can abort the task, or null if any can; and whether it, or the code that waits for it, has a
+        // place in a group.
         Object.assign(this, {random, chain, depth, awaits, inGroup});
     }
 
@@ -81,7 +82,7 @@ var Here = class Here {
     }
 };
 
-// A promise, and how it may settle.
+// A promise, and the ways in which it may settle.
 var Awaited = class Awaited {
     constructor(program, what, promise, chain, work = null) {
         Object.assign(this, {program, what, promise, chain, work});
@@ -123,7 +124,7 @@ function describe(error) {
     return `${typeof error === 'symbol' ? 'a symbol' : error}`.slice(0, 300) + (error?.stack ? ` at ${String(error.stack).split('\n')[0]}` : '');
 }
 
-// A function for a task, which makes operations.
+// A function for a task, which performs operations.
 var Work = class Work {
     constructor(program, here, kind, nOperations) {
         Object.assign(this, {program, here, kind, nOperations});
@@ -153,7 +154,7 @@ var Work = class Work {
         throw error;
     }
 
-    // What the task calls.  An abort until this has returned takes the place of the result.
+    // The function that the task calls.  An abort before it returns replaces the result.
     get callback() {
         if (this.kind === 'steps' || this.kind === 'progress')
             return () => this.steps();
@@ -203,7 +204,7 @@ var Work = class Work {
         }
     }
 
-    // Goes on after error, or lets it through, which what it awaited or a signal over it has raised.
+    // Continues after error, or rethrows it; the awaited promise, or a signal that can abort the task, has caused it.
     handle(error, awaited) {
         if (!this.program.isAllowed(this.here.chain, error) && !awaited?.allowsError(error))
             this.program.fail(`${this} was told ${describe(error)} by ${awaited}`);
@@ -216,11 +217,11 @@ var Work = class Work {
     }
 };
 
-// What one seed does.  operations are those of crossings-operations.js.
+// The program of one seed. operations are those of crossings-operations.js.
 var Program = class Program {
     #number = 0;
-    #live = new Map();    // how many things there are of each mechanism
-    #recent = new Map();  // when each was used last
+    #live = new Map();    // number of live uses of each mechanism
+    #recent = new Map();  // when each was last used
 
     constructor(seed, mechanisms, wanted, {operations, options, canBeMade}) {
         Object.assign(this, {seed, wanted, operations, canBeMade});
@@ -231,7 +232,7 @@ var Program = class Program {
         this.names = Object.keys(operations).filter(name => this.on.has(name));
         this.options = Object.entries(options).filter(([name]) => this.on.has(name));
         this.failures = [];
-        this.expected = [];   // what is to be reported as unhandled
+        this.expected = [];   // expected reports of unhandled rejections
         this.met = new Map();
         this.step = this.nActs = this.nPending = this.nCalls = this.nNested = 0;
         for (const name of ['awaited', 'leaves', 'endings', 'signals', 'groups', 'handlers', 'cancels'])
@@ -258,7 +259,7 @@ var Program = class Program {
         return this.on.has(name) && (this.wanted.includes(name) || random.chance(probability));
     }
 
-    // A mechanism is used, and meets those that are there, or were a moment ago.
+    // Records that a mechanism is used, and meets those in use now, or a moment ago.
     use(name, lives = false) {
         for (const [other, step] of this.#recent) {
             if (other !== name && (step >= this.step - 1 || this.#live.get(other) > 0)) {
@@ -275,7 +276,7 @@ var Program = class Program {
         this.#live.set(name, this.#live.get(name) - 1);
     }
 
-    // Makes an operation that can be made here, which may give something to await.
+    // Performs an operation that is possible here, which may return a promise to await.
     act(here) {
         if (++this.nActs > MAX_ACTS)
             return null;
@@ -302,7 +303,7 @@ var Program = class Program {
         return this.canBeMade(name, here) ? this.make(name, here) : null;
     }
 
-    // Ends what keeps tasks from their ends, and tells whether all have ended.
+    // Ends operations that hold tasks up, and returns whether all tasks have ended.
     isSettled() {
         while (this.endings.length > 0)
             this.endings.pop()();

@@ -1,6 +1,4 @@
-// crossings-web.js: the operations of the programs of crossings.js that are the web's
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// crossings-web.js: the operations of the programs of crossings.js with the web's functions
 
 const {PrioSched} = imports.gi;
 const {web} = PrioSched;
@@ -18,7 +16,7 @@ add('web-post', (program, here) => {
 });
 add('web-yield', (program, here) => new Awaited(program, 'a yield of the web', someWeb(program, here).yield(), here.chain));
 
-// That signals are the web's.
+// Signals from the web's controllers.
 add('web-controller', (program, here) => {
     const {web: signal} = someController(program, here);
     try {

@@ -2,10 +2,9 @@
 //
 //     crossings.js [--programs N] [--seed N] [--only MECHANISM,...] [--table]
 //
-// Each program switches on a random part of what the binding has, and uses it from everywhere.  Whatever is awaited settles as it
-// may; nothing is reported that the program has handled; nothing is left.  --seed makes one program again, --table shows how often
-// each pair of mechanisms has met.  The programs are the same each time; with PRIO_SCHED_THOROUGH in the environment there are many
-// more, from a random seed on.
+// Each program uses a random part of the binding's mechanisms, from everywhere.  Each awaited promise settles in an allowed way; no
+// handled rejection is reported; no object leaks.  --seed repeats one program, --table shows how often each pair of mechanisms has
+// met.  The programs are the same each time; with PRIO_SCHED_THOROUGH in the environment there are many more, with random seeds.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -18,14 +17,14 @@ const {BODIES, OPERATIONS, OPTIONS, canBeMade} = imports['crossings-posts'];
 imports['crossings-operations'];
 imports['crossings-web'];
 
-const HANGS = 30; // seconds without a new program
+const HANGS = 30; // seconds without a new program, before it counts as hanging
 const N_PROGRAMS = 350;
 const FIRST_SEED = 1;
 const N_ROUNDS = 5; // of programs for pairs that have not met yet
-const N_SHOWN = 10; // pairs that have not met
+const N_SHOWN = 10; // pairs to print that have not met
 const IS_THOROUGH = GLib.getenv('PRIO_SCHED_THOROUGH') !== null;
 const N_AT_A_TIME = 50; // programs between two collections
-const MAX_LEFT = 50; // schedulers that the engine may still keep, and one of ten besides
+const MAX_LEFT = 50; // schedulers that the engine may still keep; one of ten more is allowed
 const MECHANISMS = [...Object.keys(OPERATIONS), ...Object.keys(OPTIONS), ...BODIES].sort();
 const context = GLib.MainContext.default();
 
@@ -33,7 +32,7 @@ function allPairs(mechanisms) {
     return mechanisms.flatMap((one, i) => mechanisms.slice(i + 1).map(other => [one, other]));
 }
 
-// Uses the mechanisms that are wanted.
+// Uses the wanted mechanisms.
 class First extends Work {
     async asynchronous() {
         this.begin();
@@ -84,7 +83,7 @@ function untilSettled(program) {
         context.iteration(true);
 }
 
-// Says what there is to wait for, and ends the process.
+// Prints the pending promises, and ends the process.
 function hang(program) {
     count(program);
     writeMet();
@@ -105,7 +104,7 @@ function runProgram(program) {
         runInLoop(program).catch(error => program.fail(`${error} ${error.stack}`)).finally(() => loop.quit());
         loop.run();
     }
-    program.nActs = MAX_ACTS; // what comes now does nothing any more
+    program.nActs = MAX_ACTS; // later operations have no effect
     untilSettled(program);
     for (const {native, id} of program.handlers)
         native.disconnect(id);
@@ -118,10 +117,10 @@ function spin() {
     for (let i = 0; i < 50 && context.iteration(false); i++);
 }
 
-// Which pairs have met in the programs of this process.
+// The pairs that have met in the programs of this process.
 const met = new Map();
 
-// Tells the parent, even if a program has failed.
+// Reports to the parent, even if a program has failed.
 function writeMet() {
     for (const [pair, n] of met)
         print(`${pair} ${n}`);
@@ -135,7 +134,7 @@ function count(program) {
 // Runs the program of seed, and returns how many schedulers it has made.
 function runOne(seed, mechanisms) {
     const pairs = allPairs(mechanisms);
-    // So many programs in a row as there are pairs have each of them twice.
+    // A row of programs, one for each pair, has each pair twice.
     const wanted = [...pairs[seed * 2 % pairs.length], ...pairs[(seed * 2 + 1) % pairs.length]];
     const program = new Program(seed, mechanisms, wanted, {operations: OPERATIONS, options: OPTIONS, canBeMade});
     try {
@@ -150,7 +149,7 @@ function runOne(seed, mechanisms) {
     return program.schedulers.length;
 }
 
-// Lets the engine take what nobody has any more.  A collection takes what the one before has set free.
+// Runs garbage collections.  Each may free objects that the one before has released.
 function collect(n) {
     for (let i = 0; i < n; i++) {
         Promise.resolve().then(() => {});
@@ -159,7 +158,7 @@ function collect(n) {
     }
 }
 
-// Runs programs, and writes the seed before each; all else that is written is wrong, but for what it says is to be expected.
+// Runs programs, and writes the seed before each; any other output is an error, unless it is expected.
 function runChild(seeds, mechanisms) {
     let nMade = 0;
     for (const [i, seed] of seeds.entries()) {
@@ -174,19 +173,19 @@ function runChild(seeds, mechanisms) {
         printerr(`${nLeft} schedulers are left of ${nMade}`);
 }
 
-// Processes that run programs, one after another, and what they say of them.
+// Runs processes that run programs, one after another, and reads their reports.
 class Watched {
     said = [];
     met = new Map();
     #nLost = 0;
-    #reports = new Map(); // what was reported of each program
+    #reports = new Map(); // the reports of each program
     #expected = [];
 
     constructor(only) {
         this.only = only;
     }
 
-    // Goes on after a program that has ended a process, until too many have.
+    // Continues after a program that has ended a process, until too many have.
     run(seeds) {
         for (let rest = seeds; rest.length > 0 && this.#nLost < 5;) {
             const program = Gio.Subprocess.new(['gjs', System.programPath, '--child', rest.join(), ...this.only === null ? [] : ['--only', this.only]],
@@ -257,7 +256,7 @@ class Watched {
         }
     }
 
-    // There is to be one report of each of what is expected.
+    // There must be one report of each expected rejection.
     #compare() {
         for (const [seed, text] of this.#expected) {
             const n = this.#reports.get(text) ?? 0;
@@ -272,7 +271,7 @@ class Watched {
     }
 }
 
-// For each of those pairs a seed whose program wants it.
+// Returns, for each of those pairs, a seed whose program wants it.
 function seedsFor(apart, mechanisms, after) {
     const pairs = allPairs(mechanisms).map(pair => pair.join(' '));
     return apart.map(pair => {

@@ -2,10 +2,9 @@
 
     crossings.py [asyncio's loop] [--programs N] [--seed N] [--only MECHANISM,...] [--table]
 
-Each program switches on a random part of what the binding has, and uses it from everywhere.  Whatever is awaited settles, once,
-and as it may; nothing is reported that the program has handled; nothing is left.  --seed makes one program again, --table shows
-how often each pair of mechanisms has met.  The programs are the same each time; with PRIO_SCHED_THOROUGH in the environment there are
-many more, from a random seed on.
+Each program uses a random part of the binding's mechanisms, from everywhere.  Each awaitable settles once, in an allowed way; no
+handled exception is reported; no object leaks.  --seed repeats one program, --table shows how often each pair of mechanisms has met.
+The programs are the same each time; with PRIO_SCHED_THOROUGH in the environment there are many more, with random seeds.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -35,20 +34,20 @@ from crossings_posts import ASYNCIO, BODIES, OPERATIONS, OPTIONS, can_be_made, p
 from crossings_program import CONTEXT, Awaited, Here, Program, Work, check_reports, find_left, spin  # noqa: E402
 from gi.repository import GLib, PrioSched  # noqa: E402
 
-HANGS = 30  # seconds without a new program
+HANGS = 30  # seconds without a new program, before it counts as hanging
 N_PROGRAMS = 100
 FIRST_SEED = 1
 N_ROUNDS = 5  # of programs for pairs that have not met yet
-N_SHOWN = 10  # pairs that have not met
+N_SHOWN = 10  # pairs to print that have not met
 IS_THOROUGH = 'PRIO_SCHED_THOROUGH' in os.environ
 MAX_ACTS = 300
 LOGS = 'CROSSINGS_LOG' in os.environ  # each operation
 HOMES = ('iterate', 'run', 'asyncio')
-# What is not a task, and is nothing if nobody posts.
+# Mechanisms that are not tasks, and have no effect without a post.
 MECHANISMS = sorted({*OPERATIONS, *OPTIONS, *BODIES})
 # GLib before 2.80 holds a lock of all weak references in g_weak_ref_get () while PyGObject's toggle notify waits for the interpreter.
-# A thread that has the interpreter and finalizes a signal waits for that lock: a deadlock in about 1 of 2,000 programs, which is
-# GLib's and PyGObject's.  A program does not choose which thread finalizes a signal, so all that run in other threads are left out.
+# A thread that has the interpreter and finalizes a signal waits for that lock: a deadlock in about 1 of 2,000 programs, caused by
+# GLib and PyGObject.  A program does not choose which thread finalizes a signal, so mechanisms with other threads are left out.
 THREADS = ('lane', 'run-in-thread', 'thread', 'to-thread')
 HAS_DEADLOCK = (GLib.MAJOR_VERSION, GLib.MINOR_VERSION) < (2, 80)
 LEFT_OUT = THREADS if HAS_DEADLOCK and not IS_THOROUGH else ()
@@ -59,7 +58,7 @@ def all_pairs(mechanisms):
 
 
 class Crossing(Program):
-    """A program that chooses among the operations."""
+    """Represents a program that chooses among the operations."""
 
     def __init__(self, seed, mechanisms, wanted, home):
         super().__init__(seed, mechanisms, wanted)
@@ -72,7 +71,7 @@ class Crossing(Program):
         self.operations = sorted(set(OPERATIONS) & self.on) or ['post']
 
     def act(self, here):
-        """Makes an operation that can be made here, which may give something to await."""
+        """Performs an operation that is possible here, which may return an awaitable."""
         self.n_acts += 1
         if self.n_acts > MAX_ACTS:
             return None
@@ -109,7 +108,7 @@ class Crossing(Program):
         self.act(self.here)
 
     def is_settled(self):
-        """Ends what keeps tasks from their ends, and looks whether all have ended."""
+        """Ends operations that hold tasks up, and returns whether all tasks have ended."""
         self.finish()
         if self.calls > 0 or any(thread.is_alive() for thread in self.threads):
             return False
@@ -117,21 +116,21 @@ class Crossing(Program):
 
     def settle(self):
         self.iterate_until_settled()
-        self.n_acts = MAX_ACTS  # what comes now does nothing any more
+        self.n_acts = MAX_ACTS  # later operations have no effect
         for thread in self.threads:
             thread.join()
         self.iterate_until_settled()
 
     def iterate_until_settled(self):
         while not self.is_settled():
-            # What has no listener, and what other threads do, need not wake this thread up.
+            # Events without a listener, and operations of other threads, need not wake this thread up.
             tick = GLib.timeout_add(1, lambda: True) if any(one.n_listeners == 0 for one in self.pending()) or self.threads else 0
             CONTEXT.iteration(True)
             if tick != 0:
                 GLib.source_remove(tick)
 
     def hangs(self):
-        """Says what there is to wait for, and ends the process."""
+        """Prints the pending awaitables, and ends the process."""
         lines = [f'{self.home}: {awaited.describe()} hangs' for awaited in self.pending()]
         lines += [f'{self.calls} calls, {sum(thread.is_alive() for thread in self.threads)} threads', f'settled: {self.is_settled()}', *check_reports(self.expected)]
         os.write(2, '\n'.join([*lines, '']).encode())
@@ -155,10 +154,10 @@ class Crossing(Program):
         for _ in range(self.rng.randrange(4, 12)):
             self.go_on()
             await self.clock.sleep(0, priority=self.rng.choice(('user-blocking', 'background')))
-        # What has begun is cancelled if the end comes before it.
+        # Running tasks are cancelled if the program ends before them.
         while not self.is_settled() and not self.leaves_early:
             await self.clock.sleep(1)
-        # A paused scheduler would keep for ever what takes a cancellation and goes on.
+        # A paused scheduler would keep tasks for ever that continue after a cancellation.
         self.n_acts, self.is_ending, self.loop = MAX_ACTS, True, None
         self.finish()
 
@@ -183,7 +182,7 @@ class Crossing(Program):
 
 
 class First(Work):
-    """Uses the mechanisms that are wanted."""
+    """Uses the wanted mechanisms."""
 
     async def coroutine(self):
         self.begin()
@@ -193,7 +192,7 @@ class First(Work):
 
 
 def can_meet(home, names):
-    """Whether these can meet where a program runs so."""
+    """Returns whether these can meet in a program that runs this way."""
     return home == 'asyncio' or (home == 'run' and RUN_IS_ASYNCIO) or not any(places[name] & ASYNCIO for name in names)
 
 
@@ -206,14 +205,14 @@ def mechanisms_of(arguments):
 
 
 def write_met(met):
-    """Tells the parent which pairs have met in one program, even if it has failed."""
+    """Reports to the parent which pairs have met in one program, even if it has failed."""
     os.write(1, ''.join(f'{one} {other} {count}\n' for (one, other), count in met.items()).encode())
 
 
 def run_one(seed, mechanisms, loop):
-    """Runs the program of seed, and returns what is wrong, and where it ran."""
+    """Runs the program of seed, and returns its errors, and how it ran."""
     pairs = all_pairs(mechanisms)
-    # So many programs in a row as there are pairs have each of them twice.
+    # A row of programs, one for each pair, has each pair twice.
     wanted = pairs[seed * 2 % len(pairs)] + pairs[(seed * 2 + 1) % len(pairs)]
     rng = random.Random(seed)
     homes = [home for home in HOMES if can_meet(home, wanted) and (home != 'asyncio' or loop is not None)]
@@ -241,7 +240,7 @@ def new_loop(kind):
 
 
 def child(arguments):
-    """Runs programs, and writes the seed before each; all else that is written is wrong."""
+    """Runs programs, and writes the seed before each; any other output is an error."""
     faulthandler.enable()
     loop = new_loop(arguments.loop)
     if loop is not None:
@@ -260,7 +259,7 @@ def child(arguments):
 
 
 class Watched:
-    """Processes that run programs, one after another, and what they say of them."""
+    """Runs processes that run programs, one after another, and reads their reports."""
 
     def __init__(self, arguments):
         self.arguments, self.seed, self.n_lost = arguments, None, 0
@@ -268,7 +267,7 @@ class Watched:
         self.met = collections.Counter()
 
     def run(self, seeds):
-        """Goes on after a program that has ended a process, until too many have."""
+        """Continues after a program that has ended a process, until too many have."""
         while seeds and self.n_lost < 5:
             loop = [self.arguments.loop] if self.arguments.loop else []
             only = ['--only', self.arguments.only] if self.arguments.only else []
@@ -306,7 +305,7 @@ class Watched:
 
     def hangs(self):
         self.said.append((self.seed, 'hangs'))
-        self.process.send_signal(signal.SIGABRT)  # so that faulthandler prints where
+        self.process.send_signal(signal.SIGABRT)  # makes faulthandler print the stack
 
 
 def print_table(met, mechanisms):
@@ -321,7 +320,7 @@ def seeds_of(arguments):
 
 
 def seeds_for(pairs, mechanisms, after):
-    """For each of pairs a seed whose program wants it."""
+    """Returns, for each of pairs, a seed whose program wants it."""
     n_pairs, places_of = len(all_pairs(mechanisms)), {pair: i for i, pair in enumerate(all_pairs(mechanisms))}
     for pair in pairs:
         yield next(seed for seed in itertools.count(after) if places_of[pair] - seed * 2 % n_pairs in (0, 1))

@@ -1,7 +1,4 @@
-"""The operations of the programs of crossings.py that are asyncio's
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Has the operations of the programs of crossings.py with asyncio's functions"""
 
 import asyncio
 
@@ -13,14 +10,14 @@ HERE = AWAITS | ASYNCIO
 
 
 class Child(Awaited):
-    """A task of asyncio's, which asyncio may cancel."""
+    """Represents a task of asyncio, which asyncio may cancel."""
 
     def allows(self, value, error):
         return isinstance(error, asyncio.CancelledError) and self.program.has_cancelled or super().allows(value, error)
 
 
 def new_child(program, here):
-    """A coroutine that belongs to the task which makes it."""
+    """Makes a coroutine that belongs to the task which makes it."""
     work, kinds = new_work(program, here, here.chain, ('coroutine', 'raises'), in_group=here.in_group)
     work.kind, work.here.awaits, work.here.loop = 'coroutine', True, here.loop
     for kind in kinds:
@@ -41,7 +38,7 @@ def create_task(program, here):
 
 
 def of(program, what, here, coroutine, values, inner):
-    """A coroutine that awaits inner, and lets through what any of those raises."""
+    """Records a coroutine that awaits inner, and raises any exception of these."""
     awaited = Coroutine(program, what, coroutine, here.chain, values)
     awaited.allows_error = lambda error: any(one.allows_error(error) for one in inner) or program.is_allowed(here.chain, error)
     return awaited
@@ -101,7 +98,7 @@ def timeout(program, here):
 
 
 def is_timeout_of(program, here):
-    """Whether a signal over it may have been aborted for a TimeoutError."""
+    """Returns whether a signal that can abort the task may have been aborted for a TimeoutError."""
     signals = program.signals if here.chain is None else here.chain
     return any(isinstance(reason, TimeoutError) for signal in signals for reason in signal.reasons)
 

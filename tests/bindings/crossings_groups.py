@@ -1,7 +1,4 @@
-"""The operations of the programs of crossings.py that are groups'
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Has the operations of the programs of crossings.py on groups"""
 
 import asyncio
 
@@ -15,7 +12,7 @@ from gi.repository import Gio, GLib, PrioSched  # noqa: E402
 
 
 class Group:
-    """A group, and what it may tell its waits."""
+    """Represents a group, and the possible results of its waits."""
 
     def __init__(self, program, here):
         limit = here.rng.choice((1, 1, 2, 3, None))
@@ -82,7 +79,7 @@ def cancel_queued(program, here):
 
 
 class Wait(Awaited):
-    """A wait for a group."""
+    """Represents a wait for a group."""
 
     def __init__(self, program, what, future, chain, group, returns, here):
         self.group, self.returns = group, returns

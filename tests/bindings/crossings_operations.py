@@ -1,7 +1,4 @@
-"""The operations of the programs of crossings.py, each of one mechanism that is switched on
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Has the operations of the programs of crossings.py, each for one mechanism that is on"""
 
 import asyncio
 import json
@@ -20,7 +17,7 @@ from gi.repository import Gio, GLib, PrioSched  # noqa: E402
 FOLDER = tempfile.mkdtemp(prefix='crossings-')
 TRACE = os.path.join(FOLDER, 'trace.json')
 tracing = threading.RLock()
-# With gbulb, asyncio goes on in a main loop that one of its tasks runs, which it does not allow.
+# gbulb continues asyncio in a main loop that one of its tasks runs, which asyncio does not allow.
 NESTS = gi.version_info >= (3, 50)
 
 
@@ -52,7 +49,7 @@ def abort(program, here):
 
 @operation('reason')
 def reason(program, here):
-    """These are refused as reasons."""
+    """Tests values that are refused as reasons."""
     signal = some_controller(program, here)
     was_aborted = signal.is_aborted()
     try:
@@ -66,7 +63,7 @@ def reason(program, here):
 
 @operation('handler', LOOP)
 def handler(program, here):
-    """Something that is done in a handler, which may go before it comes."""
+    """Performs an operation in a handler, which may be removed before it is called."""
     signal = some_controller(program, here)
     name = here.rng.choice(('priority-change', 'cancelled', 'notify::priority', 'notify::reason'))
     inner = here.inner(None)
@@ -109,13 +106,13 @@ def sleep(program, here):
 
 @operation('older', AWAITS)
 def older(program, here):
-    """What others may await, too."""
+    """Awaits a promise that others may await, too."""
     known = [awaited for awaited in program.leaves if not (here.in_group and 'group' in awaited.used)]
     return here.rng.choice(known) if known else None
 
 
 class Coroutine(Awaited):
-    """A coroutine that is awaited, or never begins."""
+    """Represents a coroutine that is awaited, or never starts."""
 
     def __init__(self, program, what, coroutine, chain, results=None):
         self.program, self.what, self.future, self.chain, self.work = program, what, coroutine, chain, None
@@ -160,7 +157,7 @@ def each(program, here):
 
 @operation('async-generator', AWAITS | LOOP)
 def async_generator(program, here):
-    """One that may be left in the middle."""
+    """Makes a generator that may be left in the middle."""
     scheduler, n_items = some_scheduler(program, here), here.rng.randrange(4)
 
     async def items():
@@ -217,7 +214,7 @@ def cancel(program, here):
 
 @operation('listener', LOOP)
 def listener(program, here):
-    """Something that is done in a callback of what is done, or one that goes."""
+    """Performs an operation in a done callback, or in a callback that is removed."""
     known = program.awaited[-20:]
     if not known:
         return
@@ -233,7 +230,7 @@ def listener(program, here):
 # Switches
 
 def add_switch(name, on, off, where=LOOP):
-    """Something that is on for a while, at one scheduler."""
+    """Adds a switch that is on for a while, in one scheduler."""
     @operation(name, where)
     def switch(program, here):
         scheduler = some_scheduler(program, here)
@@ -258,7 +255,7 @@ add_switch('slice', lambda scheduler: scheduler.set_time_slice(0), lambda schedu
 
 @operation('watch', LOOP)
 def watch(program, here):
-    """An observer of long tasks that comes and goes."""
+    """Adds and removes an observer of long tasks."""
     scheduler, inner = some_scheduler(program, here), here.inner(None)
     number = scheduler.add_long_task_func(here.rng.choice((1, 1, 1000)),
                                           lambda *_: program.act(inner) if here.rng.random() < .1 else None)
@@ -293,7 +290,7 @@ def stop_trace(program):
     with tracing:
         if not program.is_tracing:
             return
-        program.is_tracing = None  # what its end releases may want another one
+        program.is_tracing = None  # a release at its end may start another one
         PrioSched.trace_stop()
         program.is_tracing = False
         program.unuse('trace')
@@ -320,7 +317,7 @@ def microtask(program, here):
 
 @operation('source')
 def source(program, here):
-    """Something that is done in a source of GLib's."""
+    """Performs an operation in a source of GLib."""
     inner = here.inner(())
     call = here.rng.choice((lambda call: GLib.idle_add(call, priority=here.rng.choice((-100, 0, 200))),
                             lambda call: GLib.timeout_add(here.rng.randrange(3), call)))
@@ -354,7 +351,7 @@ def idle(program, here):
 
 @operation('nested', LOOP)
 def nested(program, here):
-    """A main loop that is run inside, for a moment."""
+    """Runs a nested main loop, for a moment."""
     if here.awaits or program.n_nested >= 2 or (not NESTS and program.loop is not None and asyncio.current_task(program.loop) is not None):
         return
     program.n_nested += 1
@@ -401,7 +398,7 @@ def run_in_thread(program, here):
 
 
 class Lane:
-    """A thread with a main context and a scheduler of its own."""
+    """Runs a thread with its own main context and scheduler."""
 
     def __init__(self, program, here):
         self.context = GLib.MainContext()
@@ -424,7 +421,7 @@ class Lane:
 
 @operation('lane')
 def lane(program, here):
-    """A task in another main context."""
+    """Posts a task in another main context."""
     if not program.lanes:
         if here.in_thread:
             return None
@@ -435,7 +432,7 @@ def lane(program, here):
     return posted(program, here, future, chain, work, ['lane', *used, *kinds])
 
 
-# The library's other ways in
+# Other entry points of the library
 
 @operation('wrap', LOOP)
 def wrap(program, here):
@@ -488,7 +485,7 @@ def first_task(program, here):
 
 @operation('native')
 def native(program, here):
-    """Tasks of the library's own."""
+    """Posts tasks of the library itself."""
     scheduler, inner = some_scheduler(program, here), here.inner(None)
     program.calls += 1
     left = [here.rng.randrange(3)]
@@ -511,7 +508,7 @@ def state(program, here):
         current.run(lambda: program.act(inner) and None)
 
 
-# What nobody handles, and is reported once
+# An exception that is not retrieved, and reported once
 
 @operation('unhandled', LOOP)
 def unhandled(program, here):

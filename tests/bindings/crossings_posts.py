@@ -1,7 +1,4 @@
-"""What the programs of crossings.py post: signals, options and functions at random
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Makes random posts for the programs of crossings.py: signals, options and functions"""
 
 import asyncio
 
@@ -14,12 +11,13 @@ from gi.repository import Gio, GLib, PrioSched  # noqa: E402
 PRIORITIES = ('background', 'user-visible', 'user-blocking')
 TIMED_OUT = (GLib.quark_to_string(Gio.io_error_quark()), Gio.IOErrorEnum.TIMED_OUT)
 
-# Mechanisms by their names: operations, each made at a place (Here), which gives what can be awaited there, or None; options of tasks;
-# kinds of functions.
+# Mechanisms by name: operations, each called at a place (Here), which return an awaitable, or None; options of tasks; kinds of
+# functions.
 OPERATIONS = {}
 OPTIONS = {}
 BODIES = {}
-AWAITS, ASYNCIO, LOOP = 1, 2, 4  # where an operation can be made: in coroutines, in those of asyncio, on the loop's thread
+AWAITS, ASYNCIO, LOOP = 1, 2, 4  # where an operation is possible: in coroutines, in coroutines of asyncio, on the loop's
+                                 # thread
 places = {}
 
 
@@ -63,10 +61,10 @@ class Plain(Signal):
 
 
 def new_signal(program, here, signal):
-    """Knows signal, which lasts as long as the program.
+    """Records signal, which lasts as long as the program.
 
-    GLib before 2.80 holds a lock of all weak references while it calls PyGObject, which wants the interpreter; a signal that another
-    thread of the interpreter releases meanwhile wants that lock.
+    GLib before 2.80 holds a lock of all weak references while it calls PyGObject, which waits for the interpreter; another thread of
+    the interpreter that releases a signal meanwhile waits for that lock.
     """
     program.keep(signal.native)
     program.signals.append(signal)
@@ -90,7 +88,7 @@ def some_signals(program, here):
 
 
 def add_signal(program, arguments, chain, signal):
-    """Puts signal over the task, beside one that is there."""
+    """Adds signal to the signals of the task."""
     chain.append(signal)
     if len(chain) > 1:
         native = PrioSched.TaskSignal.any([one.native for one in chain])
@@ -160,7 +158,7 @@ def add_name(program, here, arguments, chain):
 
 
 def options(program, here):
-    """The arguments of a post, its chain of signals, and the mechanisms that are in it."""
+    """Returns the arguments of a post, the signals that can abort it, and the mechanisms in it."""
     arguments, chain, used = {}, [], []
     for name, add in OPTIONS.items():
         if program.wants(name, here.rng):
@@ -201,7 +199,7 @@ def new_error(program, here, kind=None):
 
 
 def new_work(program, here, chain, kinds=tuple(BODIES), in_group=False, in_thread=None):
-    """A function, and the mechanisms that are in it."""
+    """Returns a function, and the mechanisms in it."""
     used = [kind for kind in kinds if program.wants(kind, here.rng)]
     fitting = [kind for kind in used if not kind.startswith(('raises', 'stop'))] or ['function']
     kind = here.rng.choice(fitting)

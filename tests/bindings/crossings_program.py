@@ -1,7 +1,7 @@
-"""One random program for crossings.py: what it has begun, and what must hold of it in the end
+"""Runs one random program for crossings.py: its operations, and the checks at its end
 
-A program knows for each thing that can be awaited how it may end: with what its function returned or raised, with the reason of
-a signal that is over it, or cancelled.  Order and time are never asked for.
+A program knows for each awaitable how it may end: with the result or the exception of its function, with the reason of a signal
+that can abort it, or cancelled.  Order and time are not checked.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -29,21 +29,21 @@ MAX_DEPTH = 3
 
 
 class Failed(Exception):
-    """What functions of the programs raise."""
+    """Is raised by functions of the programs."""
 
 
 def is_same(error, reason):
-    """Whether error, which somebody was told, is reason."""
+    """Returns whether error, as reported, is reason."""
     if error is reason:
         return True
     if isinstance(reason, GLib.Error) and isinstance(error, GLib.Error):
         return (error.domain, error.code, error.message) == (reason.domain, reason.code, reason.message)
-    # No coroutine takes a StopIteration; asyncio, and what awaits for others, takes a CancelledError.
+    # A coroutine cannot raise a StopIteration; asyncio, and code that awaits for others, raises a CancelledError.
     return isinstance(error, (RuntimeError, asyncio.CancelledError)) and error.__cause__ is not None and is_same(error.__cause__, reason)
 
 
 class Signal:
-    """A signal, and the reasons for which it may have been aborted."""
+    """Represents a signal, and the reasons for which it may have been aborted."""
 
     def __init__(self, native, sources=(), controller=None):
         self.native, self.sources, self.controller = native, sources, controller
@@ -58,16 +58,16 @@ class Signal:
 
 
 class Here:
-    """Where an operation is made: in the code of a task, or of whom else, on which thread."""
+    """Describes the place of an operation: in the code of a task, or outside, and its thread."""
 
     def __init__(self, rng, chain=(), depth=0, awaits=False, in_thread=False, in_group=False, loop=None):
         self.rng = rng
-        self.chain = chain          # the signals over it; None if it may be any
+        self.chain = chain          # the signals that can abort the task; None if any can
         self.depth = depth
         self.awaits = awaits
         self.in_thread = in_thread
-        self.in_group = in_group    # it, or what waits for it, has a place in a group
-        self.loop = loop            # of asyncio, which runs it
+        self.in_group = in_group    # whether it, or the code that waits for it, has a place in a group
+        self.loop = loop            # the loop of asyncio that runs it
 
     def inner(self, chain, awaits=False, in_thread=None, in_group=False, loop=None):
         return Here(random.Random(self.rng.getrandbits(62)), chain, self.depth + 1, awaits,
@@ -75,13 +75,13 @@ class Here:
 
 
 class Awaited:
-    """Something that can be awaited, and how it may end."""
+    """Represents an awaitable, and the ways in which it may end."""
 
     can_cancel = True
 
     def __init__(self, program, what, future, chain, work=None, listen=True):
         self.program, self.what, self.future, self.chain, self.work = program, what, future, chain, work
-        self.cancelled = False      # somebody may have cancelled it
+        self.cancelled = False      # whether it may have been cancelled
         self.n_told = self.n_listeners = 0
         self.used = ()
         program.awaited.append(self)
@@ -93,7 +93,7 @@ class Awaited:
         self.future.add_done_callback(self.told)
 
     def ignore(self):
-        """Nobody is to be told any more."""
+        """Makes its outcome unimportant from now on."""
         if not self.future.done():
             self.n_listeners -= self.future.remove_done_callback(self.told)
 
@@ -133,7 +133,7 @@ class Awaited:
         if self.n_told != self.n_listeners:
             self.program.fail(f'a wrong number of calls: {self.describe()}')
         if state == PrioSched.TaskState.ABORTED and self.program.rng.random() < .3:
-            return  # what was aborted need not be asked for
+            return  # the result of an aborted task need not be retrieved
         value = error = None
         try:
             value = future.result()
@@ -151,7 +151,7 @@ class Awaited:
 
 
 class Work:
-    """A function for a task, which makes operations."""
+    """Represents a function for a task, which performs operations."""
 
     def __init__(self, program, here, kind, n_operations):
         self.program, self.here, self.kind, self.n_operations = program, here, kind, n_operations
@@ -182,7 +182,7 @@ class Work:
         self.begin()
         for _ in range(self.n_operations):
             self.program.act(self.here)
-        # An abort until now takes the place of what it returns.
+        # An abort before this point replaces its result.
         self.must_abort = self.kind == 'function' and any(signal.is_aborted() for signal in self.signals)
         return self.end()
 
@@ -205,7 +205,7 @@ class Work:
         return self.end()
 
     async def wait(self, awaited):
-        """Awaits what an operation gives, which may be nothing."""
+        """Awaits the result of an operation, which may be None."""
         if awaited is None:
             return
         try:
@@ -219,11 +219,11 @@ class Work:
                 self.program.fail(f'{self} was given {value!r} by {awaited}')
 
     def catch(self, error, awaited=None):
-        """Goes on after error, or lets it through, which what it awaited, a signal over it or a cancellation has raised."""
+        """Continues after error, or raises it; the awaitable, a signal that can abort the task, or a cancellation has caused it."""
         program = self.program
         if isinstance(error, asyncio.CancelledError) and program.has_cancelled:
             if awaited is not None:
-                awaited.cancelled = True  # as asyncio has it
+                awaited.cancelled = True  # as in asyncio
             self.raised = error
             raise error
         if not program.is_allowed(self.here.chain, error) and (awaited is None or not awaited.allows_error(error)):
@@ -234,7 +234,7 @@ class Work:
 
 
 class Reports(logging.Handler):
-    """All that is reported as unhandled, by whom ever."""
+    """Records all reports of unhandled exceptions."""
 
     def __init__(self):
         super().__init__()
@@ -259,7 +259,7 @@ reports = Reports()
 
 
 class Program:
-    """What one seed does."""
+    """Represents the program of one seed."""
 
     def __init__(self, seed, mechanisms, wanted):
         self.seed, self.wanted = seed, wanted
@@ -269,18 +269,18 @@ class Program:
         self.on = {name for name in mechanisms if name in wanted or self.rng.random() < density}
         self.failures, self.awaited, self.leaves, self.threads, self.endings = [], [], [], [], []
         self.signals, self.groups, self.handlers, self.lanes = [], [], [], []
-        self.expected = collections.Counter()   # what is to be reported as unhandled
+        self.expected = collections.Counter()   # expected reports of unhandled exceptions
         self.refs = []
         self.is_ending = self.has_cancelled = False
-        self.live = collections.Counter()       # how many things there are of each mechanism
-        self.recent = {}                        # when each was used last
+        self.live = collections.Counter()       # number of live uses of each mechanism
+        self.recent = {}                        # when each was last used
         self.met = collections.Counter()
         self.step = 0
         self.schedulers = [self.keep(PrioSched.Scheduler.new(None))]
         self.clock = PrioSched.Scheduler.new(None)
 
     def keep(self, thing):
-        """Something that nobody has any more once the program has ended."""
+        """Keeps a weak reference to thing, which must be freed after the end of the program."""
         self.refs.append((repr(thing), thing.weak_ref() if hasattr(thing, 'weak_ref') else weakref.ref(thing)))
         return thing
 
@@ -288,7 +288,7 @@ class Program:
         self.failures.append(what)
 
     def is_allowed(self, chain, error):
-        """Whether a signal of chain may have raised error."""
+        """Returns whether a signal of chain may have raised error."""
         return any(signal.allows(error) for signal in (self.signals if chain is None else chain))
 
     # Which mechanisms meet
@@ -297,7 +297,7 @@ class Program:
         return name in self.on and (name in self.wanted or rng.random() < probability)
 
     def use(self, name, lives=False):
-        """A mechanism is used, and meets those that are there, or were a moment ago."""
+        """Records that a mechanism is used, and meets those in use now, or a moment ago."""
         for other in tuple(self.recent):
             if other != name and (self.recent[other] >= self.step - 1 or self.live[other] > 0):
                 self.met[min(name, other), max(name, other)] += 1
@@ -314,7 +314,7 @@ class Program:
         return [awaited for awaited in self.awaited if not awaited.future.done() or awaited.n_told < awaited.n_listeners]
 
     def finish(self):
-        """Ends what would keep tasks from their ends."""
+        """Ends operations that would hold tasks up."""
         while self.endings:
             self.endings.pop()()
 
@@ -327,13 +327,13 @@ class Program:
         for group, _ in self.groups:
             if group.pending != 0:
                 self.fail(f'{group!r} has tasks in the end')
-        # A reason that leads to its controller and to its signal is never collected, as documented.
+        # A reason that refers to its controller and to its signal is never collected, as documented.
         for reason in itertools.chain.from_iterable(signal.reasons for signal in self.signals):
             reason.__traceback__ = reason.__context__ = None
 
 
 def check_reports(expected):
-    """What is wrong with the reports, of which there is to be one for each of expected."""
+    """Returns errors in the reports; there must be one for each of expected."""
     lines, reports.lines = reports.lines, []
     found, expected = [], dict(expected)
     for line in lines:
@@ -346,15 +346,15 @@ def check_reports(expected):
 
 
 def spin():
-    """Lets the main context run what is due."""
+    """Lets the main context dispatch all ready sources."""
     for _ in range(50):
         if not CONTEXT.iteration(False):
             break
 
 
 def find_left(refs):
-    """What is still there of a program that has ended."""
-    sys.last_type = sys.last_value = sys.last_traceback = sys.last_exc = None  # of what has been reported
+    """Returns the remaining objects of a program that has ended."""
+    sys.last_type = sys.last_value = sys.last_traceback = sys.last_exc = None  # references from reported exceptions
     for _ in range(4):
         gc.collect()
         spin()

@@ -1,6 +1,4 @@
-// equals.js: tasks of one priority of which some take turns, in JavaScript
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// equals.js: tasks of one priority, of which some take turns, in JavaScript
 
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
@@ -52,7 +50,7 @@ test('a generator goes on behind what waits', async () => {
     scheduler.post_steps(function* () {
         for (let i = 0; i < 3; i++) {
             log.push('L');
-            GLib.usleep(10000); // which is more than a time slice
+            GLib.usleep(10000); // longer than a time slice
             yield;
         }
     }, {takesTurns: true});

@@ -1,7 +1,4 @@
-"""Tests tasks of one priority of which some take turns, in Python.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests tasks of one priority, of which some take turns, in Python."""
 
 import unittest
 
@@ -62,7 +59,7 @@ class Equals(unittest.TestCase):
         def steps():
             for _ in range(3):
                 self.log.append('L')
-                GLib.usleep(10000)  # which is more than a time slice
+                GLib.usleep(10000)  # longer than a time slice
                 yield
 
         scheduler.post_task(steps, takes_turns=True)

@@ -3,8 +3,8 @@
  *
  *     gjs-contexts FOLDER [ROUNDS]
  *
- * SpiderMonkey lets a thread have one at a time.  Each round makes a context whose tasks run to their end, and one that is dropped
- * in the middle of its tasks: what is left of them in the main loop does nothing in the next.  The folder has gjs-contexts.js.
+ * SpiderMonkey allows a thread one context at a time.  Each round makes a context whose tasks run to their end, and one that is
+ * dropped in the middle of its tasks: the remaining tasks in the main loop do nothing in the next.  FOLDER has gjs-contexts.js.
  */
 
 #include <stdbool.h>

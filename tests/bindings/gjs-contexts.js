@@ -1,6 +1,4 @@
-// gjs-contexts.js: what each context of gjs-contexts.c runs
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// gjs-contexts.js: the program that each context of gjs-contexts.c runs
 
 imports.gi.versions.PrioSched = '1';
 const {GLib, PrioSched} = imports.gi;
@@ -19,7 +17,7 @@ var iterate = n => {
         context.iteration(false);
 };
 
-// Tasks that yield n times, and await something in between.
+// Starts tasks that yield n times, and await promises in between.
 var begin = (n, settle = sleep) => {
     const {signal} = new TaskController({priority: 'background'});
     for (const options of [{signal}, {priority: 'user-blocking'}, {delay: 1}, undefined]) {
@@ -40,7 +38,7 @@ var finish = () => {
     imports.system.gc();
 };
 
-// Leaves tasks whose abort has not been told yet.
+// Leaves tasks whose abort has not been reported yet.
 var abortLater = () => {
     const controller = new TaskController();
     for (let i = 0; i < 100; i++)

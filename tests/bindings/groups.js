@@ -9,7 +9,7 @@ const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const scheduler = PrioSched.Scheduler.get_default();
 const {TaskController, TaskGroup} = PrioSched;
 
-// What comes after all that is ready.
+// Runs after all ready work.
 const turns = async (n = 8) => {
     for (let i = 0; i < n; i++)
         await scheduler.yield({priority: 'background'});
@@ -194,7 +194,7 @@ test('an abort does not wait for a promise that is pending', async () => {
             assertEqual(await task, 'why');
         assertEqual(await group.postTask(() => 'next'), 'next');
     }
-    // What comes late gives no place a second time.
+    // A late result does not free a place a second time.
     const others = [newTurn(), newTurn()];
     const posted = others.map((other, i) => group.postTask(() => {
         log.push(i);

@@ -19,7 +19,7 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 def run(function):
-    """Without asyncio; where that runs on GLib the test is run with it too."""
+    """Runs a test without asyncio, and also with asyncio if its loop runs on GLib."""
     def test(self):
         task = scheduler.post_task(lambda: function(self))
         loop = GLib.MainLoop()
@@ -31,7 +31,7 @@ def run(function):
 
 
 class Turn:
-    """Something to be awaited that comes when it is called."""
+    """Represents an awaitable that completes when it is called."""
 
     def __init__(self):
         self.has_come = False
@@ -360,7 +360,7 @@ class States(unittest.TestCase):
 class Threads(unittest.TestCase):
 
     def check_elsewhere(self, what, *calls):
-        """Each call, on another thread than that of the main context, raises an error which says so."""
+        """Checks that each call, on another thread than the main context's, raises an error that names the thread."""
         told = []
 
         def call_all():
@@ -377,7 +377,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(len(told), len(calls))
 
     def no_criticals(self):
-        # What the library itself would say ends the program.
+        # A message of the library itself ends the program.
         before = GLib.log_set_always_fatal(GLib.LogLevelFlags.LEVEL_CRITICAL | GLib.LogLevelFlags.LEVEL_ERROR)
         self.addCleanup(GLib.log_set_always_fatal, before)
 

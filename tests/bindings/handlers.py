@@ -16,7 +16,7 @@ GLib.log_set_always_fatal(GLib.LogLevelFlags.LEVEL_ERROR | GLib.LogLevelFlags.LE
 
 
 class Window:
-    """Has a controller, of whose signal it has handlers."""
+    """Has a controller, and handlers of its signal."""
 
     def __init__(self, connect):
         self.heard = []
@@ -64,7 +64,7 @@ class Handlers(unittest.TestCase):
                     self.assertEqual(self.count(), 0)
 
     def test_a_window_goes_that_has_its_tasks(self):
-        """They have ended, each in its own way."""
+        """Checks tasks that have ended in each way."""
         async def wait():
             await scheduler.sleep(0)
 
@@ -127,7 +127,7 @@ class Handlers(unittest.TestCase):
         self.assertEqual(window.heard, [(1, 2)])
 
     def test_a_handler_is_called_as_long_as_others_have_the_signal(self):
-        """The collector finds controller and handler, while a task is still pending."""
+        """Checks that the collector does not free the controller and the handler while a task is still pending."""
         heard = []
 
         def begin():

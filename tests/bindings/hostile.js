@@ -11,7 +11,7 @@ imports.gi.versions.PrioSched = '1';
 const {Gio, GLib, GObject, PrioSched} = imports.gi;
 const {web} = PrioSched;
 
-// GJS makes methods as they are asked for.
+// GJS makes methods on demand.
 const METHODS = {
     Scheduler: ['post_task', 'yield', 'yield_async',
         'yield_finish', 'queue_microtask', 'request_idle_callback', 'cancel_idle_callback', 'get_context',
@@ -39,8 +39,8 @@ const random = n => {
 };
 const pick = list => list[random(list.length)];
 
-// Thousands of criticals, and of rejections that nobody handles, are expected: they go to /dev/null, which gets the free number.  GJS aborts
-// where a writer in JavaScript is called during a collection, and the library warns there of tasks that are dropped.
+// Thousands of criticals, and of unhandled rejections, are expected: they go to /dev/null, which gets the free number.  GJS aborts when a
+// writer in JavaScript is called during a collection, and the library warns during a collection of dropped tasks.
 GLib.close(2);
 const silence = Gio.File.new_for_path('/dev/null').append_to(Gio.FileCreateFlags.NONE, null);
 
@@ -60,8 +60,8 @@ const something = () => random(3) === 0 ? pick(pool) : pick([
     {toString: throwing, valueOf: throwing}, GLib.MainContext.default(), new Map(), new Uint8Array(3), [pick(pool)],
 ]);
 
-// Every method that is somewhere on a prototype, and every function.  GJS itself aborts where
-// a method of an object is called on another, or a class of its own constructed in odd ways.
+// Every method of every prototype, and every function.  GJS itself aborts when a method of an object is called on
+// another, or one of its own classes is constructed in odd ways.
 const targets = [];
 const collect = (holder, path, owner = null) => {
     for (const name of Reflect.ownKeys(holder)) {
@@ -78,7 +78,7 @@ for (const name of Reflect.ownKeys(web).filter(key => web[key].prototype)) {
 for (const name of ['Scheduler', 'TaskController', 'TaskSignal', 'Runner', 'SchedulingState', 'Task', 'IdleDeadline']) {
     for (const key of ['get_default', 'ref_thread_default', 'new', 'any', 'any_following', 'new_aborted', 'new_timeout',
         'next', 'end', 'get_current']) {
-        // Where the library has no “new”, it is GObject's own.
+        // If the library has no "new", it is GObject's own.
         if (PrioSched[name][key] && !(key === 'new' && /^Task./.test(name)))
             targets.push({path: `${name}.${key}`, target: PrioSched[name][key].bind(PrioSched[name]), owner: null});
     }
@@ -89,7 +89,7 @@ for (const name of ['Scheduler', 'TaskController', 'TaskSignal', 'Runner', 'Sche
     }
 }
 
-// A function that gives anything but false goes on for ever, before all others.
+// A function that does not return false continues for ever, before all others.
 for (const name of ['post', 'post_full']) {
     targets.push({path: `Scheduler.${name}`, owner: PrioSched.Scheduler, target(...args) {
         return PrioSched.Scheduler.prototype[name].apply(this, args.map(arg => typeof arg === 'function' ? () => false : arg));
@@ -127,7 +127,7 @@ async function main() {
             }));
         }
     }
-    // The loop goes on, and so do tasks.
+    // The loop continues, and so do tasks.
     scheduler.set_time_slice(5000);
     while (scheduler.get_paused())
         scheduler.resume();

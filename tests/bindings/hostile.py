@@ -19,7 +19,7 @@ import gi
 gi.require_version('PrioSched', '1')
 from gi.repository import Gio, GLib, GObject, PrioSched  # noqa: E402
 
-# What runs a main loop until something else ends it.
+# Functions that run a main loop until another call ends it.
 BLOCKING = {'run'}
 
 seed = int(sys.argv[1] if len(sys.argv) > 1 else os.environ.get('RANDOM_SEED') or random.randrange(2 ** 32))
@@ -50,7 +50,7 @@ def something():
 
 
 def targets():
-    """The functions and methods of the library, and what the overrides have put over them."""
+    """Returns the functions and methods of the library, and the overrides of these."""
     for name in dir(PrioSched):
         thing = getattr(PrioSched, name)
         if isinstance(thing, type):
@@ -75,7 +75,7 @@ def call(method, thing):
             owner = random.choice(fitting) if fitting else thing
         function = getattr(owner, method)
     if method in ('post', 'post_full'):
-        # A function that gives anything but False goes on for ever, before all others.
+        # A function that does not return False continues for ever, before all others.
         arguments = [(lambda *args: False) if callable(argument) else argument for argument in arguments]
     return function(*arguments)
 
@@ -99,7 +99,7 @@ for i in range(calls):
         for _ in range(5):
             GLib.MainContext.default().iteration(False)
 
-# The loop goes on, and so do tasks.
+# The loop continues, and so do tasks.
 sys.excepthook = lambda *args: None
 PrioSched.Scheduler.set_time_slice(scheduler, 5000)
 while scheduler.get_paused():
@@ -109,7 +109,7 @@ scheduler.post_task(lambda: done.append(True), 'background')
 while not done:
     GLib.MainContext.default().iteration(True)
 
-# What never runs may lead to a worker, and ThreadSanitizer reports a thread that has ended and that nobody has joined.
+# A task that never runs may refer to a worker, and ThreadSanitizer reports a thread that has ended without a join.
 for worker in gc.get_objects():
     if isinstance(worker, PrioSched.Worker):
         worker.stop()

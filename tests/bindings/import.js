@@ -1,4 +1,4 @@
-// import.js: an import makes nothing, as the review rules for extensions of GNOME Shell have it
+// import.js: an import makes no objects, as the review rules for extensions of GNOME Shell require
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -6,7 +6,7 @@ imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.progr
 const {GLib} = imports.gi;
 const {assert, assertEqual, run, test, thrown} = imports.tap;
 
-// The names of the library's sources in the main context.
+// Returns the names of the library's sources in the main context.
 function sources() {
     const context = GLib.MainContext.default(), probe = GLib.idle_source_new(), last = probe.attach(context);
     probe.destroy();
@@ -61,11 +61,11 @@ test('an abort makes no scheduler', async () => {
     controller.abort();
     library.abort();
     assertEqual((await Promise.allSettled(ends)).map(({status}) => status), Array(4).fill('rejected'));
-    await scheduler.postTask(() => {}, {priority: 'background'}); // after all that the aborts have left
+    await scheduler.postTask(() => {}, {priority: 'background'}); // after all work that the aborts have caused
     assertEqual(schedulers(), before);
 });
 
-// Goes on with the main loop until it has no source of the library's.
+// Runs the main loop until it has no source of the library.
 async function sourcesLeave() {
     for (let i = 0; i < 10 && sources().length > 0; i++) {
         let left = 250;

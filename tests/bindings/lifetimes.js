@@ -1,7 +1,7 @@
-// lifetimes.js: hundreds of thousands of tasks leave nothing behind, nor do schedulers of their own
+// lifetimes.js: hundreds of thousands of tasks, and schedulers, leak no memory
 //
-// A part of the rounds shows what is kept for each task.  With PRIO_SCHED_THOROUGH in the environment it is all of them, a million
-// tasks, which shows less for each.
+// Some rounds show a leak of many bytes a task.  With PRIO_SCHED_THOROUGH in the environment all rounds run, a million tasks, and
+// show a smaller one.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -12,7 +12,7 @@ const System = imports.system;
 const {assert, assertEqual, run, test} = imports.tap;
 const {scheduler, AbortController, AbortSignal, TaskController, TaskSignal} = PrioSched.web;
 
-// Two collections: what the library has is let go of by the first.
+// Runs two collections: the first releases objects of the library.
 const collect = async () => {
     for (let i = 0; i < 3; i++) {
         System.gc();
@@ -23,14 +23,14 @@ const collect = async () => {
     }
 };
 
-// Of small blocks only: the C library's malloc takes large ones from the heap, too, once one has been freed, and then what lies
-// between them keeps the holes resident.  There may be more by tens of megabytes, with nothing more in use.
+// Returns the memory of the process.  It counts small blocks only: malloc takes large ones from the heap, too, once one has
+// been freed, and then blocks between them keep the holes resident, tens of megabytes without a leak.
 function resident() {
     const [, bytes] = GLib.file_get_contents('/proc/self/statm');
     return Number(new TextDecoder().decode(bytes).split(' ')[1]) * 4096;
 }
 
-// What the engine writes about itself.
+// Returns the engine's own statistics.
 function reported(write) {
     const folder = GLib.dir_make_tmp('prio-sched-XXXXXX'), report = GLib.build_filenamev([folder, 'memory']);
     write(report);
@@ -40,15 +40,13 @@ function reported(write) {
     return new TextDecoder().decode(bytes);
 }
 
-// What objects that have not been collected take, by the engine's own count.  A collection waits for what the last one has left to
-// helper threads.
+// Returns the memory of live objects, by the engine's own count.  A collection waits for the helper threads of the last one.
 function held() {
     const text = reported(System.dumpMemoryInfo);
     return ['gcBytes', 'mallocBytes'].reduce((sum, name) => sum + Number(text.match(new RegExp(`"${name}": (\\d+)`))[1]), 0);
 }
 
-// How much more there is in the second half of the rounds than in the first, at the least:
-// the engine's heap goes up and down.
+// Returns the least growth in the second half of the rounds over the first: the engine's heap grows and shrinks.
 async function growth(once, rounds, measures) {
     const lowest = measures.map(() => [Infinity, Infinity]);
     for (let i = 0; i < rounds; i++) {
@@ -62,14 +60,15 @@ async function growth(once, rounds, measures) {
     return lowest.map(([first, second]) => second - first);
 }
 
-// It looks for other things, for which a fifth of the rounds does, with a fifth of what the engine may hold.
-// It keeps what has been freed, 256 MB of it, and what it knows of that.
+// A sanitizer looks for other defects, for which a fifth of the rounds is enough, with a fifth of the allowed growth of
+// the engine.  It keeps 256 MB of freed memory, and data about it.
 const hasSanitizer = GLib.getenv('LD_PRELOAD') !== null;
 const isThorough = !hasSanitizer && GLib.getenv('PRIO_SCHED_THOROUGH') !== null;
 const FEW = 1 / 5;
 const SOME = hasSanitizer ? FEW : 2 / 5;
 
-// The process goes up and down by as much in any number of rounds: 32 bytes a task in a million of them, 80 in some.
+// The allowed growth.  The process grows and shrinks by as much in any number of rounds: 32 bytes a task in a million
+// tasks, 80 in fewer.
 const ALLOWED = new Map([
     [resident, (hasSanitizer ? 384 : 16) << 20],
     [held, 16 << 20],
@@ -82,10 +81,11 @@ async function assertFlat(once, rounds, measures = [resident, held], least = SOM
     measures.forEach((measure, k) => assert(grown[k] < most(measure), `${grown[k]} bytes more ${measure.name}`));
 }
 
-// What one has is too large for a few to stay unnoticed.
+// Bytes of a task's payload, so large that even a few leaked tasks show.
 const PAYLOAD = 50000;
 
-// The large payload tells, by the engine's count, that none is kept; without, the process tells of everything else.
+// Checks for leaks: the large payload shows, by the engine's count, that no task is kept; without it, the process shows
+// other leaks.
 async function assertNoneKept(once, rounds, payload = PAYLOAD) {
     await assertFlat(() => once(payload), rounds, [held], FEW);
     await assertFlat(() => once(1), rounds, [resident, held], FEW);
@@ -115,7 +115,7 @@ test('yields, aborts and signals', async () => {
     }, 20);
 });
 
-// GJS refuses closures while its collector sweeps; what is called by a property, never.
+// GJS refuses closures while its collector sweeps, but always calls a property's setter.
 test('idle callbacks during collections', async () => {
     const kept = new Map();
     let ran = 0;
@@ -134,7 +134,8 @@ test('idle callbacks during collections', async () => {
     });
 });
 
-// Its state is known by its number for as long as its promise is pending.  Only the native part can know it without keeping it.
+// A state keeps its number as long as its promise is pending.  Only the native part can keep the number without keeping the
+// state.
 if (PrioSched.nativePart !== 'none') {
     test('tasks that never settle, with controllers of their own', async () => {
         await assertNoneKept(async payload => {
@@ -183,7 +184,7 @@ test('schedulers that nobody knows', async () => {
     }, 20);
 });
 
-// A place in the code that calls may remember the first function that it has called, and there are a few; but not one for each task.
+// Some call sites may remember the first function that they have called; but there must not be one for each task.
 test('callbacks whose tasks have settled', async () => {
     const own = PrioSched.Scheduler.new(null);
     for (let i = 0; i < 3000; i++) {
@@ -227,7 +228,7 @@ test('promises that are adopted under a signal', async () => {
     }, 20);
 });
 
-// What waits for ever is kept for as long as its signal: as much as for a task that is delayed.
+// A promise that never settles is kept as long as its signal, and takes as much memory as a delayed task.
 test('promises that never settle take little, adopted under a signal', async () => {
     const controller = new TaskController(), {signal} = controller, n = 20000;
     const taken = async begin => {

@@ -1,6 +1,6 @@
-// long-tasks.js: what tells of long tasks in JavaScript, and by which names
+// long-tasks.js: reports of long tasks in JavaScript, and their names
 //
-// No test fails because the machine is slow: then there are more long tasks than those looked for.
+// A slow machine does not make a test fail: it only adds other long tasks.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -45,7 +45,7 @@ watched('the names of tasks, or of their functions', async () => {
     await scheduler.post_task(function loadRows() {
         work();
     }, {signal: controller.signal, priority: 'background'});
-    // What is told comes after the batch.
+    // Reports come after the batch.
     await scheduler.sleep(1);
     assertTold('index', 2);
     assertTold('indexFiles', 2);
@@ -84,7 +84,7 @@ watched('the names of functions that the binding calls', async () => {
     assertTold('loadRows', 1);
 });
 
-// Where a yield is the function's first step, it works only in what follows.
+// If the function's first step is a yield, it works only in the continuation.
 const goOn = {
     'a yield': () => scheduler.yield(),
     'a yield of the web’s': () => PrioSched.web.scheduler.yield(),

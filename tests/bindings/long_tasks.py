@@ -1,6 +1,6 @@
-"""Tests what tells of long tasks in Python, by which names.
+"""Tests reports of long tasks in Python, and their names.
 
-No test fails because the machine is slow: then there are more long tasks than those looked for.
+A slow machine does not make a test fail: it only adds other long tasks.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -49,14 +49,14 @@ class Indexer:
 
 
 class Sources(unittest.TestCase):
-    """What GLib.idle_add () and its like add has the name of its callback."""
+    """Tests that sources of GLib.idle_add () and similar functions have the names of their callbacks."""
 
     def setUp(self):
         self.told = []
         self.addCleanup(scheduler.remove_long_task_func, scheduler.add_long_task_func(20, lambda *task: self.told.append(task)))
 
     def names_after(self, add, name):
-        """The names of the sources that were told of, once one has begun with name: on a slow machine any other may be among them."""
+        """Returns the names of the reported sources, once one of them begins with name: on a slow machine there may be others."""
         add()
         names = []
         while not any(name in each for each in names):
@@ -141,7 +141,7 @@ class LongTasks(unittest.TestCase):
         async def run():
             for task in tasks:
                 await task
-            # What is told comes after the batch.
+            # Reports come after the batch.
             await scheduler.sleep(1)
         PrioSched.run(run())
 
@@ -157,7 +157,7 @@ class LongTasks(unittest.TestCase):
 
     @unittest.skipUnless(hasattr(PrioSched, 'EventLoop'), 'PyGObject has no loop of asyncio')
     def test_steps_that_asyncio_makes(self):
-        """They have the names of the coroutines, or of the functions that it calls."""
+        """Checks that they have the names of the coroutines, or of the functions that asyncio calls."""
         class Row:
             def show(self, future):
                 work()
@@ -218,7 +218,7 @@ class LongTasks(unittest.TestCase):
         PrioSched.run(until_told())
 
     def test_names_in_a_trace(self):
-        """Also where a task is posted, due or aborted, and where it yields."""
+        """Checks also events of a post, a due delay, an abort and a yield."""
         async def main():
             controller = PrioSched.TaskController('background')
             aborted = scheduler.post_task(lambda: None, signal=controller.signal, name='aborted one')
@@ -232,7 +232,7 @@ class LongTasks(unittest.TestCase):
             path = os.path.join(folder, 'trace.json')
             with open(path, 'wb') as file:
                 PrioSched.trace_start(file.fileno())
-            # Without asyncio, whose own steps are others.
+            # Without asyncio, whose own steps have other names.
             loop = GLib.MainLoop()
             scheduler.post_task(main, name='main').add_done_callback(lambda _: loop.quit())
             loop.run()

@@ -1,7 +1,4 @@
-"""npm.py: the packages from npm that the types are checked with
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Gets the packages from npm with which the types are checked"""
 
 import fcntl
 import hashlib
@@ -20,7 +17,7 @@ def cache_folder():
 
 
 def node_modules(types):
-    """The folder of the packages that are named in `types`."""
+    """Returns the folder of the packages that are named in `types`."""
     files = [types / name for name in ('package.json', 'package-lock.json')]
     version = hashlib.sha256(b''.join(file.read_bytes() for file in files)).hexdigest()[:16]
     folder = cache_folder() / f'npm-{version}'

@@ -1,4 +1,4 @@
-// options.js: options of posts in JavaScript, however they are written: a part of them is looked at natively
+// options.js: options of posts in JavaScript, written in every way: the native part reads some of them
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -16,7 +16,7 @@ const posts = {
 };
 const other = PrioSched.Scheduler.new(null);
 
-// No state is like that of a task of user-visible priority.
+// Without a state, the priority is user-visible.
 const priorityHere = () => PrioSched.SchedulingState.get_current()?.get_priority() ?? 2;
 const nicks = ['background', 'user-visible', 'user-blocking'];
 

@@ -1,6 +1,4 @@
-// plain.js: the module for where the library is not installed
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// plain.js: the module for systems without the library
 
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {GLib} = imports.gi;

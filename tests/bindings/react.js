@@ -1,4 +1,4 @@
-// react.js: what React's Scheduler has, in JavaScript: timeouts of tasks, and the current priority
+// react.js: functions of React's Scheduler in JavaScript: timeouts of tasks, and the current priority
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -17,7 +17,7 @@ function spin(milliseconds) {
         ;
 }
 
-// A letter is capital if the code was told that the timeout of its task had passed.
+// Logs letter, a capital if did_timeout () is true for the task.
 function tell(letter) {
     log.push(scheduler.did_timeout() ? letter.toUpperCase() : letter);
 }
@@ -270,7 +270,7 @@ test('runWithPriority: an async function keeps it', async () => {
     assertEqual(levels, [USER_BLOCKING, USER_BLOCKING, USER_BLOCKING, BACKGROUND]);
 });
 
-// What scheduleCallback () is told and returns, over several functions.
+// Logs the arguments and results of scheduleCallback (), over several functions.
 function goOn(letters) {
     return didTimeout => {
         log.push(didTimeout ? letters[0].toUpperCase() : letters[0]);
@@ -341,7 +341,7 @@ test('cancelCallback: what has not begun leaves the library at once', async () =
     assertEqual([background, userVisible, userBlocking].map(of => of.n_aborted), [2, 1, 1]);
     assertEqual([background, userVisible, userBlocking].map(of => of.n_run), [0, 1, 0]);
     assertEqual(own.get_pending(), 0);
-    // Their numbers are used again.
+    // Their numbers are reused.
     const again = [1, 2, 3, 4].map(i => own.schedule_callback('normal', () => i));
     assertEqual(await Promise.all(again.map(({finished}) => finished)), [1, 2, 3, 4]);
 });

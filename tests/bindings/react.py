@@ -1,7 +1,4 @@
-"""Tests what React's Scheduler has in Python: timeouts of tasks, and the current priority.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests functions of React's Scheduler in Python: timeouts of tasks, and the current priority."""
 
 import asyncio
 import threading
@@ -33,7 +30,7 @@ class Case(unittest.TestCase):
         self.log = []
 
     def post(self, letter, priority, **options):
-        """Posts a task whose letter is capital in the log if it was told that its timeout had passed."""
+        """Posts a task that logs letter, a capital if did_timeout () is true for it."""
         return scheduler.post_task(lambda: self.tell(letter), priority, **options)
 
     def tell(self, letter):

@@ -1,9 +1,9 @@
-// reactions.js: memory stays as it is, however many reactions there are under a state
+// reactions.js: memory does not grow with the number of reactions under a state
 //
 //     gjs reactions.js [REACTIONS]
 //
-// Several tasks, with and without a signal, await in turn: nothing, a yield, what another source settles, a chain.
-// Fails if the process has grown by more than 16 MiB since a tenth of them.
+// Several tasks, with and without a signal, await in turn: nothing, a yield, a promise that another source settles, a
+// chain. Fails if the process has grown by more than 16 MiB after the first tenth.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -14,7 +14,7 @@ const {TaskController, scheduler} = PrioSched.web;
 
 const REACTIONS = Number(ARGV[0] ?? 400000);
 const TASKS = 8;
-const MAX_GROWTH = (GLib.getenv('LD_PRELOAD') ? 1024 : 16) << 10; // a sanitizer keeps what has been freed
+const MAX_GROWTH = (GLib.getenv('LD_PRELOAD') ? 1024 : 16) << 10; // a sanitizer keeps freed memory
 
 function kilobytes() {
     System.gc();
@@ -31,7 +31,7 @@ let done = 0, before = 0;
 
 async function work() {
     for (let i = 0; done < REACTIONS; i++) {
-        // One in 64 is slow, and the others are what the engine does by itself.
+        // One in 64 is slow, and the others run inside the engine.
         await (i % 64 === 0 ? elsewhere() : i % 8 === 0 ? scheduler.yield() : null);
         await Promise.resolve(i).then(value => value).finally(() => {});
         done += 4;

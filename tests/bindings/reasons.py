@@ -1,4 +1,4 @@
-"""reasons.py: how long the reason of an abort lasts, whatever it leads to
+"""reasons.py: checks how long the reason of an abort lasts, whatever it refers to
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -37,7 +37,7 @@ leads = [has_nothing, has_controller, has_controller_in_its_cause, has_none_of_a
 
 
 class Moments(unittest.TestCase):
-    """A dependent signal is aborted a little before GIO says so: another thread may see that, or who hears of its source."""
+    """Tests the moment between the abort of a dependent signal and GIO's `cancelled`: another thread may see it, or a handler of its source."""
 
     def setUp(self):
         self.scheduler = PrioSched.Scheduler()
@@ -45,7 +45,7 @@ class Moments(unittest.TestCase):
         self.dependent = PrioSched.TaskSignal.any([self.controller.signal])
 
     def assert_rejected(self, use):
-        """What use () posts in that moment is rejected with the reason."""
+        """Checks that posts of use () in that moment are rejected with the reason."""
         why, tasks = LookupError('it'), []
 
         def hear(signal):
@@ -80,7 +80,7 @@ class Moments(unittest.TestCase):
 class Reasons(unittest.TestCase):
 
     def make_aborted(self, use, lead):
-        """What use (signal) returns; the signal was aborted for a reason that nobody else has, nor its controller."""
+        """Returns the result of use (signal); the signal was aborted for a reason without other references, as is its controller."""
         why, controller = Why('it'), PrioSched.TaskController()
         lead(why, controller)
         result = use(controller.signal)
@@ -89,7 +89,7 @@ class Reasons(unittest.TestCase):
         return result
 
     def assert_reasons(self, n):
-        # The collector clears weak references before it finds that somebody still needs what they are to.
+        # The collector clears weak references before it finds that their objects are still needed.
         for _ in range(3):
             gc.collect()
             self.assertEqual(sum(type(thing) is Why for thing in gc.get_objects()), n)
@@ -105,7 +105,7 @@ class Reasons(unittest.TestCase):
             self.assert_reasons(0)
 
     def test_what_ends_an_iteration_is_refused(self):
-        """A generator that awaits, or "async for", would take it for its own end."""
+        """Checks that the value is refused: a generator that awaits, or "async for", would take it for its own end."""
         class Last(StopIteration):
             pass
         scheduler = PrioSched.Scheduler()
@@ -131,7 +131,7 @@ class Reasons(unittest.TestCase):
 
     def test_it_lasts_as_long_as_the_library_has_the_signal(self):
         def holder_of(signal):
-            # What C holds, the collector does not see.
+            # The collector does not see references in C.
             value = GObject.Value(GObject.Object)
             value.set_object(signal)
             return value

@@ -1,7 +1,4 @@
-"""PrioSched.run(), asyncio.run() without GLib, and how programs end
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests PrioSched.run(), asyncio.run() without GLib, and how programs end"""
 
 import signal
 import subprocess
@@ -17,7 +14,7 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class Programs(unittest.TestCase):
-    """How a program ends."""
+    """Tests the ends of programs."""
 
     def run_program(self, text, *arguments):
         before = ('import asyncio, gc, os, signal, sys, threading\nimport gi\ngi.require_version("PrioSched", "1")\n'
@@ -148,7 +145,7 @@ except KeyboardInterrupt:
             self.assertEqual((status, out, error), (0, 'finally\ninterrupted\n', ''), wait)
 
     def test_an_interrupt_in_a_task_lets_finally_run(self):
-        """Main's, and those of the tasks that have begun."""
+        """Checks the finally clauses of main, and of the tasks that have started."""
         for how, status in (('def task(): sys.exit(7)', 7), ('async def task(): await scheduler.yield_(); sys.exit(7)', 7),
                             ('def task(): raise KeyboardInterrupt', -signal.SIGINT)):
             for main in ('scheduler.post_task(task); await scheduler.post_task(lambda: 0, delay=100000)',
@@ -204,7 +201,7 @@ for _ in range(2):
         self.assertNotIn('never retrieved', error)
 
     def test_what_begins_while_it_ends_is_cancelled_or_told(self):
-        """Nothing hangs, nothing is left that a loop of asyncio's that has been closed would run."""
+        """Checks that no task hangs, and that no task is left for a closed loop of asyncio."""
         status, out, error = self.run_program('''
 ended = []
 async def posts_more():
@@ -254,7 +251,7 @@ async def main():
     await task
 PrioSched.run(main())
 ''')
-        # In the other order if the nested run takes longer than the delay.
+        # The order is reversed if the nested run takes longer than the delay.
         self.assertEqual((status, sorted(out.split('\n'))), (0, ['', 'inner', 'went on']), error)
 
     def test_a_main_context_that_another_thread_runs_is_refused(self):
