@@ -170,6 +170,17 @@ test('reasons of aborts, of any type', async () => {
     }, 20);
 });
 
+test('reasons that refer to their signals', async () => {
+    await assertNoneKept(async payload => {
+        for (let i = 0; i < 100; i++) {
+            const controller = new PrioSched.TaskController(), {signal} = controller;
+            PrioSched.Scheduler.get_default().post_task(() => {}, {signal}).catch(() => {});
+            controller.abort({signal, filling: new Array(payload).fill(i)});
+        }
+        await scheduler.postTask(() => {}, {priority: 'background'});
+    }, 20);
+});
+
 test('schedulers that nobody knows', async () => {
     await assertNoneKept(async payload => {
         for (let i = 0; i < 100; i++) {
