@@ -146,6 +146,25 @@ test('a task of a dependent signal that nobody holds is aborted', async () => {
     assertEqual(await rejection(ends), 'source');
 });
 
+test('a signal that depends on an aborted one keeps its reason', async () => {
+    const {TaskController, TaskSignal} = PrioSched, reason = {text: 'why'};
+    const make = () => {
+        const controller = new TaskController();
+        controller.abort(reason);
+        imports.system.gc();
+        // The table of reasons forgets what others do not need, as it gets new ones.
+        for (let i = 0; i < 3; i++)
+            new TaskController().abort(i);
+        return [TaskSignal.any([controller.signal], 'background'), TaskSignal.any_following([controller.signal], controller.signal)];
+    };
+    const dependents = make();
+    imports.system.gc();
+    await new Promise(resolve => GLib.timeout_add(0, 1, () => void resolve()));
+    imports.system.gc();
+    for (const signal of dependents)
+        assert(await rejection(scheduler.post_task(() => {}, {signal})) === reason);
+});
+
 test('a cancellable of GIO, cancelled in C and in a post', async () => {
     const cancellable = new Gio.Cancellable();
     const ends = [1, 2].map(() => scheduler.post_task(nothing, {signal: cancellable}));

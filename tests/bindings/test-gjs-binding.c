@@ -304,18 +304,35 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_assert_finalize_object (driver);
 }
 
-/* A reason is there as long as an error that has its code, also if that is a copy. */
+/* A reason is there as long as an error that has its code, also if that is a copy, but for the error of the aborted signal. */
 static void
 test_reasons (Fixture *f, gconstpointer data)
 {
-  GError *error = prio_sched_gjs_new_reason ("why"), *other = prio_sched_gjs_new_reason ("other"), *copy = NULL;
+  PrioTaskController *controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE), *later;
+  PrioTaskSignal *signal = prio_task_controller_get_signal (controller), *aborted;
+  GError *error = prio_sched_gjs_new_reason (signal, "why"), *other = NULL, *copy = NULL;
   gint code = error->code;
+
+  later = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
+  other = prio_sched_gjs_new_reason (prio_task_controller_get_signal (later), "other");
+  g_object_unref (later);
 
   g_assert_cmpint (code, !=, other->code);
   g_assert_cmpstr (error->message, ==, "why");
   copy = g_error_copy (error);
   g_assert_cmpint (copy->code, ==, code);
   g_clear_error (&error);
+  prio_task_controller_abort (controller, copy);
+  g_assert_true (prio_sched_gjs_has_reason (code));
+  g_clear_error (&copy);
+  g_assert_false (prio_sched_gjs_has_reason (code));
+  aborted = prio_sched_gjs_ref_aborted (code);
+  g_assert_true (aborted == signal);
+  g_object_unref (aborted);
+  copy = prio_task_signal_dup_reason (signal);
+  g_assert_true (prio_sched_gjs_has_reason (code));
+  g_object_unref (controller);
+  g_assert_null (prio_sched_gjs_ref_aborted (code));
   g_assert_true (prio_sched_gjs_has_reason (code));
   g_clear_error (&copy);
   g_assert_false (prio_sched_gjs_has_reason (code));

@@ -26,7 +26,11 @@ PRIO_SCHED_GJS_EXPORT
 gboolean    prio_sched_gjs_has_reason (gint           code);
 
 PRIO_SCHED_GJS_EXPORT
-GError     *prio_sched_gjs_new_reason (const char    *message);
+GError     *prio_sched_gjs_new_reason (PrioTaskSignal *signal,
+                                       const char    *message);
+
+PRIO_SCHED_GJS_EXPORT
+PrioTaskSignal *prio_sched_gjs_ref_aborted (gint      code);
 
 PRIO_SCHED_GJS_EXPORT
 PrioRunner *prio_sched_gjs_new_runner (PrioScheduler *scheduler,

@@ -1,34 +1,52 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* reasons.c: errors that represent the reasons of JavaScript's aborts
  *
- * The reason of an abort may be a value of any type.  A GError with a unique code represents it, and the overrides keep the value as
- * long as an error has this code.  GLib calls this file for each new, copied and freed error of the domain.
+ * The reason of an abort may be a value of any type.  A GError with a unique code represents it.  The aborted signal has the value
+ * itself, and the overrides keep it as long as anything else has an error with this code.  GLib calls this file for each new, copied and
+ * freed error of the domain.
  */
 
 #include "prio-sched-gjs.h"
 
-static GMutex lock;
-static GHashTable *n_errors; /* under the lock: by code, how many errors have it */
-
-/* Adds @change to the number of errors with @code.  Called under the lock. */
-static void
-count (gint code, gint change)
+typedef struct
 {
-  gpointer key = GINT_TO_POINTER (code);
-  gint n = GPOINTER_TO_INT (g_hash_table_lookup (n_errors, key)) + change;
+  guint n_errors;
+  GWeakRef signal; /* the aborted one */
+} Reason;
 
-  if (n > 0)
-    g_hash_table_insert (n_errors, key, GINT_TO_POINTER (n));
-  else
-    g_hash_table_remove (n_errors, key);
+static GMutex lock;
+static GHashTable *reasons; /* under the lock: by code */
+
+static Reason *
+find (gint code)
+{
+  return g_hash_table_lookup (reasons, GINT_TO_POINTER (code));
+}
+
+static void
+free_reason (gpointer data)
+{
+  Reason *self = data;
+
+  g_weak_ref_clear (&self->signal);
+  g_free (self);
 }
 
 /* Called for new errors and for copies. */
 static void
 init (GError *error)
 {
+  Reason *self;
+
   g_mutex_lock (&lock);
-  count (error->code, 1);
+  self = find (error->code);
+  if (self == NULL)
+    {
+      self = g_new0 (Reason, 1);
+      g_weak_ref_init (&self->signal, NULL);
+      g_hash_table_insert (reasons, GINT_TO_POINTER (error->code), self);
+    }
+  self->n_errors++;
   g_mutex_unlock (&lock);
 }
 
@@ -41,7 +59,8 @@ static void
 clear (GError *error)
 {
   g_mutex_lock (&lock);
-  count (error->code, -1);
+  if (--find (error->code)->n_errors == 0)
+    g_hash_table_remove (reasons, GINT_TO_POINTER (error->code));
   g_mutex_unlock (&lock);
 }
 
@@ -52,7 +71,7 @@ get_domain (void)
 
   if (g_once_init_enter (&domain))
     {
-      n_errors = g_hash_table_new (NULL, NULL);
+      reasons = g_hash_table_new_full (NULL, NULL, NULL, free_reason);
       g_once_init_leave (&domain, g_error_domain_register_static ("prio-sched-js-reason", 1, init, copy, clear));
     }
   return (GQuark) domain;
@@ -60,6 +79,7 @@ get_domain (void)
 
 /**
  * prio_sched_gjs_new_reason:
+ * @signal: the signal that is to be aborted
  * @message: the reason as text
  *
  * Returns an error that represents a reason: no other reason has its code as long as an error with this code exists.
@@ -69,26 +89,55 @@ get_domain (void)
  * Returns: (transfer full): a new error
  */
 GError *
-prio_sched_gjs_new_reason (const char *message)
+prio_sched_gjs_new_reason (PrioTaskSignal *signal, const char *message)
 {
   static gint last_code; /* under the lock */
   GQuark domain = get_domain ();
+  GError *error;
   gint code;
 
   g_mutex_lock (&lock);
   do
     last_code = last_code % G_MAXINT + 1;
-  while (g_hash_table_contains (n_errors, GINT_TO_POINTER (last_code)));
+  while (g_hash_table_contains (reasons, GINT_TO_POINTER (last_code)));
   code = last_code;
   g_mutex_unlock (&lock);
-  return g_error_new_literal (domain, code, message);
+
+  error = g_error_new_literal (domain, code, message);
+  g_mutex_lock (&lock);
+  g_weak_ref_set (&find (code)->signal, signal);
+  g_mutex_unlock (&lock);
+  return error;
+}
+
+/**
+ * prio_sched_gjs_ref_aborted:
+ * @code: the code of an error that [func@PrioSchedGjs.new_reason] has returned
+ *
+ * Returns the signal that was aborted with that error.  Any thread may call it.
+ *
+ * Returns: (transfer full) (nullable): the signal, or %NULL if it has gone
+ */
+PrioTaskSignal *
+prio_sched_gjs_ref_aborted (gint code)
+{
+  PrioTaskSignal *signal;
+  Reason *self;
+
+  get_domain ();
+  g_mutex_lock (&lock);
+  self = find (code);
+  signal = self != NULL ? g_weak_ref_get (&self->signal) : NULL;
+  g_mutex_unlock (&lock);
+  return signal;
 }
 
 /**
  * prio_sched_gjs_has_reason:
  * @code: the code of an error that [func@PrioSchedGjs.new_reason] has returned
  *
- * Returns whether an error with that code exists: the original, or a copy.
+ * Returns whether there is an error with that code, this one or a copy, beside the
+ * error that the aborted signal has.
  *
  * Any thread may call it.
  *
@@ -97,11 +146,15 @@ prio_sched_gjs_new_reason (const char *message)
 gboolean
 prio_sched_gjs_has_reason (gint code)
 {
+  PrioTaskSignal *signal = prio_sched_gjs_ref_aborted (code);
+  guint n_own = signal != NULL ? 1 : 0;
+  Reason *self;
   gboolean has;
 
-  get_domain ();
   g_mutex_lock (&lock);
-  has = g_hash_table_contains (n_errors, GINT_TO_POINTER (code));
+  self = find (code);
+  has = self != NULL && self->n_errors > n_own;
   g_mutex_unlock (&lock);
+  g_clear_object (&signal);
   return has;
 }

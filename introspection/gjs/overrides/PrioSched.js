@@ -9,7 +9,7 @@ const {Gio, GLib, GObject} = imports.gi;
 
 const {MAX_SHARED_SLICE, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Each, newLatest} = imports.overrides._priosched.library.extras;
-const {countAbort, named} = imports.overrides._priosched.core.reasons;
+const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const React = imports.overrides._priosched.library.react;
 // These files are loaded before this one changes anything: if one of them cannot be loaded, another complete copy of the
@@ -370,12 +370,18 @@ function addNames({Scheduler, Task, TaskGroup, TaskSignal}) {
 function adaptSignals(TaskSignal) {
     const {new_any: newAny, new_any_following: newAnyFollowing, new_timeout: newTimeout} = TaskSignal;
 
-    TaskSignal.any = (signals, priority) => newAny.call(TaskSignal, toSignals(signals), toGivenPriority(priority));
+    // A signal that was aborted before may go, with the value that is its reason.
+    const takeReason = signal => {
+        if (signal.is_cancelled())
+            reasonOf(signal);
+        return signal;
+    };
+    TaskSignal.any = (signals, priority) => takeReason(newAny.call(TaskSignal, toSignals(signals), toGivenPriority(priority)));
     TaskSignal.any_following = (signals, source) => {
         const given = toSignals(signals);
         if (!(source instanceof TaskSignal))
             throw new TypeError(`${named(source)} is not the signal of a task, so its priority cannot be followed`);
-        return newAnyFollowing.call(TaskSignal, given, source);
+        return takeReason(newAnyFollowing.call(TaskSignal, given, source));
     };
     TaskSignal.new_timeout = delay => newTimeout.call(TaskSignal, toGivenDelay(delay));
 

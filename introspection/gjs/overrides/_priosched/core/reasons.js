@@ -28,11 +28,11 @@ var toFunction = function toFunction(value) {
     return value;
 };
 
-// Reasons of aborts that are not errors of GLib.  The aborted signal has the value; dependent signals have a GError, whose code
-// identifies the value here.  A value that refers to such a signal itself is never forgotten.
+// Reasons of aborts that are not errors of GLib.  The aborted signal has the value; everything else has a GError, whose code
+// identifies the value here.  A value that refers to the controller, or to a dependent signal, is never forgotten.
 const reasons = new Map();
 
-// Forgets the oldest values that no longer have an error.  A value that is still needed becomes the youngest.
+// Forgets the oldest values whose error only the aborted signal has.  A value that is still needed becomes the youngest.
 function forgetReasons() {
     for (const [code, reason] of reasons) {
         reasons.delete(code);
@@ -49,7 +49,7 @@ var setReason = function setReason(signal, value) {
 };
 
 var wrapReason = function wrapReason(signal, value) {
-    const error = imports.gi.PrioSchedGjs.new_reason(describe(value));
+    const error = imports.gi.PrioSchedGjs.new_reason(signal, describe(value));
     setReason(signal, value);
     forgetReasons();
     reasons.set(error.code, {value});
@@ -66,9 +66,13 @@ var makeAbort = function makeAbort({prototype: {abort}}) {
     };
 };
 
+function kept({code, domain}) {
+    return domain === REASON_DOMAIN ? reasons.get(code) ?? imports.gi.PrioSchedGjs.ref_aborted(code)?.[REASON] : undefined;
+}
+
 // Returns the exception for a GError of the library.
 var reasonOfError = function reasonOfError(error) {
-    return error.domain === REASON_DOMAIN && reasons.has(error.code) ? reasons.get(error.code).value : error;
+    return (kept(error) ?? {value: error}).value;
 };
 
 // Returns the reason, which a signal has for all its tasks.
@@ -82,7 +86,7 @@ var reasonOf = function reasonOf(signal) {
             signal[REASON] = {value: cancelled};
         return cancelled;
     }
-    signal[REASON] = (error.domain === REASON_DOMAIN && reasons.get(error.code)) || {value: error};
+    signal[REASON] = kept(error) ?? {value: error};
     return signal[REASON].value;
 };
 
