@@ -403,15 +403,17 @@ test('it waits for a promise that it yields, and gets the value', async () => {
 test('an abort ends the wait of a generator', async () => {
     const controller = new PrioSched.TaskController();
     const log = [];
-    const task = scheduler.post_steps(function* () {
+    let task;
+    await new Promise(begun => (task = scheduler.post_steps(function* () {
+        begun();
         try {
             yield scheduler.sleep(60000);
         } catch (error) {
             log.push(error);
             throw error;
         }
-    }, {signal: controller.signal});
-    await scheduler.sleep(1);
+    }, {signal: controller.signal})));
+    await scheduler.yield();
     controller.abort('enough');
     assertEqual([await rejection(task), log], ['enough', ['enough']]);
 });
