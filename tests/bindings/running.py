@@ -278,7 +278,7 @@ print(context.is_owner())
         self.assertEqual((status, out, error), (0, 'True True\nruns\nFalse\n', ''))
 
     def test_in_a_thread_that_has_pushed_a_main_context(self):
-        """It ends what is left there, too: it is nested only in a main loop that runs."""
+        """Checks that it also ends tasks that are left there: it is nested only in a running main loop."""
         status, out, error = self.run_program('''
 async def waits():
     try:
@@ -419,7 +419,7 @@ asyncio.run(main())
         self.assertEqual(PrioSched.run(scheduler.post_task(lambda: PrioSched.run(inner()))), 'inner')
 
     def test_a_coroutine_cannot_run_another_one(self):
-        """It can await it; a main loop in it would wait for what waits for it."""
+        """Checks that it raises: a coroutine can await the other one, and a main loop in it could wait for a task that waits for it."""
         async def inner():
             pass
 
@@ -435,7 +435,7 @@ asyncio.run(main())
         self.assertEqual(PrioSched.run(scheduler.post_task(main)), 'went on')
 
     def test_run_in_asyncio_with_glib(self):
-        """What PyGObject's own loop is there for; before it has one, asyncio says that no loop is running."""
+        """Checks PyGObject's own loop; without it, asyncio says that no loop is running."""
         status, out, error = self.run_program('''
 async def inner():
     pass

@@ -75,7 +75,7 @@ test('what would mean something else is told', () => {
     const controller = new PrioSched.TaskController(), {signal} = controller, group = new PrioSched.TaskGroup();
     const onWeb = new PrioSched.web.TaskController(), nothing = () => {}, {sleep, post_task} = scheduler;
     for (const [call, text] of [
-        // A signal is not an object with options, of which none would be read.
+        // A signal is not an object with options: none of its properties would be read.
         [() => scheduler.post_task(nothing, signal), 'give it as {signal}'],
         [() => scheduler.post_steps(nothing, new Gio.Cancellable()), 'give it as {signal}'],
         [() => scheduler.yield(signal), 'give it as {signal}'],
@@ -83,12 +83,12 @@ test('what would mean something else is told', () => {
         [() => group.postTask(nothing, signal), 'give it as {signal}'],
         [() => group.drained(signal), 'give it as {signal}'],
         [() => scheduler.post_task(nothing, group), 'is not an object with options'],
-        // What has a signal.
+        // An object that has a signal.
         [() => scheduler.post_task(nothing, {signal: controller}), 'is not a signal: give its signal'],
         [() => scheduler.post_task(nothing, {signal: onWeb.signal}), 'is not a signal: give its cancellable'],
         [() => group.all({signal: onWeb.signal}), 'is not a signal: give its cancellable'],
         [() => scheduler.post_task(nothing, {signal: onWeb}), 'is not a signal: give the cancellable of its signal'],
-        // No timeout would be over at once.
+        // Without a number, a timeout would expire at once.
         [() => PrioSched.TaskSignal.new_timeout('x'), '“x” is not a delay in milliseconds'],
         [() => PrioSched.TaskSignal.new_timeout(NaN), 'NaN is not a delay in milliseconds'],
         [() => PrioSched.TaskSignal.new_timeout(-5), '-5 is not a delay in milliseconds'],

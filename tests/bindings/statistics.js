@@ -1,6 +1,4 @@
 // statistics.js: the statistics of schedulers in JavaScript
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
 
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
@@ -14,7 +12,7 @@ test('counts and times', async () => {
         posted.push(scheduler.post_task(() => i, {priority: 'background'}));
     assertEqual([scheduler.get_statistics().collecting, scheduler.get_statistics().background.n_queued], [true, 20]);
     await Promise.all(posted);
-    // The last one has ended when another one runs.
+    // The last task has ended when another one runs.
     await PrioSched.Scheduler.get_default().post_task(() => {}, {priority: 'background'});
     const statistics = scheduler.get_statistics(), {background} = statistics;
     assertEqual([background.n_queued, background.n_delayed, background.n_run, background.n_continued, background.n_aborted,

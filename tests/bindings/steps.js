@@ -1,4 +1,4 @@
-// steps.js: generators as tasks, and what an abort is, in JavaScript
+// steps.js: generators as tasks, and errors of aborts, in JavaScript
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -53,7 +53,7 @@ test('the slice decides when it yields, and progress comes once per batch', asyn
 });
 
 test('long ones after short ones are seen', async () => {
-    // A tick of the coarse clock is one of them, and nobody waits for more than a few.
+    // One of them is a tick of the coarse clock, and the source waits for at most a few.
     for (const n of [10, 100, 1000]) {
         let ran = 0, most = 0;
         const look = () => {
@@ -107,7 +107,7 @@ test('an abort comes between two steps', async () => {
     assertEqual(closed, 1);
 });
 
-// What a step aborts, by the ways to do that: the options of the task, and a function that aborts.
+// Ways in which a step aborts its own task: the options of the task, and a function that aborts.
 const selfAborts = {
     'a controller': () => {
         const controller = new PrioSched.TaskController('background');
@@ -233,7 +233,7 @@ test('a generator that has heard of an abort goes on within its slice', async ()
     assertEqual(cleaned, 3);
 });
 
-// What ends the steps, by what they wait for then.
+// Events that end the steps, by the promise that they wait for.
 const ends = {
     'a sleep': () => [() => scheduler.sleep(60000)],
     'a promise': () => [() => new Promise(() => {})],
@@ -330,7 +330,7 @@ test('a generator function is not a task: who posts one is told of post_steps ()
     assert(/the callback is a generator function/.test(thrown(() => scheduler.post_task((() => function* () {})())).message));
     assertEqual([scheduler.get_pending(), group.pending], [0, 0]);
 
-    // What returns a generator may mean it, and the draft knows no steps.
+    // A function may return a generator on purpose, and the draft has no steps.
     assertEqual((await scheduler.post_task(() => count())).next().value, 1);
     assertEqual((await web.scheduler.postTask(count)).next().value, 1);
 });
@@ -491,7 +491,7 @@ test('steps wait for what comes in any order, and for each promise once', async 
     assertEqual(scheduler.get_pending(), 0);
 });
 
-// A main loop in a job of a promise's, where GJS runs no other job: until isOver (), or nothing more has come for long.
+// Runs a main loop in a job of a promise, in which GJS runs no other job: until isOver (), or for a limited time.
 const runInJob = isOver => {
     const loop = new GLib.MainLoop(null, false);
     let left = 10000;

@@ -19,7 +19,7 @@ var assertEqual = (got, wanted) => {
     assert(a === b, `expected ${b}, got ${a}`);
 };
 
-// The value with which promise is rejected.
+// Returns the value with which promise is rejected.
 var rejection = async promise => {
     try {
         await promise;

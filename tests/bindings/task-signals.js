@@ -1,4 +1,4 @@
-// task-signals.js: tasks that have a signal and nothing else, which the native part keeps, beside those that the overrides keep
+// task-signals.js: tasks that have only a signal, which the native part keeps, beside tasks that the overrides keep
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -50,7 +50,7 @@ for (const [name, {newController, post}] of Object.entries(ways)) {
 
     test(`${name}: a task that aborts its own signal is rejected, and those behind it`, async () => {
         const controller = newController(), {signal} = controller, log = [];
-        // Many aborts, one after the other, are rejected in slices: this is not one of them.
+        // Many aborts in succession are rejected in slices: this must not be one of them.
         await new Promise(resolve => setTimeout(resolve, 5));
         const first = post(() => {
             controller.abort('own');
@@ -60,7 +60,7 @@ for (const [name, {newController, post}] of Object.entries(ways)) {
         const second = post(() => log.push('ran'), {signal}).catch(reason => log.push(`second ${reason}`));
         await Promise.all([first, second]);
         assertEqual(log.filter(text => text !== 'job').sort(), ['first own', 'second own']);
-        // Elsewhere who awaits it does not go on within the task.
+        // Without state, code that awaits it does not continue within the task.
         if (name === 'web postTask' && PrioSched.nativePart === 'state')
             assertEqual(log[0], 'first own');
     });

@@ -6,7 +6,7 @@
 #include <prio-sched-gjs.h>
 #include <prio-sched-watch.h>
 
-/* An interpreter: its source runs the jobs that are queued, and nothing where one of them runs already. */
+/* An interpreter: its source runs the queued jobs, but does nothing while one of them is running. */
 typedef struct
 {
   GSource source;
@@ -69,7 +69,7 @@ run_jobs (gpointer jobs)
   return G_SOURCE_REMOVE;
 }
 
-/* What asks whether jobs are run: it counts how often it is asked, and queues none.  It knows that they were run before. */
+/* The prober, which queues no job: it counts how often it is called, and behaves as if jobs ran before. */
 typedef struct
 {
   GObject parent;
@@ -107,7 +107,7 @@ prober_class_init (ProberClass *object_class)
   g_object_class_install_property (object_class, 2, g_param_spec_boolean ("known", NULL, NULL, FALSE, G_PARAM_READABLE));
 }
 
-/* A main loop that a job runs goes on, also where a task runs the jobs.  The source is asked whether it still runs jobs after those, and
+/* A main loop that a job runs continues, even if a task runs the jobs.  The source is asked whether it still runs jobs afterwards, but
  * not while there is nothing to do. */
 static void
 test_jobs (Fixture *f, gconstpointer data)
@@ -152,7 +152,7 @@ test_jobs (Fixture *f, gconstpointer data)
   g_source_unref (&bare->source);
 }
 
-/* Where there is no interpreter that has been told to exit, the program goes on.  web-exit.js has the other. */
+/* Without an interpreter that has been asked to exit, the program continues. web-exit.js tests the other case. */
 static void
 test_exit_without_an_interpreter (Fixture *f, gconstpointer data)
 {
@@ -162,7 +162,7 @@ test_exit_without_an_interpreter (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* What JavaScript has for a runner. */
+/* The object that JavaScript has for a runner. */
 typedef struct
 {
   GObject parent;
@@ -253,7 +253,7 @@ note_name (const char *name, gint priority, double duration, gpointer names)
   g_string_append_printf (names, "%s;", name);
 }
 
-/* A runner calls by a property, and asks for names by two others. */
+/* A runner calls by setting a property, and gets names through two others. */
 static void
 test_runner (Fixture *f, gconstpointer data)
 {
@@ -269,7 +269,7 @@ test_runner (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ab");
   g_assert_cmpstr (names->str, ==, "job a;job b;");
 
-  /* One that has been stopped: where GJS has not been told to exit, the program goes on. */
+  /* A stopped setter: if GJS has not been asked to exit, the program continues. */
   driver->running++;
   prio_runner_post (driver->runner, 'c', USER_VISIBLE);
   fixture_run (f);
@@ -281,7 +281,7 @@ test_runner (Fixture *f, gconstpointer data)
   g_assert_finalize_object (driver);
 }
 
-/* A task of the first scheduler sets the property where tasks have gone with another main context. */
+/* If tasks went with another main context, a task of the first scheduler sets the property. */
 static void
 test_context_goes (Fixture *f, gconstpointer data)
 {
@@ -304,7 +304,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_assert_finalize_object (driver);
 }
 
-/* A reason is there as long as an error that has its code, also if that is a copy, but for the error of the aborted signal. */
+/* A reason exists as long as an error with its code other than the aborted signal's, even if that is a copy. */
 static void
 test_reasons (Fixture *f, gconstpointer data)
 {

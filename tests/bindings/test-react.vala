@@ -1,4 +1,4 @@
-// test-react.vala: the words of React's Scheduler in Vala
+// test-react.vala: the functions of React's Scheduler in Vala
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

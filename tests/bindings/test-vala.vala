@@ -90,7 +90,7 @@ async void check_abort (Scheduler scheduler) throws Error {
 	}
 }
 
-// After something that is not the scheduler's, a task is itself again.
+// After an await of another library, a task has its own state again.
 async void stay_in_background (TaskController controller, bool abort) throws Error {
 	var state = SchedulingState.get_current ();
 	yield File.new_for_path ("/").query_info_async ("standard::type", 0);
@@ -143,7 +143,7 @@ async void check_no_scheduler () {
 	}
 }
 
-// What each (), latest () and adopt () are in the other languages.
+// Checks the counterparts of each (), latest () and adopt () of other languages.
 async void check_idioms (Scheduler scheduler) throws Error {
 	var group = new TaskGroup (scheduler, 1, TaskPriority.USER_VISIBLE);
 	var log = new StringBuilder ();

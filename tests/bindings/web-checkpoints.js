@@ -1,13 +1,14 @@
-// web-checkpoints.js: what other sources have resolved is heard before the next task begins
+// web-checkpoints.js: reactions to other sources run before the next task
 //
-// Between two callbacks there is a microtask checkpoint, whoever calls them.  Here a source of GLib's is dispatched in the same
-// iteration as the tasks of a priority, right before them: it has the priority of their source, and was attached before it.
+// Between two callbacks there is a microtask checkpoint, whatever code calls them.  Here a source of GLib is dispatched in the
+// same iteration as the tasks of a priority, right before them: it has the priority of their source, and was attached before
+// it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 const {GLib} = imports.gi;
 
-// By the priorities of tasks, sources that are dispatched once when they are rung.
+// Sources by priority of tasks, which are dispatched once when they are rung.
 const bells = {};
 
 for (const [priority, level] of Object.entries({'user-blocking': -50, 'user-visible': 0, 'background': 300})) {
@@ -34,7 +35,7 @@ const {assert, assertEqual, rejection, run, test} = imports.tap;
 const {TaskController, queueMicrotask, scheduler} = PrioSched.web;
 const native = PrioSched.Scheduler.get_default();
 
-// Nothing is left of the last test: the sources of the tasks wait, and other sources have had their turn.
+// Waits until no work of the last test is left: its tasks, and other sources, have had their turn.
 const rest = () => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, 5, () => {
     resolve();
     return GLib.SOURCE_REMOVE;
@@ -42,7 +43,7 @@ const rest = () => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT
 
 for (const priority of Object.keys(bells)) {
     const withSignal = () => new TaskController({priority});
-    // Continuations of that priority go with the next one.
+    // Continuations of that priority run with the next priority.
     const bell = priority === 'user-visible' ? 'user-blocking' : priority;
 
     test(`a source’s reaction aborts a ${priority} task before that begins`, async () => {

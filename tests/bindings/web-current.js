@@ -1,4 +1,4 @@
-// web-current.js: the library's own methods mean the state of the code that calls them, in nested main loops too
+// web-current.js: the library's own methods use the state of the calling code, in nested main loops too
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -193,7 +193,7 @@ test('a state does not hold its scheduler, and cannot go on without', async () =
     assert(error.matches(PrioSched.Error, PrioSched.Error.CLOSED), String(error));
 });
 
-// What is found in code of many tasks: whether it has the state of its task, none, or that of another.
+// Counts whether code of many tasks has the state of its task, none, or another task's.
 class Finds {
     counts = {own: 0, none: 0, other: 0};
 
@@ -208,7 +208,7 @@ const iterate = n => {
         context.iteration(false);
 };
 
-// Runs body (finds, signal, i) in thirty tasks with signals of their own.
+// Runs body (finds, signal, i) in thirty tasks, each with a signal.
 async function inTasks(body) {
     const finds = new Finds();
     await Promise.all(Array.from({length: 30}, (_, i) => {

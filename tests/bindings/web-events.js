@@ -1,6 +1,4 @@
-// web-events.js: Web IDL and DOM in the small
-//
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// web-events.js: details of Web IDL and DOM
 
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
@@ -35,7 +33,7 @@ test('a handler that returns false prevents the default, a passive listener cann
 });
 
 test('a target has as many listeners as a program adds, each once and in order', () => {
-    // So many that the test would not end if each looked at all others.
+    // So many that the test would not end if each searched all others.
     const N = 100000, controller = new TaskController(), dependent = TaskSignal.any([controller.signal], {priority: controller.signal});
     for (const target of [new EventTarget(), controller.signal, dependent]) {
         const log = [], listeners = Array.from({length: N}, (_, i) => () => log.push(i));

@@ -90,7 +90,7 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         const items = function* () {
             try {
                 yield* [wait().then(() => 'later'), 1, Promise.resolve(null), thenable, {then: 5}.then, () => {}];
-                yield Promise.reject(new Error('mine')); // one that ends it
+                yield Promise.reject(new Error('mine')); // a promise that ends it
                 yield 'never';
             } finally {
                 closed++;
@@ -102,7 +102,7 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         })());
         assertEqual([error.message, log.slice(0, 5), typeof log[5], log.length, closed], ['mine', ['later', 1, null, 'thenable', 5], 'function', 6, 1]);
 
-        // What is asynchronous itself gives what it gives.
+        // The values of an asynchronous iterator are not changed.
         const promise = Promise.resolve(2), given = [];
         const later = {[Symbol.asyncIterator]: () => ({next: async () => ({done: given.length > 0, value: promise})})};
         for await (const item of extras.each(later))
@@ -231,7 +231,7 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         }).then(() => order.push('background')), {priority: 'background'}), 2);
         assertEqual(order, ['visible', 'background']);
 
-        // What it waits for comes back as urgent as the task is.
+        // After the await of another promise the task has its priority again.
         let fire;
         const event = new Promise(resolve => (fire = resolve));
         const task = scheduler.postTask(() => extras.adopt(event).then(() => order.push('background again')), {priority: 'background'});
@@ -286,7 +286,7 @@ for (const [kind, extras, post] of [['the library', native, native.post_task.bin
             controller.abort('enough');
             for (let i = 0; i < 200 && log.length < 3; i++)
                 await wait();
-            // The callback has returned its promise, and decides.
+            // The callback has returned its promise, which decides.
             assert(await task === log);
             const reasons = log.map(reason => (typeof reason === 'string' ? reason : reason.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED)));
             assertEqual(reasons, new Array(3).fill(whose === 'a plain cancellable' ? true : 'enough'));

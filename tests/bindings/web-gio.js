@@ -21,7 +21,7 @@ const collect = async () => {
     }
 };
 
-// A call of GIO's that does not end by itself.
+// Starts a call of GIO that does not end by itself.
 function connectForever(cancellable) {
     const listener = new Gio.SocketListener();
     listener.add_any_inet_port(null);
@@ -188,7 +188,7 @@ test('what is not a signal is named', async () => {
     }
 });
 
-// The last one: GJS 1.74 crashes where the writer is set back.
+// The last test: GJS 1.74 crashes when the writer is reset.
 test('a writer of logs hears of a task that a collection drops, after it', async () => {
     const said = [];
     GLib.log_set_writer_func((_level, fields) => {

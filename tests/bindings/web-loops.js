@@ -1,7 +1,7 @@
-// web-loops.js: main loops that tasks, and what awaits them, run
+// web-loops.js: main loops that tasks, and reactions to them, run
 //
-// As in GJS without the library, promises settle no further in a main loop that one of their reactions runs, and everything else
-// goes on.  In one that a task's callback runs they do.
+// As in GJS without the library, no promise settles in a main loop that a reaction runs, and all else continues.  In a main loop
+// that a task's callback runs they settle.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -14,14 +14,16 @@ const {AbortController, TaskController, scheduler} = web;
 
 const context = GLib.MainContext.default();
 
-// A loop that nothing runs in would never end: this one ends by its iterations, of which one source after another needs a few.
+// Runs a loop for some iterations, of which one source after another needs a few, so that it ends even if no source is
+// dispatched.
 function iterate(isOver) {
     for (let i = 0; i < 100 && !isOver(); i++)
         context.iteration(false);
     return isOver();
 }
 
-// Whether a source and a task run within a main loop that is run here, and the loop can sleep when nothing is to be done.
+// Returns whether a source and a task run within a main loop that is run here, and whether the loop can sleep when there
+// is nothing to do.
 function goesOn() {
     let source = false, task = false;
     GLib.idle_add(GLib.PRIORITY_LOW, () => {
@@ -41,7 +43,7 @@ const wait = () => new Promise(resolve => GLib.idle_add(GLib.PRIORITY_DEFAULT_ID
     return GLib.SOURCE_REMOVE;
 }));
 
-// Each calls what it is given in a reaction, or a callback, and returns a promise of its result.
+// Functions that call their argument in a reaction, or a callback, and return a promise of its result.
 const places = {
     'after await null in a task': body => scheduler.postTask(async () => {
         await null;
@@ -150,7 +152,7 @@ test('in a main loop of a task’s callback promises go on', async () => {
             await null;
             found.push(goesOn().every(Boolean));
         });
-        // In the same batch, after a main loop in which promises did not.
+        // In the same batch, after a main loop in which promises did not settle.
         found.push(await scheduler.postTask(() => 1).then(() => goesOn().every(Boolean) && scheduler.postTask(goOn)));
     }
     assert(found.every(Boolean), JSON.stringify(found));

@@ -1,9 +1,9 @@
-// web-platform.js: what the web platform's tests of `scheduler` check that needs no document
+// web-platform.js: the checks of the web platform's tests of `scheduler` that need no document
 //
 //     gjs web-platform.js [--exact]
 //
-// Each test has the name of the file there, in web-platform-tests/wpt/scheduler, and checks what that one checks.  With --exact, it is
-// known who has called .then (), which takes the engine's help.
+// Each test has the name of the file there, in web-platform-tests/wpt/scheduler, and makes the same checks.  With --exact, the engine
+// reports which code has called .then ().
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -192,7 +192,7 @@ test('task-signal-any-priority', () => {
         assertEqual(TaskSignal.any([], {priority: signalOf(priority)}).priority, priority);
     }
 
-    // Through four dependents: each hears each change once, in the order in which they were made.
+    // Through four dependents: each emits once for each change, in the order of their creation.
     const controller = new TaskController();
     const signals = [], heard = [];
     for (let i = 0; i < 6; i++) {
@@ -291,7 +291,7 @@ test('scheduler-replaceable', () => {
     web.scheduler = before;
 });
 
-// A task that yields three times, before two of each priority.
+// Runs a task that yields three times, before two of each priority.
 async function yieldOrder(options) {
     const ids = [];
     const post = (id, others) => scheduler.postTask(() => ids.push(id), others);
@@ -385,7 +385,7 @@ test('yield-scheduling-state-cleared', async () => {
     assertEqual(ids.join(), 'continuation,task');
 });
 
-// How a task comes to its yield.
+// The ways in which a task comes to its yield.
 const WAYS = [
     ['no promise between', body => body()],
     ['a pending promise', async body => {

@@ -29,7 +29,7 @@ const spin = microseconds => {
     for (const end = GLib.get_monotonic_time() + microseconds; GLib.get_monotonic_time() < end;);
 };
 
-// First of all, while nothing else that is the overrides' own is pending.
+// The first test, while no other task of the overrides is pending.
 test('a timeout comes after a collection', async () => {
     for (let i = 0; i < 3; i++) {
         imports.system.gc();
@@ -62,7 +62,7 @@ for (const [kind, make] of Object.entries(kinds)) {
             before = order.length;
             return true;
         });
-        // What it settles at once is one slice, another one may follow, and each ends after 64 rejections.
+        // Rejections that are settled at once are one slice, another one may follow, and each ends after 64 rejections.
         await scheduler.postTask(() => controller.abort('enough'));
         assert((await Promise.all(all)).every(reason => reason === 'enough'));
         await iteration();
@@ -95,7 +95,7 @@ for (const [kind, make] of Object.entries(kinds)) {
         await iteration();
         await iteration();
         GLib.source_remove(source);
-        // A slice is over after two, and is noticed after each; another slice may follow.
+        // A slice is over after two, and each ends a slice; another slice may follow.
         assert(nRan === nLong && most <= 6, `${most} of ${nRan} in one iteration`);
     });
 
@@ -120,8 +120,7 @@ for (const [kind, make] of Object.entries(kinds)) {
     });
 }
 
-// Lets the tasks that are ready run, and waits for the report of a rejection that is behind all others.  Any other report that comes
-// before this one, and is not expected, fails the test.
+// Runs the ready tasks, and waits for the report of a rejection behind all others.  Any earlier, unexpected report fails the test.
 const LAST = 'behind all others';
 
 async function tasksBehindAll() {
@@ -138,7 +137,7 @@ async function settle() {
         let isAborted = false;
         scheduler.postTask(() => {}, {signal: controller.signal});
         controller.abort({toString() {
-            // A report says what the reason is; abort () may ask for that, too.
+            // A report includes the reason, which abort () may also need.
             if (isAborted)
                 reported();
             return LAST;
@@ -148,7 +147,7 @@ async function settle() {
     await tasksBehindAll();
 }
 
-// What is logged while body runs, by a pattern for each, and nothing else.
+// Expects one log message for each pattern while body runs, and no others.
 async function expectWarnings(patterns, body) {
     // While its collector sweeps, in slices, GJS 1.74 refuses to call a closure, and logs that.
     imports.system.gc();
@@ -203,14 +202,14 @@ test('what a task without a signal has thrown is named too, in the one report of
             await null;
             throw new RangeError('mine');
         }]) {
-            // A report of the engine's own would be a message that is not expected.
+            // A report of the engine itself would be an unexpected message.
             await expectWarnings(['*rejection of a task*: RangeError: mine\nthrowHere@*web-rejections.js*'], async () => {
                 post(body);
                 for (const look of [promise => promise.catch(() => {}), promise => promise.then(null, () => {}), promise => rejection(promise)])
                     look(post(body));
                 const late = post(body);
                 late.then(() => {}).catch(() => {});
-                await rejection(late); // and the others have been, too: it was posted after them
+                await rejection(late); // and so have the others, because it was posted after them
             });
         }
     }
@@ -314,7 +313,7 @@ test('few are rejected when abort () returns', async () => {
         const {controller, post} = make(), log = [];
         await iteration();
         const tasks = Array.from({length: 60}, () => post(() => {}).catch(() => log.push('rejected')));
-        // However slow the machine is, they take no longer than a slice, and no slice of before goes on.
+        // On a slow machine, too, they take no longer than a slice, and do not continue an earlier slice.
         const {now: clock} = Date, now = clock() + 60000;
         Date.now = () => now;
         controller.abort('enough');
@@ -356,7 +355,7 @@ test('a signal that is cancelled by hand rejects all of its tasks', async () => 
     assert(reasons.every(reason => reason.code === reasons[0].code && reason.domain === reasons[0].domain));
 });
 
-// Each way to post a task that returns what body () does.
+// Each way to post a task that returns the result of body ().
 const group = new PrioSched.TaskGroup({limit: 3});
 const posts = {
     'the web’s task': body => scheduler.postTask(body),
@@ -500,7 +499,7 @@ test('tasks that go with their context are rejected, whatever they were posted w
         Array.from({length: n}, (_, i) => [i, true]));
 });
 
-// Programs whose task ends the main loop, so that nothing else runs: expected is the number of reports that have 'lost' in them.
+// Programs whose task ends the main loop, so that no other code runs: expected is the number of reports that contain 'lost'.
 const lastTasks = {
     'a task': [1, 'scheduler.postTask(() => { loop.quit(); throw new Error("lost"); })'],
     'a native task': [1, 'native.post_task(() => { loop.quit(); throw new Error("lost"); })'],

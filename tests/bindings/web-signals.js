@@ -10,7 +10,7 @@ const {web} = PrioSched;
 const {AbortController, AbortSignal, Event, EventTarget, TaskController, TaskSignal, scheduler} = web;
 const native = PrioSched.Scheduler.get_default();
 
-// By a source of GLib's, which no scheduler holds back.
+// Waits by a source of GLib, which no scheduler holds back.
 const wait = ms => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, ms, () => {
     resolve();
     return false;
@@ -183,7 +183,7 @@ test('pausing the default scheduler holds up no other one, and no timeout', asyn
     }
 });
 
-// What nobody else holds; the collector has come by, for all that GJS 1.74 lets go of.
+// Runs collections, so that GJS 1.74 frees objects without references, as far as it does.
 const collect = async () => {
     for (let i = 0; i < 3; i++) {
         imports.system.gc();

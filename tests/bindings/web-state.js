@@ -1,9 +1,9 @@
-// web-state.js: to whom a scheduling state belongs, and what it crosses
+// web-state.js: which code has a scheduling state, and which awaits keep it
 //
 //     gjs web-state.js [none|speed|state]
 //
-// The argument is what the native part is to give.  Async functions keep the state of the code that called them in any case, and what
-// .then () is given has the state of the code that called it, where the native part knows the state of every reaction.
+// The argument is the expected ability of the native part.  Async functions always keep the state of the calling code; a callback of
+// .then () has the state of the code that called .then (), if the native part knows the state of every reaction.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -16,7 +16,8 @@ const {TaskController, queueMicrotask, requestIdleCallback, scheduler} = PrioSch
 
 const isExact = PrioSched.nativePart === 'state';
 
-// Whether a yield here is a background continuation, a user-visible one, or a user-blocking one: before which tasks it goes.
+// Finds out whether a yield here is a background, a user-visible, or a user-blocking continuation, by the tasks that run
+// after it.
 async function stateHere() {
     const log = [];
     const tasks = ['background', 'user-visible', 'user-blocking'].map(priority =>
@@ -132,7 +133,7 @@ test('its priority is that of the signal, after what it awaits elsewhere', async
     }, {signal: controller.signal}), ['background', 'user-blocking']);
 });
 
-// What only the engine knows.
+// A test that needs the engine's help.
 function exactly(name, body) {
     if (isExact)
         test(name, body);

@@ -1,4 +1,4 @@
-// web-states.js: the state that code goes on with belongs to who waits, never to who settles
+// web-states.js: code continues with the state of the waiting code, never of the settling code
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -10,7 +10,7 @@ const {web} = PrioSched;
 const {TaskController, scheduler} = web;
 const native = PrioSched.Scheduler.get_default();
 
-// By a source of GLib's, in which no state is current.
+// Waits by a source of GLib, in which no state is current.
 const wait = (ms = 1) => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, ms, () => {
     resolve();
     return false;
@@ -24,7 +24,8 @@ const makeEvent = () => {
     return event;
 };
 
-// What a yield here goes before: nothing as a background continuation, else a task that is user-visible.
+// Finds out the priority of a yield here: nothing runs after a background continuation, otherwise a user-visible task
+// does.
 async function priorityHere() {
     const log = [];
     const tasks = ['background', 'user-visible', 'user-blocking'].map(priority =>

@@ -219,7 +219,7 @@ test('idle callbacks', async () => {
     assert(deadline.timeRemaining() <= 50);
     assert(thrown(() => web.requestIdleCallback(5)) instanceof TypeError);
 
-    // What yields in one goes on as background.
+    // A yield in one continues as background.
     await new Promise(resolve => web.requestIdleCallback(async () => {
         scheduler.postTask(() => log.push('visible'));
         await scheduler.yield();
@@ -285,11 +285,11 @@ test('the scheduler\'s own methods', async () => {
         assert(thrown(() => native.post_task(...bad)) instanceof TypeError, JSON.stringify(bad));
 });
 
-// The state of an async function is that of the code that called it; a callback of .then () runs
-// with the state of what settles its promise.
+// The state of an async function is the calling code's; a callback of .then () has the state of the code that settles
+// its promise.
 
-// Whether a yield here goes before other background tasks: it is a background
-// continuation then, and a user-visible one otherwise, which goes before a user-visible task.
+// Finds out whether a yield here runs before other background tasks: then it is a background continuation, and
+// otherwise a user-visible one, which runs before a user-visible task.
 async function stateHere() {
     const log = [];
     const visible = scheduler.postTask(() => log.push('visible'));
@@ -344,10 +344,9 @@ test('state is kept through what other sources settle, but by .then ()', async (
         return stateHere();
     }), 'background');
     if (PrioSched.nativePart === 'state')
-        return; // there web-state.js holds the contrary
+        return; // with it, web-state.js checks the opposite
     assertEqual(await inBackground(() => glibSleep().then(() => stateHere())), 'none');
-    // A reaction runs with the state of what settles its promise, not with that of its
-    // registration.
+    // A reaction has the state of the code that settles its promise, not of its registration.
     let settle;
     const promise = new Promise(resolve => (settle = resolve));
     const found = inBackground(() => promise.then(() => stateHere()));
@@ -424,8 +423,8 @@ test('yield ignores what is not an object, and rejects wrong options', async () 
 });
 
 test('a hundred thousand tasks and yields leave the collector alone', async () => {
-    // GJS 1.74 refuses every callback while its collector sweeps, which it does in slices,
-    // and goes on when something is allocated: it must not be left there.
+    // GJS 1.74 refuses every callback while its collector sweeps, which it does in slices, and continues at
+    // allocations: it must not be left in that state.
     for (let round = 0; round < 3; round++) {
         const promises = [], n = GLib.getenv('UNDER_VALGRIND') ? 2000 : 20000;
         for (let i = 0; i < n; i++)
@@ -524,7 +523,7 @@ test('whatever is wrong is a TypeError that names it', async () => {
         assert(error instanceof TypeError && error.message.includes(name), `${call}: ${error}`);
     }
     assertEqual([native.get_time_slice(), native.time_slice], [before, before]);
-    // The engine's own words.
+    // The engine's own messages.
     for (const call of [() => new DOMException(Symbol('x')), () => new DOMException('', Symbol('x')), () => new Event(Symbol('x'))])
         assert(thrown(call) instanceof TypeError);
     assertEqual(await rejection(scheduler.postTask(() => {}, {priority: {toString() {

@@ -1,11 +1,11 @@
-"""An Adwaita window in asyncio: it searches while it reads, and each letter that is typed aborts the last search.
+"""Tests an Adwaita window in asyncio: it searches while it reads, and each typed letter aborts the last search.
 
     adwaita.py      (under xvfb-run)
 
-The letters come while files are read, so that no search but the last one can be complete.  Checked are what is shown, that
-the other searches were aborted, that nothing was left to complain of, and that as many frames were drawn as of its peer: the
-same window without tasks, that shows the same, beside a g_idle_add () source that does nothing (see frames.c: on a
-machine that others use, what sleeps is let in before what works).  The two are measured in turn.
+The letters come while files are read, so that no search but the last one can be complete.  It checks the shown rows, that
+the other searches were aborted, that no warning was printed, and that as many frames were drawn as of its peer: a window
+with the same rows without tasks, beside a g_idle_add () source that does nothing (see frames.c: on a shared machine the
+kernel prefers threads that slept).  The two are measured in turn.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -38,7 +38,7 @@ N_FILES = 80
 N_ITEMS = 400  # in a file
 TYPED = 'item 17'
 ROUNDS = 6
-MORE_ROUNDS = 30  # where the machine has to be told from the program
+MORE_ROUNDS = 30  # to distinguish the machine's slowness from the program's
 LEAST = 0.9       # of the frames of the window without work, as in frames.c
 
 scheduler = PrioSched.Scheduler.get_default()
@@ -51,7 +51,7 @@ def complain(what):
 
 
 class Index:
-    """Items that are read from files."""
+    """Has items that are read from files."""
 
     def __init__(self, files):
         self.files = files
@@ -60,7 +60,7 @@ class Index:
         self.more = asyncio.Event()
 
     async def read(self, progress):
-        """To be run as a background task."""
+        """Reads the files; run it as a background task."""
         for i, file in enumerate(self.files):
             contents = (await scheduler.adopt(file.load_contents_async(None)))[-2]
             async for line in scheduler.each(contents.decode().splitlines()):
@@ -71,7 +71,7 @@ class Index:
             progress(i)
 
     async def follow(self):
-        """What has been read, and what is being read."""
+        """Yields the items that have been read, and that are being read."""
         n = 0
         while True:
             async for item in scheduler.each(self.items[n:]):
@@ -131,7 +131,7 @@ class Window(Adw.ApplicationWindow):
             found = [item async for item in self.index.follow() if text in item]
             self.found.splice(0, 0, found)
         except (GLib.Error, asyncio.CancelledError) as error:
-            # Which of them depends on what it awaited: a yield, or the event of asyncio.
+            # The type depends on the awaited object: a yield, or the event of asyncio.
             is_cancelled = not isinstance(error, GLib.Error) or error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED)
             self.outcomes[text] = 'aborted' if is_cancelled and signal.aborted else repr(error)
             raise
@@ -200,7 +200,7 @@ class Measure:
 
 
 async def measure(window, files):
-    """What the machine does otherwise comes to both.  The sums count, and nothing is left out of them."""
+    """Measures both in turn, so that other load of the machine affects both.  The sums count, and nothing is left out."""
     await asyncio.sleep(0.5)
     window.follow_frames()
     working, peer = Measure(), Measure()
@@ -223,7 +223,7 @@ class Complaints(logging.Handler):
 
 
 def listen():
-    """Whatever Python and asyncio complain of."""
+    """Records warnings of Python and asyncio."""
     logging.getLogger().addHandler(Complaints(logging.WARNING))
     sys.unraisablehook = lambda what: complain(f'{what.exc_value!r} in {what.object!r}')
     sys.excepthook = lambda kind, value, traceback: complain(repr(value))
@@ -235,7 +235,7 @@ def main(folder):
     asyncio.set_event_loop_policy(GLibEventLoopPolicy())
     loop = asyncio.get_event_loop_policy().get_event_loop()
     loop.set_debug(True)
-    loop.slow_callback_duration = math.inf  # seconds, of a machine that others use
+    loop.slow_callback_duration = math.inf  # seconds; other processes may use the machine
     loop.set_exception_handler(lambda loop, context: complain(repr(context)))
     warnings.simplefilter('always', ResourceWarning)
     warnings.simplefilter('always', RuntimeWarning)

@@ -1,9 +1,9 @@
-"""check-desktop.py: checks what a desktop shows of the installed examples, and what tells others of the project
+"""check-desktop.py: checks the desktop files of the installed examples, and the project's metadata
 
     check-desktop.py [--desktop-file-validate PROGRAM] [--appstreamcli PROGRAM] SOURCE BUILD VERSION ID…
 
-ID is the application's, of each example that is installed.  The validators are those of freedesktop.org; the rest is that the
-files agree with the programs, with each other, with po/LINGUAS, and with what is in the repository.
+ID is the application id of each installed example.  The validators are freedesktop.org's; this program checks that the files
+agree with the programs, with each other, with po/LINGUAS, and with the repository.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -17,11 +17,11 @@ import xml.etree.ElementTree as ElementTree
 
 LANG = '{http://www.w3.org/XML/1998/namespace}lang'
 SOURCES = {'Gallery': 'gallery/gallery.c', 'LogViewer': 'log-viewer.py'}
-SIZES = {'': 128, '-symbolic': 16}  # what an icon is drawn for
+SIZES = {'': 128, '-symbolic': 16}  # sizes that an icon is drawn for
 
 
 def homepage(source):
-    """The project's address, which is said only there."""
+    """Returns the project's address, which is only in one file."""
     return re.search(r'^url = (.*)\.git$', (source / 'prio-sched.wrap').read_text(), re.M).group(1)
 
 
@@ -52,7 +52,7 @@ def check_metainfo(path, name, source, version, wanted):
         for tag in ('name', 'summary') if place == '.' else ('p', 'caption'):
             counts = {}
             for element in parent.findall(tag):
-                # Gettext 1.0 says zh-Hans-CN.
+                # Gettext 1.0 writes zh-Hans-CN.
                 language = element.get(LANG) and re.sub('-(?:[A-Z][a-z]{3}-)?', '_', element.get(LANG))
                 counts[language] = counts.get(language, 0) + 1
             assert not counts or counts.keys() == wanted | {None} and len(set(counts.values())) == 1, (path.name, tag, counts)

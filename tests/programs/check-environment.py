@@ -1,9 +1,9 @@
-"""Checks that a program with more rights than its caller is moved by no variable of the environment.
+"""Checks that no variable of the environment affects a program with more rights than its caller.
 
     check-environment.py TRACED SECURE MARKS
 
-TRACED is traced.c, SECURE the same with a secure_getenv () that finds nothing, as the C library's does in a setuid program.
-MARKS is 1 if the library marks tasks for Sysprof, and 0 if not.  GLib may do so too, and asks getenv ().
+TRACED is traced.c, SECURE the same program with a secure_getenv () that always returns NULL, as the C library's does in a
+setuid program. MARKS is 1 if the library marks tasks for Sysprof, and 0 if not.  GLib may do so too, and asks getenv ().
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -17,9 +17,9 @@ import tempfile
 
 
 def run(program, folder):
-    """What the program has written anywhere: messages, files, and what it has asked Sysprof for."""
+    """Returns all output of the program: messages, files, and its requests to Sysprof."""
     ours, theirs = socket.socketpair()
-    # Who asks is given no answer, and goes on.
+    # The program gets no answer to its request, and continues.
     ours.shutdown(socket.SHUT_WR)
     variables = {
         'PRIO_SCHED_TRACE': str(folder / 'trace.json'),

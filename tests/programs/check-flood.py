@@ -1,8 +1,8 @@
-"""Checks that the flood example draws its window under each flood, and what is drawn of its frames.
+"""Checks that the flood example draws its window under each flood, and the picture of its frames.
 
     check-flood.py SCREENSHOT-SCRIPT DRAWING-PROGRAM BUILD-FOLDER
 
-Runs on a display, for the frames; each picture of the window is of a display of its own.
+Runs on a display, for the frames; each picture of the window is taken on a separate display.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -17,13 +17,13 @@ import tempfile
 import patience
 import svg
 
-SHOWN = 2500  # ms, of the flood
+SHOWN = 2500  # ms of the flood
 PATIENCE = 60  # seconds
-AT_ONCE = {'WAIT': '0.3', 'AFTER': '0.3'}  # a picture that is too early is taken again
+AT_ONCE = {'WAIT': '0.3', 'AFTER': '0.3'}  # a picture that is taken too early is taken again
 
 
 def is_drawn(script, program, flood, picture):
-    """Whether there are enough colours for a window."""
+    """Returns whether there are enough colours for a window."""
     subprocess.run([script, picture, '560x500', 'type "Still alive"', program, '--flood', flood], check=True, timeout=PATIENCE,
                    env=os.environ | AT_ONCE)
     colours = subprocess.run(['identify', '-format', '%k', picture], check=True, text=True, stdout=subprocess.PIPE).stdout
@@ -38,7 +38,7 @@ def check_window(script, program, folder):
 
 
 def log_of(program, flood):
-    """What it prints until enough of the flood has passed."""
+    """Returns the program's output until enough of the flood has passed."""
     lines, begun = [], None
     with subprocess.Popen([program, '--log', '--flood', flood], text=True, stdout=subprocess.PIPE) as process:
         for line in process.stdout:

@@ -7,8 +7,8 @@ monitor.  PROGRAM is build/tests/programs/frames or, for the gaps beside posts, 
 loop, gaps beside it; tests/programs/frames.c and gaps.c describe their options.  Set
 LD_LIBRARY_PATH to measure the library of another build.
 
-With --chosen each rate has some of the scenes only, in which every length of a step and everything that may be beside a flood
-still occurs; with PRIO_SCHED_THOROUGH in the environment it is all of them, as without --chosen.
+With --chosen each rate has only some of the scenes, but every length of a step and every companion of a flood occurs; with
+PRIO_SCHED_THOROUGH in the environment it has all of them, as without --chosen.
 
 Prints one table.  Fails if a row fails at any rate; skips if nothing can be measured.
 
@@ -23,19 +23,19 @@ import sys
 import tempfile
 
 RATES = 'x60,60,144,240'
-# Rows that are judged, and no others.
+# The only rows that are checked.
 JUDGED = ['--priority', 'background', '--priority', 'user-visible', '--priority', 'user-blocking']
 CHOSEN = {
     'x60': ['--step', '1', *JUDGED],
     '240': ['--beside', 'alone', '--beside', 'redraw', '--step', '0.1', '--step', '20', *JUDGED],
 }
 SKIPPED = 77
-# Its output goes to files: mutter and dbus-run-session say things too, and do not tell its status.
+# Its output goes to files: mutter and dbus-run-session print too, and do not return its status.
 TO_FILES = 'folder=$1; shift; "$@" >"$folder/rows" 2>"$folder/errors"; echo $? >"$folder/status"'
 
 
 def command_for(rate):
-    """What shows a program at a rate, or nothing if it is not installed."""
+    """Returns the command for a display at a rate, or None if it is not installed."""
     if rate.startswith('x'):
         needed = ['xvfb-run']
         shown = ['xvfb-run', '-a', '-s', '-screen 0 800x600x24 -noreset']
@@ -55,7 +55,7 @@ def content(place, name):
 
 
 def come_first():
-    """Has this process go before others, where it may: what they take makes anybody miss frames, and hides what is ours."""
+    """Gives this process a higher priority, if it may: load from others causes missed frames, and hides the library's."""
     try:
         os.nice(-10)
         with open('/proc/self/autogroup', 'w') as file:
@@ -65,7 +65,7 @@ def come_first():
 
 
 def end_group(process):
-    """Leaves nothing behind, whatever has ended this."""
+    """Ends all processes of the group, whatever has ended this one."""
     try:
         os.killpg(process.pid, signal.SIGTERM)
     except ProcessLookupError:
@@ -73,7 +73,7 @@ def end_group(process):
 
 
 def run_at(rate, shown, program):
-    """Gives the program's status and what it printed."""
+    """Returns the program's status and output."""
     with tempfile.TemporaryDirectory() as place:
         environment = os.environ | {'XDG_RUNTIME_DIR': place, 'GDK_BACKEND': 'x11' if rate.startswith('x') else 'wayland',
                                     'GSK_RENDERER': 'cairo', 'GTK_A11Y': 'none', 'GSETTINGS_BACKEND': 'memory', 'NO_AT_BRIDGE': '1'}

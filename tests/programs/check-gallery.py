@@ -2,8 +2,8 @@
 
     check-gallery.py GALLERY      (under xvfb-run)
 
-The gallery prints what it does (--log), and everything is checked by the order of that: what is in view is begun first, what has
-been left is aborted, frames come while rows are decoded.  Frames are compared with those of the same window while it is paused.
+The gallery prints what it does (--log), and the checks use the order of its output: rows in view start first, rows that have
+left are aborted, frames come while rows are decoded.  Frames are compared with the frames of the paused window.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -25,18 +25,18 @@ import zlib
 import window
 
 N_ROWS = 200000
-N_SMALL = 5000  # files, and rows, where one is left
+N_SMALL = 5000  # files, and rows of the first scroll
 LIMIT = 2
-LEAST = 0.5     # of the frames of the window that is paused: with idles it is none as long as rows are decoded
+LEAST = 0.5     # of the frames of the paused window: with idles there is none as long as rows are decoded
 ROUNDS = 4
-MORE_ROUNDS = 40  # where the machine has to be told from the program
+MORE_ROUNDS = 40  # to distinguish the machine's slowness from the program's
 ROUND = 0.5       # seconds
 IN_A_ROW = 50     # rows that idles decode before the next frame, at least; GTK binds 200
 ORDER = ['user-blocking', 'user-visible', 'background']
 
 
 def picture(width, height, colour=None):
-    """A PNG file; without @colour it is white, of a bit for each pixel."""
+    """Makes a PNG file; without colour it is white, with a bit for each pixel."""
     def chunk(name, data):
         return struct.pack('>I', len(data)) + name + data + struct.pack('>I', zlib.crc32(name + data))
     rows = (b'\0' + (bytes(colour) * width if colour else b'\xff' * ((width + 7) // 8))) * height
@@ -58,9 +58,9 @@ def in_view(view, row):
 
 
 class Gallery(window.Program):
-    """The program, and what it has printed, as lists of words."""
+    """Runs the program, and keeps its output as lists of words."""
 
-    # GLib's words and the sanitizers'; Mesa and glycin have warnings of their own on a machine without a graphics card.
+    # Messages of GLib and the sanitizers; Mesa and glycin print warnings on a machine without a graphics card.
     complaints = re.compile(r'-(CRITICAL|WARNING|ERROR) \*\*|ERROR: |runtime error|Traceback')
 
     def __init__(self, program, *arguments):
@@ -85,13 +85,13 @@ class Gallery(window.Program):
         return self.wait_for(' '.join(words), look) - 1
 
     def key(self, *names):
-        """Gives where the log goes on."""
+        """Presses keys, and returns the position in the log."""
         start = len(self.lines)
         super().key('--clearmodifiers', *names)
         return start
 
     def shown_since(self, start):
-        """What came into view last, after @start, and when all of that had been bound; or nothing, if there is more to come."""
+        """Returns the rows that came into view last, after start, and when all of them had been bound; or None, if more are expected."""
         lines = self.lines[:]
         views = [i for i in range(start, len(lines)) if lines[i][0] == 'view']
         if not views:
@@ -105,7 +105,7 @@ class Gallery(window.Program):
         return view, max(max(bound[row] for row in rows), views[-1]) + 1
 
     def wait_for_view(self, start, far=lambda first: True):
-        """The rows in view, all decoded, and where the log goes on once they had been bound."""
+        """Waits until the rows in view are decoded; returns them, and the position in the log when they had been bound."""
         def look():
             shown = self.shown_since(start)
             return shown if shown and far(shown[0][0]) else None
@@ -130,7 +130,7 @@ def running(program, *arguments):
 
 
 def check_order(gallery, view, start):
-    """The most urgent first, each at the priority of its place, until something else comes into view."""
+    """Checks that the most urgent come first, each with the priority of its place, until other rows come into view."""
     begun = []
     for line in gallery.lines[start:]:
         if line[0] in ('view', 'way'):
@@ -147,7 +147,7 @@ def check_order(gallery, view, start):
 
 
 def check_ends(gallery):
-    """What was aborted is given up and never done, and no more are decoded at a time than may be; gives how many were given up."""
+    """Checks that aborted rows are given up and never done, and that the limit is kept; returns how many were given up."""
     running_rows, dying = set(), collections.Counter()
     n_given_up = 0
     end = gallery.lines.index(['closed'])
@@ -172,7 +172,7 @@ def check_ends(gallery):
 
 
 def check_jumps(gallery):
-    """To the end, and back: those in view first, and what was left is aborted."""
+    """Jumps to the end and back: rows in view come first, and rows that have left are aborted."""
     n_first = 0
     for key, far in (('End', lambda first: first > N_ROWS / 2), ('Home', lambda first: first == 0),
                      ('Page_Down', lambda first: 0 < first < 1000)):
@@ -196,7 +196,7 @@ def count_frames(gallery):
 
 
 def check_frames(gallery):
-    """As many frames while rows are decoded as while it is paused.  The two take turns, and the sums count."""
+    """Checks that as many frames are drawn while rows are decoded as while it is paused.  The two take turns, and the sums count."""
     working = paused = n_done = 0
     for i in range(MORE_ROUNDS):
         gallery.wait_for_line('way', 'paused', start=gallery.key('ctrl+p'))
@@ -212,7 +212,7 @@ def check_frames(gallery):
 
 
 def check_idles(gallery):
-    """With idles, all that GTK has bound is decoded before the next frame, and the switch goes back."""
+    """Checks that, with idles, all rows that GTK has bound are decoded before the next frame; then switches back."""
     start = gallery.wait_for_line('way', 'idles', start=gallery.key('ctrl+2'))
     gallery.wait_for_line('begin', start=start)
     for key, far in (('End', lambda first: first > N_ROWS / 2), ('Home', lambda first: first == 0)):
@@ -229,7 +229,7 @@ def check_idles(gallery):
 
 
 def check_removed(gallery, folder):
-    """Without its folder it goes on, and says of each row that it cannot be read."""
+    """Checks that, without its folder, the program continues, and reports each row as unreadable."""
     shutil.rmtree(folder)
     start = gallery.key('End')
     gallery.wait_for('rows that cannot be decoded',
@@ -243,7 +243,7 @@ def check_gallery(program, folder):
         start = gallery.wait_for_line('way', 'prio-sched')
         view, bound = gallery.wait_for_view(start - 1)
         n_first = check_order(gallery, view, bound)
-        # The window may have been given another size when some had begun.
+        # The window may have been resized after some had started.
         n_views = sum(line[0] == 'view' for line in gallery.lines)
         assert n_first == view[1] or n_views > 1, (view, n_first, gallery.lines[start:bound + 50])
         gallery.wait_for('a broken picture', lambda: [line for line in gallery.lines if line[0] == 'done' and line[2] == 'broken'])
@@ -255,7 +255,7 @@ def check_gallery(program, folder):
 
 
 def open_writer(pipe):
-    """A descriptor, once somebody reads."""
+    """Opens a pipe for writing, once a reader has opened it."""
     try:
         return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
     except OSError:
@@ -263,7 +263,7 @@ def open_writer(pipe):
 
 
 def check_leaving(program, folder):
-    """What is being decoded when it is left is given up."""
+    """Checks that rows that are being decoded when they leave are given up."""
     last, contents = folder / f'{N_SMALL - 1:04}.png', picture(40, 30, (1, 2, 3))
     folder.mkdir()
     for i in range(N_SMALL):
@@ -272,7 +272,7 @@ def check_leaving(program, folder):
         gallery.wait_for_line('view')
         gallery.wait_for_line('way', 'paused', start=gallery.key('ctrl+p'))
         last.unlink()
-        os.mkfifo(last)  # whoever opens it waits for somebody who writes
+        os.mkfifo(last)  # opening it waits for a writer
         gallery.wait_for_line('enter', str(N_SMALL - 1), start=gallery.key('End'))
         start = gallery.key('ctrl+p')
         gallery.wait_for_line('begin', str(N_SMALL - 1), 'user-blocking', start=start)
@@ -290,9 +290,10 @@ def check_leaving(program, folder):
 
 
 def check_nothing(program, folder):
-    """No pictures, no folder, and wrong arguments."""
+    """Checks a folder without pictures, a missing folder, and wrong arguments."""
     (folder / 'empty').mkdir()
-    for path, said in ((folder / 'empty', 'There is no picture'), (folder / 'nothing & <b>', 'nothing & <b>')):  # which is not markup
+    for path, said in ((folder / 'empty', 'There is no picture'), (folder / 'nothing & <b>', 'nothing & <b>')):  # text that is not
+                                                                                                                 # markup
         with running(program, path) as gallery:
             gallery.wait_for(f'“{said}”', lambda: any(line[:1] == ['nothing:'] and said in ' '.join(line) for line in gallery.lines))
     for arguments, said in ((['--rows', '0'], '0, '), (['--limit', '-1'], ', -1,'), ([folder, folder], 'and 2')):
@@ -302,11 +303,11 @@ def check_nothing(program, folder):
 
 
 def check_odd(program, folder):
-    """What is too large is not decoded, and a folder need not have a path."""
+    """Checks that too large files are not decoded, and that a folder need not have a path."""
     folder.mkdir()
     for name, width, height in (('0.png', 12000, 9000), ('1.png', 9, 9), ('2.png', 9, 9)):
         (folder / name).write_bytes(picture(width, height))
-    os.truncate(folder / '1.png', 300_000_000)  # a hole, which follows a whole picture
+    os.truncate(folder / '1.png', 300_000_000)  # a hole after a complete picture
     with running(program, '--rows', 3, '--limit', 1, folder) as gallery:
         gallery.wait_for('all that is there', lambda: sum(line[0] == 'done' for line in gallery.lines) == 3)
         outcomes = sorted(line[1:] for line in gallery.lines if line[0] == 'done')

@@ -1,4 +1,4 @@
-"""Checks that the indexer example finds words, reports what it cannot read, and takes commands.
+"""Checks that the indexer example finds words, reports unreadable files, and takes commands.
 
     check-indexer.py INDEXER
 
@@ -43,7 +43,7 @@ def check_index(indexer, root, *options):
 
 
 def check_commands(indexer):
-    """In a folder that takes a while: a folder that comes first, and the end."""
+    """Checks a folder that takes a while: a command to index a subfolder first, and the end."""
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder)
         for i in range(50):

@@ -2,9 +2,9 @@
 
     check-log-viewer.py PYTHON PROGRAM TRANSLATIONS      (under xvfb-run)
 
-TRANSLATIONS is the folder of the languages' messages.  That typing is not late is shown by what happens, in that order, and
-not by a clock: a pipe keeps the log from ending as long as letters are typed.  Each letter is typed when the frame has been
-drawn that shows what the search for those before it has found, while that search still waits for more of the log.
+TRANSLATIONS is the folder of the languages' messages.  The order of events, and not a clock, shows that typing is not late:
+a pipe keeps the log from ending as long as letters are typed.  Each letter is typed after a frame with results of the
+search for the letters before it, while that search still waits for more of the log.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -19,7 +19,7 @@ import threading
 import window
 
 N_LINES = 200_000
-TYPED = 'quartz'  # of which each line has some letters
+TYPED = 'quartz'  # each line has some of these letters
 
 
 def line(i):
@@ -32,13 +32,13 @@ def n_with(part, n_lines):
 
 
 def outcomes(viewer):
-    """What --verbose tells of searches: what for, how they ended, how much was found in how many lines, and frames."""
+    """Returns the searches that --verbose prints: the text, their end, the numbers of results and of lines, and frames."""
     found = re.findall('^“(.*)”, level 0: (.*), (.*) found in (.*) lines, (.*) frames$', viewer.said(), re.MULTILINE)
     return [(part, outcome, *map(int, numbers)) for part, outcome, *numbers in found]
 
 
 class Pipe:
-    """A log that comes in two halves."""
+    """Writes a log that comes in two halves."""
 
     def __init__(self, path):
         os.mkfifo(path)
@@ -83,7 +83,7 @@ def check_typing(viewer, path):
 
 
 def check_end_of_reading(viewer, path):
-    """A window is closed although a thread waits for more of a pipe."""
+    """Checks that a window closes although a thread waits for more of a pipe."""
     os.mkfifo(path)
     pipe = os.open(path, os.O_RDWR)
     os.write(pipe, b'one\ntwo\n')
@@ -95,7 +95,7 @@ def check_end_of_reading(viewer, path):
 
 
 def check_file(viewer, path):
-    """All at once, as fast as the keys come."""
+    """Types everything at once, as fast as possible."""
     write_lines(path, N_LINES)
     with viewer(path) as program:
         program.wait_for_window('test.log')
@@ -138,7 +138,7 @@ def check_problems(viewer, folder):
 
 
 def check_journal(viewer, folder):
-    """With a journalctl that is none, and without any."""
+    """Checks a journalctl that does not work, and a missing one."""
     path = os.path.join(folder, 'journalctl')
     for script, what in (('seq 3', None), ('exit 1', 'The journal cannot be read'), ('', '“Journal” is empty'),
                          (None, '“Journal” cannot be read: No such file')):
@@ -182,7 +182,7 @@ def write_lines(path, n_lines):
 
 
 def shortened(module, path):
-    """A file that somebody cuts off while it is read."""
+    """Checks a file that is truncated while it is read."""
     class Shortened(module.File):
         def read(self):
             block = super().read()
@@ -203,7 +203,7 @@ async def check_inside(module, folder):
     log = await read(module, shortened(module, path))
     assert 'has become shorter' in log.problem and 0 < len(log) < N_LINES, (log.problem, len(log))
 
-    # A line that never ends, what is not UTF-8, and an end without a new line.
+    # A line that never ends, bytes that are not UTF-8, and an end without a new line.
     with open(path, 'wb') as file:
         file.write(b'x' * 1_000_000 + b'\n\n\xff\xc3\n' + b'y\r\nlast \xc3\xa4')
     log = await read(module, module.File(path))
@@ -217,7 +217,7 @@ async def check_inside(module, folder):
 
 
 class Impatient:
-    """The scheduler, but that it is always time for something else."""
+    """Wraps a scheduler so that it is always time to yield."""
 
     def __init__(self, scheduler):
         self.scheduler = scheduler
@@ -238,7 +238,7 @@ class Impatient:
 
 
 async def check_turns(module):
-    """Reading and searching let others have their turn as often as that is wanted."""
+    """Checks that reading and searching yield as often as requested."""
     scheduler = module.scheduler
     module.scheduler = impatient = Impatient(scheduler)
     log = await read(module, module.Example(5000))
@@ -251,7 +251,7 @@ async def check_turns(module):
 
 
 def check_rows(module):
-    """A million lines in a view are not a million objects."""
+    """Checks that a million lines in a view are not a million objects."""
     class Counted(module.Row):
         n_made = 0
 
@@ -284,7 +284,7 @@ def check_rows(module):
 
 
 def check_window(module, folder):
-    """The message of a file that gets shorter; levels; what assistive technologies are told."""
+    """Checks the message for a truncated file; levels; and accessible names."""
     path = os.path.join(folder, 'window.log')
     write_lines(path, N_LINES)
     application = module.Adw.Application(application_id='org.example.PrioSched.LogViewer',

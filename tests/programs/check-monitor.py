@@ -33,7 +33,7 @@ def run(*command, code=0, **kwargs):
 
 
 def rows(text, title):
-    """The numbers of tasks in the table of @text that @title begins."""
+    """Returns the numbers of tasks in the table of text that title begins."""
     return {name: int(count) for name, count in
             re.findall(r'^(user-blocking|user-visible|background) +(\d+)', text[text.index(title):], re.MULTILINE)[:3]}
 
@@ -55,14 +55,14 @@ def check_threads(monitor, traced):
 
 
 def check_fork(monitor, traced):
-    """A child is shown by itself."""
+    """Checks that a child is shown separately."""
     printed = run(monitor, traced, 'fork').stdout
     assert printed.count('\n\n') == 1, printed
     first, second = sorted(printed[printed.index('Process'):].split('\n\n'), key=lambda text: 'of a thread' in text)
     assert rows(first, 'Running times') == {'user-blocking': 4, 'user-visible': 400, 'background': 8}, printed
     assert rows(second, 'Running times') == {'user-blocking': 0, 'user-visible': 0, 'background': 200}, printed
     assert 'of a thread' in second, printed
-    # Which has told GLib no name.
+    # This program has not told GLib its name.
     assert printed.count('(traced)') == 2, printed
 
 
@@ -76,7 +76,7 @@ def check_bad_programs(monitor, traced, folder):
         told = run(monitor, f'--threshold={threshold}', traced, 'empty', code=2).stderr
         assert threshold in told and 'threshold' in told, told
     assert 'PROGRAM' in run(monitor, '--help').stdout
-    # What comes after the program is the program's.
+    # Arguments after the program belong to the program.
     assert run(monitor, '--', 'printf', '%s', '--plain').stdout == '--plain'
     assert 'has sent no trace' in run(monitor, 'true').stderr
     assert 'has run no task' in run(monitor, traced, 'empty').stderr
@@ -86,7 +86,7 @@ def check_bad_programs(monitor, traced, folder):
 
 
 def check_other_processes(monitor, traced):
-    """Those that the program starts are shown, though they inherit no descriptor and the program has ended."""
+    """Checks that processes that the program starts are shown, though they inherit no descriptor and the program has ended."""
     script = f'import subprocess; subprocess.run(["{traced}", "each"], close_fds=True, check=True)'
     assert rows(run(monitor, sys.executable, '-c', script).stdout, 'Running times')['user-visible'] == 200
     many = ' & '.join([f'{traced} each'] * 8)
@@ -97,7 +97,7 @@ def check_other_processes(monitor, traced):
 
 
 def check_monitor_has_gone(traced, folder):
-    """Neither a pipe without a reader nor a descriptor of a process that has gone, or that is not a pipe, disturbs a program."""
+    """Checks that neither a pipe without a reader, nor a descriptor of a process that has gone or that is not a pipe, disturbs a program."""
     precious = folder / 'precious'
     precious.write_text('keep')
     with precious.open('r+') as file:
@@ -113,7 +113,7 @@ def check_monitor_has_gone(traced, folder):
 
 
 def check_monitor_stops(monitor, traced, folder):
-    """A monitor that is stopped, or killed, holds up no program, which warns at most."""
+    """Checks that a monitor that is stopped, or killed, does not hold up a program, which warns at most."""
     for signal_name, code in (('STOP', 0), ('KILL', -signal.SIGKILL)):
         done = folder / f'done-{signal_name}'
         script = f'kill -{signal_name} $PPID; "{traced}" many && touch "{done}"'
@@ -130,14 +130,14 @@ def check_monitor_stops(monitor, traced, folder):
 
 
 def check_exec(monitor, traced):
-    """A program that another one becomes goes on with its trace."""
+    """Checks that a program that executes another one continues its trace."""
     result = run(monitor, traced, 'exec', traced)
     assert result.stdout.count('Process ') == 1 and result.stdout.startswith('204\n2\n1\n'), result.stdout
     assert 200 <= rows(result.stdout, 'Running times')['user-visible'] <= 400, result.stdout
 
 
 class Terminal:
-    """The monitor with a terminal of its own, whose foreground it is."""
+    """Runs the monitor in the foreground of a new terminal."""
 
     def __init__(self, *command):
         self.shown = ''
@@ -153,7 +153,7 @@ class Terminal:
             self.shown += os.read(self.fd, 65536).decode(errors='replace')
 
     def end(self):
-        """The exit code, after all has been read."""
+        """Returns the exit code, after all output has been read."""
         try:
             while select.select([self.fd], [], [], 60)[0]:
                 data = os.read(self.fd, 65536)
@@ -166,7 +166,7 @@ class Terminal:
 
 
 def check_live(monitor, traced, folder):
-    """What runs is shown while it does; then the summary."""
+    """Checks that tasks are shown while they run, and the summary at the end."""
     terminal = Terminal(monitor, traced, 'wait', folder / 'go')
     terminal.read_until('Running: long one, user-visible, for ')
     (folder / 'go').touch()
@@ -178,7 +178,7 @@ def check_live(monitor, traced, folder):
     terminal = Terminal(monitor, traced, 'nothing')
     assert terminal.end() == 0 and 'has sent no trace' in terminal.shown, terminal.shown
 
-    # What the program prints does nothing to the terminal.
+    # The output of the program does not control the terminal.
     terminal = Terminal(monitor, traced, 'garbage')
     assert terminal.end() == 0
     assert '\x1b[2J' not in terminal.shown and '\x1b]' not in terminal.shown, terminal.shown
@@ -186,7 +186,7 @@ def check_live(monitor, traced, folder):
 
 
 def check_crash(monitor, traced):
-    """What a program has told until it crashes remains."""
+    """Checks that the events of a program before its crash are kept."""
     terminal = Terminal(monitor, traced, 'crash')
     terminal.read_until(' 10000 ')
     os.kill(int(re.search(r'Process (\d+)', terminal.shown).group(1)), signal.SIGKILL)
@@ -196,7 +196,7 @@ def check_crash(monitor, traced):
 
 
 def hostile_lines(number):
-    """Lines of a trace that say @number wherever there is one, and try to do something to the terminal."""
+    """Returns lines of a trace that contain number in place of each number, and control sequences for the terminal."""
     name = '\x1b]0;title\x07\\u000d\\u000a\u2028\\u202e\\u009b2J\\ud800' + '!' * 64
     head = f'"pid":{number},"tid":{number},"ts":{number},"dur":{number}'
     args = f'"name":"{name}","args":{{"task":{number},"priority":"background","kind":"closure","waited":{number}'
@@ -213,7 +213,7 @@ def hostile_lines(number):
 
 
 def check_hostile_lines(monitor, folder):
-    """Whatever a trace says: no number overflows (-fsanitize=undefined tells), and no line is added."""
+    """Checks that no trace makes a number overflow (as -fsanitize=undefined would report), or adds a line."""
     for number in (-1 << 63, (1 << 63) - 1, -1, 1 - (1 << 63), 5, 1 << 70):
         (folder / 'lines').write_text('\n'.join(hostile_lines(number)) + '\n')
         (folder / 'done').unlink(missing_ok=True)
@@ -230,7 +230,7 @@ def check_hostile_lines(monitor, folder):
 
 
 def check_just_begun(monitor, folder):
-    """A task that has only just begun is not shown to run: the trace tells of its end a moment later."""
+    """Checks that a task that has only just started is not shown as running: the trace reports its end a moment later."""
     begun = '{"ph":"X","pid":5,"tid":5,"ts":1,"cat":"post","name":"new","args":{"task":1,"priority":"background","kind":"closure"}},'
     arrow = f'{{"ph":"f","pid":5,"tid":5,"ts":{1 << 62},"id":"1.1"}},'
     (folder / 'lines').write_text(f'[\n{begun}\n{arrow}\n')
@@ -242,7 +242,7 @@ def check_just_begun(monitor, folder):
 
 
 def check_prompt(monitor):
-    """The beginning of a line is shown before the line ends: it may be a question."""
+    """Checks that the beginning of a line is shown before the line ends: it may be a question."""
     terminal = Terminal(monitor, 'sh', '-c', 'printf "Really? [y/N] "; read answer; echo "you said $answer"')
     terminal.read_until('Really? [y/N] ')
     os.write(terminal.fd, b'y\n')
@@ -250,13 +250,13 @@ def check_prompt(monitor):
 
 
 def check_own_trace(monitor, traced):
-    """A program that begins and ends a trace of its own is shown all the same."""
+    """Checks that a program with its own trace is shown, too."""
     printed = run(monitor, traced, 'own').stdout
     assert rows(printed, 'Running times')['user-visible'] == 400, printed
 
 
 def check_names(monitor, folder):
-    """The name of a program does nothing to the terminal."""
+    """Checks that the name of a program does not control the terminal."""
     name = folder / 'a\x1b]0;title\x07\nb'
     for code in (127, 0):
         told = run(monitor, name, code=code).stderr
@@ -266,14 +266,14 @@ def check_names(monitor, folder):
 
 
 def check_full(monitor, traced):
-    """A summary that cannot be written is missed."""
+    """Checks that a summary that cannot be written is an error."""
     with open('/dev/full', 'w', encoding='utf-8') as full:
         result = subprocess.run([monitor, traced, 'results'], stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, timeout=60, check=False)
     assert result.returncode == 1 and 'summary cannot be written' in result.stderr, result
 
 
 def check_interrupt(monitor, traced, folder):
-    """Ctrl-C ends both; so does a signal to the monitor alone."""
+    """Checks that Ctrl-C ends both, and so does a signal to the monitor alone."""
     terminal = Terminal(monitor, traced, 'wait', folder / 'never')
     terminal.read_until('Running: long one')
     os.write(terminal.fd, b'\x03')

@@ -1,4 +1,5 @@
-"""Every picture that README, the guides or metainfo show is there, whole, and described; and what draws them draws whole ones.
+"""Checks that every picture in README, the guides or metainfo exists, is complete, and has a description; and that the
+programs draw complete ones.
 
     check-pictures.py SOURCE
 
@@ -25,13 +26,13 @@ PLANTED = {
 
 
 def pictures_of(page):
-    """Yields where each picture of a page in Markdown is, and what it says of it."""
+    """Yields the path and the description of each picture of a page in Markdown."""
     for is_shown, alt, path, other_alt, other_path in SHOWN.findall(page.read_text()):
         yield page.parent / (path or other_path), alt or other_alt if is_shown or other_path else 'a link'
 
 
 def screenshots_of(source, metainfo):
-    """Yields where each screenshot is: at the end of its address is a path of ours."""
+    """Yields the path of each screenshot: the end of its address is a path in this repository."""
     for address in re.findall(r'<image[^>]*>\s*([^<\s]+)\s*</image>', metainfo.read_text()):
         parts = address.split('/')
         paths = [source.joinpath(*parts[i:]) for i in range(1, len(parts))]
@@ -49,13 +50,13 @@ def check_planted():
 
 
 def flood(interval):
-    """What a flood prints that draws a frame each @interval ms."""
+    """Returns the output of a flood that draws a frame each interval ms."""
     frames = [f'frame {time} ms, {time // 2} tasks' for time in range(1000 + interval, 4000 + interval, interval)]
     return '\n'.join(['frame 900 ms, 0 tasks', 'frame 917 ms, 0 tasks', 'flood 1000 ms, 0 tasks', *frames])
 
 
 def check_drawing(pictures):
-    """The pictures of what was never late, of what always was, and of a log that is too short."""
+    """Checks the pictures of a flood that is never late, of one that is always late, and of a log that is too short."""
     quick, slow, nothing = (INDEXER.format(*row) for row in ((545, 0.01, 0.46, 1.2), (600, 120.5, 398.12, 60000), (1, 0, 0, 0)))
     for draw, logs in ((pictures.draw_flood, [flood(2100), flood(17)]), (pictures.draw_flood, [flood(17), flood(60)]),
                        (pictures.draw_flood, [flood(2999), flood(400)]), (pictures.draw_indexer, [slow, quick]),
@@ -72,9 +73,9 @@ def check_drawing(pictures):
 
 
 def check_names(program):
-    """What it is asked for is looked at before anything is installed or built."""
+    """Checks that arguments are validated before anything is installed or built."""
     for arguments, code, said in ((['flood', 'wrong'], 2, 'wrong: no such picture'), (['--help'], 0, 'Usage: ')):
-        # Nothing to install with, nor to build with.
+        # No programs to install or build with are found.
         result = subprocess.run(['/bin/sh', program, *arguments], env={'PATH': '/nowhere'}, capture_output=True, text=True, check=False)
         assert result.returncode == code and said in result.stdout + result.stderr, result
 

@@ -1,4 +1,4 @@
-"""Checks that the example of 200,000 rows loads those in view first, in a window and without.
+"""Checks that the example of 200,000 rows loads rows in view first, in a window and without.
 
     check-rows.py ROWS [XVFB-RUN]
 
@@ -23,7 +23,7 @@ def run(*command):
 
 
 def check_jumps(*command, n_rows):
-    """Far from all has been loaded when the rows in view are there."""
+    """Checks that few rows have been loaded when the rows in view are complete."""
     result = run(*command, '--rows', str(n_rows), '--jumps', '3')
     assert result.returncode == 0, result
     shown, left, every = map(int, PRINTED.fullmatch(result.stdout).groups())

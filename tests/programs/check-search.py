@@ -31,12 +31,12 @@ def main(python, program):
 
 
 def check_odd(python, program):
-    """What is not a file is passed over, a name need not be UTF-8, and another window may search another folder."""
+    """Checks that special files are skipped, that a name need not be UTF-8, and that another window may search another folder."""
     with tempfile.TemporaryDirectory() as folder:
         odd, empty = os.path.join(folder, 'odd'), os.path.join(folder, 'empty')
         os.mkdir(odd)
         os.mkdir(empty)
-        os.mkfifo(os.path.join(odd, 'pipe'))  # whoever opens it waits for somebody who writes
+        os.mkfifo(os.path.join(odd, 'pipe'))  # opening it waits for a writer
         for name in (b'latin-\xe9', b'plain'):
             with open(os.path.join(os.fsencode(odd), name), 'w') as file:
                 file.write('a word')
@@ -46,7 +46,7 @@ def check_odd(python, program):
             search.type('word')
             search.wait_for_title('an answer', '^2 files with “word” · 2 files read')
             with window.Program([python, program, empty]) as other:
-                # Programs that are one show both windows, and the second one ends.
+                # A program that is already running shows both windows, and the second process ends.
                 search.wait_for('a second window', lambda: len(window.xdotool('search', '--onlyvisible', '--name', 'files read').split()) == 2)
                 assert other.process.poll() is None, 'the first one has opened the window'
                 other.process.terminate()

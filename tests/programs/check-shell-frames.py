@@ -2,13 +2,13 @@
 
     check-shell-frames.py [--rate HZ] [--seconds N]
 
-Starts a headless Shell with an extension (shell-frames.js) that makes floods of steps of a millisecond, and counts
-the stage's own signals: without a flood, beside one source of GLib's that is always ready, and beside tasks of each
-priority, with the stage's frame clock followed and without.
+Starts a headless Shell with an extension (shell-frames.js) that makes floods of steps of a millisecond, and counts the
+stage's own signals: without a flood, beside a source of GLib that is always ready, and beside tasks of each priority,
+following the stage's frame clock or not.
 
-Prints one table.  Where nothing but the processor draws, frames and tasks share its time, and the frames are fewer than
-beside the source, which has what they leave: how many they are is for the reader.  A row fails if they stop: if the
-clock is followed, and fewer than a third of the source's are drawn, four times.
+Prints one table.  If the processor itself draws, frames and tasks share its time, and there are fewer frames than
+beside the source, which only gets the time that frames leave: judge the numbers yourself.  A row fails if frames stop:
+if the clock is followed, and fewer than a third of the source's frames are drawn, four times.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -53,7 +53,7 @@ def add_extension(extensions, seconds):
 
 
 def measure(rate, seconds):
-    """Gives the rows, from one run of the Shell."""
+    """Returns the rows of one run of the Shell."""
     with tempfile.TemporaryDirectory() as place:
         environment, extensions = shell.set_up(place, UUID, dict(os.environ))
         add_extension(extensions, seconds)

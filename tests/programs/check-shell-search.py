@@ -3,7 +3,7 @@
     check-shell-search.py EXTENSION
 
 Starts a headless Shell with EXTENSION, a folder of some thousand files, and an extension (shell-search.js) that types
-into the overview.  That one holds up the reading of one folder, so that the order of events shows what comes before what.
+into the overview.  The latter delays the reading of one folder, so that the order of events can be checked.
 
 For Shell 43, whose extensions are not ES modules, the modules are rewritten.
 
@@ -22,7 +22,7 @@ import shell
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 UUID = 'search@prio-sched.example.org'
-PATIENCE = 150  # seconds, on a machine that has much else to do
+PATIENCE = 150  # seconds, on a busy machine
 N_FILES, N_FOLDERS = 1500, 20
 
 ENDED = re.compile('shell-search: (?:done|failed)')
@@ -47,7 +47,7 @@ EXTENSION_43 = """class Extension {
     constructor({uuid}) { this.uuid = uuid; }
     getSettings() { return imports.misc.extensionUtils.getSettings(); }
 }"""
-# What the modules of the extension have, and what a script has instead.
+# Parts of the extension's modules, and their replacements in a script.
 LEGACY = [
     (r"import (\w+) from 'gi://(\w+)\?version=(\d)';", r"imports.gi.versions.\2 = '\3';\nconst \1 = imports.gi.\2;"),
     (r"import (\w+) from 'gi://(\w+)';", r'const \1 = imports.gi.\2;'),
@@ -111,7 +111,7 @@ def write(*names, data):
 
 
 def make_files(folder):
-    """Gives how many files of it are found before `deep/in/held` is read, which comes last."""
+    """Makes files; returns how many of them are found before `deep/in/held` is read, which comes last."""
     text = ' '.join(f'word{i}' for i in range(300))
     for i in range(N_FILES):
         write(folder, 'many', str(i % N_FOLDERS), f'{i}.txt', data=f'{text} file{i}')
@@ -138,7 +138,7 @@ def make_files(folder):
 
 
 def add_apps(place, environment):
-    """One that opens text, and what stands for the file manager."""
+    """Adds an app that opens text, and a stand-in for the file manager."""
     opened = environment['FILE_SEARCH_OPENED'] = os.path.join(place, 'opened')
     program = os.path.join(place, 'opener')
     write(program, data=f'#!/bin/sh\nprintf %s "$1" >{opened}\n')

@@ -3,9 +3,9 @@
     check-shell.py [--copy SOURCE BUILD] EXTENSION…
 
 Starts a headless Shell with its own settings, folders and bus, and the EXTENSION for its
-version.  Checks that the extension is enabled, works, is disabled, and leaves nothing behind,
-and that the Shell logs no complaint.  With --copy, the extension brings a copy of the library
-along, as the manual's page of shipping says, and nothing else finds one.
+version.  Checks that the extension is enabled, works, is disabled, and leaves no object behind, and that the Shell logs
+no warning.  With --copy, the extension brings a copy of the library, as in the manual's page about shipping, and the
+library is not installed.
 
 Memory is measured after garbage collections, which a second extension performs when it is
 enabled: the Shell's own garbage of a cycle is half a megabyte, whatever an extension does.
@@ -30,7 +30,7 @@ PATIENCE = 90  # seconds
 wait_for = functools.partial(patience.wait_for, seconds=PATIENCE)
 N_FILES = 500
 N_CYCLES = 20
-MAX_GROWTH = 3 << 20  # of resident memory in N_CYCLES, bytes; without the library it is up to 1 MiB
+MAX_GROWTH = 3 << 20  # growth of resident memory in N_CYCLES, bytes; without the library it is up to 1 MiB
 
 COLLECTOR = 'collector@prio-sched.example.org'
 COLLECT_IN_MODULE = """import System from 'system';
@@ -61,7 +61,7 @@ def add_collector(extensions, version):
 
 
 def bring_copy(extension, version, source, build):
-    """Lets the extension use a copy of the library, as the page's examples do."""
+    """Makes the extension use a copy of the library, as the page's examples do."""
     shipping.copy(source, build, extension)
     modern = int(version) >= 45
     how = shipping.example(source, 'js', './prio-sched/prio-sched.js' if modern else 'PrioSchedCopy')
@@ -82,7 +82,7 @@ def bring_copy(extension, version, source, build):
 
 
 def set_up(place, given, copy):
-    """The Shell's own folders, with the extension of those given that is for it; gives its environment."""
+    """Makes the Shell's own folders, with the given extension for its version; returns its environment."""
     version = str(shell.version())
     fitting = [extension for extension in given if version in metadata_of(extension)['shell-version']]
     assert len(fitting) == 1, f'{len(fitting)} of {given} are for Shell {version}'
@@ -106,7 +106,7 @@ def resident(pid):
 
 
 def libraries(pid):
-    """The folders from which the process has loaded the library."""
+    """Returns the folders from which the process has loaded the library."""
     with open(f'/proc/{pid}/maps') as file:
         return set(re.findall(r'(/\S*)/libprio-sched-1', file.read()))
 

@@ -2,8 +2,8 @@
 
     check-shipping.py SOURCE BUILD GJS
 
-The copy is made by the page's commands, and used by its examples, with nothing in the environment.  What is missing of
-it, or of an installed library, is said in a sentence.
+The copy is made by the page's commands, and used by its examples, without environment variables.  A missing part of it,
+or of an installed library, is named in a sentence.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -18,7 +18,7 @@ import tempfile
 
 import shipping
 
-# What each program goes on with: it works, and has loaded one library.
+# The rest of each program: it works, and has loaded one library.
 PROGRAM = '''
 const {GLib} = imports.gi;
 const loop = new GLib.MainLoop(null, false);
@@ -35,7 +35,7 @@ PLAIN = "import PrioSched from 'gi://PrioSched?version=1';\nprint(Object.keys(Pr
 
 
 def run(gjs, program, text, **environment):
-    """What a program says; it is a module if its name ends so."""
+    """Returns the program's output; it is a module if its name ends in .mjs."""
     program.write_text(text)
     how = [gjs, '-m'] if program.suffix == '.mjs' else [gjs]
     result = subprocess.run([*how, program.name], cwd=program.parent, env=shipping.plain_environment() | environment,
@@ -49,7 +49,7 @@ def expect(said, *wanted):
 
 
 def script_example(source):
-    """The page's example for a script, without a Shell."""
+    """Returns the page's example for a script, without a Shell."""
     script = shipping.example(source, 'js', 'PrioSchedCopy')
     extension = 'imports.misc.extensionUtils.getCurrentExtension()'
     assert extension in script
@@ -57,13 +57,13 @@ def script_example(source):
 
 
 def check_copy(source, gjs, extension):
-    """A module, a script, and two copies in one process."""
+    """Checks a module, a script, and two copies in one process."""
     module = shipping.example(source, 'js', './prio-sched/prio-sched.js')
     library = extension / 'prio-sched/libprio-sched-1.so.1'
     said = run(gjs, extension / 'program.mjs', module + PROGRAM)
     assert said == f'works\n{library}\n', said
 
-    # The Shell tells an extension where it is.
+    # The Shell tells an extension its folder.
     said = run(gjs, extension / 'program.js', script_example(source) + PROGRAM)
     assert said == f'works\n{library}\n', said
 
@@ -74,7 +74,7 @@ def check_copy(source, gjs, extension):
 
 
 def check_extension(source, gjs, extension):
-    """The page's extension is enabled, disabled, and enabled again, in a place of the Shell's, with nothing said."""
+    """Checks that the page's extension is enabled, disabled, and enabled again, in a stand-in for the Shell, without output."""
     text = shipping.example(source, 'js', 'extends')
     theirs = "import {Extension} from 'resource:///org/gnome/shell/extensions/extension.js';\n"
     assert theirs in text
@@ -98,7 +98,7 @@ print('ended');
 
 
 def check_native_part(source, build, gjs, extension):
-    """Without it, and with it."""
+    """Checks the copy without the native part, and with it."""
     program = shipping.example(source, 'js', './prio-sched/prio-sched.js') + 'print(PrioSched.nativePart);\n'
     assert run(gjs, extension / 'native.mjs', program) == 'none\n'
     shipping.copy(source, build, extension, 'PrioSchedGjsEngine')
@@ -133,12 +133,12 @@ def spoil(library, change):
 
 
 def newer(data):
-    """One that needs a C library that there is not yet."""
+    """Returns a library that needs a future version of the C library."""
     return re.sub(rb'GLIBC_2\.\d\d\b', b'GLIBC_2.99', data)
 
 
 def check_unusable(source, gjs, extension):
-    """A copy that cannot be loaded leaves those of other extensions alone."""
+    """Checks that a copy that cannot be loaded does not affect copies of other extensions."""
     loop = 'const loop = new GLib.MainLoop(null, false);\n'
     program = f"""
 const {{GLib}} = imports.gi;
@@ -178,7 +178,7 @@ def damage(path, how):
 
 
 def users(source, place):
-    """A module and a script that use the copies of two extensions one after the other, the damaged one first."""
+    """Returns a module and a script that use the copies of two extensions one after the other, the damaged one first."""
     use = """
     await PrioSched.web.scheduler.postTask(() => PrioSched.web.scheduler.yield());
     print(name, 'works');
@@ -223,7 +223,7 @@ loop.run();
 
 
 def check_damaged_overrides(source, gjs, extension, place):
-    """A copy with an override that is damaged says so, and leaves the whole one of another extension alone."""
+    """Checks that a copy with a damaged override reports it, and does not affect another extension's complete copy."""
     copies = place / 'copies'
     for name in ('damaged', 'whole'):
         shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched', dirs_exist_ok=True)
@@ -239,7 +239,7 @@ def check_damaged_overrides(source, gjs, extension, place):
                 said = run(gjs, copies / program, code)
                 first, second = said.splitlines()
                 assert first.startswith('damaged '), said
-                # GJS itself tells of the one that looks at the others.
+                # GJS itself reports the override that checks the others.
                 if path.name != 'PrioSchedCopy.js' or program == 'users.mjs':
                     expect(first, f'The copy of prio-sched in {overrides.parent} ', wanted)
                 assert second == 'whole works', f'{path.name} {how}:\n{said}'
@@ -247,7 +247,7 @@ def check_damaged_overrides(source, gjs, extension, place):
 
 
 def check_damaged_script(source, gjs, extension, place):
-    """What has asked for a damaged copy by itself has the namespace without its overrides, which those of a whole copy give to it."""
+    """Checks that code that imported a damaged copy itself has the namespace without its overrides, and gets these from a complete copy."""
     copies = place / 'plain'
     for name in ('damaged', 'whole'):
         shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched')
@@ -264,7 +264,7 @@ print(typeof imports.gi.PrioSched.web);
 
 
 def check_mixed(source, gjs, extension, place):
-    """The overrides of two versions are not mixed, and the message tells of those that are there."""
+    """Checks that the overrides of two versions are not mixed, and that the message names the ones that exist."""
     copies = place / 'mixed'
     for name in ('damaged', 'whole'):
         shutil.copytree(extension / 'prio-sched', copies / name / 'prio-sched')
@@ -278,12 +278,12 @@ def check_mixed(source, gjs, extension, place):
 
 
 def found_by(build):
-    """The folders of a build in which the typelibs and the libraries are."""
+    """Returns the folders of a build that have the typelibs and the libraries."""
     return ':'.join(os.path.join(build, name) for name in ('prio-sched', 'introspection/gjs/binding'))
 
 
 def check_optional(source, build, gjs, place):
-    """The page's lines for what uses the library where it is installed, and the plain module elsewhere."""
+    """Checks the page's lines for code that uses the library if it is installed, and the plain module otherwise."""
     shutil.copy(os.path.join(source, 'introspection/gjs/prio-sched-plain.js'), place)
     program = shipping.example(source, 'js', 'prio-sched-plain.js') + '''
 const loop = new imports.gi.GLib.MainLoop(null, false);
@@ -298,7 +298,7 @@ loop.run();
 
 
 def check_installed(source, build, gjs, place):
-    """Half of what is installed."""
+    """Checks incomplete installations."""
     overrides = {'GJS_PATH': os.path.join(source, 'introspection/gjs')}
     typelib = {'GI_TYPELIB_PATH': found_by(build)}
     library = {'LD_LIBRARY_PATH': typelib['GI_TYPELIB_PATH']}

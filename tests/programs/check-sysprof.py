@@ -2,8 +2,8 @@
 
     check-sysprof.py TRACED [INDEXER]
 
-TRACED is traced.c, INDEXER the example.  This is Sysprof's side: it has a socket, whose other end the program is told of by
-SYSPROF_CONTROL_FD, and gives each thread that asks for it a ring of memory for what the thread records.
+TRACED is traced.c, INDEXER the example.  This program plays Sysprof: it has a socket, passes its other end by
+SYSPROF_CONTROL_FD, and gives each thread that asks for it a ring of memory for its records.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -31,7 +31,7 @@ Mark = collections.namedtuple('Mark', 'time duration name message')
 
 
 class Ring:
-    """A header of a page, where the reader has its head and the writer its tail, and a body."""
+    """Reads a ring: a header of a page, with the reader's head and the writer's tail, and a body."""
 
     def __init__(self):
         self.fd = os.memfd_create('ring')
@@ -59,7 +59,7 @@ def text(padded):
 
 
 class Peer(threading.Thread):
-    """What a program records, until it ends."""
+    """Collects the records of a program, until it ends."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -92,7 +92,7 @@ class Peer(threading.Thread):
 
 
 def record(*command, trace, **environment):
-    """Runs a program under the peer: what it printed, its marks, and its trace."""
+    """Runs a program under the peer; returns its output, its marks, and its trace."""
     peer = Peer()
     peer.start()
     fd = peer.theirs.fileno()
@@ -106,7 +106,7 @@ def record(*command, trace, **environment):
 
 
 def check_same(marks, events):
-    """Each run in the trace has its mark: the same name (cut at 39 bytes, in both), beginning, duration and wait."""
+    """Checks that each run in the trace has its mark, with the same name (cut at 39 bytes, in both), start, duration and wait."""
     def cut(name):
         return text(name.encode()[:39] + b'\0')
 
@@ -131,9 +131,9 @@ def check_each(traced, folder):
 
 
 def check_threads(traced, folder):
-    """Each thread has its ring, if Sysprof's library has not forgotten by then where to ask for it.
+    """Checks that each thread has its ring, if Sysprof's library has not yet dropped the socket.
 
-    At the end of a thread that library leaves 40 bytes of each ring behind.
+    At the end of a thread that library leaks 40 bytes of each ring.
     """
     printed, marks, events = record(traced, 'threads', trace=folder / 'trace.json', ASAN_OPTIONS='detect_leaks=0')
     assert int(printed.split()[0]) == sum(event.get('cat') == 'run' for event in events)
@@ -142,7 +142,7 @@ def check_threads(traced, folder):
 
 
 def check_without(traced, folder):
-    """Nobody has the socket's other end, or there is none."""
+    """Checks a socket without another end, and a missing socket."""
     for number in ('', '99', 'x'):
         environment = os.environ | {'SYSPROF_CONTROL_FD': number, 'G_DEBUG': ''}
         subprocess.run([traced, 'each'], env=environment, stdout=subprocess.DEVNULL, timeout=60, check=True)

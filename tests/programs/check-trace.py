@@ -22,7 +22,7 @@ import termios
 
 PRIORITIES = {'background', 'user-visible', 'user-blocking'}
 NUMBER, TEXT = (int, float), str
-# What an event of each phase has to have, by the format's description ("Trace Event Format", Google).
+# Required members of an event of each phase, by the format's description ("Trace Event Format", Google).
 COMMON = {'ph': TEXT, 'pid': int}
 PHASES = {
     'X': {'name': TEXT, 'cat': TEXT, 'ts': NUMBER, 'dur': NUMBER, 'tid': int, 'args': dict},
@@ -48,7 +48,7 @@ def check_schema(events):
 
 
 def check_nesting(events):
-    """Slices of a thread lie in each other or apart; a turn that begins also ends."""
+    """Checks that slices of a thread are nested or disjoint, and that each turn that begins also ends."""
     threads, turns = collections.defaultdict(list), collections.Counter()
     for event in events:
         if event['ph'] == 'X':
@@ -66,7 +66,7 @@ def check_nesting(events):
 
 
 def check_flows(events):
-    """Each run has its arrow, from an earlier place."""
+    """Checks that each run has its arrow, from an earlier place."""
     starts = {event['id']: event['ts'] for event in events if event['ph'] == 's'}
     ends = {event['id']: event['ts'] for event in events if event['ph'] == 'f'}
     assert len(starts) == sum(event['ph'] == 's' for event in events)
@@ -101,7 +101,7 @@ def runs(events, end=None, **args):
 
 
 def check_counts(events, printed):
-    """What the program has counted itself."""
+    """Compares the trace with the program's own counts."""
     ended, yielded, aborted = (int(line) for line in printed.split())
     assert len(runs(events, 'done')) == ended, (len(runs(events, 'done')), ended)
     assert len(runs(events, 'yielded')) == yielded
@@ -111,7 +111,7 @@ def check_counts(events, printed):
 
 
 def bucket_start(time):
-    """Where the step of the histogram begins that a time of so many µs is in."""
+    """Returns where the step of the histogram begins that contains time, in µs."""
     if time < 4:
         return time
     power = time.bit_length() - 1
@@ -119,7 +119,7 @@ def bucket_start(time):
 
 
 def check_statistics(events, printed):
-    """The library's statistics are what the trace tells: the counts, and the times, which while there is a trace are measured for each task."""
+    """Compares the library's statistics with the trace: the counts, and the times, which are measured for each task during a trace."""
     lines = re.findall(r'^statistics (\S+) (.*)', printed, re.MULTILINE)
     assert {name for name, numbers in lines} == PRIORITIES, printed
     for priority, numbers in lines:
@@ -154,7 +154,7 @@ def check_each(traced, folder):
     told = {(event['name'], event['args'].get('name')) for event in events if event['ph'] == 'M'}
     assert ('process_name', 'traced') in told and ('thread_name', 'traced') in told, told
     assert any(event.get('cat') == 'slice' for event in events)
-    # What exists is replaced, and no longer trace remains behind it.
+    # An existing file is replaced, and nothing of a longer trace remains.
     run(traced, 'many', env={'PRIO_SCHED_TRACE': str(path)})
     assert len(runs(check(path))) == 10000
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
@@ -199,7 +199,7 @@ def check_fork(traced, folder):
     events = check(path)
     check_counts(events, result.stdout)
     assert len({event['pid'] for event in events}) == 1
-    # Into a pipe both write.
+    # Both write into one pipe.
     reader, writer = os.pipe()
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 1 << 20)
     result = run(traced, 'fork', env={'PRIO_SCHED_TRACE': f'/dev/fd/{writer}'}, pass_fds=[writer])
@@ -230,12 +230,12 @@ def check_failures(traced, folder):
                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     assert result.stderr.count('WARNING') == result.stderr.count('The trace ends early: File too large') == 1, result.stderr
     assert 0 < path.stat().st_size <= limit and check(path, complete=False)
-    # Nobody reads a pipe.
+    # A pipe without a reader.
     path = folder / 'pipe'
     os.mkfifo(path)
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
     assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr and 'nobody reads it' in result.stderr, result.stderr
-    # A slice whose beginning or end the trace has not seen does not leave half of itself.
+    # A slice whose start or end was not traced is left out.
     path = folder / 'inside.json'
     with path.open('w') as file:
         run(traced, 'inside', file.fileno(), pass_fds=[file.fileno()])
@@ -244,7 +244,7 @@ def check_failures(traced, folder):
 
 
 def check_crash(traced, folder):
-    """What runs is written soon, so that a crash leaves it."""
+    """Checks that events are written soon, so that they survive a crash."""
     path = folder / 'crash.json'
     with subprocess.Popen([traced, 'crash'], env=os.environ | {'PRIO_SCHED_TRACE': str(path)}) as program:
         while not path.exists() or path.read_bytes().count(b'"cat":"run"') < 10000:
@@ -254,7 +254,7 @@ def check_crash(traced, folder):
 
 
 def check_file(traced, folder):
-    """A new file is its owner's alone, and has no address of memory."""
+    """Checks that a new file is readable for its owner only, and contains no addresses."""
     path = folder / 'mine.json'
     run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)}, umask=0)
     assert path.stat().st_mode & 0o777 == 0o600, oct(path.stat().st_mode)
@@ -264,13 +264,13 @@ def check_file(traced, folder):
 
 
 def read_pipe(fd, path):
-    """Puts what is in the pipe into @path."""
+    """Writes the content of the pipe into path."""
     os.set_blocking(fd, False)
     path.write_bytes(os.read(fd, 1 << 20))
 
 
 def check_pipes(traced, folder):
-    """A pipe that has a reader gets the whole trace: by its name, or as the descriptor that a shell's >(…) names."""
+    """Checks that a pipe with a reader gets the whole trace, through its name, or through the descriptor of a shell's >(…)."""
     path = folder / 'pipe'
     os.mkfifo(path)
     named, (reader, writer) = os.open(path, os.O_RDWR), os.pipe()
@@ -284,7 +284,7 @@ def check_pipes(traced, folder):
 
 
 def check_descriptor(traced, folder):
-    """A trace into a descriptor: of a pipe, or of a file, of which what it has remains."""
+    """Checks a trace into a descriptor of a pipe, or of a file, which keeps its content."""
     path = folder / 'read.json'
     reader, writer = os.pipe()
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 1 << 20)
@@ -302,14 +302,14 @@ def check_descriptor(traced, folder):
     assert text.startswith('before\n[\n')
     path.write_text(text.removeprefix('before\n'), encoding='utf-8')
     check_counts(check(path), printed)
-    # One that there is not, or that is open for reading alone.
+    # A descriptor that does not exist, or that is open only for reading.
     with path.open() as file:
         for fd, passed in ((999, []), (file.fileno(), [file.fileno()])):
             assert f'descriptor {fd}' in run(traced, 'descriptor', fd, pass_fds=passed, code=1).stdout
 
 
 def check_bad_descriptors(traced, folder):
-    """A descriptor that cannot be written any more: one warning, and the program goes on."""
+    """Checks a descriptor that cannot be written any more: there is one warning, and the program continues."""
     reader, writer = os.pipe()
     os.close(reader)
     full = os.open('/dev/full', os.O_WRONLY)
@@ -321,13 +321,13 @@ def check_bad_descriptors(traced, folder):
 
 
 def check_reader_goes(traced, folder):
-    """A reader that goes while it has a part of the trace ends the trace, and not the program."""
+    """Checks that a reader that closes in the middle of the trace ends the trace, and not the program."""
     reader, writer = os.pipe()
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
     with subprocess.Popen([traced, 'many'], env=os.environ | {'PRIO_SCHED_TRACE': f'/dev/fd/{writer}', 'G_DEBUG': ''},
                           pass_fds=[writer], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
         os.close(writer)
-        # Until there is something in it, and not room for all.
+        # Waits until the pipe has data, but not room for all.
         while struct.unpack('i', fcntl.ioctl(reader, termios.FIONREAD, bytes(4)))[0] == 0:
             assert program.poll() is None, program.returncode
         os.close(reader)
@@ -337,7 +337,7 @@ def check_reader_goes(traced, folder):
 
 
 def check_descriptors_of_others(traced, folder):
-    """A file behind the number of a descriptor keeps what it has: the number may be another program's."""
+    """Checks that a file behind the number of a descriptor keeps its content: the number may be another program's."""
     kept = folder / 'kept'
     kept.write_text('kept')
     with open(kept, 'r+', encoding='utf-8') as file:
@@ -348,7 +348,7 @@ def check_descriptors_of_others(traced, folder):
 
 
 def check_reader_stops(traced, folder):
-    """A reader that reads no more holds up no program, however it got the pipe: what it has is whole lines."""
+    """Checks that a reader that stops reading does not hold up a program, in whatever way it got the pipe: its data are whole lines."""
     path = folder / 'pipe'
     os.mkfifo(path)
     (reader, writer), named = os.pipe(), os.open(path, os.O_RDWR)
@@ -360,7 +360,7 @@ def check_reader_stops(traced, folder):
         assert events and len(runs(events)) < 10000, len(events)
     for fd in named, reader, writer:
         os.close(fd)
-    # A descriptor that waits for the reader, and one that does not.
+    # A blocking descriptor, and one that does not block.
     for blocking in True, False:
         reader, writer = os.pipe()
         fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 8192)
@@ -374,7 +374,7 @@ def check_reader_stops(traced, folder):
 
 
 def check_closed_descriptors(traced, folder):
-    """A program that closes all descriptors, as a daemon does, ends the trace: it goes into no file that gets its descriptor's number."""
+    """Checks that a program that closes all descriptors, as a daemon does, ends the trace: it does not go into a file that gets its descriptor's number."""
     trace, other = folder / 'closed.json', folder / 'other'
     result = run(traced, 'closes', other, env={'PRIO_SCHED_TRACE': str(trace)})
     assert result.stdout.split() == ['400', '0', '0'], result
@@ -384,7 +384,7 @@ def check_closed_descriptors(traced, folder):
 
 
 def check_in_use(traced, folder):
-    """Another process does not write into a file that is written to."""
+    """Checks that another process does not write into a file in use."""
     path, go = folder / 'in-use.json', folder / 'go'
     with subprocess.Popen([traced, 'wait', go], env=os.environ | {'PRIO_SCHED_TRACE': str(path)}, stdout=subprocess.PIPE, text=True) as first:
         while not path.exists() or not path.stat().st_size:
@@ -396,7 +396,7 @@ def check_in_use(traced, folder):
 
 
 def check_indexer(indexer, folder):
-    """The example's own numbers are those of the trace."""
+    """Compares the example's own numbers with the trace."""
     root = folder / 'files'
     for i in range(40):
         path = root / f'f{i % 4}' / f'{i}.txt'
@@ -411,7 +411,7 @@ def check_indexer(indexer, folder):
         assert len(runs(events, 'done', priority=priority)) == int(printed[priority]), (priority, printed)
     assert len(runs(events, 'done', priority='background')) == 45, printed
     check_statistics(events, result.stdout)
-    # Waits are those that the example has measured, to the microseconds between its clock and the library's.
+    # Waits are the example's, up to the microseconds between its clock and the library's.
     assert any(event['args']['waited'] > 0 for event in runs(events))
 
 

@@ -1,9 +1,9 @@
-"""Checks prio-sched-monitor with programs that know nothing of the library: what holds their main loops, by name, at once and in order.
+"""Checks prio-sched-monitor with programs that do not use the library: it prints the names of slow callbacks, at once and in order.
 
     check-unmoved.py MONITOR PROGRAM…
 
-Each program runs index_all for 60 ms, sort_all for 40 and tick for 50, and prints when they end.  A busy machine may make more
-sources long, and those longer.
+Each program runs index_all for 60 ms, sort_all for 40 and tick for 50, and prints when they end.  A busy machine may make more sources
+slow, and these slower.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -20,7 +20,7 @@ NAMES = ['index_all', 'sort_all', 'tick']
 
 
 def run(*command, **environment):
-    """All that is printed, in one stream."""
+    """Returns all output, in one stream."""
     result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
                             check=False, env=ENVIRONMENT | environment)
     assert result.returncode == 0, (command, result.returncode, result.stdout)
@@ -28,7 +28,7 @@ def run(*command, **environment):
 
 
 def names_in(text):
-    """What is told of, and what has ended, in the order of the lines."""
+    """Returns the reported names and the ends, in the order of the lines."""
     found = re.findall(r"The source '(?:\S*\.)?(index_all|sort_all|tick)\b[^']*' held|^(\w+ ends)$", text, re.MULTILINE)
     return [name or end for name, end in found]
 
@@ -46,13 +46,13 @@ def check_options(monitor, program):
     for options in (['--no-preload'], ['--threshold', '0']):
         printed = run(monitor, '--plain', *options, '--', *program)
         assert 'held' not in printed and printed.count('ends') == 3, printed
-    # The user's own wish.
+    # The user's own setting.
     assert 'held' not in run(monitor, '--plain', '--', *program, PRIO_SCHED_LONG_TASKS='100000')
     assert "index_all" in names_in(run(monitor, '--plain', '--', *program, PRIO_SCHED_LONG_TASKS='20'))
 
 
 def check_others(monitor):
-    """Programs without GLib, and without a main loop, have nothing of it; Python finds its own sitecustomize."""
+    """Checks that programs without GLib, and without a main loop, are not affected; Python finds its own sitecustomize."""
     assert run(monitor, '--plain', '--', 'printf', 'x').startswith('x')
     with tempfile.TemporaryDirectory() as folder:
         with open(f'{folder}/sitecustomize.py', 'w', encoding='utf-8') as file:

@@ -38,7 +38,7 @@ async function isIndexed(index, file) {
         await sleep(10); // eslint-disable-line no-await-in-loop
 }
 
-// Until a second crawler has been told twice that a file is new: by then each has been told once.
+// Waits until a second crawler has been notified twice of a new file: by then each has been notified once.
 async function isTold(folder) {
     const {crawler, index} = await start(folder);
     await crawler.idle();

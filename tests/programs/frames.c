@@ -4,10 +4,10 @@
  *   frames [--seconds S] [--rate HZ] [--beside alone|handler|redraw]… [--step MS]… [--priority NAME]…
  *          [--no-follow] [--tries N] [--keys]
  *
- * A window is animated while a flood of tasks of each priority runs, and, in the same run, while the peer does: one
- * g_idle_add() source that never ends.  Both do steps of the same length, alone, beside a handler of 6 ms every
- * 8 ms, and beside a text and a list that change all the time.  Prints how many frames were drawn, missed and possible,
- * and how much work was done.
+ * A window is animated while a flood of tasks of each priority runs, and, in the same run, while the peer runs: one
+ * g_idle_add() source that never ends.  Both do steps of the same length, alone, beside a handler of 6 ms every 8 ms,
+ * and beside a text and a list that change all the time.  Prints how many frames were drawn, missed and possible, and
+ * how much work was done.
  *
  * A row fails if fewer than nine tenths of the peer's frames were drawn, or if as many were drawn but less than nine
  * tenths of its work was done.  As the machine may be at fault, such a row is printed, and measured again, in turn with
@@ -24,7 +24,7 @@
 #define N_KEYS 5
 
 #define LEAST 0.9  /* of the peer's frames and work */
-#define EQUAL 0.03 /* between numbers of frames that are the same */
+#define EQUAL 0.03 /* difference between numbers of frames that count as equal */
 
 #define SETTLING (100 * G_TIME_SPAN_MILLISECOND)
 
@@ -37,7 +37,7 @@ static const char *const flood_names[N_FLOODS] = {
 typedef enum { BESIDE_NOTHING, BESIDE_HANDLER, BESIDE_REDRAW, N_BESIDES } Beside;
 static const char *const beside_names[N_BESIDES] = { "alone", "handler", "redraw" };
 
-/* What is beside the flood. */
+/* The load beside the flood. */
 #define HANDLER_PERIOD 8 /* ms */
 #define HANDLER_LENGTH 6000
 #define CHANGE_PERIOD 4 /* ms */
@@ -57,10 +57,10 @@ typedef struct
   GtkWidget *window, *area, *contents;
   GtkTextBuffer *text;
   GtkStringList *rows;
-  guint n_changes; /* of the text and the list */
+  guint n_changes; /* changes of the text and the list */
 
   PrioScheduler *scheduler;
-  double rate; /* of the display, Hz */
+  double rate; /* rate of the display, Hz */
   double seconds;
   gint n_tries;
 
@@ -141,7 +141,7 @@ scrolled (GtkWidget *child)
   return window;
 }
 
-/* A text and a list. */
+/* Makes a text and a list. */
 static GtkWidget *
 contents_new (Frames *frames)
 {
@@ -175,7 +175,7 @@ iterate_for (gint64 duration)
     }
 }
 
-/* Returns FALSE if it was not shown. */
+/* Opens a window.  Returns FALSE if it was not shown. */
 static gboolean
 open_window (Frames *frames, gboolean follow)
 {
@@ -208,7 +208,7 @@ open_window (Frames *frames, gboolean follow)
   return frames->now.n_frames >= 10;
 }
 
-/* What is beside the flood */
+/* The load beside the flood */
 
 static gboolean
 handle (gpointer data)
@@ -275,7 +275,7 @@ step (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Every other task goes on by itself, the others are posted anew. */
+/* Every other task continues itself, the others are posted anew. */
 typedef struct
 {
   Frames *frames;
@@ -294,7 +294,7 @@ step_anew (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Of the tasks of @flood, which are named in the order of their priorities. */
+/* Returns the priority of the tasks of @flood, which are named in the order of their priorities. */
 static PrioTaskPriority
 priority_of (Flood flood)
 {
@@ -394,7 +394,7 @@ print_row (Frames *frames, Beside beside, gint64 length, Flood flood, const Outc
   g_print ("%s\n", verdict);
 }
 
-/* What is wrong with @outcome, or NULL. */
+/* Returns the fault of @outcome, or NULL. */
 static const char *
 find_fault (const Outcome *outcome, const Outcome *peer)
 {
@@ -419,8 +419,9 @@ add_outcome (Outcome *sum, const Outcome *outcome)
   sum->seconds += outcome->seconds;
 }
 
-/* Prints a row that fails, and measures it and its peer again, twice as often, as long as it fails and may be tried.  The
- * two take turns, so that what else the machine does meets both, and the sums count.  Returns whether the row passes. */
+/* Prints a row that fails, and measures it and its peer again, twice as often, as long as it fails and tries are left.
+ * The two take turns, so that other load of the machine affects both, and the sums count.  Returns whether the row
+ * passes. */
 static gboolean
 check_row (Frames *frames, Beside beside, gint64 length, Flood flood, Outcome peer)
 {
@@ -447,7 +448,7 @@ check_row (Frames *frames, Beside beside, gint64 length, Flood flood, Outcome pe
 
 /* Keys */
 
-/* On a thread of its own, as a person would. */
+/* Presses keys from a separate thread, as a person would. */
 static gpointer
 press_keys (gpointer xdotool)
 {
@@ -461,7 +462,7 @@ press_keys (gpointer xdotool)
   return NULL;
 }
 
-/* Whether no key is lost under a flood, where keys can be pressed. */
+/* Checks that no key is lost under a flood, if keys can be pressed. */
 static gboolean
 check_keys (Frames *frames)
 {

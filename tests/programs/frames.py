@@ -1,7 +1,4 @@
-"""A scheduler follows the frame clock of a GTK 4 window, from Python.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests a scheduler that follows the frame clock of a GTK 4 window, from Python."""
 
 import os
 import tempfile
@@ -19,7 +16,7 @@ window.add_tick_callback(lambda *_: ticks.append(None) or GLib.SOURCE_CONTINUE)
 window.present()
 context = GLib.MainContext.default()
 
-# Frames are heard of unasked, after a task that lasts for longer than a slice.
+# Frames are followed without a call, after a task that lasts longer than a slice.
 with tempfile.TemporaryDirectory() as folder:
     path = os.path.join(folder, 'trace.json')
     with open(path, 'wb') as file:
@@ -35,7 +32,7 @@ scheduler.follow_frame_clock(window.get_frame_clock())
 while scheduler.props.next_frame == 0:
     before = GLib.get_monotonic_time()
     context.iteration(True)
-# It is an interval from a frame of that iteration, however long that took.
+# The time of the next frame is an interval after a frame of that iteration, however long that took.
 assert before < scheduler.get_next_frame() < GLib.get_monotonic_time() + 50000
 
 scheduler.props.next_frame = 0

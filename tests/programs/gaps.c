@@ -3,11 +3,11 @@
  *
  *   gaps [--seconds S] [--rounds N] [--rate HZ]
  *
- * The items of the job are a microsecond long.  Each of the three ways has its turn in each round, so that what else the machine does
- * meets all of them.  Prints what 90 % of the gaps are not longer than, and how many items were done.  Steps, and a loop over
+ * The items of the job are a microsecond long.  Each of the three ways has its turn in each round, so that other load of the machine
+ * affects all of them.  Prints the 90th percentile of the gaps, and how many items were done.  Steps, and a loop over
  * prio_scheduler_should_yield (), are to be within 1.5 ms of posts.
  *
- * Fails if one of them draws no frame, or does no item: how long gaps are is for people, on a machine with nothing else to do.
+ * Fails if one of them draws no frame, or does no item: people judge the lengths of the gaps, on an idle machine.
  *
  * check-frames.py runs this at several rates.
  */
@@ -28,7 +28,7 @@ static guint n_running; /* tasks */
 static guint64 n_items[N_WAYS];
 static GArray *gaps[N_WAYS]; /* µs */
 static Way way;
-static gint64 last; /* frame, µs; 0 if none */
+static gint64 last; /* last frame, µs; 0 if there was none */
 
 static void
 drawn (GdkFrameClock *clock G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
@@ -47,7 +47,7 @@ tick (GtkWidget *area, GdkFrameClock *clock G_GNUC_UNUSED, gpointer data G_GNUC_
   return G_SOURCE_CONTINUE;
 }
 
-/* A frame in which nothing has changed would not be shown, and not be waited for. */
+/* A frame without changes would not be shown, and not be waited for. */
 static void
 draw (GtkDrawingArea *area G_GNUC_UNUSED, cairo_t *cr, int width, int height, gpointer data G_GNUC_UNUSED)
 {
@@ -152,7 +152,7 @@ gap_at (GArray *all, double share)
   return (double) g_array_index (all, gint64, (guint) ((all->len - 1) * share)) / 1000;
 }
 
-/* Returns whether there is anything to print. */
+/* Prints a row.  Returns whether there is anything to print. */
 static gboolean
 print_row (double rate, double seconds)
 {

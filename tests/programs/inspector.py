@@ -1,7 +1,4 @@
-"""The page in GTK's inspector, in a program in Python that does not know of it: its tasks have the names of their functions.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Tests the page in GTK's inspector, in a Python program that does not use it: its tasks have the names of their functions."""
 
 import time
 
@@ -13,7 +10,7 @@ from gi.repository import GLib, Gtk, PrioSched  # noqa: E402
 
 
 def below(widget):
-    """A widget, and all that are in it."""
+    """Yields a widget, and all widgets in it."""
     yield widget
     child = widget.get_first_child()
     while child is not None:

@@ -1,8 +1,9 @@
-"""keys.py GTK-VERSION [frame|handler]…: keys that come during a slow frame, or a slow handler, go before the next task, of any priority.
+"""keys.py GTK-VERSION [frame|handler]…: checks that keys that come during a slow frame, or a slow handler, go before the next task, of
+any priority.
 
-Needs an X display without a window manager, where the window under the pointer has the keys, and xdotool.  Counts in which order
-keys and tasks come, and no times.  Beside busy processes dispatching one key may take ten milliseconds: to the library several such
-are a flood, and a task may go in the middle of the keys of a slow handler.  So the suite runs the scenes of frames alone.
+Needs an X display without a window manager, where the window under the pointer gets the keys, and xdotool.  Checks the order of keys and
+tasks, and no times.  Beside busy processes dispatching one key may take ten milliseconds: the library takes several such keys for a
+flood, and may run a task between them.  So the suite runs only the scenes of frames.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -29,7 +30,7 @@ PRIORITIES = ['background', 'user-visible', 'user-blocking']
 
 
 class Scene:
-    """A task that asks for something slow, again and again.  Keys come while that lasts."""
+    """Runs a task that makes a handler or a frame slow, again and again.  Keys come meanwhile."""
 
     def __init__(self, window):
         self.window = window
@@ -41,7 +42,7 @@ class Scene:
         self.log += 'k'
 
     def be_slow(self, *_):
-        """In a handler, or in a frame.  When it returns, the keys have come to this process."""
+        """Is slow, in a handler or in a frame.  When it returns, the keys have come to this process."""
         if not self.is_due:
             return
         self.is_due = False
@@ -51,11 +52,11 @@ class Scene:
         Gdk.Display.get_default().sync()
 
     def is_open(self):
-        """Whether something slow, or a key, is to come."""
+        """Returns whether slow code, or a key, is still to come."""
         return self.is_due or self.log.count('k') < N_KEYS * self.log.count('S')
 
     def step(self):
-        """The next task asks for the next round when all keys have come, so that each of them belongs to one."""
+        """Runs as the next task: it starts the next round when all keys have come, so that each key belongs to one round."""
         self.log += 'T'
         if not self.is_open():
             self.is_due = True
@@ -79,7 +80,7 @@ class Scene:
 
 
 def open_window(scene):
-    """A window that has the keys, and what is drawn in it."""
+    """Opens a window that gets the keys, and draws in it."""
     window, area = scene.window, Gtk.DrawingArea()
     if VERSION == '3.0':
         area.connect('draw', scene.be_slow)
@@ -100,7 +101,7 @@ def open_window(scene):
 
 
 def await_keys(scene):
-    """Until the window has a key."""
+    """Waits until the window gets a key."""
     while not scene.log:
         subprocess.run(['xdotool', 'key', 'a'], check=True)
         GLib.timeout_add(100, lambda: GLib.SOURCE_REMOVE)

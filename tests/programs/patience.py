@@ -1,4 +1,4 @@
-"""patience.py: waits for an effect of another program
+"""patience.py: waits for effects of another program
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -7,7 +7,7 @@ import time
 
 
 def wait_for(what, look, seconds):
-    """What look () gives, as soon as that is something."""
+    """Returns the result of look (), as soon as it is true."""
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         found = look()

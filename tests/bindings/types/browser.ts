@@ -1,4 +1,4 @@
-// browser.ts: what was written for browsers, with the module that exports their names
+// browser.ts: code for browsers, with the module that exports their names
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -1,9 +1,9 @@
-// names.js: what GJS has of PrioSched, as JSON
+// names.js: prints the names of PrioSched in GJS, as JSON
 //
 //   gjs -m names.js FILE
 //
-// Prints what is missing of the names in FILE, which names.cjs prints, and the names that the overrides have added:
-// those of the namespace and of its classes, and all of PrioSched.web.
+// Prints the missing names of FILE, which names.cjs writes, and the names that the overrides have added: to the
+// namespace and its classes, and all of PrioSched.web.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -21,7 +21,7 @@ function* missingIn(object, {values, members, nested}, path) {
         yield* missingIn(object[name], nested[name], `${path}.${name}`);
 }
 
-// GJS's own, and what begins with a mark, is nobody else's.
+// Names of JavaScript itself; names that begin with a mark are internal, too.
 const OWN = ['constructor', 'length', 'name', 'prototype', 'toString'];
 
 function namesOf(object) {

@@ -51,7 +51,7 @@ async function web(): Promise<void> {
     PrioSched.web.install(globalThis);
 }
 
-// The native classes: a signal of theirs is a cancellable, which GIO's functions take.
+// The native classes: their signals are cancellables, which GIO's functions take.
 
 async function classes(file: Gio.File): Promise<void> {
     const controller = new PrioSched.TaskController({priority: 'background'});
@@ -81,7 +81,7 @@ async function classes(file: Gio.File): Promise<void> {
     controller.abort({any: 'value'});
 }
 
-// Tasks of a group take what a scheduler's take, and an abort is an error of JavaScript's.
+// Tasks of a group have the options of a scheduler's tasks, and an abort is an error of JavaScript.
 
 class Superseded extends PrioSched.AbortError {}
 
