@@ -1,4 +1,4 @@
-// shell-frames.js: counts the frames that GNOME Shell draws, as its stage tells, beside floods
+// shell-frames.js: counts the frames that GNOME Shell draws, by its stage's signals, beside floods
 //
 // The body of an extension for check-shell-frames.py, in any Shell: start () measures, and prints a line of JSON for
 // each flood.
@@ -11,7 +11,7 @@ imports.gi.versions.PrioSched = '1';
 const {GLib, PrioSched} = imports.gi;
 const {scheduler, TaskController} = PrioSched.web;
 
-const STEP = 1000; // microseconds, of each task
+const STEP = 1000; // microseconds of each task
 const PENDING = 50; // tasks
 
 const now = () => GLib.get_monotonic_time();
@@ -26,7 +26,7 @@ function spin() {
         ;
 }
 
-// Each flood counts its steps; stop () ends it.
+// Makes a flood, which counts its steps; stop () ends it.
 
 function floodOfSource() {
     const flood = {steps: 0};
@@ -54,7 +54,7 @@ function floodOfTasks(priority) {
     return flood;
 }
 
-// The stage draws as long as it is told that something has changed.
+// Counts frames: the stage draws as long as it has changes.
 async function count(make, seconds) {
     const times = [];
     const id = global.stage.connect('after-paint', () => {
@@ -89,7 +89,7 @@ var start = async function start(seconds) { // eslint-disable-line no-var
     await sleep(3000); // until the Shell itself has started
     await measure('none', false, quiet);
     await measure('GLib.idle_add', false, floodOfSource);
-    // The stage is followed until somebody takes that back.
+    // The stage is followed until it is unfollowed.
     for (const follows of [true, false]) {
         if (!follows)
             native.unfollow_frame_clock(global.stage);

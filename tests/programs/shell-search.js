@@ -1,7 +1,8 @@
-// shell-search.js: searches in GNOME Shell for what the extension of examples/file-search-extension indexes
+// shell-search.js: searches in GNOME Shell with the extension of examples/file-search-extension
 //
-// The body of an extension for check-shell-search.py, in any Shell, which gives it Main: start () enables that one,
-// types into the overview, and says what has come.  One folder's reading is held up, so that the order of events is known.
+// The body of an extension for check-shell-search.py, in any Shell, which passes Main: start () enables the search
+// extension, types into the overview, and prints the results.  The reading of one folder is delayed, so that the order of
+// events is known.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -14,7 +15,7 @@ const UUID = 'file-search@prio-sched.example.org';
 const FOLDER = GLib.getenv('FILE_SEARCH_FOLDER');
 const N_FILES = Number(GLib.getenv('FILE_SEARCH_FILES'));
 const ENABLED = 1;
-const GAP = 30; // milliseconds, between a frame and asking for the next
+const GAP = 30; // milliseconds between a frame and the request for the next
 const TRIES = 4;
 const LEAST = 1 / 3; // of the frames beside a paused scheduler
 
@@ -30,7 +31,7 @@ const sleep = milliseconds => new Promise(resolve => GLib.timeout_add(GLib.PRIOR
 }));
 
 async function until(what, look) {
-    say(`… ${what}`); // who waits for ever is known by the last line
+    say(`… ${what}`); // if this waits for ever, the last line names it
     while (!look())
         await sleep(10); // eslint-disable-line no-await-in-loop
 }
@@ -41,8 +42,9 @@ function assert(what, value) {
     say(`ok ${what}`);
 }
 
-// Reading the folder “held” waits until it is let go.
-const local = Object.getPrototypeOf(Gio.File.new_for_path('/')); // the class, which has a copy of what its interface has
+// Reading the folder "held" waits until the test releases it.
+const local = Object.getPrototypeOf(Gio.File.new_for_path('/')); // the class, which has a copy of its interface's
+                                                                 // methods
 const held = {path: `${FOLDER}/deep/in/held`, isReached: false, letGo() {}};
 
 function hold() {
@@ -71,7 +73,7 @@ async function disable() {
     await until('no provider', () => manager.lookup(UUID).state !== ENABLED);
 }
 
-// What the overview shows, by name.
+// Returns the names that the overview shows.
 function shown() {
     const {display} = provider();
     const actors = display.visible ? display._content?.get_children() ?? display._grid.get_children() : [];
@@ -80,7 +82,7 @@ function shown() {
 
 const type = text => (controller._entry.text = text);
 
-// Asks the provider itself, until so many files are found.
+// Asks the provider itself, until it finds n files.
 async function answers(word, n) {
     say(`… ${n} with “${word}”`);
     /* eslint-disable no-await-in-loop */
@@ -89,15 +91,15 @@ async function answers(word, n) {
     /* eslint-enable no-await-in-loop */
 }
 
-// Types, and waits for what the overview shows when the provider has answered that.
+// Types, and waits until the overview shows the provider's results.
 async function finds(text, names) {
     type(text);
     await until(`“${text}” in ${names}`,
         () => view._searchTimeoutId === 0 && !provider().searchInProgress && shown() === names);
 }
 
-// Gives how many frames have been drawn until the condition holds, and for how long.  Each is asked for some time after the
-// last: where nothing but the processor draws, one after another would leave no time for work in the background.
+// Returns how many frames have been drawn until the condition holds, and how long it took.  There is a pause before each
+// request: if the processor itself draws, continuous frames would leave no time for background work.
 async function frames(what, look) {
     const began = now();
     let n = 0, isOver = false;
@@ -116,7 +118,7 @@ async function frames(what, look) {
 
 const read = path => new TextDecoder().decode(GLib.file_get_contents(path)[1]);
 
-// How many files the folder has, or how often the pattern is in them.
+// Returns how many files the folder has, or how often the pattern is in them.
 const count = (folder, pattern) => {
     let n = 0;
     const files = Gio.File.new_for_path(folder).enumerate_children('standard::name', Gio.FileQueryInfoFlags.NONE, null);
@@ -162,7 +164,7 @@ async function checkSearches() {
     await finds('quokka', 'a.txt b.txt');
     assert('results come before the indexing has ended', !crawler.isIdle);
 
-    // Waits for the first result, as nothing has been found that has the word.
+    // Waits for the first result, because no file with the word has been found.
     const before = provider().getInitialResultSet(['numbat'], new Gio.Cancellable());
     const after = provider().getInitialResultSet(['platypus'], new Gio.Cancellable());
     assert('the last search wins', (await before).length === 0 && (await after).length === 1);

@@ -1,7 +1,4 @@
-"""A headless GNOME Shell for the tests, with its own settings, folders and bus.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Runs a headless GNOME Shell for the tests, with its own settings, folders and bus."""
 
 import contextlib
 import os
@@ -13,7 +10,7 @@ ENABLED, DISABLED = 1, 2
 
 
 def on_a_bus(main):
-    """Calls main () with the program's arguments, on a bus of its own."""
+    """Calls main () with the program's arguments, on a separate bus."""
     if 'DBUS_SESSION_BUS_ADDRESS' not in os.environ or '--inside' not in sys.argv:
         sys.exit(subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv, '--inside']).returncode)
     sys.exit(main([argument for argument in sys.argv[1:] if argument != '--inside']))
@@ -37,7 +34,7 @@ def version():
 
 
 def set_up(place, uuid, environment):
-    """Makes the Shell's own folders; gives its environment, and the folder of its extensions, of which `uuid` is enabled."""
+    """Makes the Shell's own folders; returns its environment, and the folder of its extensions, of which `uuid` is enabled."""
     environment = environment | {'GSETTINGS_BACKEND': 'keyfile', 'LANG': 'C.UTF-8', 'NO_AT_BRIDGE': '1'}
     for name in ('XDG_RUNTIME_DIR', 'XDG_DATA_HOME', 'XDG_CONFIG_HOME', 'XDG_CACHE_HOME'):
         environment[name] = os.path.join(place, name)
@@ -53,8 +50,8 @@ def set_up(place, uuid, environment):
 
 @contextlib.contextmanager
 def running(place, environment, monitor='1280x720'):
-    """Runs the Shell; gives its process, and a function that gives what it has said."""
-    os.environ.update(environment)  # for who calls it
+    """Runs the Shell; returns its process, and a function that returns its output."""
+    os.environ.update(environment)  # for the calling code
     log = os.path.join(place, 'log')
 
     def said():

@@ -1,7 +1,4 @@
-"""Makes copies of the library as the manual's page of shipping says, for the tests.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Makes copies of the library for the tests, as the manual's page about shipping does."""
 
 import os
 import pathlib
@@ -9,25 +6,25 @@ import re
 import subprocess
 import tempfile
 
-# What finds an installed library, or one that is built.
+# Variables that find an installed library, or a built one.
 VARIABLES = ('GI_TYPELIB_PATH', 'GJS_PATH', 'LD_LIBRARY_PATH')
 
 
 def blocks(source, language):
-    """The examples of the page in this language."""
+    """Returns the examples of the page in this language."""
     page = (pathlib.Path(source) / 'introspection/manual/shipping.md').read_text()
     return re.findall(rf'^```{language}\n(.*?)^```$', page, re.MULTILINE | re.DOTALL)
 
 
 def example(source, language, word):
-    """The one of them that has the word: that of a whole extension only by "extends"."""
+    """Returns the example that contains the word; "extends" finds the one of a whole extension."""
     found = [block for block in blocks(source, language) if word in block and ('extends' in block) == (word == 'extends')]
     assert len(found) == 1, f'{len(found)} examples in {language} of the page have {word!r}'
     return found[0]
 
 
 def copy(source, build, extension, word='mkdir'):
-    """Has the page's commands copy what is built, into the folder of an extension."""
+    """Copies the built library into the folder of an extension, by the page's commands."""
     with tempfile.TemporaryDirectory() as place:
         for name, target in (('build', build), ('introspection', os.path.join(source, 'introspection'))):
             os.symlink(os.path.abspath(target), os.path.join(place, name))
@@ -36,5 +33,5 @@ def copy(source, build, extension, word='mkdir'):
 
 
 def plain_environment():
-    """The environment, without what finds a library."""
+    """Returns the environment, without variables that find a library."""
     return {name: value for name, value in os.environ.items() if name not in VARIABLES}

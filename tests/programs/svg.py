@@ -1,7 +1,4 @@
-"""What is wrong with a picture that is an SVG or a PNG: as far as can be told without drawing it.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Finds faults of a picture in SVG or PNG, without drawing it."""
 
 import re
 import struct
@@ -11,7 +8,7 @@ from xml.etree import ElementTree
 
 NAMESPACE = '{http://www.w3.org/2000/svg}'
 INHERITED = ('font-size', 'font-weight', 'text-anchor')
-WIDE, WIDE_BOLD = 0.6, 0.67  # of the size of the font, a letter of a wide font
+WIDE, WIDE_BOLD = 0.6, 0.67  # width of a letter of a wide font, relative to its size
 
 
 def number(element, name):
@@ -27,7 +24,7 @@ def text_box(element, style):
 
 
 def path_box(element):
-    """Of straight lines, which is what the pictures have."""
+    """Returns the box of a path of straight lines; the pictures have no others."""
     x = y = 0
     xs, ys = [], []
     for command, rest in re.findall('([A-Za-z])([^A-Za-z]*)', element.get('d')):
@@ -44,7 +41,7 @@ def path_box(element):
 
 
 def box(element, tag, style):
-    """Left, top, right, bottom of what @element draws."""
+    """Returns left, top, right and bottom of the drawing of element."""
     if tag == 'text':
         return text_box(element, style)
     if tag == 'rect':
@@ -116,7 +113,7 @@ def png_faults(data):
 
 
 def faults(path):
-    """What is wrong with the picture at @path."""
+    """Yields the faults of the picture at path."""
     if not path.is_file():
         return ['it is not there']
     return list(svg_faults(path.read_text()) if path.suffix == '.svg' else png_faults(path.read_bytes()))

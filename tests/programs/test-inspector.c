@@ -3,7 +3,8 @@
  *
  *   test-inspector [--picture FILE.png]
  *
- * GTK_PATH names the folder in whose folder "inspector" the module is.  With --picture it draws the page, beside some tasks.
+ * GTK_PATH is a folder with a folder "inspector", which has the module.  With --picture it draws the page, beside some
+ * tasks.
  */
 
 #include "helpers.h"
@@ -13,7 +14,7 @@
 
 static GtkWidget *window;
 
-/* The first widget of a type, by name, under @widget, itself included; with @text, one that has that for its label. */
+/* Finds the first widget of a type, by its name, under @widget, which is included; with @text, one with that label. */
 static GtkWidget *
 find (GtkWidget *widget, const char *type, const char *text)
 {
@@ -57,7 +58,7 @@ find_page (void)
   return find (find_inspector (), "PrioInspectorPage", NULL);
 }
 
-/* The one that is between the page and the window. */
+/* Returns the stack between the page and the window. */
 static GtkStack *
 stack_of (GtkWidget *page)
 {
@@ -78,7 +79,8 @@ open_page (void)
   return page;
 }
 
-/* GTK 4.8 warns when its own pages are destroyed, and what GTK loads may miss something: only what is ours, or GLib's, counts. */
+/* GTK 4.8 warns when its own pages are destroyed, and modules that GTK loads may warn, too: only messages of the library and of
+ * GLib count. */
 static GLogWriterOutput
 ignore_warnings (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpointer data)
 {
@@ -116,7 +118,7 @@ text_at (GtkWidget *grid, gint column, gint row)
   return label != NULL ? gtk_label_get_text (GTK_LABEL (label)) : NULL;
 }
 
-/* Until a cell of the first grid under @widget has the text. */
+/* Waits until a cell of the first grid under @widget has the text. */
 static void
 wait_for (GtkWidget *widget, gint column, gint row, const char *text)
 {
@@ -142,7 +144,7 @@ wait_for_parts (GtkWidget *page, guint n)
     g_main_context_iteration (NULL, TRUE);
 }
 
-/* Whether a sentence that begins with @text is visible. */
+/* Returns whether a sentence that begins with @text is visible. */
 static gboolean
 says (GtkWidget *widget, const char *text)
 {
@@ -206,7 +208,7 @@ count_schedulers (void)
   return schedulers->len;
 }
 
-/* A program that has none is told so, and gets none. */
+/* Without a scheduler, the page says so, and does not make one. */
 static void
 test_no_scheduler (void)
 {
@@ -216,12 +218,12 @@ test_no_scheduler (void)
   g_assert_cmpuint (count_parts (page), ==, 0);
   g_assert_cmpuint (count_schedulers (), ==, 0);
   g_assert_false (says (page, "What has held"));
-  /* The inspector says what has been selected. */
+  /* The inspector selects an object. */
   g_object_set (page, "object", window, NULL);
   close_inspector ();
 }
 
-/* What waits is shown at once, all else once the switch has been turned; Reset sets it to 0. */
+/* Waiting tasks are shown at once, other numbers after the switch has been turned on; Reset sets them to 0. */
 static void
 test_counts (void)
 {
@@ -265,7 +267,7 @@ test_counts (void)
   close_inspector ();
 }
 
-/* One that goes away is shown no longer, another one appears, and the page holds none of them. */
+/* A freed scheduler is no longer shown, a new one appears, and the page holds neither. */
 static void
 test_schedulers_come_and_go (void)
 {
@@ -277,7 +279,7 @@ test_schedulers_come_and_go (void)
   wait_for_parts (page, 2);
   g_assert_cmpuint (G_OBJECT (scheduler)->ref_count, ==, 1);
   g_object_unref (scheduler);
-  /* Its part does nothing until it has gone. */
+  /* Its part does nothing before the scheduler is freed. */
   press (page, "Reset");
   turn (page, TRUE);
   wait_for_parts (page, 1);
@@ -304,13 +306,13 @@ test_longest (void)
   g_assert_cmpstr (text_at (grid, 4, 2), ==, "1");
   g_assert_false (says (part, "Watch, to see"));
 
-  /* What follows is not watched. */
+  /* Later tasks are not watched. */
   turn (part, FALSE);
   post (other, "not_watched", BACKGROUND, 60);
   while (prio_scheduler_get_n_pending (other) > 0)
     g_main_context_iteration (NULL, TRUE);
 
-  /* The switch goes off with the scheduler that watches. */
+  /* The switch is turned off with the watched scheduler. */
   turn (part, TRUE);
   g_assert_true (says (part, "slow_step"));
   g_assert_false (says (part, "not_watched"));
@@ -320,7 +322,7 @@ test_longest (void)
   close_inspector ();
 }
 
-/* A number says of what it is one; a switch has a name. */
+/* A number has a label; a switch has a name. */
 static void
 test_accessible (void)
 {
@@ -355,7 +357,7 @@ run_elsewhere (gpointer data)
   return NULL;
 }
 
-/* Schedulers of other threads are counted only. */
+/* Schedulers of other threads are only counted. */
 static void
 test_other_contexts (void)
 {
@@ -402,7 +404,7 @@ make_and_drop (gpointer stopped)
   return NULL;
 }
 
-/* Others make schedulers of this main context, and let go of them, while they are listed. */
+/* Other threads make schedulers of this main context, and drop them, while they are listed. */
 static void
 test_threads (void)
 {
@@ -439,7 +441,7 @@ have_it_made (gpointer scheduler)
   return G_SOURCE_REMOVE;
 }
 
-/* The page finds the first scheduler of this main context in the iteration in which another thread has made it: this thread is
+/* The page finds the first scheduler of this main context in the iteration in which another thread makes it: this thread is
  * not yet known to run it. */
 static void
 test_made_by_another_thread (void)
@@ -448,7 +450,7 @@ test_made_by_another_thread (void)
   g_autoptr (PrioScheduler) scheduler = NULL;
   GtkWidget *page;
 
-  /* Of sources of one priority the older goes first. */
+  /* Of sources with the same priority the older one is dispatched first. */
   g_source_set_callback (source, have_it_made, &scheduler, NULL);
   g_source_set_ready_time (source, -1);
   g_source_attach (source, NULL);
@@ -466,7 +468,7 @@ test_made_by_another_thread (void)
   close_inspector ();
 }
 
-/* Nothing happens while the page is not seen, and nothing is left of it. */
+/* The page does nothing while it is not visible, and leaks nothing. */
 static void
 test_hidden_and_destroyed (void)
 {
@@ -524,7 +526,7 @@ quit (gpointer done)
   return G_SOURCE_REMOVE;
 }
 
-/* What a program may do that reads a folder, draws rows and answers keys, and has one step that is too long. */
+/* Does the work of a program that reads a folder, draws rows and answers keys, with one step that is too long. */
 static void
 work (PrioScheduler *scheduler)
 {

@@ -3,7 +3,7 @@
  *
  *   traced MODE
  *
- * It prints what it has done, one number a line: how many tasks have ended, how many times one has yielded, how many tasks have been aborted.
+ * It prints its counts, one number a line: how many tasks have ended, how many times one has yielded, how many tasks have been aborted.
  */
 
 #include "prio-sched-watch.h"
@@ -75,7 +75,7 @@ post_named (PrioScheduler *scheduler, const char *name, PrioTaskPriority priorit
 
 static gboolean prints_statistics;
 
-/* Each kind of task, in @context. */
+/* Posts each kind of task, in @context. */
 static void
 do_each (GMainContext *context)
 {
@@ -134,7 +134,7 @@ do_threads (void)
     g_thread_join (threads[i]);
 }
 
-/* A child of this process goes on with its own tasks. */
+/* Forks; the child continues with its own tasks. */
 static void
 do_fork (void)
 {
@@ -152,7 +152,7 @@ do_fork (void)
   do_each (NULL);
 }
 
-/* A trace into the descriptor @fd, which is closed meanwhile. */
+/* Traces into the descriptor @fd, which is closed meanwhile. */
 static void
 do_by_descriptor (int fd)
 {
@@ -171,7 +171,7 @@ do_by_descriptor (int fd)
   prio_trace_stop ();
 }
 
-/* A trace of its own, from before the first scheduler; tasks within it, and after it. */
+/* Traces from before the first scheduler; tasks run during the trace, and after it. */
 static void
 do_own (void)
 {
@@ -202,7 +202,7 @@ stop_inside (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* A trace that begins and ends in tasks. */
+/* Starts and stops a trace in tasks. */
 static void
 do_inside (PrioScheduler *scheduler, int fd)
 {
@@ -234,7 +234,7 @@ return_later (gpointer task)
   return count_end (NULL);
 }
 
-/* A task of each result, named after it; then one that waits while its scheduler is paused. */
+/* Posts a task of each result, named after it; then a task that waits while its scheduler is paused. */
 static void
 do_results (PrioScheduler *scheduler)
 {
@@ -255,7 +255,7 @@ do_results (PrioScheduler *scheduler)
   run_all (NULL);
 }
 
-/* The program at @path takes the place of this one. */
+/* Replaces this program by the one at @path. */
 static G_NORETURN void
 do_exec (const char *path)
 {
@@ -264,7 +264,7 @@ do_exec (const char *path)
   exit (1);
 }
 
-/* So much that it is written in several blocks. */
+/* Runs so many tasks that the trace is written in several blocks. */
 static void
 do_many (void)
 {
@@ -296,13 +296,13 @@ await_runs (gint n)
     }
 }
 
-/* As a daemon does.  The file at @path gets the numbers of what was open before. */
+/* Closes all descriptors, as a daemon does.  The file at @path gets the numbers of previously open ones. */
 static void
 do_after_closing (const char *path)
 {
   do_in_thread (NULL);
   await_runs (g_atomic_int_get (&n_ended));
-  /* The thread that writes the trace may be about to write what has come after the last run. */
+  /* The thread that writes the trace may be about to write events after the last run. */
   g_usleep (G_USEC_PER_SEC / 2);
   for (int fd = STDERR_FILENO + 1; fd < 1024; fd++)
     close (fd);
@@ -332,7 +332,7 @@ sleep_long (gpointer data)
 {
   const char *path = data;
 
-  /* The reader of that tells when it has seen what it wants. */
+  /* The reader of the file creates it when it has read enough. */
   while (access (path, F_OK) != 0)
     g_usleep (1000);
   return count_end (NULL);
@@ -381,7 +381,7 @@ do_mode (const char *mode, const char *argument)
   else if (g_str_equal (mode, "crash"))
     {
       do_many ();
-      /* Until somebody kills it. */
+      /* Waits to be killed. */
       while (TRUE)
         pause ();
     }

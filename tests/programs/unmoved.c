@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* unmoved.c: a program that knows nothing of the library, for check-unmoved.py */
+/* unmoved.c: a program that does not use the library, for check-unmoved.py */
 
 #include <glib.h>
 
@@ -37,7 +37,7 @@ tick (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Once the main loop has been found. */
+/* Starts once the main loop has been found. */
 static gboolean
 begin (gpointer loop)
 {

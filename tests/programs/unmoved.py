@@ -1,7 +1,4 @@
-"""A program that knows nothing of the library, for check-unmoved.py.
-
-SPDX-License-Identifier: LGPL-2.1-or-later
-"""
+"""Runs sources without the library, for check-unmoved.py."""
 
 import time
 

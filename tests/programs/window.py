@@ -1,6 +1,6 @@
-"""window.py: a program in a window, which xdotool types into and whose title tells what it does
+"""window.py: runs a program in a window, which xdotool types into and whose title shows its state
 
-When nothing comes of what is waited for, the failure has what the program has written, and whether it still runs.
+When a wait fails, the error has the program's output, and whether it still runs.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -23,7 +23,7 @@ def xdotool(*args):
 
 
 class Program:
-    """Runs while the with statement does."""
+    """Runs a program for the duration of a with statement."""
 
     complaints = COMPLAINTS
 
@@ -41,13 +41,13 @@ class Program:
         self.errors.close()
 
     def said(self):
-        """What it has written to stderr so far."""
-        # Not by the file's own position, which is that of the program too.
+        """Returns its output to stderr so far."""
+        # The file's own position belongs to the program, too.
         with open(f'/proc/self/fd/{self.errors.fileno()}', errors='replace') as file:
             return file.read()
 
     def wait_for(self, what, look):
-        """What look () gives, as soon as that is something; who waits for a program that has ended waits in vain."""
+        """Returns the result of look (), as soon as it is true; fails if the program has ended."""
         try:
             return patience.wait_for(what, lambda: look() or self.process.poll() is not None and self.fail(what), PATIENCE)
         except AssertionError:
@@ -60,7 +60,7 @@ class Program:
         sys.exit(f'nothing came of: {what}. The program {state}{title}; it has written:\n{self.said()}')
 
     def wait_for_window(self, name):
-        """Its window, by a part of its title; what is typed goes there."""
+        """Waits for its window, by a part of its title, and types into it from now on."""
         self.window = self.wait_for('a window', lambda: xdotool('search', '--onlyvisible', '--name', name).split('\n')[0])
         xdotool('windowfocus', self.window)
 
@@ -68,7 +68,7 @@ class Program:
         return xdotool('getwindowname', self.window)
 
     def wait_for_title(self, what, pattern):
-        """The match of a regular expression with its title."""
+        """Waits until its title matches a regular expression, and returns the match."""
         return self.wait_for(what, lambda: re.search(pattern, self.title()))
 
     def type(self, text):
@@ -78,7 +78,7 @@ class Program:
         xdotool('key', *names)
 
     def close(self, key=None):
-        """By that key, or as the window's frame does; fails with whatever the program, or Python, has complained of."""
+        """Closes it by that key, or as the window's frame does; fails with warnings that the program, or Python, has printed."""
         xdotool('key', key) if key else xdotool('windowclose', self.window)
         self.wait_for('its end', lambda: self.process.poll() is not None)
         if self.complaints.search(self.said()):
@@ -86,7 +86,7 @@ class Program:
 
 
 def check_ends(command, name, environment=os.environ):
-    """Without a display a program says so and fails; an interrupt ends it at once, and it says nothing."""
+    """Checks that a program without a display prints an error and fails, and that an interrupt ends it at once and silently."""
     nowhere = {key: value for key, value in environment.items() if key not in ('DISPLAY', 'WAYLAND_DISPLAY')} | {'LC_ALL': 'C.UTF-8'}
     result = subprocess.run(command, env=nowhere, timeout=PATIENCE, capture_output=True, text=True, check=False)
     assert result.returncode == 1 and result.stderr == 'There is no display\n', result

@@ -2,9 +2,9 @@
 
     check-abi.py [--update] [--lines N] LIST LIBRARY HEADER…
 
-The list has what compiled programs rely on: each function with its types, each enumerator with its
-value.  A line that is removed or changed breaks programs; an added line is a new interface.  Fewer than N, by default 50, are
-a header that was not understood.
+The list has the interface of compiled programs: each function with its types, each enumerator with its value.  A line that is
+removed or changed breaks programs; an added line is a new interface.  With fewer than N lines, by default 50, a header was
+not parsed.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -1,4 +1,4 @@
-"""tests/tools/set-addresses gives the project other addresses, in all files at once, and gives the old ones back.
+"""Checks that tests/tools/set-addresses changes the project's addresses in all files, and restores them.
 
     check-addresses.py SOURCE
 

@@ -1,4 +1,4 @@
-"""Checks that the arguments of macros have no side effects where these might not come, or come at a wrong moment.
+"""Checks that the arguments of macros have no side effects if these might be skipped, or happen at a wrong moment.
 
     check-checks.py SOURCE…
 
@@ -6,12 +6,12 @@ The arguments of g_return_if_fail(), g_return_val_if_fail(), g_assert…() and t
 -DG_DISABLE_CHECKS or -DG_DISABLE_ASSERT.  They change nothing, and call only macros that check a type and functions
 that are known to have no side effects.
 
-Macros of CPython, such as Py_XSETREF(), may evaluate an argument between two of their own steps, or twice.  A call in it may
-let go of the interpreter's lock, and another thread then finds the first step done and the second not.  So their arguments
-call nothing but such macros, and what takes a reference.
+Macros of CPython, such as Py_XSETREF(), may evaluate an argument between two of their own steps, or twice.  A call in it may release
+the interpreter's lock, and another thread then sees the first step without the second.  So their arguments call only such macros,
+and functions that take a reference.
 
-So it is with macros of SpiderMonkey and GJS, such as JS_TRY_VAR_OR_RETURN_FALSE() and JSCLASS_HAS_RESERVED_SLOTS(): a call may
-collect garbage, and what the macro has read before is a pointer that no root follows.  Their arguments call nothing but such macros.
+The same applies to macros of SpiderMonkey and GJS, such as JS_TRY_VAR_OR_RETURN_FALSE() and JSCLASS_HAS_RESERVED_SLOTS(): a call may
+collect garbage, and a pointer that the macro has read before is not rooted.  Their arguments call only such macros.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -22,7 +22,7 @@ import sys
 
 CHECKS = re.compile(r'\b(g_return_if_fail|g_return_val_if_fail|prio_return_if_wrong|prio_return_val_if_wrong|g_assert\w*|g_warn_if_fail)\s*\(')
 
-# They answer, and do nothing else; prio_check_… () say what is wrong.
+# They have no side effects; prio_check_… () log an error.
 QUESTIONS = {
     'PyGILState_Check', 'are_cancellables', 'check_runner_of_group', 'g_async_result_is_tagged', 'g_signal_lookup', 'g_task_is_valid', 'prio_check_callable',
     'prio_check_limit', 'prio_check_no_delay', 'prio_check_options', 'prio_check_priority', 'prio_check_scheduler', 'prio_check_share', 'prio_check_shared', 'prio_check_task', 'prio_check_task_group',
@@ -37,13 +37,13 @@ ENGINE_MACROS = re.compile(r'\b((?:JS|JSCLASS|JSFUN|JSPROP|MOZ|GJS)_[A-Z][A-Z0-9
 
 
 def blank_comments_and_strings(text):
-    """Of the same length, so that lines can be counted."""
+    """Replaces them by blanks of the same length, so that lines can be counted."""
     pattern = r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
     return re.sub(pattern, lambda match: re.sub(r'[^\n]', ' ', match[0]), text, flags=re.DOTALL)
 
 
 def argument(text, start):
-    """What stands between the parenthesis that ends at `start` and its other half."""
+    """Returns the text between the parenthesis that ends at `start` and the matching one."""
     depth = 1
     for i in range(start, len(text)):
         depth += {'(': 1, ')': -1}.get(text[i], 0)

@@ -1,10 +1,10 @@
-"""Checks that clang has nothing to warn of in what another compiler has built.
+"""Checks that clang has no warnings about the sources that another compiler has built.
 
     check-clang.py CLANG SOURCE-FOLDER BUILD-FOLDER
 
-It reads each source of SOURCE-FOLDER once, with the arguments that it was compiled with, and makes no code.  Most of the time
-would go to GLib's and GTK's headers: sources with the same arguments have them read once, beforehand.  What is wrong with those
-is read again without, since a source may define what a header asks for.
+It reads each source of SOURCE-FOLDER once, with its compiler arguments, and generates no code.  Most of the time would go to
+GLib's and GTK's headers: sources with the same arguments share precompiled headers.  A source with errors is read again without
+them, because it may define a macro that a header tests.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -19,16 +19,16 @@ import subprocess
 import sys
 import tempfile
 
-# Those of gcc's options that clang does not know are not the source's fault.
+# Options of gcc that clang does not know are not the source's fault.
 OWN = ['-Werror', '-Wno-unknown-warning-option', '-Wno-unused-command-line-argument', '-fno-color-diagnostics']
 
 
-# So many sources have their headers read beforehand.
+# Number of sources from which on headers are precompiled.
 WORTHWHILE = 3
 
 
 def commands(sources, build):
-    """The arguments of each source, of the first time that it is compiled."""
+    """Returns the arguments of each source, when it is first compiled."""
     seen = {}
     for entry in json.loads((build / 'compile_commands.json').read_text()):
         path = (pathlib.Path(entry['directory']) / entry['file']).resolve()
@@ -46,7 +46,7 @@ def commands(sources, build):
 
 
 def alike(found):
-    """The sources by their arguments, but for the folder that each target has for itself."""
+    """Groups the sources by their arguments, without the target's own folder."""
     groups = collections.defaultdict(list)
     for path, arguments in found.items():
         groups[tuple(word for word in arguments if not (word.startswith('-I') and word.endswith('.p')))].append(path)
@@ -58,13 +58,13 @@ class Clang:
         self.program, self.build, self.place = program, build, place
 
     def run(self, *arguments):
-        """What it says, and whether anything is wrong."""
+        """Returns its output, and whether there are warnings."""
         done = subprocess.run([self.program, *arguments, *OWN], cwd=self.build, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False)
         return done.stdout, done.returncode != 0
 
     def read_headers(self, number, arguments):
-        """Returns the options by which a source has them."""
+        """Precompiles the headers, and returns the options that use them."""
         header = self.place / f'{number}.h'
         header.write_text('#include <gtk/gtk.h>\n' if any('gtk-4.0' in word for word in arguments) else '#include <gio/gio.h>\n')
         said, wrong = self.run(*arguments, '-x', 'c-header', header, '-o', header.with_suffix('.pch'))

@@ -1,19 +1,19 @@
-"""Counts how large the library is, and how much its folders know of each other and of GLib.
+"""Counts the size of the library, and how much its folders use each other and GLib.
 
     check-counts.py SOURCE
 
 SOURCE is the project's folder.  It prints, of prio-sched:
 
   - the lines of code of each folder, without comments and blank lines, and all lines,
-  - the fields of PrioLoop, the files outside loop/ that name one, and those that name a part of one that is another file's,
+  - the fields of PrioLoop, the files outside loop/ that name one, and the files that name a part that belongs to another file,
   - the stations of the options of each way to post: the functions between a public function and its queue that take, test or
     copy an option,
-  - the files that touch what is private to GLib,
-  - the includes of the rooms beside the engine that name a room of it.
+  - the files that use private members of GLib,
+  - the includes in rooms beside the engine that name a room of the engine.
 
 It fails if there are more lines than LINES and ALL_LINES allow, if a closed room includes a room of the
-engine, if an include has `..`, if PrioLoop has more than 25 fields, if a file outside loop/ names one, or a part of one that is another
-file's, or if prio_scheduler_post_full () has more stations than is its bound.  It also fails if it misses what it plants, or finds
+engine, if an include has `..`, if PrioLoop has more than 25 fields, if a file outside loop/ names one, or a part that belongs to
+another file, or if prio_scheduler_post_full () has more stations than its bound.  It also fails if it misses planted errors, or finds
 nothing to count.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -25,12 +25,12 @@ import re
 import sys
 
 COMMENT_OR_STRING = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
-# A function begins at the left margin, after a line of its own for the return type or in the same line.
+# A function begins at the left margin, with its return type in the line before or in the same line.
 FUNCTION = re.compile(r'^(?P<type>(?:[\w *]+\n)?[\w *]*?)(?P<name>\w+) \((?P<parameters>[^;{}]*?)\)\n\{\n(?P<body>.*?)^\}',
                       re.DOTALL | re.MULTILINE)
-# A call, or the operation that another thread is sent.
+# A call, or the operation that is sent to another thread.
 CALL = re.compile(r'\b(\w+) \(|\.apply = (\w+)')
-# The fields of PrioTaskOptions, what becomes of them, and the records in which they travel; but not a field of PrioLoop.
+# The fields of PrioTaskOptions, variables made of them, and the records that contain them; but not fields of PrioLoop.
 OPTION = re.compile(r'\b(?<!loop->)(?:options|priority|timeout|signal|delay|name|source_object|source_tag|takes_turns'
                     r'|expiry|due|registration|PrioOp|PrioTimedOp|PrioPost|PostJobOp|PostTaskOp)\b')
 PRIVATE = {
@@ -40,13 +40,13 @@ PRIVATE = {
     'fields of GObject': r'->(?:ref_count|qdata)\b',
 }
 MOST_FIELDS = 25
-# The modules that may name what is in a record of PrioLoop, beside loop, which makes and frees all.
+# The modules that may name members of a record in PrioLoop, in addition to loop, which makes and frees all.
 OWNERS = {
     'users': (), 'store': (), 'sources': ('loop-source', 'lane'), 'releases': ('loop-end',), 'between': ('dispatch', 'checkpoint', 'loop-end'),
     'run_queues': ('run-queue', 'observer', 'loop-end'), 'aborted': ('run-queue-group',), 'current': ('current',), 'frames': ('frames',),
     'input': ('yield', 'dispatch', 'loop-source'), 'watched': ('observer',),
 }
-# Those that stand on the engine, and do not count to it; and those that see no more of it than engine/open/.
+# Rooms that are built on the engine, and do not count as part of it; and rooms that see only engine/open/.
 BESIDE = ('public headers', 'above', 'watch', 'bindings')
 CLOSED = re.compile(r'watch/|bindings/|above/prio-(?!rows|task-group-feed)|base/')
 PART = re.compile(rf'\bloop->({"|".join(OWNERS)})\.(\w+)')
@@ -54,7 +54,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The most lines: of code, and of all of prio-sched/ with comments and blank lines.
 LINES = {'engine/ with base/': 14000, 'prio-sched/': 18200}
 ALL_LINES = 28800
-# No more stations than this, in no more modules than that.
+# The most stations, and the most modules that have them.
 BOUNDS = {'prio_scheduler_post_full': (40, 12)}
 WAYS = ('prio_scheduler_post', 'prio_scheduler_post_full', 'prio_scheduler_post_task', 'prio_task_group_post_task')
 
@@ -75,7 +75,7 @@ def fields_of(struct, text):
 
 
 class Calls:
-    """The functions of all files, and which of them calls which."""
+    """Knows the functions of all files, and their calls."""
 
     def __init__(self, texts):
         self.of_file = collections.defaultdict(dict)
@@ -88,7 +88,7 @@ class Calls:
                     self.shared[match['name']] = function, match
 
     def stations(self, name):
-        """The functions that have an option in hand, from that one until queue/ has it."""
+        """Returns the functions that handle an option, from that one until queue/."""
         seen, ahead, stations = set(), [self.shared[name]], []
         while ahead:
             (function, match) = ahead.pop()
@@ -124,7 +124,7 @@ def count_all_lines(texts):
 
 
 def includes_of_engine(texts):
-    """Where a closed room knows the engine: (path, name)."""
+    """Yields where a closed room includes the engine: (path, name)."""
     rooms = {path.parts[0] for path in texts if len(path.parts) > 1} - {*BESIDE, 'base', 'open'}
     return [(path, name) for path, text in texts.items() for name in INCLUDE.findall(text)
             if '..' in name or (CLOSED.match(str(path)) and name.split('/')[0] in {*rooms, 'engine'})]

@@ -1,4 +1,4 @@
-"""check-coverage.py: reports how much of prio-sched/ the tests cover, and what they miss
+"""check-coverage.py: reports how much of prio-sched/ the tests cover, and which lines they miss
 
     check-coverage.py SOURCE BUILD
 
@@ -22,7 +22,7 @@ def percent(part, whole):
 
 
 def explained(path):
-    """The lines that it names, as (file, code)."""
+    """Returns the lines that it names, as (file, code)."""
     named, file = set(), None
     for line in path.read_text().splitlines():
         if line.startswith('- `prio-'):

@@ -19,7 +19,7 @@ GENERATED = re.compile(r'_(get_type|quark)$')
 
 
 def read(paths):
-    """The documentation by name, with its file; and what is to have one."""
+    """Returns the documentation by name, with its file; and the names that must have one."""
     docs, functions, types, callbacks = {}, {}, set(), set()
     for path in paths:
         with open(path, encoding='utf-8') as file:
@@ -37,7 +37,7 @@ def read(paths):
 
 
 def missing(doc, returns):
-    """What the documentation of a function leaves out."""
+    """Returns the missing parts of a function's documentation."""
     body = re.sub(r'^(Since|Returns|@\w+):.*?(?=^\S|\Z)', '', doc, flags=re.MULTILINE | re.DOTALL)
     if not re.search(r'^Since: \d', doc, flags=re.MULTILINE):
         yield 'Since:'

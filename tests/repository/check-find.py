@@ -1,4 +1,4 @@
-"""Every public function has a test that names it, and tests/find knows the tests.
+"""Checks that every public function has a test that names it, and that tests/find knows the tests.
 
     check-find.py SOURCE
 
@@ -17,12 +17,12 @@ import re
 import subprocess
 import sys
 
-# A question, and what has to be among the first five answers.
+# Questions, and a result that must be among the first five.
 ANSWERS = {
     'prio_task_group_cancel_queued': 'build/tests/library/test-group-ends -p /group/cancel-queued-leaves-new-tasks',
-    # By a callback of the test's.
+    # Used in a callback of the test.
     'prio_scheduler_yield_finish': '-p /scheduler/yield/',
-    # By a macro of the header.
+    # Used through a macro of the header.
     'prio_error_quark': 'build/tests/library/test-',
     'Scheduler.run_in_thread': 'tests/bindings/binding_threads.py',
     'requestIdleCallback': 'meson test -C build web',
@@ -49,7 +49,7 @@ def load(path):
 
 
 def unmapped(cases):
-    """The test functions of each file in C that are of no case."""
+    """Returns the test functions of each file in C that belong to no case."""
     for path in sorted({case.path for case in cases.all_cases() if case.path.suffix == '.c'}):
         lines = {case.line for case in cases.all_cases() if case.path == path}
         text, _ = cases.c_parts(path)
@@ -59,7 +59,7 @@ def unmapped(cases):
 
 
 def ask(find, question):
-    """The answer to a question, split as a shell does."""
+    """Returns the answer to a question, split as a shell does."""
     with contextlib.redirect_stdout(io.StringIO()) as answer:
         find.find(question.split(), 20)
     return answer.getvalue()

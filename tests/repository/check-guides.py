@@ -1,12 +1,12 @@
-"""Runs what the manual's guides show.
+"""Runs the programs in the manual's guides.
 
     check-guides.py FOLDER BUILD-FOLDER PYTHON GJS
 
-Each program in the guides of FOLDER is compiled against the build, or interpreted, with warnings as errors, and prints what stands
-in the next block of text; what several print before that block is the same.  C without a main () is only compiled.  Links to
-other guides and to pictures lead somewhere; each guide ends with where to go next, and another one leads to it.  Programs with a
-window, which are called py and javascript there, run for some seconds on a display of their own, without a complaint.  The page
-about shipping has a test of its own, and that about libdex runs where that is.  Pages are run side by side.
+Each program in the guides of FOLDER is compiled against the build, or interpreted, with warnings as errors, and must print the
+next block of text; several programs before one block print the same text.  C without a main () is only compiled.  Links to other
+guides and to pictures must have targets; each guide ends with links to others, and is the target of another one.  Programs with a
+window, in blocks called py and javascript, run for some seconds on a separate display, without a warning.  The page about shipping
+has another test, and the page about libdex runs if libdex is installed.  Pages are run side by side.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -27,11 +27,11 @@ WITH_WINDOW = ('py', 'javascript')
 SECONDS = 4
 COMPLAINT = re.compile('Traceback|Error|CRITICAL|WARNING.*PrioSched')
 OWN_TEST = ('shipping.md',)
-# The page that leads to all others.
+# The page with links to all others.
 FIRST = 'begin.md'
-# What make-references.py writes: gi-docgen finds links in it that lead nowhere.
+# Pages that make-references.py writes: gi-docgen finds broken links in them.
 GENERATED = ('reference-python.md', 'reference-javascript.md')
-# What a page needs that not every system has.
+# Packages that a page needs and that some systems do not have.
 NEEDS = {'from-libdex.md': 'libdex-1 >= 1.2'}
 
 
@@ -80,7 +80,7 @@ class Runner:
         source.write_text(program)
         interpreter = [self.interpreters['js'], '-m'] if language == 'javascript' else [self.interpreters['python']]
         display = {'GDK_BACKEND': 'x11', 'GSK_RENDERER': 'cairo', 'GTK_A11Y': 'none', 'GSETTINGS_BACKEND': 'memory'}
-        # The status of xvfb-run may be another one: that it could not remove its own folder.
+        # The status of xvfb-run may differ: it could not remove its own folder.
         done = subprocess.run(['xvfb-run', '-a', 'sh', '-c', 'timeout "$0" "$@"; echo "status $?"', str(SECONDS), *interpreter, source],
                               text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False,
                               env=os.environ | display)
@@ -95,7 +95,7 @@ class Runner:
 
 
 def check_page(text, runner):
-    """Runs the programs of a page.  Returns how many."""
+    """Runs the programs of a page.  Returns their number."""
     printed, n_programs = [], 0
     for language, block in BLOCK.findall(text):
         if language == 'text':
@@ -130,7 +130,7 @@ def check_links(page, text):
 
 
 def check_ways(folder):
-    """Returns what is wrong: guides without an end, and those that no other guide leads to."""
+    """Returns errors: guides without an end, and guides to which no other guide links."""
     texts = {page.name: page.read_text() for page in sorted(pathlib.Path(folder).glob('*.md'))}
     linked = {(name, target.partition('#')[0].replace('.html', '.md')) for name, text in texts.items()
               for target in LINK.findall(BLOCK.sub('', text))}
@@ -142,7 +142,7 @@ def check_ways(folder):
 
 
 def check(page, runner):
-    """Returns what there is to say of a page, and whether anything is wrong."""
+    """Returns messages about a page, and whether there are errors."""
     text = page.read_text()
     try:
         check_links(page, text)

@@ -1,7 +1,7 @@
 """Runs the installed tests from a folder, as gnome-desktop-testing-runner does from the system's.
 
-    check-installed-tests.py FOLDER               what dpkg-deb -x or meson install --destdir has left there
-    check-installed-tests.py --build BUILD        what that build installs
+    check-installed-tests.py FOLDER               installed there by dpkg-deb -x or meson install --destdir
+    check-installed-tests.py --build BUILD        installed from that build
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -16,7 +16,7 @@ import tempfile
 
 
 def description(path):
-    """What is said in a file about a test."""
+    """Returns the fields of a file that describes a test."""
     parser = configparser.ConfigParser(interpolation=None)
     parser.optionxform = str
     parser.read(path, encoding='utf-8')
@@ -24,7 +24,7 @@ def description(path):
 
 
 def run_all(root):
-    """Runs each that is described, and returns how many there are."""
+    """Runs each described test, and returns their number."""
     descriptions = sorted(root.glob('**/share/installed-tests/prio-sched-1/*.test'))
     library, = (path.parent for path in root.glob('**/libprio-sched-1.so.1'))
     for path in descriptions:

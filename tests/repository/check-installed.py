@@ -2,9 +2,9 @@
 
     check-installed.py BUILD SOURCE PYTHON GJS
 
-Installs into an empty prefix.  Without the build folder, README's programs are built against that with pkg-config, in C and
-Vala, or interpreted, in Python and JavaScript, and print what README says; and Python and GJS run the conformance vectors.  A copy
-of the examples, such as a package has, runs beside it.
+Installs into an empty prefix.  Without the build folder, README's programs are built against the prefix with pkg-config, in C and
+Vala, or interpreted, in Python and JavaScript, and must print the output in README; and Python and GJS run the conformance
+vectors.  A copy of the examples, such as a package has, runs beside it.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -37,7 +37,7 @@ def check(build, source, python, gjs, place):
     lib = move(prefix)
     environment = environment_of(prefix, lib)
 
-    # They mostly wait, for delays that pass.
+    # They mostly wait for delays.
     vectors = os.path.join(source, 'tests/library/model/conformance-vectors.json')
     with concurrent.futures.ThreadPoolExecutor() as pool:
         conformance = [pool.submit(run, runner, os.path.join(source, 'tests/bindings', script), vectors, env=environment)

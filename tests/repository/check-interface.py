@@ -3,9 +3,8 @@
     check-interface.py SOURCE
 
 SOURCE is the project's folder.  A header's functions are its own, and those of the headers that it includes.  A guide is a page of the manual or
-README.md, an example a file in examples/, and a reference example a block of code in a documentation comment.  Neither number may
-grow beyond what is written below: a function that comes in needs one that goes, and a place where it is shown.  A number that has
-fallen is written down.
+README.md, an example a file in examples/, and a reference example a block of code in a documentation comment.  Neither number may grow beyond
+the bounds below: a new function needs an old one to be removed, and an example.  If a number falls, lower its bound.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -14,7 +13,8 @@ import pathlib
 import re
 import sys
 
-# By header: how many functions it may have, and how many of them nothing shows.  Bindings are shown by the bindings themselves.
+# By header: the most functions, and the most functions without an example.  The bindings themselves are the examples of
+# bindings' functions.
 MOST = {
     'prio-sched.h': (118, 0),
     'prio-sched-watch.h': (8, 0),
@@ -36,13 +36,13 @@ def interface(folder, header):
 
 
 def shown_in(source):
-    """All that is shown to who reads the manual."""
+    """Returns all code that the manual shows."""
     paths = [source / 'README.md', *(source / 'introspection' / 'manual').glob('*.md'), *(source / 'examples').rglob('*.[ch]')]
     texts = [path.read_text(encoding='utf-8') for path in paths]
     for path in [*(source / 'prio-sched').rglob('*.c'), *(source / 'prio-sched').glob('*.h'), *(source / 'react').glob('*.[ch]')]:
         texts += re.findall(r'^ *\* ```c\n(.*?)^ *\* ```$', path.read_text(encoding='utf-8'), re.DOTALL | re.MULTILINE)
     shown = set(re.findall(r'\b(?:prio_\w+|PRIO_ERROR\b)', '\n'.join(texts)))
-    return shown | ({'prio_error_quark'} if 'PRIO_ERROR' in shown else set())  # what programs write is the macro
+    return shown | ({'prio_error_quark'} if 'PRIO_ERROR' in shown else set())  # programs use the macro instead
 
 
 def main(source):

@@ -7,11 +7,11 @@ have a folder for each layer, and OBJECTS are its object files, or archives of t
 
   - which object refers to a symbol of which other,
   - which header each source, and each header, includes,
-  - what the inline functions of a header call: in objects, that call would belong to the file that includes the header,
-  - whether anything but the module clock reads a clock: a test that replaces it decides what time it is for all.
+  - the calls of a header's inline functions: in objects, these would belong to the file that includes the header,
+  - whether any module other than clock reads a clock: a test that replaces that module controls the time.
 
 It prints each layer with its modules and the number of their uses of lower layers, and each upward use with its cause.
---plant adds one, and --self-test does that in each of the three ways and checks that it is found.
+--plant adds an upward use, and --self-test does that in each of the three ways and checks that it is found.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -28,7 +28,7 @@ READS_A_CLOCK = re.compile(r'\b((?:clock_gettime|g_get_monotonic_time|g_get_real
 
 
 class Layers:
-    """The layers from below; `rank` tells how high a module is: those in braces are at one height."""
+    """Has the layers, from the lowest; `rank` is the height of a module: modules in braces have the same height."""
 
     def __init__(self, text):
         self.modules = {}
@@ -60,14 +60,14 @@ class Layers:
 
 
 def module_of(path):
-    """The module of a source, header or object, or None if it is none of the library's."""
+    """Returns the module of a source, header or object, or None if it does not belong to the library."""
     name = pathlib.PurePath(path).name
     match = re.search(r'(?:^|_)prio-([a-z-]+?)(?:-private)?\.(?:c|h|h\.in|c\.o|c\.obj)$', name)
     return match.group(1) if match else None
 
 
 def read_objects(paths):
-    """What each module defines: {symbol: module}, and what it needs: {module: {symbol}}."""
+    """Returns the symbols that each module defines, {symbol: module}, and needs, {module: {symbol}}."""
     defined, needed = {}, collections.defaultdict(set)
     for line in subprocess.run(['nm', '-A', '-P', *paths], check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines():
         # FILE: SYMBOL TYPE …, or ARCHIVE[MEMBER]: SYMBOL TYPE …
@@ -89,7 +89,7 @@ def without_comments(text):
 
 
 def read_sources(folder):
-    """{path: text} of the sources and headers of the library, without comments."""
+    """Returns {path: text} of the sources and headers of the library, without comments."""
     return {path: without_comments(path.read_text(encoding='utf-8'))
             for pattern in ('*.c', '*.h') for path in sorted(folder.rglob(pattern))}
 
@@ -120,7 +120,7 @@ def calls_in_headers(texts, defined):
 
 
 def check_names(layers, texts, objects):
-    """What is wrong with the list of modules itself."""
+    """Yields errors in the list of modules itself."""
     found = {module_of(path): path for path in texts}
     for module in layers.twice:
         yield f'{module} is listed twice'
@@ -145,7 +145,7 @@ def check_clocks(texts):
 
 
 def report(layers, uses, wrong):
-    """Prints all; returns the arrows upwards: {(user, used): {what}}."""
+    """Prints the layers and uses; returns the upward uses: {(user, used): {cause}}."""
     downwards = collections.Counter()
     upwards = collections.defaultdict(set)
     for user, used, what in sorted(set(uses)):
@@ -173,7 +173,7 @@ def check(layers, texts, defined, needed):
 
 
 def self_test(layers, texts, defined, needed):
-    """Plants an arrow from the loop to a task in each of the ways, and one that a folder makes."""
+    """Plants a use of a task in the loop, in each of the ways, and one that follows from a folder."""
     symbol = next(symbol for symbol, module in sorted(defined.items()) if module == 'task-settle')
     header = next(path for path in texts if path.name == 'prio-loop-private.h')
     expected = {('loop', 'task-settle')}

@@ -1,9 +1,9 @@
-"""The manual's links lead somewhere, and its search finds words that stand in headings of guides.
+"""Checks that the manual's links have targets, and that its search finds words in headings of guides.
 
     check-manual.py MANUAL
 
-MANUAL is the folder that gi-docgen has made.  A link within it has its page, and its anchor there; one to another library's
-manual has its address in urlmap.js.  Links to other places are not asked for: the machines that test this have no network.
+MANUAL is the folder that gi-docgen has made.  A link within it must have its page and its anchor; a link to another
+library's manual has its address in urlmap.js.  Other links are not checked, because the test machines have no network.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -35,13 +35,13 @@ class Page(html.parser.HTMLParser):
                 self.links.append(values[name])
 
 
-# What people look for, and a page that they mean.
+# Words that people search for, and the page that they want.
 SOUGHT = {'frame': 'faq.html', 'latest': 'reference-python.html', 'cancel': 'cookbook.html', 'typing': 'cookbook.html',
           'post_task': 'reference-python.html', 'asyncio': 'faq.html', 'limit': 'start-rust.html'}
 
 
 def check_search(folder, pages):
-    """Yields what is wrong with the index that the manual's search looks in."""
+    """Yields errors in the index of the manual's search."""
     guides = [symbol for symbol in json.loads((folder / 'index.json').read_text())['symbols'] if symbol['type'] == 'content']
     for word, page in SOUGHT.items():
         if not any(word in guide['name'].lower() and guide['href'].startswith(page) for guide in guides):

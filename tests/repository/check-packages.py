@@ -1,8 +1,8 @@
-"""Builds the packages of debian/, has lintian look at them, and tries what is in them.
+"""Builds the packages of debian/, checks them with lintian, and tests their contents.
 
     check-packages.py SOURCE PYTHON GJS
 
-They are built from a copy of the tree without what a build leaves, and unpacked into an empty folder; from there
+They are built from a copy of the tree without build products, and unpacked into an empty folder; from there
 README's programs in C, Vala, Python and JavaScript are built and run.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -20,8 +20,8 @@ import time
 
 from installed import check_inspector, check_programs, environment_of, expect_works, ignored, move, run, write
 
-# Neither tests, which are run elsewhere, nor symbols for debuggers; and no optimization,
-# which would take as long as all the rest.
+# Without tests, which run elsewhere, without debug symbols, and without optimization, which would take as long as
+# everything else.
 OPTIONS = 'nocheck noautodbgsym noopt terse'
 
 DEX = '''
@@ -37,10 +37,10 @@ main (void)
 
 
 def build(source, place):
-    """Returns the paths of the packages, by their names."""
+    """Builds the packages, and returns their paths by name."""
     tree = place / 'prio-sched'
     shutil.copytree(source, tree, ignore=ignored(source), symlinks=True)
-    # What the sanitizers or the test's own environment say is not meant for the build.
+    # Variables of the sanitizers and of the test's own environment must not affect the build.
     environment = {name: value for name, value in os.environ.items()
                    if name in ('PATH', 'HOME', 'LANG', 'CCACHE_DIR', 'TMPDIR')} | {
                        'DEB_BUILD_OPTIONS': f'{OPTIONS} parallel={os.cpu_count()}'}
@@ -53,7 +53,7 @@ def build(source, place):
 
 
 def check_lintian(place):
-    """It has no error and no warning to tell, but that nobody has asked Debian for the package."""
+    """Checks that it has no errors or warnings, except that no bug asks for the package."""
     changes, = place.glob('*.changes')
     result = subprocess.run(['lintian', '--allow-root', '--fail-on', 'error,warning',
                              '--suppress-tags', 'initial-upload-closes-no-bugs', changes],
@@ -63,22 +63,22 @@ def check_lintian(place):
 
 
 def wanted(source):
-    """The names of the packages that debian/control describes."""
+    """Returns the names of the packages that debian/control describes."""
     return set(re.findall(r'^Package: (\S+)', (source / 'debian/control').read_text(), re.M))
 
 
 def owner(path):
-    """The package of this system that a file is from."""
+    """Returns the package of this system that owns a file."""
     return run('dpkg-query', '--search', path).partition(':')[0]
 
 
 def names(depends):
-    """Of the packages in such a field."""
+    """Returns the names of the packages in such a field."""
     return set(re.findall(r'(?:^|, )([^ ,:]+)', depends))
 
 
 def dependencies(package):
-    """The names of the packages that a package depends on, and of those that these depend on themselves."""
+    """Returns the names of the direct and indirect dependencies of a package."""
     lines = run('dpkg-query', '--show', '-f', '${Package}|${Depends}\\n').splitlines()
     installed = dict(line.split('|', 1) for line in lines)
     direct = names(run('dpkg-deb', '-f', package, 'Depends'))
@@ -86,7 +86,7 @@ def dependencies(package):
 
 
 def check_dependencies(packages):
-    """What is needed comes with them, also what is found in no list of libraries."""
+    """Checks that the packages depend on everything that they need, including programs that no linker finds."""
     engine = re.search(r'NEEDED +(libmozjs\S+)', run('objdump', '-p', glob.glob('/usr/lib/*/libgjs.so.0')[0]))[1]
     said = run('dpkg-deb', '-f', packages['gjs-prio-sched'], 'Depends')
     assert owner(f'*/{engine}') in names(said), (engine, said)
@@ -100,10 +100,12 @@ def check_dependencies(packages):
 
 
 def check_manual(shared):
-    """The search finds its index, which no browser unpacks, and the manual is where one looks for it."""
+    """Checks that the search finds its index uncompressed, because browsers do not decompress it, and that the manual
+    is in its usual place.
+    """
     assert (shared / 'doc/prio-sched-1/index.json').is_file()
     assert (shared / 'doc/libprio-sched-doc/html/index.html').is_file()
-    # Debhelper has them beside the documentation of the package that they are about.
+    # Debhelper installs them with the documentation of their main package.
     for name in ('README.md', 'NEWS.gz', 'examples/search.py', 'examples/indexer.c'):
         assert (shared / 'doc/libprio-sched-dev' / name).is_file(), name
 

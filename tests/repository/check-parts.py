@@ -1,8 +1,8 @@
-"""Checks what `meson setup` says of the bindings that it cannot build.
+"""Checks the messages of `meson setup` about bindings that it cannot build.
 
     check-parts.py MESON SOURCE
 
-It configures the project where pkg-config does not find PyGObject and libgjs.
+It configures the project while pkg-config does not find PyGObject and libgjs.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -14,12 +14,12 @@ import sys
 import tempfile
 
 HIDDEN = ('pygobject-3.0.pc', 'gjs-1.0.pc')
-# What depends on nothing that is hidden, and only takes time.
+# Parts that need no hidden package, and only take time.
 OPTIONS = ['-Dgtk=disabled', '-Dvapi=disabled', '-Dtests=disabled', '-Dexamples=disabled', '-Drust=disabled', '-Ddex=disabled']
 
 
 def hide(folder):
-    """Fills folder with links to all packages of pkg-config's but those that are hidden."""
+    """Fills folder with links to all packages of pkg-config, except the hidden ones."""
     folder.mkdir()
     paths = subprocess.run(['pkg-config', '--variable=pc_path', 'pkg-config'], capture_output=True, text=True, check=True).stdout
     for path in [*os.environ.get('PKG_CONFIG_PATH', '').split(':'), *paths.strip().split(':')]:
@@ -29,7 +29,7 @@ def hide(folder):
 
 
 def set_up(meson, source, place, *options):
-    """The status of `meson setup`, and what it says."""
+    """Returns the status and the output of `meson setup`."""
     environment = dict(os.environ, PKG_CONFIG_LIBDIR=str(place / 'packages'), PKG_CONFIG_PATH='')
     with tempfile.TemporaryDirectory(dir=place) as build:
         done = subprocess.run([meson, 'setup', build, source, *OPTIONS, *options], env=environment, text=True, check=False,

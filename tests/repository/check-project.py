@@ -1,8 +1,8 @@
-"""check-project.py: checks what tells others of the project: README, the DOAP file, and the manifest that Flatpak builds the gallery by
+"""check-project.py: checks the project's descriptions: README, the DOAP file, and the gallery's manifest for Flatpak
 
     check-project.py SOURCE NAME LICENSE
 
-README's links and commands lead somewhere.  What is said twice in the repository is said alike.  The Flatpak itself cannot be
+README's links and commands have targets.  Facts that are stated twice in the repository must agree.  The Flatpak itself cannot be
 built without the network.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -26,11 +26,11 @@ def find(path, pattern):
 
 
 def check_readme(source):
-    """Returns how many links and commands it has."""
+    """Checks README; returns how many links and commands it has."""
     text = (source / 'README.md').read_text()
     targets = re.findall(r'\]\(([^):#]+)\)', text) + re.findall('`((?:examples|tests)/[^ `]+)', text)
     for target in targets:
-        # examples/indexer is the program that examples/indexer.c makes.
+        # examples/indexer is the program built from examples/indexer.c.
         there = (source / target).exists() or (source / f'{target}.c').exists()
         assert there, f'README leads to {target}, which is not there'
     commands = re.findall(r'^```sh\n(.*?)^```$', text, re.MULTILINE | re.DOTALL)
@@ -85,7 +85,7 @@ def check_manifest(source, name):
         assert option in options, f'{path.name}: there is no option {option}'
         assert value in VALUES[options[option]], f'{path.name}: {option} cannot be {value}'
     assert given['install_examples'] == 'true', given
-    # Nothing but the tree, which is where the manifest says.
+    # The only source is the tree, at the manifest's path.
     [place] = module['sources']
     assert place['type'] == 'dir' and (path.parent / place['path'] / 'meson.build').is_file(), place
     return len(given)

@@ -1,10 +1,10 @@
-"""Checks that each module of a binding's package knows only the modules below it: no circle, and no arrow upwards.
+"""Checks that each module of a binding's package uses only the modules below it: no circle, and no upward use.
 
     check-rooms.py [--self-test] SOURCE
 
-SOURCE is the project's folder, whose introspection/rooms names the packages, their rooms and the modules in these, from below.  What
-a module knows is read from its imports: `imports.overrides.…` in JavaScript, and Python's statements, wherever they are in the
-file.  --self-test plants arrows and modules, and checks that they are found.
+SOURCE is the project's folder, whose introspection/rooms names the packages, their rooms and their modules, from the lowest.  The
+uses of a module are its imports: `imports.overrides.…` in JavaScript, and Python's statements, anywhere in the file.  --self-test
+plants uses and modules, and checks that they are found.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -19,7 +19,7 @@ SUFFIXES = ('.js', '.py')
 
 
 class Package:
-    """A package, whose modules have names below the folder that it is in: PrioSched, _priosched.core.tasks."""
+    """Represents a package; its modules have names below its folder: PrioSched, _priosched.core.tasks."""
 
     def __init__(self, folder):
         self.folder = pathlib.PurePath(folder)
@@ -34,11 +34,11 @@ class Package:
         self.rank[name] = len(self.rank)
 
     def name_of(self, path):
-        """The name of the module in that file."""
+        """Returns the name of the module in that file."""
         return '.'.join(path.relative_to(self.folder.parent).with_suffix('').parts)
 
     def module_in(self, name):
-        """The module that something imported is, or is in, or None if it is none of the package."""
+        """Returns the module that an import names, or that contains it, or None if it is not in the package."""
         while name and name not in self.rank:
             name = name.rpartition('.')[0]
         return name or None
@@ -58,7 +58,7 @@ def read_rooms(text):
 
 
 def read_texts(source, package):
-    """{path: text} of the package, and of what stands beside it and has its name or begins with it."""
+    """Returns {path: text} of the package, and of files beside it that have its name or begin with it."""
     folder = source / package.folder
     beside = [path for path in sorted(folder.parent.iterdir()) if path.is_file() and path.stem.lower().strip('_').startswith('priosched')]
     return {path.relative_to(source): path.read_text(encoding='utf-8')
@@ -70,7 +70,7 @@ def names_in_javascript(text):
 
 
 def names_in_python(text, name):
-    """What the module of that name imports, as names below gi.overrides."""
+    """Returns the imports of the module of that name, as names below gi.overrides."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name.removeprefix('gi.overrides.') for alias in node.names)
@@ -90,7 +90,7 @@ def uses(package, texts):
 
 
 def check_list(package, texts):
-    """What is wrong with the list of modules itself, and with imports that PrioSchedCopy.js would not find."""
+    """Yields errors in the list of modules itself, and imports that PrioSchedCopy.js would not find."""
     found = {package.name_of(path) for path in texts}
     yield from (f'{name} is listed twice' for name in package.twice)
     yield from (f'{name} is in no room' for name in sorted(found - set(package.rank)))
@@ -106,7 +106,7 @@ def check_list(package, texts):
 
 
 def check(package, texts):
-    """Prints all that is wrong; returns the arrows upwards."""
+    """Prints all errors; returns the upward uses."""
     wrong = [*check_list(package, texts)]
     arrows = sorted({*uses(package, texts)})
     upwards = [(user, used) for user, used in arrows if package.rank.get(used, 0) > package.rank.get(user, 0)]
@@ -116,7 +116,7 @@ def check(package, texts):
 
 
 def self_test():
-    """A package in each language, with an arrow downwards and one upwards, and what the lists miss."""
+    """Checks a package in each language, with a downward and an upward use, and errors in the lists."""
     rooms = '[a/_p]\n.: native\ncore: one two # three\nweb: web\n..: Prio\n'
     folder = pathlib.PurePath('a/_p')
     for suffix, down, up, sideways in (

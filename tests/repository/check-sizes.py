@@ -1,4 +1,4 @@
-"""No function in C and C++ has more than 60 lines between its braces.
+"""Checks that no function in C and C++ has more than 60 lines between its braces.
 
     check-sizes.py SOURCE
 
@@ -16,7 +16,7 @@ FUNCTION = 60
 
 
 def functions(lines):
-    """Yields where each function of C begins, and how many lines it has."""
+    """Yields where each function of C begins, and its number of lines."""
     start = None
     for number, line in enumerate(lines, 1):
         if line == '{':

@@ -1,8 +1,9 @@
-"""Checks that the library exports what its headers declare, and nothing else, and that Debian's list of symbols has it.
+"""Checks that the library exports exactly the functions that its headers declare, and that Debian's list of symbols has
+them.
 
     check-symbols.py [--update] LIST LIBRARY HEADER…
 
-LIST, in debian/, says since which version there is each; --update adds new ones, with the version of debian/changelog.
+LIST, in debian/, has the first version of each symbol; --update adds new ones, with the version of debian/changelog.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

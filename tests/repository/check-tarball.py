@@ -1,17 +1,17 @@
-"""check-tarball.py: checks that what the last commit gives to others builds, installs, and works as README says
+"""check-tarball.py: checks that the tarball of the last commit builds, installs, and works as README says
 
     check-tarball.py MESON SOURCE BUILD [INDEXER]
 
-The library is compiled once, from the tarball that `meson dist` packs.  What is not committed is not in it.
+The library is compiled once, from the tarball that `meson dist` packs.  Uncommitted changes are not in it.
 
   - The tarball has each file of the commit.
-  - Its tree is a subproject of a program, which finds it by its wrap.  Only the library is built of it, and its warnings do
-    not end the build, as those of the program would.
-  - The program is README's, and prints what README says.
+  - Its tree is a subproject of a program, which finds it by its wrap.  Only the library is built, and its warnings do not
+    fail the build, as the program's would.
+  - The program is README's, and must print the output in README.
   - Installed into an empty prefix, the library is found by pkg-config, has the version of the tarball in its header too, and
     README's program is compiled against it without a warning.
-  - README's first command, examples/run, sets up a folder in the tree, has Ninja find all that it would compile there, and
-    runs the indexer.  INDEXER is that of BUILD; without it, the command compiles its own.
+  - README's first command, examples/run, sets up a folder in the tree, checks with Ninja that all targets are known, and
+    runs the indexer.  INDEXER is BUILD's; without it, the command compiles its own.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -28,7 +28,7 @@ import tempfile
 
 from installed import ignored, programs, run, run_c
 
-# The program's own warnings, of arguments that it does not use, would end the build.
+# Warnings about the program's own unused arguments would fail the build.
 PROJECT = '''
 project('program', 'c')
 executable('program', 'program.c', dependencies: dependency('prio-sched-1'), c_args: '-w')
@@ -39,7 +39,7 @@ VERSION = '''
 G_STATIC_ASSERT (PRIO_MAJOR_VERSION == {} && PRIO_MINOR_VERSION == {} && PRIO_MICRO_VERSION == {});
 '''
 
-# Stands before Ninja.  Its first call fails, as there is no folder yet; once that is set up, the program is there.
+# Replaces Ninja.  Its first call fails, because there is no folder yet; once the folder is set up, the program exists.
 NINJA = '''#!/bin/sh
 '{ninja}' -n "$@" || exit
 if [ "$#" = 2 ] && [ "$1" = -C ]; then
@@ -47,18 +47,18 @@ if [ "$#" = 2 ] && [ "$1" = -C ]; then
 fi
 '''
 
-# What a caller says of flags is not meant for these builds.
+# The caller's flags must not affect these builds.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ('CFLAGS', 'LDFLAGS', 'LD_LIBRARY_PATH')}
 
 
 def committed(source):
-    """The files of the last commit; none where this is not a clone of the repository."""
+    """Returns the files of the last commit; none if this is not a clone of the repository."""
     listed = subprocess.run(['git', '-C', source, 'ls-tree', '-r', '--name-only', '-z', 'HEAD'], capture_output=True, text=True, check=False)
     return set(listed.stdout.split('\0')) - {''} if listed.returncode == 0 else set()
 
 
 def unpack(meson, source, build, tree):
-    """Has the tree of the tarball there."""
+    """Unpacks the tree of the tarball there."""
     files = committed(source)
     if not files:
         print('no clone of the repository: the tree itself, and no tarball')
@@ -79,10 +79,10 @@ def expect(printed, expected):
 
 
 def build_subproject(meson, tree, place, program):
-    """Returns the folder of the build, set up."""
+    """Sets up a build, and returns its folder."""
     (place / 'meson.build').write_text(PROJECT)
     (place / 'program.c').write_text(program)
-    # The wrap says where it is to be had; here it is there already.
+    # The wrap has its address; here the tree already exists.
     shutil.copy(tree / 'prio-sched.wrap', tree.parent)
     build = place / 'build'
     run(meson, 'setup', build, place, f'--prefix={place}/prefix', '--libdir=lib', '-Dbuildtype=plain', '-Dwerror=true', '--unity=on',

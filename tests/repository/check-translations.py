@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Every message that a person can see is translated into every language.
+"""Checks that every message to users is translated into every language.
 
     check-translations.py SOURCE
 
 SOURCE is the project's folder.  po/POTFILES names the files that mark messages, and no other; each language of po/LINGUAS
-has each message, with the same conversions ("%s"), and none that is left to be looked at.  The programs of gettext read them.
+has each message, with the same conversions ("%s"), and no fuzzy ones.  The programs of gettext read them.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -20,17 +20,17 @@ FOLDERS = ('prio-sched', 'introspection', 'examples', 'gtk', 'monitor', 'react',
 SUFFIXES = ('.c', '.h', '.py', '.js', '.vala')
 ALL_MARKED = ('.desktop.in', '.metainfo.xml.in')
 MARKED = re.compile(r'''(?<![A-Za-z0-9_])(?:N|C|NC|Q)?_ ?\(["']|g_dgettext \(|ngettext \(''')
-# The keywords of the preset "glib" of Meson's i18n module that are used here.
+# The keywords that are used here, from the preset "glib" of Meson's i18n module.
 KEYWORDS = ('_', 'N_', 'C_:1c,2', 'NC_:1c,2', 'Q_:1g', 'g_dgettext:2', 'g_dngettext:2,3', 'ngettext:1,2')
 
 
 def names(path):
-    """The lines of @path that are neither empty nor comments."""
+    """Returns the lines of path that are neither empty nor comments."""
     return [line for line in path.read_text().split('\n') if line and not line.startswith('#')]
 
 
 def marked(source):
-    """The files of @source that mark messages."""
+    """Returns the files of source that mark messages."""
     for folder in FOLDERS:
         for path in (source / folder).rglob('*'):
             if path.name.endswith(ALL_MARKED) or path.suffix in SUFFIXES and path.is_file() and MARKED.search(path.read_text()):
@@ -42,7 +42,7 @@ def run(*arguments):
 
 
 def main(source):
-    # What of a metainfo file is a message.
+    # Rules for messages in a metainfo file.
     os.environ['GETTEXTDATADIRS'] = str(source / 'examples/desktop')
     listed, found = set(names(source / 'po/POTFILES')), set(marked(source))
     wrong = [f'po/POTFILES names {name}, which marks no message' for name in sorted(listed - found)]

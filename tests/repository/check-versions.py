@@ -1,4 +1,5 @@
-"""The version is the same everywhere: of the project, in NEWS, debian/, the wrap, pkg-config and the libraries' names.
+"""Checks that the version is the same everywhere: in the project, NEWS, debian/, the wrap, pkg-config and the
+libraries' names.
 
     check-versions.py SOURCE BUILD VERSION LIBRARY…
 
@@ -15,7 +16,7 @@ import sys
 
 
 def first(path, pattern):
-    """What the pattern finds in a file, whose first group is a version."""
+    """Returns the version in a file: the first group of the pattern."""
     found = re.search(pattern, path.read_text(encoding='utf-8'), re.MULTILINE)
     return found[1] if found else 'none'
 
@@ -29,7 +30,7 @@ def said_by_files(source, build):
 
 
 def said_by_library(path):
-    """The version in the name of the file, and the major one in the name that programs ask for."""
+    """Returns the version in the name of the file, and the major version in the name that programs load."""
     dynamic = subprocess.run(['readelf', '--dynamic', '--wide', path], capture_output=True, text=True,
                              check=True).stdout
     yield path.name, path.resolve().name.partition('.so.')[2]

@@ -1,10 +1,9 @@
-"""The words are the field's: those that the library once had of its own are not used again, nor are phrases that are not English.
+"""Checks words: terms are the field's and not the library's old ones, and phrases are English.
 
     check-words.py SOURCE
 
-SOURCE is the project's folder.  It looks at code, comments and documents, and prints each old word that it finds with
-the word that took its place.  In comments and documents it also finds references that only the authors can follow: the
-number of a point in a list which is not here.
+SOURCE is the project's folder.  It looks at code, comments and documents, and prints each old word with its replacement.  In
+comments and documents it also finds references that only the authors can follow: the number of a point in an unpublished list.
 
 In prio-sched/ and introspection/ it also reads comments, docstrings and messages as somebody does who has met none of us:
 a phrase that needs a second reading is refused, and in prio-sched/ the comment of a function begins with a verb.
@@ -41,7 +40,7 @@ WORDS = {
     r'seats?': 'id task',
     r'scouts?': 'probe',
 }
-# Not English: what a native speaker stumbles over, and what to write instead.
+# Phrases that are not English, and their replacements.
 PHRASES = {
     r'(?<![Tt]here )\b(?:is|are|was|were)\s+no\s+(?!longer\b|more\b|such\b)[a-zA-Z]': 'is not a …',
     r'\b(?:is|are|was|were|be|been)\s+told\b|\btold\s+of\b': 'hears of, is called with, is reported',
@@ -65,14 +64,14 @@ TWICE_IN_C = {
 }
 VERB = re.compile(r'[A-Z][a-z]+(?:-[a-z]+)?s\b')
 NO_VERB = {'Always', 'As', 'Entries', 'Functions', 'Has', 'Is', 'Its', 'Jobs', 'Operations', 'Others', 'Perhaps', 'Sources', 'Tasks', 'This', 'Threads', 'Unless', 'Was'}
-# Who calls it, or when, for functions that others call.
+# Descriptions of the caller, or of the time of the call, for callbacks.
 CALLED = re.compile(r'Call(?:ed|s)? |Destroy notify|Function of |Operation: ')
 # A comment in the first column, and the head of the function whose body follows.
 FUNCTION = re.compile(r'\n(?:[^\n;{}#=]*\n)?(\w+) \([^;{}]*\)[^;{}()\n]*\n\{')
 DECORATION = re.compile(r'\n[ \t]*(?:\*|#|//)?[ \t]*')
 STUMBLED = re.compile('|'.join(f'({phrase})' for phrase in PHRASES))
 OLD = re.compile('|'.join(f'((?<![A-Za-z])(?:{word})(?![A-Za-z]))' for word in WORDS))
-# (A7), seed 002; but C11, X11, a percentile (P95) and the key F1 are what they are called.
+# (A7), seed 002; but C11, X11, a percentile (P95) and the key F1 are real names.
 TAG = re.compile(r'(?<![\w#&%+=./-])(?!X11|C11|C99|P\d\d)[A-Z]\d{1,2}(?!\w|\.\d| key)|\bseed 0\d\d\b|\bdesign\.md\b')
 COMMENT = {
     **dict.fromkeys(('.c', '.h', '.cpp', '.js', '.ts', '.vala'), r'(?P<comment>/\*.*?\*/|//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''),
@@ -81,7 +80,7 @@ COMMENT = {
     **dict.fromkeys(('.py', '.pyi', '.build', ''), r'(?P<comment>""".*?"""|#[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''),
 }
 PROSE = {'prio-sched': TWICE_IN_C, 'introspection': TWICE}
-# What the conformance vectors are is told by whoever recorded them; this file names the old words.
+# The conformance vectors have their own format; this file names the old words.
 EXCEPTED = {'conformance-vectors.md', 'check-words.py'}
 
 

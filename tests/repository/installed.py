@@ -1,4 +1,4 @@
-"""What is tried of a library that is installed below a folder: check-installed.py, check-packages.py and check-tarball.py use it.
+"""Tests a library that is installed below a folder, for check-installed.py, check-packages.py and check-tarball.py.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -32,7 +32,7 @@ loop.run();
 
 
 def run(*command, **kwargs):
-    """What a command prints; if it fails, that is the end of the test."""
+    """Runs a command, and returns its output; a failure ends the test."""
     result = subprocess.run(command, capture_output=True, text=True, **{'timeout': 280, **kwargs})
     if result.returncode != 0:
         sys.exit(f'{" ".join(map(str, command))}\n{result.stdout[-3000:]}{result.stderr[-3000:]}')
@@ -40,13 +40,13 @@ def run(*command, **kwargs):
 
 
 def ignored(source):
-    """What git ignores is not part of what is given on: for shutil.copytree ()."""
+    """Makes shutil.copytree () leave out files that git ignores."""
     patterns = [line.strip('/') for line in (source / '.gitignore').read_text().splitlines()] + ['.git']
     return lambda folder, names: [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
 
 
 def programs(text):
-    """The programs of a page by their languages, each with what it prints: the next block of text."""
+    """Returns the programs of a page by language, each with its output: the next block of text."""
     found, waiting = {language: [] for language in LANGUAGES}, []
     for language, block in BLOCK.findall(text):
         if language == 'text':
@@ -78,7 +78,7 @@ def write(place, name, text):
 
 
 def move(prefix):
-    """Has pkg-config find what has been unpacked below another prefix.  Returns the folder of the libraries."""
+    """Makes pkg-config find packages that have been unpacked below another prefix.  Returns the folder of the libraries."""
     lib = os.path.dirname(one(f'{prefix}/lib/**/libprio-sched-1.so'))
     for path in glob.glob(f'{lib}/pkgconfig/prio-sched*.pc'):
         with open(path, 'r+', encoding='utf-8') as file:
@@ -90,7 +90,7 @@ def move(prefix):
 
 
 def environment_of(prefix, lib):
-    """An environment in which all is found there, as README says, and nothing in a build folder."""
+    """Returns an environment that finds everything there, as README says, and nothing in a build folder."""
     plain = {name: value for name, value in os.environ.items()
              if name not in ('GI_TYPELIB_PATH', 'PYTHONPATH', 'GJS_PATH', 'LD_LIBRARY_PATH')}
     return plain | {
@@ -118,7 +118,7 @@ def run_vala(program, environment, place):
 
 
 def check_readme(readme, environment, python, gjs, place):
-    """Each program of README prints what README says, and there is one in each language."""
+    """Checks that each program of README prints its output in README, and that there is one in each language."""
     runners = {
         'c': lambda program: run_c(program, environment, place),
         'vala': lambda program: run_vala(program, environment, place),
@@ -133,7 +133,7 @@ def check_readme(readme, environment, python, gjs, place):
 
 
 def check_programs(readme, prefix, environment, python, gjs, place):
-    """In each language a program is built and run, and in JavaScript two modules."""
+    """Builds and runs a program in each language, and in JavaScript two modules."""
     check_readme(readme, environment, python, gjs, place)
     expect_works(gjs, '-m', write(place, 'module.js', MODULE), env=environment)
     expect_works(gjs, '-m', write(place, 'web-module.js', WEB_MODULE.replace('PREFIX', prefix)), env=environment)
@@ -143,6 +143,6 @@ def check_programs(readme, prefix, environment, python, gjs, place):
 
 
 def check_inspector(lib, environment, python):
-    """What GTK loads finds all that it needs."""
+    """Checks that the module which GTK loads finds all that it needs."""
     module = one(f'{lib}/gtk-4.0/*/inspector/libprio-sched-inspector.so')
     run(python, '-c', f'import ctypes, os; ctypes.CDLL({module!r}, os.RTLD_NOW).g_io_module_load', env=environment)

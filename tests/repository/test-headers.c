@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-headers.c: the public headers and their macros compile alone, and as strict C99, for a program that says which versions it is for */
+/* test-headers.c: the public headers and their macros compile alone, and as strict C99, for a program that sets its range of versions */
 
 #define PRIO_SCHED_VERSION_MIN_REQUIRED PRIO_SCHED_VERSION_1_0
 #define PRIO_SCHED_VERSION_MAX_ALLOWED PRIO_SCHED_VERSION_1_0
@@ -15,7 +15,7 @@
 #error "The versions are the same"
 #endif
 
-/* As a later version declares functions. */
+/* Declares functions as a later version would. */
 PRIO_DEPRECATED_IN_1_0_FOR (prio_after)
 void prio_before (void);
 PRIO_DEPRECATED_IN_1_0

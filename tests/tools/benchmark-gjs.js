@@ -1,4 +1,4 @@
-// benchmark-gjs.js: compares the cost of tasks in GJS with what does the same, in one run
+// benchmark-gjs.js: compares the cost of tasks in GJS with equivalent code, in one run
 //
 //     gjs benchmark-gjs.js [ROUNDS]
 //
@@ -66,7 +66,7 @@ async function abortion(n) {
     return GLib.get_monotonic_time() - start;
 }
 
-// The same with promises that are rejected by hand.
+// Does the same with promises that are rejected directly.
 async function rejection(n) {
     const rejects = [], ends = [];
     for (let i = 0; i < n; i++)

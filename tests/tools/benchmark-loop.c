@@ -99,7 +99,7 @@ typedef struct
 {
   GMainContext *context;
   PrioScheduler *scheduler;
-  double took; /* what the posting thread needed */
+  double took; /* time that the posting thread needed */
 } Flood;
 
 static gpointer
@@ -224,14 +224,14 @@ bench_always_ready (void)
   return (bench_now () - start) / N;
 }
 
-/* An urgent task during a flood of others: when it begins, of 100 the last but one */
+/* The 99th percentile of an urgent task's latency during a flood of others */
 
 #define N_URGENT 100
 #define N_FLOOD 10000
 
 typedef struct
 {
-  gint64 posted[N_URGENT]; /* ns, as all here */
+  gint64 posted[N_URGENT]; /* ns, like all times here */
   double waits[N_URGENT];
   guint n_begun;
   guint n_left; /* of the flood */
@@ -248,7 +248,7 @@ urgent (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* 50 µs of work.  Every hundredth posts something urgent, halfway. */
+/* Takes 50 µs.  Every hundredth task posts an urgent one, halfway. */
 static gboolean
 flood (gpointer data)
 {
@@ -290,7 +290,7 @@ latency_p99 (gboolean plain)
       else
         prio_scheduler_post (prio_scheduler_get_default (), PRIO_TASK_PRIORITY_BACKGROUND, flood, &latency, NULL);
     }
-  /* All of it, as it points here. */
+  /* Until all have ended, because they refer to this variable. */
   while (latency.n_begun < N_URGENT || latency.n_left > 0)
     g_main_context_iteration (NULL, TRUE);
 
@@ -310,7 +310,7 @@ bench_urgent_idle (void)
   return latency_p99 (TRUE);
 }
 
-/* Asking in an inner loop whether to yield */
+/* should_yield () in an inner loop */
 
 static double per_question;
 

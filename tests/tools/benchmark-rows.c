@@ -14,7 +14,7 @@
 
 guint bench_ran;
 
-/* What runs in the loop until `bench_ran` has reached @n. */
+/* Runs the loop until `bench_ran` has reached @n. */
 void
 bench_run_until (GMainContext *context, guint n)
 {
@@ -50,7 +50,7 @@ post_run (void)
   return (bench_now () - start) / N;
 }
 
-/* The same, while statistics are collected. */
+/* Does the same with statistics. */
 static double
 post_run_counted (void)
 {
@@ -200,7 +200,7 @@ gtask_function (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* A GTask that does its work in the main loop, as its documentation shows. */
+/* Runs a GTask that does its work in the main loop, as in its documentation. */
 static double
 gtask (void)
 {
@@ -338,7 +338,7 @@ destroy_source (GCancellable *cancellable, gpointer source)
   g_source_destroy (source);
 }
 
-/* What it takes to have an idle source go with a cancellable. */
+/* Makes idle sources that end with a cancellable. */
 static double
 many_cancellables (void)
 {
@@ -371,7 +371,7 @@ many_cancellables (void)
   return took;
 }
 
-/* What many signals, or many schedulers, must not make dearer */
+/* Operations that many signals, or many schedulers, must not make slower */
 
 static double
 pause_with_signals (guint n)

@@ -19,7 +19,7 @@
 
 #define N BENCH_N
 
-/* Something to do, by its age or by the time when it is due. */
+/* An entry, ordered by its age or by its due time. */
 typedef struct
 {
   PrioHeapNode place;
@@ -37,7 +37,7 @@ make_keys (gboolean in_order)
     items[i].key = in_order ? i : g_rand_int (rand);
 }
 
-/* A priority queue: each is inserted, half are taken out from anywhere, the rest in order. */
+/* Measures a priority queue: entries are inserted, half are removed from anywhere, the rest in order. */
 
 static double
 heap (gboolean in_order)
@@ -112,7 +112,7 @@ sequence_at_random (void)
   return sequence (FALSE);
 }
 
-/* Records of one size: made, and given back in the same order. */
+/* Records of one size, made and freed in the same order. */
 
 typedef struct
 {
@@ -150,7 +150,7 @@ slice (void)
   return (bench_now () - start) / N;
 }
 
-/* What other threads send: pushed, and taken by whom it is for. */
+/* Messages from other threads: pushed, and taken by their receiver. */
 
 static guint n_carried_out;
 
@@ -197,7 +197,7 @@ async_queue (void)
   return (bench_now () - start) / N;
 }
 
-/* To be alone, on the thread that nearly always is. */
+/* Measures the lock, on the thread that nearly always owns it. */
 
 static double
 owner_lock (void)
@@ -238,7 +238,7 @@ mutex (void)
   return start / N;
 }
 
-/* Microtasks: pushed, and run in the same order. */
+/* Measures microtasks: pushed, and run in the same order. */
 
 static double
 ring (void)
@@ -268,7 +268,7 @@ queue (void)
   return (bench_now () - start) / N;
 }
 
-/* The time, asked after each task. */
+/* Measures the time, read after each task. */
 
 static double
 stopwatch (void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* benchmark.c: compares the cost of operations with what GLib offers for the same
+/* benchmark.c: compares the cost of operations with GLib's equivalents
  *
  *   benchmark [--json] [--rounds N] [NAME…]
  *
- * The library and its peer run alternately in the same process; the medians of the rounds
- * count.  The ratio says how many times cheaper the library is.
+ * The library and its peer run alternately in the same process; the medians of the rounds count.  The ratio is how many
+ * times cheaper the library is.
  */
 
 #include "benchmark.h"
@@ -13,7 +13,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-/* g_get_monotonic_time () counts microseconds only. */
+/* Returns the time in ns: g_get_monotonic_time () counts microseconds only. */
 double
 bench_now (void)
 {
@@ -105,8 +105,7 @@ main (int argc, char **argv)
       return 2;
     }
 
-  /* Memory that has been used once stays, so that nobody pays for the kernel's
-   * pages: the peers gain most. */
+  /* Freed memory stays in the process, so that no row pays for the kernel's pages: the peers gain most. */
   mallopt (M_TRIM_THRESHOLD, G_MAXINT);
   mallopt (M_MMAP_THRESHOLD, 1 << 30);
 

@@ -8,7 +8,7 @@
 typedef struct
 {
   const char *name;
-  double (*ours) (void); /* one round, in the unit */
+  double (*ours) (void); /* takes one round, in the unit */
   double (*peer) (void);
   const char *unit;
   const char *goal; /* what to reach */
@@ -19,7 +19,7 @@ extern const guint bench_n_rows;
 
 double bench_now (void);
 
-/* benchmark-rows.c: what both files of rows need */
+/* benchmark-rows.c: shared by both files of rows */
 #define BENCH_N 100000
 
 extern guint bench_ran;

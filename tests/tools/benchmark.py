@@ -1,4 +1,4 @@
-"""benchmark.py: compares the cost of tasks in Python with what does the same, in one run
+"""benchmark.py: compares the cost of tasks in Python with equivalent code, in one run
 
     benchmark.py [ROUNDS]
 
@@ -115,12 +115,12 @@ def complete(future):
 
 
 def driven(function):
-    """The time of a coroutine function in a task that no loop of asyncio runs."""
+    """Returns the time of a coroutine function in a task that no loop of asyncio runs."""
     return timed(lambda: complete(scheduler.post_task(function)))
 
 
 def new_loop():
-    """A loop of asyncio on GLib, or None."""
+    """Returns a loop of asyncio on GLib, or None."""
     try:
         from gi.events import GLibEventLoop
         return GLibEventLoop(GLib.MainContext.default())

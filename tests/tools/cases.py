@@ -1,7 +1,7 @@
-"""cases.py: reads the tests' sources: each test with its place, how to run it, and what it names
+"""cases.py: reads the tests' sources: each test with its place, its command, and the names that it uses
 
-For tests/find.  A test in C is what g_test_add () and its kin register, with the functions of its file that it uses; in Python
-a method test_…, in JavaScript a test (…), in Vala a function check_…; and a file that is one test.
+It is used by tests/find.  A test in C is registered by g_test_add () or a similar function, with the functions of its file
+that it uses; in Python a method test_…, in JavaScript a test (…), in Vala a function check_…; and a file that is one test.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -15,7 +15,7 @@ import shlex
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = ('library', 'library/model', 'bindings', 'programs', 'repository')
-# These call everything there is, so they say little of any of it.
+# These call all functions, so they say little about each.
 BROAD = re.compile('hostile|misuse|stress|crossings|check-types|conformance|wrong|bad-input')
 LANGUAGES = {'.c': 'C', '.py': 'Python', '.js': 'GJS', '.vala': 'Vala'}
 
@@ -29,7 +29,7 @@ def blank(match):
 
 
 def without_comments(text):
-    """Of the same length, so that lines can be counted."""
+    """Replaces comments by blanks of the same length, so that lines can be counted."""
     return re.sub(r'"(?:\\.|[^"\\\n])*"|/\*.*?\*/|//[^\n]*',
                   lambda match: match[0] if match[0][0] == '"' else blank(match), text, flags=re.DOTALL)
 
@@ -40,7 +40,7 @@ def line_at(text, position):
 
 @functools.lru_cache(None)
 def names_in(text):
-    """How often each name is there; what follows a dot, with the dot too."""
+    """Returns how often each name occurs; a name after a dot counts with the dot, too."""
     found = collections.Counter(re.findall(r'[A-Za-z_]\w+', text))
     found.update(re.findall(r'\.[A-Za-z_]\w+', text))
     return found
@@ -65,7 +65,7 @@ def stem(word):
 
 
 def stems(text):
-    """Of words, and of the words in names."""
+    """Returns the stems of words, and of the words in names."""
     return {stem(word) for word in re.findall(r'[A-Za-z]{2,}', re.sub(r'(?<=[a-z])(?=[A-Z])', ' ', text).replace('_', ' '))}
 
 
@@ -75,7 +75,7 @@ class Case:
         self.language = LANGUAGES.get(path.suffix, '')
         self.is_whole = False
         self.is_broad = bool(BROAD.search(f'{path.name} {title}'))
-        # What its body names; what the functions that it uses name, of its file and of headers.
+        # The names in its body; and the names in functions that it uses, of its file and of headers.
         self.own, self.near, self.far = names_in(code), collections.Counter(), collections.Counter()
         self.fields = [(8, stems(f'{title} {path.stem}')), (4, stems(comment)), (2, stems(about)), (1, stems(code))]
 
@@ -86,7 +86,7 @@ class Case:
 
 
 def reached(names, functions):
-    """What `functions`, a text for each name, name when they are used, directly and by one another."""
+    """Returns the names in `functions`, a text for each name, when they are used, directly and by one another."""
     found, todo, seen = collections.Counter(), list(names), set(names)
     while todo:
         text = functions.get(todo.pop())
@@ -101,7 +101,7 @@ def reached(names, functions):
 # meson.build: which test runs which file
 
 def arguments(text, start):
-    """What stands between the parenthesis before `start` and its other half."""
+    """Returns the text between the parenthesis before `start` and the matching one."""
     depth = 1
     for match in re.compile(r"'(?:\\.|[^'\\])*'|[()\[\]]").finditer(text, start):
         depth += {'(': 1, '[': 1, ')': -1, ']': -1}.get(match[0], 0)
@@ -112,7 +112,7 @@ def arguments(text, start):
 
 @functools.lru_cache(None)
 def meson_tests(folder):
-    """The names of the tests in the meson.build of a folder, by the names of the files which they run."""
+    """Returns the names of the tests in the meson.build of a folder, by the files that they run."""
     variables, tests = {}, collections.defaultdict(list)
     for build in (ROOT / 'tests/meson.build', folder / 'meson.build'):
         text = re.sub(r'(?m)^\s*#.*', '', read(build))
@@ -132,7 +132,7 @@ def meson_tests(folder):
 
 
 def meson_run(path):
-    """The command that runs the whole file."""
+    """Returns the command that runs the whole file."""
     names = meson_tests(path.parent).get(path.name)
     name = names[0] if names else re.sub('^test-', '', path.stem) if path.suffix == '.c' else path.name
     return f'meson test -C build {shlex.quote(name)}'
@@ -146,7 +146,7 @@ C_MACRO = re.compile(r'^#define (\w+)(?:\(([^)]*)\))?((?:.*\\\n)*.*)', re.MULTIL
 
 @functools.lru_cache(None)
 def c_parts(path):
-    """The text, and the text of each function and macro."""
+    """Returns the text, and the text of each function and macro."""
     text = without_comments(read(path))
     parts = {match[1]: match[2] for match in C_FUNCTION.finditer(text)}
     parts.update({match[1]: match[3] for match in C_MACRO.finditer(text)})
@@ -155,7 +155,7 @@ def c_parts(path):
 
 @functools.lru_cache(None)
 def c_headers(path):
-    """The functions of the headers beside it that it includes, and that these include."""
+    """Returns the functions of the included headers beside it, direct and indirect."""
     parts = {}
     for name in re.findall(r'^#include "([\w./-]+)"', read(path), re.MULTILINE):
         header = path.parent / name
@@ -166,7 +166,7 @@ def c_headers(path):
 
 
 def comment_before(text, position):
-    """The comment that ends where the definition at `position` begins."""
+    """Returns the comment that ends right before the definition at `position`."""
     match = re.search(r'/\*((?:(?!\*/).)*)\*/\n(?:[\w *]+\n)?\Z', text[max(0, position - 2000):position], re.DOTALL)
     return match[1] if match else ''
 
@@ -177,7 +177,9 @@ def heading(text):
 
 
 def c_registrations(parts):
-    """What registers a test: g_test_add () and its kin, and the macros and functions that call them, with their prefix."""
+    """Returns the functions that register tests, g_test_add () and similar ones, and the macros and functions that call
+    them, with their prefix.
+    """
     adds = {'g_test_add': '', 'g_test_add_func': '', 'g_test_add_data_func': ''}
     for name, body in parts.items():
         match = re.search(r'g_test_add\w* \(\s*("[^"]*")?\s*(\w+),', body)
@@ -187,7 +189,7 @@ def c_registrations(parts):
 
 
 def c_path(given, before, prefix):
-    """The path of a test from its first argument: a string, or a variable with a format, of which the beginning is known."""
+    """Returns the path of a test from its first argument: a string, or a variable with a format, of which the beginning is known."""
     if given.startswith('"'):
         return prefix + ''.join(re.findall(r'"([^"]*)"', given))
     formats = re.findall(rf'\b{re.escape(given)} = g_strdup_printf \("([^"]*)"', before)
@@ -216,7 +218,7 @@ def c_cases(path):
         at = places[function].start()
         run = meson_run(path) if path.parent.name == 'programs' else f'{program} -p {shlex.quote(test_path)}'
         case = Case(path, line_at(text, at), test_path, run, comment_before(original, at), about, places[function][2])
-        # Whatever sets it up, too.
+        # Including its set-up function.
         used = set(case.own) | names_in(' '.join(given) + parts.get(match[1], headers.get(match[1], ''))).keys()
         case.near = reached(used, {name: part for name, part in parts.items() if name not in ('main', function)})
         case.far = reached(used | case.near.keys(), headers)

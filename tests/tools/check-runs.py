@@ -1,4 +1,4 @@
-"""Checks that what runs the tests, and counts their results, hides nothing.
+"""Checks that the programs that run the tests and count their results hide no failure.
 
     check-runs.py MESON
 
@@ -17,7 +17,7 @@ FAILS_ONCE = 'if [ -e "{0}" ]; then echo fine; else touch "{0}"; echo "the first
 
 
 class Project:
-    """A project with tests that are shell scripts, and what becomes of them."""
+    """Represents a project with shell scripts as tests, and its results."""
 
     def __init__(self, meson, tests):
         self.place = tempfile.TemporaryDirectory()
@@ -31,11 +31,11 @@ class Project:
         subprocess.run([meson, 'setup', self.build, folder], check=True, stdout=subprocess.DEVNULL)
 
     def run(self, *arguments):
-        """The status and output of run-tests.py."""
+        """Returns the status and output of run-tests.py."""
         return self.output('run-tests.py', self.build, *arguments)
 
     def count(self):
-        """The status and output of count-results.py."""
+        """Returns the status and output of count-results.py."""
         return self.output('count-results.py', self.build)
 
     @staticmethod
@@ -46,7 +46,7 @@ class Project:
 
 
 def expect(project, arguments, statuses, last, *said):
-    """Runs the tests, and compares both statuses and the last line; everything of said is somewhere in the output."""
+    """Runs the tests, and compares both statuses and the last line; each string of said must be in the output."""
     run_status, run_output = project.run(*arguments)
     count_status, count_output = project.count()
     output = run_output + count_output

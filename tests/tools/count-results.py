@@ -1,18 +1,18 @@
-"""count-results.py: counts the results of test runs, from the files that run-tests.py leaves
+"""count-results.py: counts the results of test runs, from the logs of run-tests.py
 
     count-results.py BUILD[:LOG]… [--stacks BUILD[:LOG]…]…
 
 LOG is the name of the log: the argument of run-tests.py --log, or “testlog”.  The builds after
-each --stacks have run the same tests on different stacks: a test that only some of them have run
-counts as failed, unless the build says in tests/not-here that its stack cannot have it.
+each --stacks have run the same tests on different stacks: a test that only some of them have run counts as failed,
+unless tests/not-here in the build lists it.
 
-Each test of a program that uses TAP counts; any other program counts as one test.  A program that
-failed and has passed when it was run again, alone, counts as passed, and stands in the list of
-flaky ones; more than two of these count as failed, all of them.
+Each test of a program that uses TAP counts; any other program counts as one test.  A program that failed, and passed
+when it was run again, alone, counts as passed, and is listed as flaky; if more than two are flaky, all of them count as
+failed.
 
 The last line is "N passed, N failed, N skipped"; the status is 1 if any failed, or
-if a build has no results.  Before it comes the end of what each program printed that failed, be
-it once: who has only the end of a log sees why.
+if a build has no results.  Before it comes the end of the output of each program that failed, even once, so that the
+end of a log shows the cause.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -31,7 +31,7 @@ MOST_FLAKY = 2
 
 
 class Results:
-    """What is left of one run of tests."""
+    """Reads the results of one run of tests."""
 
     def __init__(self, build):
         self.build, _, name = build.partition(':')
@@ -42,7 +42,7 @@ class Results:
 
     @staticmethod
     def read(log):
-        """{name of the program: [passed, failed, skipped, its result]}"""
+        """Reads a log: {name of the program: [passed, failed, skipped, its result]}"""
         programs = {}
         for result in runner.read_results(f'{log}.json'):
             name = runner.plain(result['name'])
@@ -62,7 +62,7 @@ class Results:
         return programs
 
     def count(self):
-        """Prints what failed; returns (passed, failed, skipped)."""
+        """Prints failures; returns (passed, failed, skipped)."""
         if self.skipped_whole:
             with open(f'{self.log}.skipped', encoding='utf-8') as reason:
                 print(f'skipped: {reason.read()}')
@@ -84,7 +84,7 @@ class Results:
 
 
 def settled(passed, failed, skipped, result):
-    """The counts of a program, of which none may hide that the program itself failed: by a leak, or a crash at its end."""
+    """Returns the counts of a program, corrected so that they do not hide a failure of the program itself: a leak, or a crash at its end."""
     if failed:
         return passed, failed, skipped
     if runner.passed(result):
@@ -93,7 +93,7 @@ def settled(passed, failed, skipped, result):
 
 
 def tell(build, name, result):
-    """Prints which tests of a program failed, and the end of what it printed."""
+    """Prints which tests of a program failed, and the end of its output."""
     print(f'\n{build}: {name}: {result["result"]}, status {result["returncode"]}')
     for stream in 'stdout', 'stderr':
         lines = result.get(stream, '').splitlines()
@@ -102,13 +102,13 @@ def tell(build, name, result):
 
 
 def not_here(build):
-    """The programs that the stack of a build cannot have."""
+    """Returns the programs that the stack of a build cannot have."""
     with open(f'{build}/tests/not-here', encoding='utf-8') as lines:
         return set(lines.read().splitlines())
 
 
 def missing_programs(stacks):
-    """Some of the stacks have run these, others have not: (build, program)."""
+    """Returns the programs that only some of the stacks have run: (build, program)."""
     everything = set().union(*(results.programs for results in stacks))
     return sorted((results.build, name) for results in stacks
                   for name in everything - set(results.programs) - not_here(results.build))

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* files.c: how soon the rows in view have their files after a jump, by the library alone and by hand
+/* files.c: measures how soon rows in view have their files after a jump, with the library alone and by hand
  *
  *   files [--rows N] [--jumps N] [--view N] [--limit N] [--size BYTES] [--only library|hand]
  *
  * A list of 200,000 rows loads a file for each, eight at a time.  Every now and then the view jumps to rows that have not
- * been loaded: how long after that each row in view is there, and the longest time between two frames.  The same is
- * done by the library alone (../examples/row-loader.c) and by hand, that is by a pump: whenever a file has been read, it
- * looks for the next row in view, then on the next screens, then anywhere.  They take turns, jump by jump, so that the
- * machine is the same for both.
+ * been loaded: how long after that each row in view is there, and the longest time between two frames.  It compares the
+ * library alone (../examples/row-loader.c) with a pump written by hand: whenever a file has been read, it looks for the
+ * next row in view, then on the next screens, then anywhere.  They take turns, jump by jump, so that the machine is the
+ * same for both.
  */
 
 #include "../examples/row-loader.h"
@@ -20,43 +20,43 @@
 #define N_FILES 1000
 #define FRAME_PRIORITY (G_PRIORITY_HIGH_IDLE + 20) /* GTK draws there */
 #define FRAME 16667                                /* µs */
-#define DRAWING 3000                               /* µs, of each frame */
-#define BETWEEN 100                                /* ms, from the last row in view to the next jump */
+#define DRAWING 3000                               /* µs of each frame */
+#define BETWEEN 100                                /* ms from the last row in view to the next jump */
 
 static gint n_rows = 200000, n_jumps = 40, n_view = 200, limit = 8, size = 4096;
-static char *only; /* the one that is measured, or NULL for both */
+static char *only; /* the kind to measure, or NULL for both */
 static GMainLoop *loop;
 static char *folder;
 static guint n_iterations;
-static guint8 *shown; /* of each row, whether it has been in view: both have the same jumps */
+static guint8 *shown; /* for each row, whether it has been in view: both kinds have the same jumps */
 
 typedef enum { LIBRARY, BY_HAND, N_KINDS } Kind;
 static const char *const kind_names[N_KINDS] = { "library", "hand" };
 
 typedef struct
 {
-  double total, worst; /* from the jump until a row in view is there, µs */
+  double total, worst; /* from the jump until a row in view is loaded, µs */
   double frame;        /* the longest time between two frames, µs */
-  double jump;         /* the longest time that a jump itself took, µs */
-  double posting;      /* what it took to begin, µs */
-  double time;         /* of all turns, µs */
-  double used;         /* by this thread in them, but for drawing, µs */
+  double jump;         /* the longest time of a jump itself, µs */
+  double posting;      /* time of the start, µs */
+  double time;         /* time of all turns, µs */
+  double used;         /* this thread's time in them, without drawing, µs */
   guint n_shown, n_loaded;
-  guint n_iterations; /* of the main loop */
-  double places;      /* those in use, times µs */
+  guint n_iterations; /* iterations of the main loop */
+  double places;      /* busy places, times µs */
 } Outcome;
 
-/* What begins, loads and ends in one of the two ways. */
+/* One of the two ways to start, load and end. */
 typedef struct
 {
   Kind kind;
   Outcome outcome;
   gboolean has_turn;
   guint first;   /* row in view */
-  guint n_left;  /* rows in view that are not there */
-  guint8 *there; /* of each row, whether it is */
+  guint n_left;  /* rows in view that are not loaded */
+  guint8 *there; /* for each row, whether it is loaded */
   guint n_begun; /* rows that are being loaded, */
-  gint64 since;  /* since when they are so many */
+  gint64 since;  /* since when there are so many */
   gint64 jumped, last_frame;
 
   PrioScheduler *scheduler;
@@ -64,7 +64,7 @@ typedef struct
 
   /* By hand. */
   guint8 *begun;                    /* of each row */
-  guint next_view, next_near, next; /* before these all have begun */
+  guint next_view, next_near, next; /* all rows before these have started */
   GCancellable *cancellable;
 } Files;
 
@@ -120,7 +120,7 @@ typedef struct
   guint row;
 } Read;
 
-/* The first row from *@next to @end that has not begun. */
+/* Finds the first row from *@next to @end that has not started. */
 static gboolean
 find_row (Files *files, guint *next, guint end)
 {
@@ -298,7 +298,7 @@ quit (gpointer user_data G_GNUC_UNUSED)
   return G_SOURCE_REMOVE;
 }
 
-/* The background for a while, a jump, and until all rows in view are there. */
+/* Lets the background run for a while, jumps, and waits until all rows in view are loaded. */
 static void
 take_turn (Files *files, guint first)
 {
@@ -322,7 +322,7 @@ take_turn (Files *files, guint first)
     g_main_loop_run (loop);
 }
 
-/* Where nobody has been, with the next screens; the lower half is left to the background. */
+/* Chooses an unseen view, with unseen next screens; the lower half is left to the background. */
 static guint
 choose_view (GRand *random)
 {
@@ -415,7 +415,7 @@ measure (Outcome outcomes[N_KINDS])
     {
       guint first = choose_view (random);
 
-      /* Neither is always the first. */
+      /* Alternates which kind is the first. */
       for (Kind kind = 0; kind < N_KINDS; kind++)
         {
           Kind turn = (kind + (guint) i) % N_KINDS;

@@ -4,8 +4,8 @@
     mutants.py --check
 
 Works on copies of the tree, one for each processor, or N of them.  A defect is caught if a C test, the vectors, some thousand
-random programs, or a test that stands beside it fails or does not end.  For a defect in a binding only the tests beside it run.
-Nearly all must be caught (WANTED).  A defect that does not build is not caught, as no test has run.
+random programs, or a test listed with it, fails or does not end.  For a defect in a binding only the listed tests run.
+Nearly all must be caught (WANTED).  A defect that does not build is not caught, because no test has run.
 
 --check builds nothing.  It fails if a source no longer has the text that a defect replaces, or if a test is missing.
 
@@ -23,11 +23,11 @@ import sys
 import tempfile
 
 WANTED = 79
-# All C tests run, those that take seconds at the end, but for those that want another environment.
+# All C tests run, the slow ones at the end, without tests that need another environment.
 SLOW = ['crossing', 'frames', 'turns', 'deferred', 'faults', 'ends', 'loop']
 OTHERS = ['dex', 'dex-fibers', 'race', 'stress']
 
-# File, of prio-sched/ or with its folder; what is there; what is planted; further tests that may find it.
+# File, of prio-sched/ or with its folder; the text; its replacement; further tests that may find the defect.
 MUTANTS = [
     ('ready.c', 'prio_heap_rekey (&group->queues[effective], &queue->ready, queue->head->order);', ';'),
     ('ready.c', 'other->key = key_of (prio_ready_oldest (ready, effective), &other->tie);', 'other->key = 0;'),
@@ -117,7 +117,7 @@ MUTANTS = [
 
 
 async def end(process):
-    """Ends a process and its group.  run () has made it the leader of a session, so nothing else is in there."""
+    """Ends a process and its group. run () has made it the leader of a session, so the group has no others."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if process.returncode is not None:
             return
@@ -172,14 +172,14 @@ async def is_caught_in_c(tree):
 
 async def is_caught_beside(tree, tests):
     for test in tests:
-        # It builds what the test needs.
+        # This builds the programs that the test needs.
         if await run('meson', 'test', '-C', 'build', test, cwd=tree, timeout=900) != 0:
             return test
     return None
 
 
 async def is_caught(tree, name, tests):
-    """What fails, or None."""
+    """Returns the name of a failed test, or None."""
     caught = None
     if not is_binding(name):
         if await build(tree) != 0:
@@ -189,7 +189,7 @@ async def is_caught(tree, name, tests):
 
 
 async def plant(tree, number):
-    """Returns whether the defect is caught."""
+    """Plants a defect; returns whether it is caught."""
     name, there, planted, *tests = MUTANTS[number]
     path = find(tree, name)
     text = path.read_text()
@@ -202,7 +202,7 @@ async def plant(tree, number):
 
 async def prepare(source, tree):
     shutil.copytree(source, tree, ignore=shutil.ignore_patterns('build*', '.git'))
-    # Without what a debugger wants: so the compiler's cache, if there is one, has each file for all copies.
+    # Without debug information, so that a compiler cache shares each file between the copies.
     await run('meson', 'setup', 'build', '-Ddebug=false', '-Doptimization=0', '-Dexamples=disabled', '-Dgtk=disabled', cwd=tree, timeout=300)
     assert await build(tree) == 0, 'it does not build'
 

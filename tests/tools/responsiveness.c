@@ -12,7 +12,7 @@
 
 static PrioScheduler *scheduler;
 
-/* How a flood is made. */
+/* The ways to make a flood. */
 typedef enum
 {
   BACKGROUND,
@@ -50,14 +50,14 @@ spin_for (gint64 duration)
     ;
 }
 
-/* A flood of tasks that take so long each. */
+/* A flood of tasks, each of which takes that long. */
 typedef struct
 {
   FloodKind kind;
   gint64 each; /* µs */
   guint n_left;
-  GArray *waits;  /* of the urgent tasks posted meanwhile */
-  guint every;    /* after so many one is posted; 0 for never */
+  GArray *waits;  /* waits of the urgent tasks posted meanwhile */
+  guint every;    /* after how many tasks one is posted; 0 for never */
   guint n_urgent; /* not begun yet */
 } Flood;
 
@@ -146,7 +146,7 @@ measure_start_latency (FloodKind kind)
   g_array_unref (flood.waits);
 }
 
-/* A timer of 60 Hz: how late it is. */
+/* A timer of 60 Hz, and its lateness. */
 typedef struct
 {
   GArray *delays;
@@ -181,10 +181,10 @@ measure_timer (FloodKind kind)
   g_array_unref (timer.delays);
 }
 
-/* A source that is always ready, and how much it gets. */
+/* A source that is always ready, and its share of time. */
 typedef struct
 {
-  gint64 time; /* it has had, µs */
+  gint64 time; /* time that it has had, µs */
   gboolean stop;
 } Rival;
 

@@ -1,18 +1,18 @@
-"""run-tests.py: runs the tests of a build with meson test, and looks after those that hang or fail
+"""run-tests.py: runs the tests of a build with meson test, and examines tests that hang or fail
 
     run-tests.py BUILD [--log NAME] [--setup NAME] [--multiplier N] [--again] [--uptime SECONDS] [ARGUMENT…]
 
 The arguments are those of meson test.  The results are in BUILD/meson-logs/NAME.json and NAME.junit.xml, for
 count-results.py; with a setup, in NAME-SETUP.json and so on.  A suite that has no test is an error.
 
-A test that is about to exceed its time is going to be killed.  Before that, the stacks of its processes are printed.
+Before a test exceeds its time and is killed, the stacks of its processes are printed.
 
---again runs each test that has failed once more, alone.  Those results are in NAME-again.json, and
-count-results.py prints both.  Sanitizers, leaks, costs, models, conformance, and tests that look for rare races get
-no second run: their failures do not come from noise, or must not.
+--again runs each test that has failed once more, alone.  The second results are in NAME-again.json, and
+count-results.py prints both.  Sanitizers, leaks, costs, models, conformance, and tests that look for rare races get no
+second run: noise does not cause their failures, or must not.
 
---uptime runs the tests as on a machine that has been up for so many seconds.  Where the kernel allows no time
-namespace, they are skipped, and count-results.py says so.
+--uptime runs the tests as on a machine that has been up for SECONDS.  If the kernel does not allow time namespaces,
+they are skipped, and count-results.py says so.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -31,13 +31,13 @@ import threading
 NEVER_AGAIN = {'conformance', 'cost', 'leaks', 'model', 'races', 'stress'}
 # More failures than this are not noise.
 MOST_AGAIN = 5
-# How long before its end a test that hangs is looked at, seconds.
+# How long before its end a hanging test is examined, seconds.
 MARGIN = 20
 GDB = ('gdb', '-nx', '-batch', '-iex', 'set debuginfod enabled off', '-ex', 'thread apply all backtrace 40', '-p')
 
 
 def plain(name):
-    """The name of a test without its project and suites, which versions of Meson write in several ways."""
+    """Returns the name of a test without its project and suites, which versions of Meson write in several ways."""
     return name.removeprefix('prio-sched.').rpartition('prio-sched:')[2].rpartition(' / ')[2]
 
 
@@ -46,13 +46,13 @@ def passed(result):
 
 
 def read_results(path):
-    """The results that meson test has left in a file, in their order."""
+    """Returns the results that meson test has left in a file, in their order."""
     with open(path, encoding='utf-8') as lines:
         return [json.loads(line) for line in lines]
 
 
 class Processes:
-    """What runs now, from /proc: {pid: (parent, arguments, age in seconds)}"""
+    """Reads the running processes from /proc: {pid: (parent, arguments, age in seconds)}"""
 
     def __init__(self):
         self.all = {}
@@ -115,7 +115,7 @@ class Watch(threading.Thread):
 
 
 def own_offset():
-    """By how many seconds the time namespace that this is in differs from the first one, to which offsets refer."""
+    """Returns the offset of this time namespace to the first one, in seconds."""
     try:
         lines = pathlib.Path('/proc/self/timens_offsets').read_text().splitlines()
     except OSError:
@@ -124,7 +124,7 @@ def own_offset():
 
 
 def at_uptime(seconds):
-    """The command that runs another as if the machine had been up for so long, or None without time namespaces."""
+    """Returns the command that runs another as if the machine had been up for that long, or None without time namespaces."""
     offset = seconds - int(float(pathlib.Path('/proc/uptime').read_text().split()[0])) + own_offset()
     command = ['unshare', *([] if os.geteuid() == 0 else ['--user', '--map-current-user']), '--time', '--fork', '--kill-child',
                '--monotonic', str(offset), '--boottime', str(offset)]
@@ -138,7 +138,7 @@ def interrupt(number, frame):
 
 
 def stop(meson, running):
-    """Ends a run with all of its processes, those too that were running a second ago and have lost their parent."""
+    """Ends a run with all of its processes, including those that were running a second ago and have lost their parent."""
     for pid in {*Processes().descendants(meson), *running}:
         try:
             os.kill(pid, signal.SIGKILL)
@@ -163,7 +163,7 @@ def run(build, log, multiplier, before, arguments, tests):
 
 
 def again(build, log, multiplier, before, tests):
-    """Runs what has failed once more; returns whether all of it passes then."""
+    """Runs failed tests once more; returns whether all of them pass then."""
     failed = [plain(result['name']) for result in read_results(f'{build}/meson-logs/{log}.json') if not passed(result)]
     suites = {test['name']: {suite.rpartition(':')[2] for suite in test['suite']} for test in tests}
     names = [name for name in failed if not suites[name] & NEVER_AGAIN]
@@ -187,9 +187,9 @@ def main():
     logs = pathlib.Path(args.build, 'meson-logs')
     signal.signal(signal.SIGTERM, interrupt)
     signal.signal(signal.SIGHUP, interrupt)
-    # Meson adds the name of the setup to that of the log.
+    # Meson adds the name of the setup to the log's name.
     name = f'{args.log}-{args.setup}' if args.setup else args.log
-    # Nothing that an earlier run has left is counted.
+    # Results of earlier runs must not be counted.
     for end in '.json', '.junit.xml', '.txt', '.skipped', '-again.json', '-again.junit.xml', '-again.txt':
         (logs / f'{name}{end}').unlink(missing_ok=True)
     arguments += [argument for suite in args.suite for argument in ('--suite', suite)]

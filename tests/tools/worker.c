@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* worker.c: one job after the other beside a busy main loop: by a worker, by a group of one, and by a thread by hand
+/* worker.c: runs one job after the other beside a busy main loop: by a worker, by a group of one, and by a thread
+ * written by hand
  *
  *   worker [--jobs N] [--job US] [--step US] [--rounds N]
  *
- * Each job goes home when it has ended, as a rendered page does.  The ways take turns.  What is printed is the median
- * time for a job, and how much of the time no job ran.
+ * Each result returns to the main thread, as a rendered page does.  The ways take turns.  It prints the median time for
+ * a job, and the share of time without a running job.
  */
 
 #include <locale.h>
@@ -107,7 +108,7 @@ wait_for (PrioTask *task, Run *run)
   g_object_unref (task);
 }
 
-/* Returns the time from the first post until all are home, µs. */
+/* Returns the time from the first post until all results have returned, µs. */
 static gint64
 run_way (Way way, double *idle)
 {

@@ -8,11 +8,11 @@ Run it under Xvfb, or in mutter; see below.  The ways:
     by hand    steps for 5 ms in such a source, as an expert would
     library    a generator that is posted
 
-What one thread does goes to it by a queue, first come first served; by a queue by priority, from which what is cancelled is dropped;
-and by a worker.
+Jobs of one thread go to it through a queue, first come first served; through a priority queue, which drops cancelled jobs; and
+through a worker.
 
-Frames are those of a square that turns all the time, per second until the work is done; "shown" are those of them that show something
-new of the work.  Keys come every 50 ms as a file descriptor of GLib's default priority, as input does.  Times are ms.
+Frames are counted of a square that turns all the time, per second until the work is done; "shown" are the frames that show new
+results.  Keys come every 50 ms through a file descriptor at GLib's default priority, as input does.  Times are ms.
 
     GSK_RENDERER=cairo xvfb-run -a meson devenv -C build python3 tests/programs/proving/proving.py
     dbus-run-session -- mutter --headless --wayland --no-x11 --virtual-monitor 1280x720@240 -- …
@@ -40,7 +40,7 @@ gi.require_version('PrioSched', '1')
 from gi.repository import Gdk, GLib, Graphene, Gtk, PrioSched  # noqa: E402
 from scenes import SCENES, InThread  # noqa: E402
 
-# The ways, and for how long each runs steps at once, in seconds.
+# The ways, and how long each runs steps at a time, in seconds.
 WAYS = {'idle': 0, 'by hand': 0.005, 'library': None}
 COLUMNS = ('frames', 'shown', 'gap', 'key', 'first', 'done', 'cpu')
 KEYS = 0.05      # seconds between two keys
@@ -50,14 +50,14 @@ clock = time.perf_counter
 
 
 class Way:
-    """How jobs are done: by idle sources that run steps for a while, or by the library if that is None."""
+    """Runs jobs: in idle sources that run steps for a while, or in the library if that is None."""
 
     def __init__(self, budget):
         self.budget = budget
         self._thread = None
 
     def begin(self, steps, priority, ended):
-        """Returns what cancels it."""
+        """Starts a job, and returns a function that cancels it."""
         if isinstance(steps, InThread):
             return self._run_in_worker(steps, priority, ended) if self.budget is None else self._run_by_hand(steps, priority, ended)
         return self._post(steps, priority, ended) if self.budget is None else self._add_idle(steps(), ended)
@@ -117,11 +117,11 @@ class Way:
 
 
 class Jobs:
-    """The jobs of a scene, as they are begun, cancelled by the next one of the same key, and end."""
+    """Keeps the jobs of a scene: they start, are cancelled by the next one with the same key, and end."""
 
     def __init__(self, scene, way, ended):
         self.way, self.ended = way, ended
-        self.planned, self.running = 0, {}  # by key or number, what cancels them
+        self.planned, self.running = 0, {}  # functions that cancel jobs, by key or number
         for number, (delay, steps, priority, key) in enumerate(scene.jobs()):
             self.planned += 1
             GLib.timeout_add(delay, self._begin, key or number, steps, priority)
@@ -143,7 +143,7 @@ class Jobs:
 
 
 class Keys:
-    """Keys that another thread presses, and how long each has waited, in seconds."""
+    """Presses keys from another thread, and records how long each has waited, in seconds."""
 
     def __init__(self):
         self.waited = []
@@ -162,7 +162,7 @@ class Keys:
 
 
 class Square(Gtk.Widget):
-    """It turns all the time."""
+    """Draws a square that turns all the time."""
 
     SIDE = Graphene.Rect().init(-20, -20, 40, 40)
     CENTRE = Graphene.Point().init(50, 30)
@@ -200,7 +200,7 @@ def open_window(scene, painted):
 
 
 def run(name, way):
-    """Runs one scene, and prints what was measured."""
+    """Runs one scene, and prints the measurements."""
     loop, painted, times = GLib.MainLoop(), [], {}
 
     def start():
@@ -216,7 +216,7 @@ def run(name, way):
     scene.first = lambda: times.setdefault('first', clock())
     window = open_window(scene, painted)
     keys = Keys()
-    # The jobs begin when GTK has nothing else to do.
+    # The jobs start when GTK has nothing else to do.
     GLib.timeout_add(SETTLING, lambda: GLib.idle_add(start, priority=GLib.PRIORITY_LOW) and False)
     loop.run()
     window.destroy()

@@ -1,6 +1,7 @@
 """scenes.py: work that real programs do beside a window, each as a generator of steps
 
-A scene has a widget to look at, and makes its steps the same way for everybody: a step ends where a program can be interrupted.
+A scene has a widget to look at, and makes the same steps for every way of running them: a step ends where a program can be
+interrupted.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -32,19 +33,19 @@ def list_of(model):
 
 
 class Scene:
-    """What is shown, and one job."""
+    """Has a widget, and one job."""
 
     priority = 'background'
 
     def __init__(self):
-        self.first = None  # called with the first result that is of use
+        self.first = None  # called with the first useful result
 
     def watch(self, changed):
-        """Has changed (…) called whenever something new is to be seen."""
+        """Calls changed (…) whenever there are new results to show."""
         self.model.connect('items-changed', changed)
 
     def jobs(self):
-        """For each: when it begins (ms), its steps, the priority that a program would give it, and a key: the next one of it aborts it."""
+        """Returns, for each job: its start (ms), its steps, its usual priority, and a key: the next job with this key aborts it."""
         return [(0, self.steps, self.priority, None)]
 
 
@@ -64,7 +65,7 @@ class Scan(Scene):
 
 
 class Diff(Scene):
-    """Compares two texts of 120,000 lines, by blocks of some ms that cannot be cut, and marks what differs."""
+    """Compares two texts of 120,000 lines, in indivisible blocks of some ms, and marks the differences."""
 
     priority = 'user-visible'
 
@@ -94,7 +95,7 @@ class Diff(Scene):
 
 
 class Filter(Scene):
-    """Filters 60,000 names while eight letters are typed, each of which begins anew."""
+    """Filters 60,000 names while eight letters are typed; each letter starts anew."""
 
     priority = 'user-blocking'
 
@@ -126,7 +127,7 @@ class Filter(Scene):
 
 
 class Books(Scene):
-    """Searches 2,000 books of 15,000 words, and shows where it found what."""
+    """Searches 2,000 books of 15,000 words, and shows the places of the results."""
 
     def __init__(self):
         super().__init__()
@@ -167,7 +168,7 @@ class Menu(Scene):
 
 
 class InThread:
-    """A job that one thread does, after others: work () there, and show () in the main thread."""
+    """Represents a job for one thread, which runs jobs in turn: work () there, and show () in the main thread."""
 
     def __init__(self, work, show):
         self.work, self.show = work, show
