@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dex-fiber.c: fibers that take turns by priority
  *
- * libdex's class of schedulers is private, and so is what it does to run a fiber: these are fibers of its own schedulers,
- * which wait for their turn where they are suspended.
+ * libdex's scheduler class is private, and so are its functions that run a fiber: so these are fibers of libdex's own
+ * schedulers, which wait for their turn when they are suspended.
  */
 
 #include "prio-dex-private.h"
 
-/* That of libdex for a size of 0: with this one it uses stacks again. */
+/* libdex's default size, passed explicitly: then it reuses stacks. */
 #define STACK_SIZE (MAX (4096 * 32, dex_get_min_stack_size ()))
 
-/* The fibers that have begun on a thread and have not ended, by the addresses of their stacks. */
+/* The fibers of a thread that have started and not ended, by the addresses of their stacks. */
 typedef struct
 {
   GPtrArray *fibers;
-  PrioDexFiber *running; /* the one that was resumed last, unless it has been suspended */
+  PrioDexFiber *running; /* the fiber that was resumed last, unless it has been suspended */
 } Thread;
 
 static void
@@ -72,7 +72,7 @@ prio_dex_fiber_unref (gpointer data)
   g_free (self);
 }
 
-/* The index of the first fiber of @self whose stack ends above @address. */
+/* Returns the index of the first fiber of @self whose stack ends above @address. */
 static guint
 find_above (Thread *self, gsize address)
 {
@@ -96,7 +96,8 @@ has_address (PrioDexFiber *self, gsize address)
   return self->low <= address && address < self->high;
 }
 
-/* The fiber on whose stack the caller is, or NULL.  That holds wherever and by whomever it has been suspended. */
+/* Returns the fiber on whose stack the caller is, or NULL.  This works wherever and by whatever function it has been
+ * suspended. */
 static PrioDexFiber *
 current_fiber (void)
 {
@@ -120,7 +121,8 @@ current_fiber (void)
   return NULL;
 }
 
-/* What a main loop dispatches that the fiber runs is on its stack, but no part of it. */
+/* Finds the state of the running fiber: callbacks of a main loop that the fiber runs are on its stack, but not part of
+ * it. */
 static PrioSchedulingState *
 find_state (void)
 {
@@ -155,7 +157,7 @@ add_to_thread (PrioDexFiber *self, gsize address)
 {
   Thread *thread = thread_get ();
 
-  /* Another thread may have gone on with the context, and ended what began here. */
+  /* Another thread may have continued the context, and ended fibers that started here. */
   for (guint i = find_above (thread, address); i < thread->fibers->len;)
     {
       PrioDexFiber *old = thread->fibers->pdata[i];
@@ -183,7 +185,7 @@ remove_from_thread (PrioDexFiber *self)
     g_ptr_array_remove_index (thread->fibers, index);
 }
 
-/* The reason for which the fiber has been aborted, in the place of libdex's error, or that. */
+/* Returns the reason for which the fiber has been aborted instead of libdex's error, or that error. */
 static gboolean
 tell (PrioDexFiber *self, GError *error, GError **told)
 {
@@ -204,7 +206,7 @@ is_aborted (PrioDexFiber *self)
   return g_cancellable_is_cancelled (prio_scheduling_state_get_signal (self->state));
 }
 
-/* Lets another have the turn, waits for @future, if there is one, and then for a turn. */
+/* Ends the fiber's turn, waits for @future, if it is not NULL, and then for a turn. */
 static gboolean
 suspend (PrioDexFiber *self, DexFuture *future, GError **error)
 {
@@ -223,7 +225,7 @@ suspend (PrioDexFiber *self, DexFuture *future, GError **error)
   return resolved;
 }
 
-/* Returns: (transfer full) (nullable): what the function has returned, or the reason for which it was not called */
+/* Returns: (transfer full) (nullable): the function's result, or the reason for which it was not called */
 static DexFuture *
 call (PrioDexFiber *self)
 {
@@ -278,7 +280,7 @@ dex_scheduler_of (PrioDexFiber *self)
   return NULL;
 }
 
-/* The fiber is a task, whose result is that of the fiber. */
+/* Runs as the fiber's task, whose result is the fiber's. */
 static void
 start (PrioTask *task, gpointer data)
 {
@@ -296,7 +298,7 @@ start (PrioTask *task, gpointer data)
       return;
     }
 
-  /* This is its turn, unless that of another has not ended. */
+  /* The fiber has its turn, unless another fiber's has not ended. */
   self->entrance = prio_dex_gate_enter (gate, self);
   prio_dex_task_return (task, dex_scheduler_spawn (scheduler, self->stack_size, run, prio_dex_fiber_ref (self),
                                                    prio_dex_fiber_unref));
@@ -306,22 +308,21 @@ start (PrioTask *task, gpointer data)
  * prio_dex_spawn:
  * @scheduler: a scheduler
  * @options: (nullable): the fiber's priority, signal, delay and name, or %NULL for the defaults
- * @stack_size: bytes that its stack has, or 0 for libdex's default
+ * @stack_size: size of its stack in bytes, or 0 for libdex's default
  * @func: (scope notified) (closure user_data) (destroy notify): the fiber
  * @user_data: data for @func
- * @notify: (nullable): what releases @user_data, when @func has returned or will not be called
+ * @notify: (nullable): releases @user_data, when @func has returned or will not be called
  *
- * Spawns a fiber that takes turns by priority: it begins as a task of @scheduler does, and where it waits, in
- * [func@PrioSchedDex.yield] and [func@PrioSchedDex.await], it goes on as a continuation of that task. One fiber of
- * a scheduler runs at a time, and after it the most urgent that is ready, fiber or task; a change of the priority of its
- * signal moves it.
+ * Spawns a fiber that takes turns by priority: it starts as a task of @scheduler, and after each wait in [func@PrioSchedDex.yield]
+ * and [func@PrioSchedDex.await] it continues that task. One fiber of a scheduler runs at a time, and then the most urgent ready
+ * fiber or task; if its signal's priority changes, its place changes.
  *
- * The fiber keeps its scheduling state: what it posts and where it yields has its signal and its priority, and
- * [func@PrioSched.SchedulingState.get_current] is that of the fiber, after whatever it has awaited, however it did so.
+ * The fiber keeps its scheduling state: its posts and yields have its signal and its priority, and
+ * [func@PrioSched.SchedulingState.get_current] returns it after each wait of any kind.
  *
- * An abort of its signal, or libdex's discard of the future, cancels the fiber: what it awaits is
- * discarded, and each wait fails at once, with the reason of the abort, so that it can clean up and return. If that comes before
- * its first turn, @func is not called. The future is rejected with the reason.
+ * An abort of its signal, or libdex's discard of the future, cancels the fiber: the awaited future is discarded, and each wait
+ * fails at once, with the reason of the abort, so that the fiber can clean up and return. Before its first turn, @func is not
+ * called. The future is rejected with the reason.
  *
  * ```c
  * static DexFuture *
@@ -343,8 +344,8 @@ start (PrioTask *task, gpointer data)
  *                                    0, index, files, NULL));
  * ```
  *
- * A plain dex_await() in such a fiber works, and so does what awaits inside a function of another library: it only goes on without
- * waiting for its turn.
+ * A plain dex_await() in such a fiber works, even inside a function of another library: the fiber then continues without waiting
+ * for its turn.
  *
  * The fiber runs on the thread that runs the main context of @scheduler, which has to have a DexScheduler: the main thread, or
  * a thread of libdex's pool; otherwise the future is rejected with %G_IO_ERROR_NOT_SUPPORTED. The program holds @scheduler as long
@@ -352,8 +353,8 @@ start (PrioTask *task, gpointer data)
  *
  * Any thread may call it, once dex_init() has been called on the main thread.
  *
- * Returns: (transfer full) (nullable): the future of what @func returns, or %NULL if an argument is wrong, which logs a
- *   critical message
+ * Returns: (transfer full) (nullable): a future for @func's result, or %NULL if an argument is wrong, which logs a critical
+ *   message
  *
  * Since: 1.0
  */
@@ -380,7 +381,7 @@ prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize 
   future = prio_dex_post (scheduler, options, start, self, prio_dex_fiber_unref);
   if (future == NULL)
     {
-      /* The post was refused, and has taken nothing. */
+      /* The post was rejected, and has taken no references. */
       self->notify = NULL;
       prio_dex_fiber_unref (self);
     }
@@ -392,8 +393,8 @@ prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize 
  * prio_dex_yield:
  * @error: return location for a `GError`
  *
- * In a fiber of [func@PrioSchedDex.spawn]: lets more urgent work run, fibers and tasks, and goes on as a continuation, as
- * after [method@PrioSched.Scheduler.yield_async].
+ * In a fiber of [func@PrioSchedDex.spawn]: lets more urgent fibers and tasks run, and continues as after
+ * [method@PrioSched.Scheduler.yield_async].
  *
  * ```c
  * while (make_next_thumbnail (self))
@@ -401,10 +402,10 @@ prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize 
  *     return dex_future_new_for_error (error);
  * ```
  *
- * It fails with the reason if the fiber's signal is aborted, and with %DEX_ERROR_NO_FIBER elsewhere than in such a fiber. It
- * belongs to the thread that runs the fiber.
+ * It fails with the reason if the fiber's signal is aborted, and with %DEX_ERROR_NO_FIBER outside of such a fiber. Call it
+ * on the thread that runs the fiber.
  *
- * Returns: %TRUE if the fiber may go on, or %FALSE with @error set
+ * Returns: %TRUE if the fiber may continue, or %FALSE with @error set
  *
  * Since: 1.0
  */
@@ -425,13 +426,13 @@ prio_dex_yield (GError **error)
 
 /**
  * prio_dex_await:
- * @future: (transfer full): what to wait for
+ * @future: (transfer full): the future to wait for
  * @error: return location for a `GError`
  *
- * In a fiber of [func@PrioSchedDex.spawn]: waits for @future, and then for its turn. In other fibers it is
+ * In a fiber of [func@PrioSchedDex.spawn]: waits for @future, and then for its turn. In other fibers it does the same as
  * dex_await().
  *
- * Who needs the value holds another reference, of which any dex_await_…() gets it at once:
+ * To get the value, hold another reference, from which any dex_await_…() returns it at once:
  *
  * ```c
  * g_autoptr (DexFuture) bytes = dex_file_load_contents_bytes (file);
@@ -442,9 +443,9 @@ prio_dex_yield (GError **error)
  * ```
  *
  * If @future has completed, it returns at once, as dex_await() does. If the fiber's signal is aborted, @future is discarded,
- * and @error is the reason. It belongs to the thread that runs the fiber.
+ * and @error is the reason. Call it on the thread that runs the fiber.
  *
- * Returns: %TRUE if @future has resolved and the fiber may go on, or %FALSE with @error set
+ * Returns: %TRUE if @future has resolved and the fiber may continue, or %FALSE with @error set
  *
  * Since: 1.0
  */

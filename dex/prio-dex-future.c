@@ -3,7 +3,7 @@
 
 #include "prio-dex-private.h"
 
-/* libdex makes its types, and the scheduler of the main thread, in dex_init (). */
+/* Returns whether dex_init () has been called: it makes libdex's types, and the scheduler of the main thread. */
 gboolean
 prio_dex_is_ready (const char *function)
 {
@@ -14,14 +14,14 @@ prio_dex_is_ready (const char *function)
   return FALSE;
 }
 
-/* Only the first of these counts. */
+/* Settles @promise; only the first call counts. */
 static void
 settle (DexPromise *promise, PrioTask *task)
 {
   g_auto (GValue) value = G_VALUE_INIT;
   GError *error = NULL;
 
-  /* A pointer, which only one may take, stays with the task. */
+  /* A pointer, which can be taken only once, stays in the task. */
   if (g_cancellable_is_cancelled (dex_promise_get_cancellable (promise)))
     dex_promise_reject (promise, g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "The future was discarded"));
   else if (!prio_task_propagate_value (task, &value, &error))
@@ -38,7 +38,7 @@ on_completed (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpoint
   settle (promise, PRIO_TASK (result));
 }
 
-/* The callbacks of a task whose main context goes are released, and not called. */
+/* Releases a promise: when a task's main context is destroyed, its callbacks are released, and not called. */
 static void
 release_promise (gpointer promise)
 {
@@ -48,7 +48,7 @@ release_promise (gpointer promise)
   dex_unref (promise);
 }
 
-/* Returns: (transfer full): a signal that is aborted with what @options name, and when the promise is discarded */
+/* Returns: (transfer full): a signal that is aborted with the signal in @options, and when the promise is discarded */
 static PrioTaskSignal *
 signal_for (DexPromise *promise, const PrioTaskOptions *options)
 {
@@ -65,17 +65,16 @@ signal_for (DexPromise *promise, const PrioTaskOptions *options)
  * @options: (nullable): how to run the task, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the task's function
  * @user_data: data for @func
- * @notify: (nullable): what releases @user_data
+ * @notify: (nullable): releases @user_data
  *
  * Posts a task, as [method@PrioSched.Scheduler.post_task] does, whose result is a future.
  *
  * The future resolves to the task's result, and to %TRUE if it has none; it rejects with the task's error, or with the
- * reason of its abort. Values of every type pass. A pointer passes to whoever awaits the future, who frees it.
+ * reason of its abort. Values of every type are passed on. The code that awaits the future owns a pointer, and frees it.
  *
- * When libdex discards the future, the task is aborted: that is when the last of those lets go that wait for it, a fiber or
- * a future that was chained to it, such as one of dex_future_first(). The task's function sees it by
- * [method@PrioSched.Task.get_signal], and so does what inherits that signal. If nobody ever waits, the task runs, as what other
- * functions of libdex start does.
+ * When libdex discards the future, the task is aborted: that happens when the last waiting fiber, or chained future, such as
+ * one of dex_future_first(), drops it. The task's function gets the abort through [method@PrioSched.Task.get_signal], and so
+ * does all work that inherits that signal. A future that is never awaited does not abort the task.
  *
  * ```c
  * static DexFuture *
@@ -111,7 +110,7 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   promise = dex_promise_new_cancellable ();
   if (options != NULL)
     own = *options;
-  /* The post says what is not a signal. */
+  /* The post complains about a wrong signal. */
   if (own.signal == NULL || G_IS_CANCELLABLE (own.signal))
     {
       signal = signal_for (promise, options);
@@ -126,8 +125,8 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   return DEX_FUTURE (g_steal_pointer (&promise));
 }
 
-/* The future of a task: the task has it as long as it lives, so that all who ask have the same, and libdex
- * knows when the last lets go. */
+/* The futures of tasks: a task keeps its future as long as it lives, so that all callers get the same one, and libdex
+ * knows when the last reference is dropped. */
 static GMutex futures_lock;
 
 static void
@@ -137,7 +136,7 @@ free_weak_task (gpointer data, GClosure *closure G_GNUC_UNUSED)
   g_free (data);
 }
 
-/* On any thread.  GLib may hold the lock of this cancellable, which nobody else has. */
+/* Called on any thread.  GLib may hold the lock of this cancellable, which is used only here. */
 static void
 on_discarded (GCancellable *cancellable G_GNUC_UNUSED, gpointer weak_task)
 {
@@ -163,14 +162,14 @@ promise_of (PrioTask *task)
  * prio_dex_future_new:
  * @task: a task
  *
- * Makes a future of a task that has been posted. It resolves and rejects as that of [func@PrioSchedDex.post] does.
+ * Makes a future of a task that has been posted. It resolves and rejects like the future of [func@PrioSchedDex.post].
  *
- * A task has one future, and each call returns another reference to it. When libdex discards it, that is when the last of
- * those that wait for it lets go, the task is cancelled as by [method@PrioSched.Task.cancel], even if others wait
- * for the task with [method@PrioSched.Task.then].
+ * A task has one future, and each call returns another reference to it. When libdex discards it, because the last waiting
+ * fiber or future has dropped it, the task is cancelled as by [method@PrioSched.Task.cancel], even if callbacks of
+ * [method@PrioSched.Task.then] wait for the task.
  *
- * The future does not hold the task. A task whose result is a pointer gives it to the future, and the one who awaits that
- * frees it: such a task has one who waits.
+ * The future does not hold the task. If the task's result is a pointer, the future gets it, and the code that awaits it
+ * frees it: only one fiber may await such a task.
  *
  * ```c
  * DexFuture *both = dex_future_all (prio_dex_future_new (parse), prio_dex_future_new (highlight), NULL);

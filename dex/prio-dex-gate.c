@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-dex-gate.c: which fiber of a scheduler may run */
+/* prio-dex-gate.c: decides which fiber of a scheduler may run */
 
 #include "prio-dex-private.h"
 
-/* Unless a field says otherwise, on the thread that runs the context. */
+/* Unless a field says otherwise, used on the thread that runs the context. */
 struct _PrioDexGate
 {
   gint refs; /* atomic */
 
-  /* Another scheduler of the same context, where fibers wait whose turn came while one is inside.  It is paused until that
-   * is suspended. */
+  /* Another scheduler of the same context, in which fibers wait whose turn came while another was inside.  It is paused
+   * until that fiber is suspended. */
   PrioScheduler *turns;
   gboolean paused;
   guint n_waiting;
@@ -58,7 +58,7 @@ drop_watch (PrioDexGate *self)
   g_clear_pointer (&self->watch, g_source_unref);
 }
 
-/* The scheduler has gone: nobody waits any more. */
+/* Called when the scheduler has gone: waiting fibers fail. */
 static void
 gate_close (gpointer data)
 {
@@ -123,8 +123,8 @@ prio_dex_gate_release (PrioDexGate *self, PrioDexFiber *fiber)
     let_out (self);
 }
 
-/* A fiber may be suspended by others, such as dex_await () or dex_fiber_yield (), of which the gate is not told.  It then is inside
- * while the main loop, below it, goes on. */
+/* A source that checks the fiber inside.  Functions such as dex_await () or dex_fiber_yield () may suspend the fiber without the
+ * gate; it is then still inside while the main loop, below it, continues. */
 typedef struct
 {
   GSource source;
@@ -181,7 +181,7 @@ prio_dex_gate_leave (PrioDexGate *self)
     drop_watch (self);
 }
 
-/* A fiber that waits to be let in. */
+/* A fiber that waits for its turn. */
 typedef struct
 {
   PrioDexFiber *fiber; /* owned */
@@ -225,7 +225,7 @@ no_scheduler (void)
 
 static void on_turn (GObject *source_object, GAsyncResult *result, gpointer data);
 
-/* The turn of one that waited behind another has come. */
+/* Called when the turn of a fiber that waited behind another has come. */
 static void
 on_next (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -262,7 +262,7 @@ wait_behind (Waiter *self, PrioDexGate *gate)
   prio_scheduler_yield_async (gate->turns, &PRIO_YIELD_OPTIONS (.state = self->fiber->state), on_next, self);
 }
 
-/* The fiber's turn has come among all tasks. */
+/* Called when the fiber's turn has come among all tasks. */
 static void
 on_turn (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {

@@ -3,18 +3,18 @@
 
 #include "prio-dex-private.h"
 
-/* A task that waits for a future under its signal.  Whichever of the two comes first claims it. */
+/* A task that waits for a future under its signal.  The first of result and abort claims it. */
 typedef struct
 {
   gint refs;    /* atomic */
   gint claimed; /* atomic */
   PrioTask *task;
 
-  /* A signal of our own that follows the task's: it emits `cancelled` where GLib holds no lock. */
+  /* A separate signal that follows the task's: it emits `cancelled` while GLib holds no lock. */
   PrioTaskSignal *signal; /* or NULL */
 
   GMutex lock;
-  DexFuture *future; /* guarded by the lock: what is waited for, and then the callback that waits; NULL when it has ended */
+  DexFuture *future; /* guarded by the lock: the awaited future, and then the waiting callback's; NULL when it has ended */
 } Wait;
 
 static Wait *
@@ -44,7 +44,7 @@ wait_unref_closure (gpointer data, GClosure *closure G_GNUC_UNUSED)
   wait_unref (data);
 }
 
-/* Returns: (transfer full) (nullable): the future, which @future takes the place of */
+/* Returns: (transfer full) (nullable): the previous future, which @future replaces */
 static DexFuture *
 exchange (Wait *self, DexFuture *future)
 {
@@ -68,7 +68,7 @@ claim (Wait *self)
   return TRUE;
 }
 
-/* Drops the future, which libdex discards if nobody else waits for it. */
+/* Drops the future, which libdex discards if it has no other waiters. */
 static void
 let_go (Wait *self)
 {
@@ -78,7 +78,7 @@ let_go (Wait *self)
     dex_unref (future);
 }
 
-/* On the thread whose DexScheduler listens. */
+/* Called on the thread with the DexScheduler. */
 static DexFuture *
 on_settled (DexFuture *future, gpointer data)
 {
@@ -115,7 +115,7 @@ on_aborted (GCancellable *signal G_GNUC_UNUSED, gpointer data)
   wait_unref (self);
 }
 
-/* On a thread that has a DexScheduler. */
+/* Starts to wait, on a thread that has a DexScheduler. */
 static void
 listen (gpointer data)
 {
@@ -127,7 +127,7 @@ listen (gpointer data)
     listener = dex_future_finally (future, on_settled, wait_ref (self), wait_unref);
   if (listener != NULL)
     exchange (self, dex_ref (listener));
-  /* It may have been claimed meanwhile. */
+  /* The wait may have been claimed meanwhile. */
   if (g_atomic_int_get (&self->claimed))
     let_go (self);
   wait_unref (self);
@@ -151,13 +151,13 @@ follow_signal (Wait *self)
 /**
  * prio_dex_task_return:
  * @task: a task, in its function
- * @future: (transfer full): what its result is to be
+ * @future: (transfer full): a future of its result
  *
- * Defers the task's result, as [method@PrioSched.Task.defer] does, until @future completes: what that resolves to is the
- * task's result, and what it rejects with is its error. Values of every type pass.
+ * Defers the task's result, as [method@PrioSched.Task.defer] does, until @future completes: its value is the task's result,
+ * or its error the task's error. Values of every type are passed on.
  *
- * The task waits under its signal: an abort fails it with the reason, and drops the future, which libdex discards if nobody
- * else waits for it. [method@PrioSched.Task.cancel] does not end the wait.
+ * The task waits under its signal: an abort fails it with the reason, and drops the future, which libdex discards if it has
+ * no other waiters. [method@PrioSched.Task.cancel] does not end the wait.
  *
  * ```c
  * static void
@@ -167,8 +167,8 @@ follow_signal (Wait *self)
  * }
  * ```
  *
- * It is the last that the function does with its task. Call it on the thread that runs the task; where that has no
- * DexScheduler, as only the main thread and libdex's own have one, the main thread hears of the future.
+ * The function must not use its task afterwards. Call it on the thread that runs the task; if that has no DexScheduler
+ * (only the main thread and libdex's own threads do), the main thread waits for the future.
  *
  * Since: 1.0
  */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Copies what there is room for of @name, and no half of a character. */
+/* Copies as much of @name as fits, without cutting a character. */
 static void
 copy_name (char *to, const char *name)
 {
@@ -20,7 +20,7 @@ copy_name (char *to, const char *name)
     to[end - to] = '\0';
 }
 
-/* Where a run of @name is noted: the record that it has, or else the least one. */
+/* Returns the record of @name or, if there is none, the one to replace. */
 static PrioLongest *
 find (PrioLongest *table, guint n, const char *name, gint priority)
 {
@@ -38,7 +38,8 @@ find (PrioLongest *table, guint n, const char *name, gint priority)
   return least;
 }
 
-/* Notes a run of @time µs that has ended @now in @table, which has @n records; if it @goes_on, a part of it has been noted before. */
+/* Notes a run of @time µs that has ended @now in @table, which has @n records; if it @goes_on, an earlier part of the run has been
+ * noted. */
 void
 prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now, gboolean goes_on)
 {

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* monitor-longest.h: the longest runs, by name
  *
- * Promises: a table of so many records keeps the names whose longest runs were the longest of all.  A name that has been left
- * out counts anew.
+ * Promises: a table of N records keeps the N names with the longest runs.  A name that has been dropped counts anew.
  */
 
 #pragma once
 
 #include <glib.h>
 
-#define PRIO_LONGEST_NAME 64 /* bytes, with the zero */
+#define PRIO_LONGEST_NAME 64 /* bytes, including the zero */
 
 typedef struct
 {
   gint32 priority;
   gint64 longest; /* µs; 0 if the record is not used */
-  gint64 ended;   /* when the longest ended, µs of g_get_monotonic_time () */
+  gint64 ended;   /* when the longest run ended, µs of g_get_monotonic_time () */
   gint64 total;   /* µs */
   guint64 n_runs;
   char name[PRIO_LONGEST_NAME];

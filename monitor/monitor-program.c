@@ -21,10 +21,10 @@
 
 #define PRELOAD "libprio-sched-preload.so"
 #define THRESHOLD "PRIO_SCHED_LONG_TASKS"
-/* What the web calls long, ms. */
+/* The web's threshold for long tasks, ms. */
 #define DEFAULT_THRESHOLD 50
 
-/* In the child.  Tells the parent through @failure why it could not. */
+/* Executes the program in the child.  On failure, sends errno to the parent through @failure. */
 static G_NORETURN void
 run (char **argv, char **environment, int output, int failure)
 {
@@ -45,7 +45,7 @@ run (char **argv, char **environment, int output, int failure)
   _exit (error == ENOENT ? 127 : 126);
 }
 
-/* Puts @value before the list that @variable is. */
+/* Puts @value at the front of the list in @variable. */
 static char **
 prepend (char **environment, const char *variable, const char *value)
 {
@@ -55,7 +55,7 @@ prepend (char **environment, const char *variable, const char *value)
   return g_environ_setenv (environment, variable, list, TRUE);
 }
 
-/* The folder with what is loaded into programs: where the monitor is, in a build, or else where it has been installed. */
+/* Returns the folder of the module to preload: the monitor's in a build, otherwise the installed one. */
 static char *
 find_preload (void)
 {
@@ -78,13 +78,13 @@ make_environment (const Watch *watch)
   environment = g_environ_setenv (environment, THRESHOLD, threshold, watch->threshold >= 0);
   if (!watch->preloads || g_str_equal (g_environ_getenv (environment, THRESHOLD), "0"))
     return environment;
-  /* The linker knows no way to write a name with one of these. */
+  /* The linker cannot load a file with one of these characters in its name. */
   if (strpbrk (library, " :") != NULL || !g_file_test (library, G_FILE_TEST_EXISTS))
     return environment;
   return prepend (prepend (environment, "LD_PRELOAD", library), "PYTHONPATH", python);
 }
 
-/* Starts @argv.  If that fails, @status is what a shell would end with. */
+/* Starts @argv.  If that fails, @status is a shell's exit status. */
 gboolean
 program_start (Program *program, char **argv, const Watch *watch, gboolean with_output, int *status, GError **error)
 {
@@ -104,7 +104,7 @@ program_start (Program *program, char **argv, const Watch *watch, gboolean with_
     {
       close (failure[1]);
       failure[1] = -1;
-      /* It closes with the program's execution. */
+      /* The pipe closes when the program is executed. */
       while (read (failure[0], &saved, sizeof saved) < 0 && errno == EINTR)
         ;
       if (saved == ENOENT)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* monitor-traces.c: what the processes tell
+/* monitor-traces.c: reads the traces of the processes
  *
- * Each writes a trace (prio_trace_start ()) into one pipe, line by line.  Anybody who may write to it may write anything: a line that
- * is not as the library writes them is left out, and no number is believed.
+ * Each writes a trace (prio_trace_start ()) into one pipe, line by line.  Other programs may write to it, too: a line that is not in
+ * the library's format is skipped, and no number is trusted.
  */
 
 /* pipe2 (), F_SETPIPE_SZ */
@@ -20,11 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What processes may write while the monitor does something else. */
+/* Bytes that processes may write while the monitor is busy. */
 #define PIPE_SIZE (1 << 20)
-/* A line that is longer is none of the library's. */
+/* The library writes no longer lines. */
 #define MAX_LINE 8192
-/* More than this are not followed. */
+/* No more than these are followed. */
 #define MAX_PROCESSES 1000
 #define MAX_TASKS 10000000
 
@@ -63,7 +63,7 @@ traces_init (Traces *traces, GError **error)
   *traces = (Traces) {
     .fd = ends[0],
     .writes = ends[1],
-    /* A program that closes what it has inherited finds it all the same, and so do those that it starts. */
+    /* A program that closes inherited descriptors can still open it, and so can its children. */
     .path = g_strdup_printf ("/proc/%d/fd/%d", (int) getpid (), ends[1]),
     .line = g_string_new (NULL),
     .processes = g_ptr_array_new_with_free_func (process_free),
@@ -81,7 +81,7 @@ traces_clear (Traces *traces)
   g_ptr_array_unref (traces->processes);
 }
 
-/* Where the value of @key begins in @line, or NULL.  No string of the library's has a quotation mark in it: "\u0022" stands for that. */
+/* Returns the start of the value of @key in @line, or NULL.  The library writes "\u0022" for a quotation mark in a string. */
 static const char *
 find (const char *line, const char *key)
 {
@@ -101,7 +101,7 @@ get_number (const char *line, const char *key, gint64 *number)
   return TRUE;
 }
 
-/* Whether the value of @key is the string @value. */
+/* Returns whether the value of @key is the string @value. */
 static gboolean
 has (const char *line, const char *key, const char *value)
 {
@@ -111,7 +111,7 @@ has (const char *line, const char *key, const char *value)
   return text != NULL && *text == '"' && strncmp (text + 1, value, length) == 0 && text[length + 1] == '"';
 }
 
-/* Appends what the escape at @text, after its backslash, stands for.  Returns how long it is. */
+/* Appends the character of the escape at @text, after its backslash.  Returns the length of the escape. */
 static gsize
 unescape (GString *string, const char *text)
 {
@@ -129,7 +129,7 @@ unescape (GString *string, const char *text)
   return 5;
 }
 
-/* Returns: (nullable): the string that is the value of @key */
+/* Returns: (nullable): the string value of @key */
 static char *
 get_string (const char *line, const char *key)
 {
@@ -150,7 +150,7 @@ get_string (const char *line, const char *key)
   return g_string_free (string, FALSE);
 }
 
-/* Returns: (nullable): the name of a task; a trace calls one that has none by its kind */
+/* Returns: (nullable): the name of a task; a trace uses the kind of a task without a name */
 static char *
 get_name (const char *line)
 {
@@ -159,7 +159,7 @@ get_name (const char *line)
   return name != NULL && !has (line, "\"kind\":", name) ? g_steal_pointer (&name) : NULL;
 }
 
-/* 0 if there is none. */
+/* Returns the priority, or 0 if there is none. */
 static gint
 get_priority (const char *line)
 {
@@ -178,7 +178,7 @@ find_process (Traces *traces, gint64 pid)
 {
   Process *process;
 
-  /* The last is the one, most of the time. */
+  /* Mostly it is the last. */
   for (guint i = traces->processes->len; i > 0; i--)
     {
       process = traces->processes->pdata[i - 1];
@@ -228,7 +228,7 @@ drop_task (Process *process, gint64 id)
   g_hash_table_remove (process->tasks, &id);
 }
 
-/* Another source, or something else that is not a task, has held the main loop. */
+/* Notes that a source, or other work outside of tasks, has held the main loop. */
 static void
 read_held (Process *process, const char *line)
 {
@@ -239,7 +239,7 @@ read_held (Process *process, const char *line)
     prio_longest_note (process->held, N_LONGEST, name, 0, time, 0, FALSE);
 }
 
-/* It is posted, due, or queued again. */
+/* Notes that a task is posted, due, or queued again. */
 static void
 read_moment (Process *process, const char *line, gint64 id)
 {
@@ -259,7 +259,7 @@ read_moment (Process *process, const char *line, gint64 id)
   set_queued (process, task, !has (line, "\"cat\":", "post") || !get_number (line, "\"due\":", &due));
 }
 
-/* A run is over. */
+/* Notes the end of a run. */
 static void
 read_run (Process *process, const char *line, gint64 id)
 {
@@ -300,7 +300,7 @@ read_abort (Process *process, const char *line, gint64 id)
     drop_task (process, id);
 }
 
-/* The end of the arrow from a queue to a run, which names the task by ID.TIME. */
+/* Notes the end of the arrow from a queue to a run, which names the task by ID.TIME. */
 static void
 read_begin (Process *process, const char *line)
 {
@@ -360,7 +360,7 @@ read_line (Traces *traces, const char *line)
     }
 }
 
-/* Reads a part of what there is.  Returns whether there was something. */
+/* Reads a part of the available data.  Returns whether there was any. */
 gboolean
 traces_read (Traces *traces)
 {

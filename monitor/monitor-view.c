@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* monitor-view.c: what people read */
+/* monitor-view.c: the monitor's output */
 
 #include "config.h"
 
@@ -8,12 +8,12 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
-/* In the live view the longest tasks are few. */
+/* The live view shows fewer of the longest tasks. */
 #define MAX_LIVE_LONGEST 5
-/* A trace comes up to a tenth of a second late: a task that seems to run for less may have ended, µs. */
+/* A trace arrives up to a tenth of a second late: a task that seems to have run for less may have ended, µs. */
 #define MIN_RUNNING (200 * G_TIME_SPAN_MILLISECOND)
 
-/* Whether @character could do something to a terminal, or to a line. */
+/* Returns whether @character could control a terminal, or start a line. */
 static gboolean
 is_harmful (gunichar character)
 {
@@ -29,7 +29,8 @@ is_harmful (gunichar character)
     }
 }
 
-/* @text without what could do something to a terminal: control characters but newlines and tabs, and what is not UTF-8. */
+/* Returns @text without characters that could control a terminal: control characters except newlines and tabs, and bytes
+ * that are not UTF-8. */
 char *
 view_clean (const char *text, gssize length)
 {
@@ -50,14 +51,14 @@ view_clean (const char *text, gssize length)
   return g_string_free (clean, FALSE);
 }
 
-/* The same on one line. */
+/* Returns @text, cleaned in this way, on one line. */
 char *
 view_clean_line (const char *text)
 {
   return g_strdelimit (view_clean (text, -1), "\n\t", ' ');
 }
 
-/* The columns that @text takes in a terminal. */
+/* Returns the columns that @text takes in a terminal. */
 static guint
 width_of (const char *text)
 {
@@ -72,7 +73,7 @@ width_of (const char *text)
   return width;
 }
 
-/* Appends @text in @width columns, to the right unless @width is negative. */
+/* Appends @text in @width columns, right-aligned unless @width is negative. */
 static void
 add_cell (GString *line, const char *text, gint width)
 {
@@ -94,14 +95,14 @@ add_count (GString *line, guint64 count)
   add_cell (line, text, 11);
 }
 
-/* A trace may say any number. */
+/* Limits a number of a trace, which may be wrong. */
 static gint64
 to_time (guint64 time)
 {
   return (gint64) MIN (time, (guint64) G_MAXINT64);
 }
 
-/* The time since @then, or 0 if there was no such time. */
+/* Returns the time since @then, or 0 if @then is 0. */
 static gint64
 time_since (gint64 then, gint64 now)
 {
@@ -126,7 +127,7 @@ add_time (GString *line, gint64 time)
   add_cell (line, text, 13);
 }
 
-/* As the draft names them. */
+/* Returns the draft's name of a priority. */
 static const char *
 priority_name (gint priority)
 {
@@ -219,7 +220,7 @@ compare_longest (gconstpointer a, gconstpointer b)
   return (x->longest < y->longest) - (x->longest > y->longest);
 }
 
-/* The @max longest of @table below @title, if there are any. */
+/* Adds the @max longest of @table below @title, if there are any. */
 static void
 add_longest (GString *text, const char *title, const PrioLongest *table, guint max)
 {
@@ -278,7 +279,7 @@ add_process (GString *text, const Process *process, gint64 now, gboolean is_live
   add_longest (text, _("Longest of the other sources"), process->held, is_live ? MAX_LIVE_LONGEST : N_LONGEST);
 }
 
-/* Appends what each process has told; in the summary those that have run a task, or were held up. */
+/* Appends the data of each process; in the summary only of processes that have run a task, or were held up. */
 void
 view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is_live)
 {
@@ -295,7 +296,7 @@ view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is
     }
 }
 
-/* The lines of @text that have room in a terminal of @rows, each cut to @columns. */
+/* Returns the lines of @text that fit into a terminal of @rows, each cut to @columns. */
 char *
 view_fit (const char *text, guint rows, guint columns)
 {

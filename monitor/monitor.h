@@ -15,14 +15,14 @@ enum
   N_LONGEST = 10
 };
 
-/* What the tasks of one priority have done. */
+/* Counts of the tasks of one priority. */
 typedef struct
 {
   guint64 n_ended, n_yielded, n_aborted;
   PrioHistogram waits, runs; /* µs */
 } Priority;
 
-/* A task that waits or runs. */
+/* A task that is waiting or running. */
 typedef struct
 {
   gboolean is_queued;
@@ -31,50 +31,50 @@ typedef struct
   char *name;
 } Task;
 
-/* A process, as its trace tells. */
+/* A process, with the data of its trace. */
 typedef struct
 {
   gint64 pid;
-  gint64 started; /* when the monitor has heard of it, µs of g_get_monotonic_time () */
+  gint64 started; /* when the monitor first read its trace, µs of g_get_monotonic_time () */
   char *program;
-  guint64 n_queued;               /* tasks that wait now, of whatever priority */
+  guint64 n_queued;               /* waiting tasks of all priorities */
   Priority priorities[N_PRIORITIES]; /* from background */
   PrioLongest longest[N_LONGEST]; /* in no order */
-  PrioLongest held[N_LONGEST];    /* of other sources, and of what nobody knows */
-  GHashTable *tasks;              /* by the trace's id, gint64 → Task; and */
-  GHashTable *running;            /* those of them that run */
+  PrioLongest held[N_LONGEST];    /* longest runs of other sources, and of unknown code */
+  GHashTable *tasks;              /* trace id, gint64 → Task; and */
+  GHashTable *running;            /* the running ones of these */
 } Process;
 
 /* The traces of all processes, which come through one pipe. */
 typedef struct
 {
-  int fd;      /* that it is read from */
-  char *path;  /* by which processes find its other end, which the monitor holds, as */
+  int fd;      /* descriptor from which it is read */
+  char *path;  /* path by which processes open the other end, which the monitor holds as */
   int writes;
-  GString *line;        /* what has come of the next line */
+  GString *line;        /* the read part of the next line */
   GPtrArray *processes; /* of Process, by age */
-  gboolean is_used;     /* a process has opened the pipe */
+  gboolean is_used;     /* whether a process has opened the pipe */
 } Traces;
 
 gboolean traces_init (Traces *traces, GError **error);
 void traces_clear (Traces *traces);
 gboolean traces_read (Traces *traces);
 
-/* The program that runs, whose output may come through pipes. */
+/* The program that is running, whose output may come through pipes. */
 typedef struct
 {
   pid_t pid;
-  int output; /* what it prints, if asked for; or -1 */
+  int output; /* pipe of its output, if requested; or -1 */
 } Program;
 
-/* How it is watched. */
-#define THRESHOLD_UNSET G_MININT /* what the environment says */
+/* The options of its watch. */
+#define THRESHOLD_UNSET G_MININT /* the environment's value */
 
 typedef struct
 {
-  const char *trace; /* where its trace goes */
-  gint threshold;    /* ms, from which on it reports what holds its main loop; 0 for nothing; or THRESHOLD_UNSET */
-  gboolean preloads; /* in a program that does not use the library, too */
+  const char *trace; /* path of its trace */
+  gint threshold;    /* ms; longer runs are reported; 0 for no reports; or THRESHOLD_UNSET */
+  gboolean preloads; /* whether it also watches programs that do not use the library */
 } Watch;
 
 gboolean program_start (Program *program, char **argv, const Watch *watch, gboolean with_output, int *status, GError **error);

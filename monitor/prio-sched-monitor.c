@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-monitor.c: shows what the schedulers of a program do
+/* prio-sched-monitor.c: shows the tasks of a program's schedulers
  *
  *   prio-sched-monitor [--plain] [--threshold MILLISECONDS] [--no-preload] PROGRAM [ARGUMENT…]
  *
- * In a terminal, the view stands below what the program prints, which comes through a pipe then.  Elsewhere the
- * program prints as without the monitor.  When it has ended, a summary is printed.
+ * In a terminal, the view is below the program's output, which then comes through a pipe.  Otherwise the program prints
+ * as without the monitor.  When it has ended, a summary is printed.
  */
 
 /* memrchr () */
@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #define INTERVAL 250 /* ms */
-/* A line that is longer is printed in parts. */
+/* Longer lines are printed in parts. */
 #define MAX_LINE 4096
 
 typedef struct
@@ -38,12 +38,12 @@ typedef struct
   Traces traces;
   Program program;
   char **argv;
-  char *name; /* of the program, for people */
+  char *name; /* name of the program, for people */
   gboolean is_live;
-  GString *line;  /* what the program has printed of its next line */
+  GString *line;  /* the part of its next line that the program has printed */
   guint n_drawn;  /* lines of the view on the terminal */
   guint n_interrupts;
-  int status;     /* as waitpid () tells it */
+  int status;     /* status from waitpid () */
   Watch watch;
 } Monitor;
 
@@ -72,7 +72,7 @@ draw (Monitor *monitor)
   view_add_processes (text, &monitor->traces, g_get_monotonic_time (), TRUE);
   if (text->len == 0)
     g_string_printf (text, _("%s has sent no trace yet."), monitor->name);
-  /* What it has printed of a line may be a question. */
+  /* A partial line may be a question. */
   if (monitor->line->len > 0)
     {
       partial = view_clean_line (monitor->line->str);
@@ -90,7 +90,7 @@ draw (Monitor *monitor)
   fflush (stdout);
 }
 
-/* Prints the whole lines that the program has printed, or with @all what there is. */
+/* Prints the program's complete lines, or with @all the whole output. */
 static void
 print_output (Monitor *monitor, gboolean all)
 {
@@ -135,7 +135,7 @@ read_traces (gint fd G_GNUC_UNUSED, GIOCondition condition G_GNUC_UNUSED, gpoint
   return G_SOURCE_CONTINUE;
 }
 
-/* What is in the pipe when the program has ended.  Others that it has started may still write. */
+/* Reads the rest of the pipe when the program has ended.  Its children may still write. */
 static void
 read_all_traces (Monitor *monitor)
 {
@@ -152,7 +152,8 @@ draw_again (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* What the terminal sends goes to the program too.  What is sent to the monitor alone is passed on, and so is a second wish. */
+/* Handles signals: the terminal also sends them to the program.  Signals to the monitor alone are passed on, and so is a second
+ * one. */
 static gboolean
 interrupted (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
 {
@@ -177,7 +178,7 @@ ended (GPid pid G_GNUC_UNUSED, gint status, gpointer data)
   g_main_loop_quit (monitor->loop);
 }
 
-/* What the program had printed when it ended.  Others that it has started may still hold the pipe. */
+/* Reads the rest of the program's output when it has ended.  Its children may still hold the pipe. */
 static void
 read_rest (Monitor *monitor)
 {
@@ -191,7 +192,7 @@ read_rest (Monitor *monitor)
   print_output (monitor, TRUE);
 }
 
-/* Returns whether it could be written. */
+/* Prints the summary.  Returns whether it could be written. */
 static gboolean
 summarize (Monitor *monitor)
 {
@@ -262,7 +263,7 @@ parse (Monitor *monitor, int argc, char **argv, GError **error)
 
   g_option_context_set_summary (context, _("Runs a program and shows what its prioritized tasks do: how long they wait and run."));
   g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
-  /* What comes after the program's name is the program's. */
+  /* Arguments after the program's name belong to the program. */
   g_option_context_set_strict_posix (context, TRUE);
   if (!g_option_context_parse (context, &argc, &argv, error))
     return FALSE;
@@ -310,7 +311,7 @@ main (int argc, char **argv)
   if (parse (&monitor, argc, argv, &error) && monitor.argv == NULL)
     return 0;
 
-  /* Before there is any thread. */
+  /* Before any thread is started. */
   sigemptyset (&wishes);
   sigaddset (&wishes, SIGINT);
   sigaddset (&wishes, SIGTERM);

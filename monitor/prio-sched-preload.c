@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sched-preload.c: watches the main loop of a program that does not use the library
  *
- * prio-sched-monitor has it loaded into the program, and into those that this starts (LD_PRELOAD).  It stands before poll (), which
- * GLib calls in each iteration of a main loop: when that is the default one, and it runs, the library is loaded, and makes a scheduler for it,
- * which watches for PRIO_SCHED_LONG_TASKS milliseconds.  A program without GLib, or without that loop, has nothing of it but these functions.
+ * prio-sched-monitor loads it into the program and its children (LD_PRELOAD).  It replaces poll (), which GLib calls in each iteration of a
+ * main loop: when the default main loop runs, it loads the library, and makes a scheduler, which reports tasks and sources of more than
+ * PRIO_SCHED_LONG_TASKS milliseconds.  In a program without GLib, or without that loop, it only adds these functions.
  */
 
 /* RTLD_NEXT, ppoll () */
@@ -11,7 +11,7 @@
 #define _GNU_SOURCE
 #endif
 
-/* It defines these functions inline. */
+/* The C library defines these functions inline. */
 #undef _FORTIFY_SOURCE
 
 #include <dlfcn.h>
@@ -27,7 +27,7 @@ typedef int (*PPoll) (struct pollfd *, nfds_t, const struct timespec *, const si
 
 static Poll next_poll;
 static PPoll next_ppoll;
-/* Of the process that has loaded this: between fork () and exec () nothing can be loaded. */
+/* Of the process that has loaded this module: between fork () and exec () no library can be loaded. */
 static pid_t pid;
 static int is_over = 1;
 
@@ -48,7 +48,7 @@ begin (void)
   is_over = threshold == NULL || *threshold == '\0' || strcmp (threshold, "0") == 0;
 }
 
-/* Has the library watch the default main context, if this thread iterates it.  Returns whether it does. */
+/* Makes the library watch the default main context, if this thread iterates it.  Returns whether it does. */
 static int
 watch (void *glib)
 {
@@ -63,7 +63,7 @@ watch (void *glib)
   if (library == NULL)
     library = dlopen (PRIO_LIBDIR "/" PRIO_SONAME, RTLD_NOW);
   get_default = library != NULL ? (void *(*) (void)) dlsym (library, "prio_scheduler_get_default") : NULL;
-  /* What it calls may poll. */
+  /* Calls from here may poll. */
   __atomic_store_n (&is_over, 1, __ATOMIC_RELAXED);
   if (get_default != NULL)
     get_default ();
@@ -89,7 +89,7 @@ poll (struct pollfd *fds, nfds_t n, int timeout)
 {
   if (!__atomic_load_n (&is_over, __ATOMIC_RELAXED))
     look ();
-  /* Another library may poll before this has begun. */
+  /* Another library may poll before this module is initialized. */
   if (next_poll == NULL)
     find_next ();
   return next_poll (fds, n, timeout);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-react-callback.c: tasks of a level, which go on with other functions
+/* prio-react-callback.c: tasks of a level, which continue with other functions
  *
- * Such a task is one that is taken in steps: each function that it goes on with is a step.
+ * Such a task runs in steps: each function is a step.
  */
 
 #include "prio-react-private.h"
@@ -15,11 +15,11 @@ typedef struct
   GDestroyNotify notify;
 } Callback;
 
-/* Belongs to the task. */
+/* The record of a task. */
 typedef struct
 {
   PrioReactLevel level;
-  Callback first; /* its data are there until the task has ended */
+  Callback first; /* its data live until the task has ended */
   Callback next;
 } Scheduled;
 
@@ -43,7 +43,7 @@ scheduled_free (gpointer data)
   g_free (self);
 }
 
-/* The turn of the task has come.  Returns whether it goes on. */
+/* Runs the task's next function.  Returns whether the task continues. */
 static gboolean
 call_next (PrioTask *task, gpointer data)
 {
@@ -63,7 +63,7 @@ call_next (PrioTask *task, gpointer data)
 /**
  * prio_react_schedule_callback:
  * @scheduler: a scheduler
- * @level: how urgent it is
+ * @level: the task's level
  * @delay: milliseconds to wait before the task is queued
  * @func: (scope notified) (closure user_data) (destroy notify): the callback
  * @user_data: data for @func
@@ -71,17 +71,17 @@ call_next (PrioTask *task, gpointer data)
  *
  * Posts a task of a level: React's `unstable_scheduleCallback()`.
  *
- * It has the priority of the level, and its timeout, which counts from the end of the delay.
- * [method@PrioSched.Scheduler.did_timeout] tells @func whether that has passed.  The task goes on with another function, or with
- * the same, by prio_react_continue_with(); otherwise @func gives it a result or an error, or defers the result, as that of
- * [method@PrioSched.Scheduler.post_task] does.  React's `unstable_cancelCallback()` is [method@PrioSched.Task.cancel].
+ * It has the priority and the timeout of the level; the timeout counts from the end of the delay. In @func,
+ * [method@PrioSched.Scheduler.did_timeout] returns whether it has passed.  prio_react_continue_with() makes the task continue
+ * with another function, or with the same; otherwise @func returns a result or an error, or defers the result, as in
+ * [method@PrioSched.Scheduler.post_task].  React's `unstable_cancelCallback()` is [method@PrioSched.Task.cancel].
  *
  * ```c
  * task = prio_react_schedule_callback (scheduler, PRIO_REACT_LEVEL_NORMAL, 0, parse, document, document_free);
  * ```
  *
- * Tasks of the low and the idle level have the same priority, and the older one goes first, until the timeout of one of the low
- * level has passed.
+ * Tasks of the low and the idle level have the same priority, and the older one runs first, until the timeout of a low-level
+ * task has passed.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  *
@@ -115,17 +115,16 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
 /**
  * prio_react_continue_with:
  * @task: a task of prio_react_schedule_callback(), in its function
- * @func: (scope notified) (closure user_data) (destroy notify): what the task goes on with
+ * @func: (scope notified) (closure user_data) (destroy notify): the next function of the task
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed, which is when @func has returned, or is not to be called any more
  *
- * Lets the task go on with another function, when this one has returned: as in React's Scheduler, where the
- * function that a callback returns is its continuation.
+ * Makes the task continue with another function, when this one has returned: as in React's Scheduler, where a callback returns its
+ * continuation.
  *
- * If nothing more urgent waits and the time slice lasts, as [method@PrioSched.Scheduler.should_yield] tells, @func is called at once.
+ * As long as [method@PrioSched.Scheduler.should_yield] is %FALSE, @func is called at once.
  * Otherwise the task yields, and @func is called as a continuation: with the priority and the timeout of the task, before new tasks of that
- * priority.  It gives the task its result, defers that, or goes on with a function in turn; if it does nothing of this, the task is
- * fulfilled without a value.
+ * priority.  It returns the task's result, defers it, or continues with another function; otherwise the task is fulfilled without a value.
  *
  * ```c
  * static void
@@ -138,15 +137,15 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
  * }
  * ```
  *
- * If the task is cancelled before @func is called, it is not called, and the task is aborted; so it is with
- * %PRIO_ERROR_CLOSED if the main context goes.  A task that has been given its result, or has deferred it, does not go on either.
+ * If the task is cancelled before @func is called, it is not called, and the task is aborted; if the main context is destroyed, the task
+ * fails with %PRIO_ERROR_CLOSED.  A task that has a result, or has deferred it, does not continue either.
  *
- * A task goes on with one function at a time: a second call is a mistake until @func is called.  Other tasks have other ways: one of
- * [method@PrioSched.Scheduler.post] or [method@PrioSched.Scheduler.post_steps] keeps what to call next in its data, and returns
- * %G_SOURCE_CONTINUE.
+ * A task continues with one function at a time: a second call before @func is called is an error.  Functions of
+ * [method@PrioSched.Scheduler.post] and [method@PrioSched.Scheduler.post_steps] return %G_SOURCE_CONTINUE instead, and keep their next step
+ * in their data.
  *
- * Call it in the task's function, or in @func, on the thread that runs it.  Where it is a mistake, it logs a critical
- * message, and does not call @notify.
+ * Call it in the task's function, or in @func, on the thread that runs it.  A wrong call logs a critical message, and does not call
+ * @notify.
  *
  * Since: 1.0
  */
@@ -177,13 +176,13 @@ prio_react_continue_with (PrioTask *task, PrioTaskFunc func, gpointer user_data,
  * prio_react_get_first_task:
  * @scheduler: a scheduler
  *
- * Gets the task that comes next: React's `unstable_getFirstCallbackNode()`.
+ * Gets the task that runs next: React's `unstable_getFirstCallbackNode()`.
  *
- * It is the oldest of the highest priority, of @scheduler and of its groups that have a place, or the first of those whose timeout
- * has passed.  It stays where it is, and runs when its turn comes; [method@PrioSched.Task.cancel] takes it out.  A delayed task is one
- * of them when its delay is over.  It does not matter whether the scheduler is paused.
+ * It is the oldest task of the highest priority, of @scheduler and of its groups with free places, or the first task whose timeout has
+ * passed.  It stays queued, and runs in its turn; [method@PrioSched.Task.cancel] removes it.  A delayed task counts when its delay is
+ * over.  A paused scheduler has a first task, too.
  *
- * If the first is a closure of [method@PrioSched.Scheduler.post], or what goes on after a yield, the result is %NULL, as it is if there is
+ * If the first is a closure of [method@PrioSched.Scheduler.post], or a continuation of a yield, the result is %NULL, as it is if there is
  * none.
  *
  * ```c

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-react-frame.c: how long callbacks run at a time */
+/* prio-react-frame.c: the time that callbacks run at a time */
 
 #include "prio-sched-react.h"
 
@@ -14,11 +14,10 @@
  * @scheduler: a scheduler
  * @fps: frames per second, 1 to 125; 0 resets it
  *
- * Lets tasks run as long as such a frame at a time: React's `unstable_forceFrameRate()`.
+ * Sets the time that tasks run at a time to that of a frame: React's `unstable_forceFrameRate()`.
  *
  * It sets [property@PrioSched.Scheduler:time-slice] to the whole milliseconds of a frame, 33 ms for 30, or
- * back to 5 ms.  Frames whose time is known, by
- * [method@PrioSched.Scheduler.follow_frame_clock], end the slice in any case.
+ * back to 5 ms.  Frames that are followed by [method@PrioSched.Scheduler.follow_frame_clock] end the slice in any case.
  *
  * ```c
  * prio_react_force_frame_rate (scheduler, 30);
@@ -43,11 +42,11 @@ prio_react_force_frame_rate (PrioScheduler *scheduler, gint fps)
  * prio_react_request_paint:
  * @scheduler: a scheduler
  *
- * Asks what is running to let the main loop have its turn, so that what has changed is drawn: React's
+ * Asks running tasks to give the main loop its turn, so that changes are drawn: React's
  * `unstable_requestPaint()`.
  *
  * [method@PrioSched.Scheduler.should_yield] returns %TRUE from now on, until every other source of the main
- * context has had its turn; the same goes for the other schedulers of the context.
+ * context has had its turn; this applies to the other schedulers of the context, too.
  *
  * ```c
  * gtk_label_set_text (label, "Almost done");
@@ -55,7 +54,7 @@ prio_react_force_frame_rate (PrioScheduler *scheduler, gint fps)
  * return G_SOURCE_CONTINUE;
  * ```
  *
- * Call it on the thread that runs the scheduler's main context; on others, and where no main loop runs, it does
+ * Call it on the thread that runs the scheduler's main context; on other threads, and outside of a main loop, it does
  * nothing.
  *
  * Since: 1.0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-react-level.c: the five levels, and the level of what runs */
+/* prio-react-level.c: the five levels, and the level of the running code */
 
 #include "prio-react-private.h"
 
@@ -19,7 +19,7 @@ static const struct
 
 static __thread PrioReactFrame *running;
 
-/* @frame is on the stack, and has a level, until prio_react_leave (). */
+/* Makes @frame, which has a level and is on the stack, the current one, until prio_react_leave (). */
 void
 prio_react_enter (PrioReactFrame *frame)
 {
@@ -34,14 +34,14 @@ prio_react_leave (PrioReactFrame *frame)
   running = frame->outer;
 }
 
-/* The frame of the running code, or NULL. */
+/* Returns the frame of the running code, or NULL. */
 PrioReactFrame *
 prio_react_top (void)
 {
   return running != NULL && running->depth == g_main_depth () ? running : NULL;
 }
 
-/* The frame of the function of @task, if the running code is called by that, or NULL. */
+/* Returns the frame of the function of @task, if that calls the running code, or NULL. */
 PrioReactFrame *
 prio_react_find (PrioTask *task)
 {
@@ -51,7 +51,7 @@ prio_react_find (PrioTask *task)
   return NULL;
 }
 
-/* Whether @level is one; if not, says so for @function. */
+/* Returns whether @level is valid; if not, logs a critical message for @function. */
 gboolean
 prio_react_check_level (const char *function, PrioReactLevel level)
 {
@@ -87,7 +87,7 @@ prio_react_level_get_priority (PrioReactLevel level)
  * prio_react_level_get_timeout:
  * @level: a level
  *
- * Gets the timeout of the tasks of a level: what React calls `timeoutForPriorityLevel()`.  Any thread may call it.
+ * Gets the timeout of the tasks of a level: React's `timeoutForPriorityLevel()`.  Any thread may call it.
  *
  * Returns: milliseconds, as for the options of a task; 0 for none
  *
@@ -99,7 +99,7 @@ prio_react_level_get_timeout (PrioReactLevel level)
   return prio_react_check_level (G_STRFUNC, level) ? levels[level].timeout : 0;
 }
 
-/* The state of what runs, if that belongs to the main context of @scheduler, or NULL. */
+/* Returns the state of the running code, if it belongs to the main context of @scheduler, or NULL. */
 static PrioSchedulingState *
 get_state (PrioScheduler *scheduler)
 {
@@ -122,7 +122,7 @@ priority_of (PrioSchedulingState *state)
   return PRIO_IS_TASK_SIGNAL (signal) ? prio_task_signal_get_priority (PRIO_TASK_SIGNAL (signal)) : PRIO_TASK_PRIORITY_USER_VISIBLE;
 }
 
-/* The level of what has @priority, and has not been given one. */
+/* Returns the level of code that has @priority, and no explicit level. */
 static PrioReactLevel
 level_of (PrioTaskPriority priority)
 {
@@ -141,12 +141,11 @@ level_of (PrioTaskPriority priority)
  * prio_react_get_current_level:
  * @scheduler: a scheduler
  *
- * Gets the level of what is running: React's `unstable_getCurrentPriorityLevel()`.
+ * Gets the level of the running code: React's `unstable_getCurrentPriorityLevel()`.
  *
- * It is that of the running task of prio_react_schedule_callback(), or what prio_react_run_with_level() has
- * been given.  What runs later as a part of the task, after a yield or in a microtask, and tasks that have been posted by other
- * functions, have the level that is closest to their priority: user-blocking, normal or low.  A timeout that has passed does not
- * change it.
+ * It is the level of the running task of prio_react_schedule_callback(), or the argument of prio_react_run_with_level().  Later
+ * parts of the task, after a yield or in a microtask, and tasks of other functions have the level that is closest to their
+ * priority: user-blocking, normal or low.  A timeout that has passed does not change it.
  *
  * ```c
  * if (prio_react_get_current_level (scheduler) == PRIO_REACT_LEVEL_IDLE)
@@ -179,14 +178,14 @@ prio_react_get_current_level (PrioScheduler *scheduler)
  * prio_react_run_with_level:
  * @scheduler: a scheduler
  * @level: a level
- * @func: (scope call) (closure user_data): what to run
+ * @func: (scope call) (closure user_data): the function to run
  * @user_data: data for @func
  *
  * Calls @func now, as part of the running task but with another level: React's `unstable_runWithPriority()`.
  *
- * What it yields, and the callbacks that it registers, have the priority of the level, and the signal and the
- * timeout of the running task.  Outside any task it runs as part of one of @scheduler that has neither.  What it posts has
- * what it is posted with, as on the web.
+ * Its yields, and the callbacks that it registers, have the priority of the level, and the signal and the timeout of the
+ * running task.  Outside any task it runs like a task of @scheduler without a signal and a timeout.  Tasks that it posts
+ * inherit nothing, as on the web.
  *
  * ```c
  * static void
@@ -198,7 +197,7 @@ prio_react_get_current_level (PrioScheduler *scheduler)
  * prio_react_run_with_level (scheduler, PRIO_REACT_LEVEL_LOW, save, document);
  * ```
  *
- * To call something later under the state of now, there is prio_react_wrap_callback().
+ * To call a function later under the current state, use prio_react_wrap_callback().
  *
  * Call it on the thread that runs the scheduler's main context, or has acquired it; on others @func runs
  * without a state.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-react-private.h: which level the running code has
+/* prio-react-private.h: the level of the running code
  *
- * Promises: a state of prio-sched has a priority, and React's levels are more than priorities.  Whatever of this library calls the
- * program's code keeps the level of that code on the stack meanwhile, and the task whose function it is.
+ * Promises: a state of prio-sched has only a priority, not React's level.  A function of this library that calls the program's
+ * code keeps that code's level, and its task, on the stack meanwhile.
  *
  * Everything here belongs to the thread that runs the code.
  */
@@ -17,9 +17,9 @@ struct _PrioReactFrame
 {
   PrioReactFrame *outer;
   PrioReactLevel level;
-  gint depth;     /* g_main_depth (): what a nested main loop calls has not this level */
-  PrioTask *task; /* whose function is called, or NULL */
-  gpointer data;  /* what that belongs to */
+  gint depth;     /* g_main_depth (): callbacks of a nested main loop do not have this level */
+  PrioTask *task; /* task whose function is called, or NULL */
+  gpointer data;  /* data that belong to the task */
 };
 
 void prio_react_enter (PrioReactFrame *frame);

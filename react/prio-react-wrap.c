@@ -23,16 +23,16 @@ typedef struct
 /**
  * prio_react_wrap_callback: (skip)
  * @scheduler: a scheduler
- * @func: what to call
+ * @func: the function to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Wraps a function, which then runs with the level and under the state of now, wherever and as often as it is called: React's
- * `unstable_wrapCallback()`.
+ * Wraps a function, which then runs with the current level and under the current state, wherever and as often as it is called:
+ * React's `unstable_wrapCallback()`.
  *
- * Where it yields, and in the callbacks that it registers, it has the priority, the signal and the timeout of the running
- * task; outside any task, it has the normal level, and neither.  What it posts inherits nothing, as on the web.  It is called by
- * prio_react_call_wrapped(), and freed by prio_react_free_wrapped(), which fit GLib's functions:
+ * Its yields, and the callbacks that it registers, have the priority, the signal and the timeout of the running task; outside
+ * any task, it has the normal level, and neither signal nor timeout.  Tasks that it posts inherit nothing, as on the web.  Call
+ * it by prio_react_call_wrapped(), and free it by prio_react_free_wrapped(), which fit GLib's functions:
  *
  * ```c
  * g_timeout_add_full (G_PRIORITY_DEFAULT, 100, prio_react_call_wrapped,
@@ -41,9 +41,9 @@ typedef struct
  *
  * For a [callback@Gio.AsyncReadyCallback] there is prio_scheduling_state_wrap().
  *
- * Call it on the thread that runs the scheduler's main context; what is wrapped on others has the normal level.
+ * Call it on the thread that runs the scheduler's main context; on other threads, the function gets the normal level.
  *
- * Returns: (transfer full): what to give the two functions
+ * Returns: (transfer full): the argument for the two functions
  *
  * Since: 1.0
  */
@@ -72,13 +72,13 @@ call (gpointer data)
 
 /**
  * prio_react_call_wrapped: (skip)
- * @wrapped: what prio_react_wrap_callback() has returned
+ * @wrapped: a result of prio_react_wrap_callback()
  *
  * Calls the wrapped function with the level and under the state with which it was wrapped: a [callback@GLib.SourceFunc].
  *
  * On a thread that does not own the main context of that state, it runs without a state.
  *
- * Returns: what the function returns
+ * Returns: the function's result
  *
  * Since: 1.0
  */
@@ -99,7 +99,7 @@ prio_react_call_wrapped (gpointer wrapped)
 
 /**
  * prio_react_free_wrapped: (skip)
- * @wrapped: (transfer full): what prio_react_wrap_callback() has returned
+ * @wrapped: (transfer full): a result of prio_react_wrap_callback()
  *
  * Frees a wrapped function: a [callback@GLib.DestroyNotify].  Any thread may call it; its own destroy notify is
  * called there.

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 /**
  * PRIO_REACT_TIMEOUT_IMMEDIATE:
  *
- * The timeout of React's immediate level, in milliseconds: the task goes first from the beginning.
+ * The timeout of React's immediate level, in milliseconds: the task runs first from the beginning.
  *
  * Since: 1.0
  */
@@ -46,7 +46,7 @@ G_BEGIN_DECLS
 /**
  * PRIO_REACT_TIMEOUT_IDLE:
  *
- * The timeout of React's idle level: none, so that the task never goes before a more urgent one.
+ * The timeout of React's idle level: none, so that the task never runs before a more urgent one.
  *
  * Since: 1.0
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-inspector-longest.c: the part of the page that shows what has held the main loop the longest */
+/* prio-inspector-longest.c: the part of the page that shows the longest tasks and sources */
 
 #include <prio-sched-watch.h>
 #include "config.h"
@@ -15,11 +15,11 @@ struct _PrioInspectorLongest
 
   GtkWidget *watches, *note, *table;
   GPtrArray *records; /* of Longest, the longest first */
-  GWeakRef scheduler; /* the one that watches, */
-  guint watch;        /* and the id of that; 0 if none does */
+  GWeakRef scheduler; /* the scheduler that watches, */
+  guint watch;        /* and the id of the watch; 0 if there is none */
 };
 
-/* What has held the main loop under one name. */
+/* The runs of one name. */
 typedef struct
 {
   char *name;            /* or NULL */
@@ -29,7 +29,7 @@ typedef struct
   guint64 n_runs;
 } Longest;
 
-/* From so many milliseconds on a run is listed: half of a frame at 60 Hz. */
+/* ms; shorter runs are not listed: half of a frame at 60 Hz. */
 #define THRESHOLD 8
 #define MAX_RECORDS 32
 
@@ -132,7 +132,7 @@ watch_no_longer (PrioInspectorLongest *self)
   self->watch = 0;
 }
 
-/* One of them is enough: what it sees is the whole main loop. */
+/* One scheduler is enough: its watch sees the whole main loop. */
 static void
 switched (GtkSwitch *widget, GParamSpec *pspec G_GNUC_UNUSED, gpointer data)
 {
@@ -209,7 +209,7 @@ priority_name (gint priority)
     }
 }
 
-/* The time of the clock on the wall when it was @time µs of g_get_monotonic_time (). */
+/* Returns the wall-clock time that corresponds to @time µs of g_get_monotonic_time (). */
 static char *
 time_of_day (gint64 time)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-inspector-module.c: what GTK loads when somebody opens its inspector
+/* prio-inspector-module.c: the module that GTK loads when its inspector is opened
  *
- * GTK looks for it in the folder "inspector" of its modules, in no other program and at no other time.  So it is in the inspector of
- * each GTK 4 program, which need not know of it: one that has not made a scheduler yet may do so later.
+ * GTK looks for it in the folder "inspector" of its modules, and only then.  So it is in the inspector of each GTK 4 program, even
+ * if the program has not made a scheduler yet.
  */
 
 #include "prio-inspector-page.h"

@@ -11,7 +11,7 @@
 
 #define INTERVAL 500 /* ms */
 
-/* More schedulers than these are counted only. */
+/* Further schedulers are only counted. */
 #define MAX_PARTS 16
 
 struct _PrioInspectorPage
@@ -60,7 +60,7 @@ remove_others (PrioInspectorPage *self, GPtrArray *schedulers)
     }
 }
 
-/* Tells of schedulers that are not shown: of @n_more, since there are too many, and of @n_others, of other main contexts. */
+/* Mentions schedulers that are not shown: @n_more, because there are too many, and @n_others, of other main contexts. */
 static void
 tell_of_others (PrioInspectorPage *self, guint n_more, guint n_others)
 {
@@ -115,7 +115,7 @@ refresh (PrioInspectorPage *self)
 static gboolean
 refresh_again (gpointer self)
 {
-  /* To let go of a scheduler may call anybody. */
+  /* Dropping a scheduler may call any code. */
   g_object_ref (self);
   refresh (self);
   g_object_unref (self);
@@ -130,7 +130,7 @@ stop (PrioInspectorPage *self)
   g_clear_pointer (&self->source, g_source_unref);
 }
 
-/* In a source from the first time on: there, this thread runs the main context. */
+/* From its first dispatch on, a source refreshes the page: in it, this thread runs the main context. */
 static void
 prio_inspector_page_map (GtkWidget *widget)
 {
@@ -180,7 +180,7 @@ prio_inspector_page_get_property (GObject *object, guint id, GValue *value, GPar
     }
 }
 
-/* The inspector tells each page which object has been selected.  This one is not about an object. */
+/* Ignores the selected object, which the inspector passes to each page: this page is not about an object. */
 static void
 prio_inspector_page_set_property (GObject *object, guint id, const GValue *value G_GNUC_UNUSED, GParamSpec *pspec)
 {
@@ -223,7 +223,7 @@ copy (GtkButton *button, gpointer data)
   gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (button)), text->str);
 }
 
-/* A sentence, which nobody reads before it is visible. */
+/* Adds a sentence, hidden from assistive technologies until it is visible. */
 static GtkWidget *
 add_note (GtkWidget *box, const char *text)
 {

@@ -48,7 +48,7 @@ static const PrioInspectorColumn columns[N_COLUMNS] = {
   { running, N_("longest"), TRUE },
 };
 
-/* The words of the interface, the most urgent first. */
+/* Their labels, the most urgent first. */
 static const char *const rows[] = { "user-blocking", "user-visible", "background" };
 
 const char *

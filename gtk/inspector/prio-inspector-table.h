@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-inspector-table.h: a grid of numbers that change
+/* prio-inspector-table.h: a grid of changing numbers
  *
- * Promises: a table has columns with titles, some of them under a common one, and rows of text that can be set at any time; what is
- * the same as before costs nothing.  Each cell is described to accessibility tools by the titles of its column and its row.
+ * Promises: a table has columns with titles, some of them under a common title, and rows of text that can be set at any time;
+ * setting an unchanged text costs nothing.  The titles of its column and row describe each cell to assistive technologies.
  */
 
 #pragma once
@@ -11,7 +11,7 @@
 
 typedef struct
 {
-  const char *group; /* over this column and the next ones that have the same; or NULL */
+  const char *group; /* title over this column and the next ones with the same group; or NULL */
   const char *title;
   gboolean is_number;
 } PrioInspectorColumn;
@@ -19,7 +19,7 @@ typedef struct
 /* @columns is static, and its texts are to be translated. */
 GtkWidget *prio_inspector_table_new (const char *label, const PrioInspectorColumn *columns, guint n_columns);
 
-/* Rows are there from the first on. */
+/* Rows exist starting with the first. */
 void prio_inspector_table_set_n_rows (GtkWidget *table, guint n_rows);
 void prio_inspector_table_set (GtkWidget *table, guint row, guint column, const char *text);
 

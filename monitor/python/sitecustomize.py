@@ -1,7 +1,7 @@
-"""Python's sources by the names of their callbacks, in a program that prio-sched-monitor runs.
+"""Names Python's sources after their callbacks, in a program that prio-sched-monitor runs.
 
-Python imports this at its start, since the folder comes first in PYTHONPATH.  GLib's functions name sources as soon as the program has
-imported them, if it has PyGObject and the binding of prio-sched is there.
+Python imports this at its start, because the folder comes first in PYTHONPATH.  GLib's functions name sources as soon as the program
+has imported them, if PyGObject and the binding of prio-sched are installed.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -14,7 +14,7 @@ _MODULE = 'gi.overrides.GLib'
 
 
 class _Naming:
-    """Loads a module as loader does, and lets it name its sources."""
+    """Loads a module as loader does, and makes it name its sources."""
 
     def __init__(self, loader):
         self._loader = loader
@@ -44,7 +44,7 @@ class _Finder:
 
 
 def _go_on():
-    """The program, and a sitecustomize of its own, find what they find without this."""
+    """Restores the import path for the program, and imports its own sitecustomize."""
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or '.') != folder]
     if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! What a future costs, beside one of `glib::MainContext::spawn_local ()`, in the same run: `cargo bench`.
+//! Compares the cost of a future with one of `glib::MainContext::spawn_local ()`, in the same run: `cargo bench`.
 
 use std::cell::{Cell, RefCell};
 use std::future::{poll_fn, Future};
@@ -48,7 +48,7 @@ impl Executor {
     }
 }
 
-/// Nanoseconds for each of `n` until `left` is 0.
+/// Returns nanoseconds for each of `n` until `left` is 0.
 fn measure(left: &Rc<Cell<usize>>, n: usize, begin: impl FnOnce(), mut each: impl FnMut()) -> f64 {
     let begun = Instant::now();
     begin();
@@ -80,7 +80,7 @@ fn yields(executor: &Executor, n_tasks: usize) -> f64 {
     measure(&left, N, begin, || ())
 }
 
-/// 1,000 futures wait; in each round all of them are woken.
+/// Makes 1,000 futures wait; in each round all of them are woken.
 fn wakes(executor: &Executor) -> f64 {
     let wakers = Rc::new(RefCell::new(Vec::<Waker>::new()));
     let left = Rc::new(Cell::new(1000));
@@ -106,7 +106,7 @@ fn wakes(executor: &Executor) -> f64 {
     measure(&left, N, begin, || wakers.take().into_iter().for_each(Waker::wake))
 }
 
-/// Another thread sends through a channel with one place.
+/// Sends from another thread, through a channel with one place.
 fn thread_wakes(executor: &Executor) -> f64 {
     let left = Rc::new(Cell::new(1));
     let (mut sender, mut receiver) = futures_channel::mpsc::channel(1);

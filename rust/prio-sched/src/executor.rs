@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //! Each poll of a future is a task of the library.
 //!
-//! A future and all that belongs to it is one allocation, which its home, its handle, its wakers and the library share. Only the
-//! thread that has spawned it touches the future; the bits of its state are for all threads.
+//! A future and its data are one allocation, which its home, its handle, its wakers and the library share. Only the thread that
+//! has spawned it uses the future; all threads use the bits of its state.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::future::Future;
@@ -23,30 +23,30 @@ use crate::home::{Home, Watching};
 use crate::join::{Abort, Join};
 use crate::{ffi, JoinError, JoinHandle, Priority, Scheduler, TaskGroup, TaskOptions};
 
-/// It is in a queue of the library, or will be when its poll returns: a wake has nothing to do.
+/// It is in a queue of the library, or will be when its poll returns: a wake has no effect.
 const QUEUED: u8 = 1;
 /// It is polled, or is ending.
 const RUNNING: u8 = 2;
-/// It is to end when its poll returns, or in a task that has been posted for that.
+/// It will end when its poll returns, or in a task that has been posted for that.
 const ABORTED: u8 = 4;
-/// Its future has been dropped, and its result is there.
+/// Its future has been dropped, and its result is set.
 const DONE: u8 = 8;
 /// Its handle waits for the result.
 const AWAITED: u8 = 16;
-/// Its handle has gone.
+/// Its handle has been dropped.
 const DETACHED: u8 = 32;
 
 struct Header {
     home: Arc<Home>,
-    /// That of its home: its thread uses it without asking, until the future is done.
+    /// The scheduler of its home: its thread uses it without a check, until the future is done.
     scheduler: *mut ffi::PrioScheduler,
     thread: usize,
     options: TaskOptions,
-    /// Its priority, if it has no other option: each post asks for it.
+    /// Its priority, if it has no other option: each post reads it.
     plain: Option<Priority>,
-    /// On its thread, until it is done.
+    /// Used on its thread, until it is done.
     group: RefCell<Option<TaskGroup>>,
-    /// What aborts it with its group, if it has one.
+    /// The signal that aborts it with its group, if it has one.
     group_signal: OnceLock<gio::Cancellable>,
     state: AtomicU8,
 }
@@ -65,10 +65,10 @@ impl Header {
     }
 }
 
-/// What is gone when the future is done.
+/// Data that are dropped when the future is done.
 #[derive(Default)]
 struct Rest {
-    /// Once it has waited under its signal.
+    /// Set once it has waited under its signal.
     watching: Option<Watching>,
     first: Option<First>,
     /// Its number in the home.
@@ -77,8 +77,8 @@ struct Rest {
     n_run: u32,
 }
 
-/// A first task that has to be taken out if the future ends before that runs: one with a delay, or one of a group, which then has a place
-/// there until the future ends.
+/// A first task that has to be cancelled if the future ends before it runs: a task with a delay, or a task of a group, which then keeps
+/// its place there until the future ends.
 struct First {
     task: *mut ffi::PrioTask,
     has_begun: bool,
@@ -99,16 +99,17 @@ impl Drop for First {
 
 struct Task<F: Future> {
     header: Header,
-    /// On its thread. Its home keeps the task until this is `None`, so it can be freed on any other.
+    /// Used on its thread.  Its home keeps the task until this is `None`, so it can be freed on any other thread.
     future: UnsafeCell<Option<F>>,
     rest: RefCell<Rest>,
     /// Its thread writes it before it is DONE, and then the handle takes it; or the thread, if the handle was DETACHED before.
     result: UnsafeCell<Option<Result<F::Output, JoinError>>>,
-    /// The handle's until it is AWAITED; then that of its thread, once it is DONE.
+    /// Belongs to the handle until it is AWAITED; then to its thread, once it is DONE.
     waiter: UnsafeCell<Option<Waker>>,
 }
 
-// SAFETY: what is not Send is only touched on the thread of its home, or by the handle, which is Send if the result is.
+// SAFETY: fields that are not Send are only used on the thread of its home, or by the handle, which is Send if the
+// result is.
 unsafe impl<F: Future> Send for Task<F> {}
 unsafe impl<F: Future> Sync for Task<F> {}
 
@@ -116,7 +117,7 @@ thread_local! {
     static CURRENT: Cell<*const Header> = const { Cell::new(ptr::null()) };
 }
 
-/// Says, while it lives, which future is polled.
+/// Records, while it lives, which future is polled.
 struct Running(*const Header);
 
 impl Running {
@@ -132,7 +133,7 @@ impl Drop for Running {
 }
 
 fn current() -> Option<&'static Header> {
-    // SAFETY: it is alive as long as it is polled, and nobody here keeps the reference for longer.
+    // SAFETY: it is alive as long as it is polled, and no caller here keeps the reference for longer.
     unsafe { CURRENT.get().as_ref() }
 }
 
@@ -181,7 +182,7 @@ where
         }
     }
 
-    /// Posts its first task so that it can be taken out.
+    /// Posts its first task so that it can be cancelled.
     fn post_first(self: &Arc<Self>, scheduler: &Scheduler, group: Option<&TaskGroup>) {
         let data = Arc::into_raw(self.clone()) as gpointer;
         let options = self.header.options.to_ffi();
@@ -198,7 +199,7 @@ where
         }
     }
 
-    /// Polls it once. Returns whether to do so again.
+    /// Polls it once.  Returns whether to do so again.
     fn poll(self: &Arc<Self>) -> bool {
         let header = &self.header;
         assert!(
@@ -215,11 +216,12 @@ where
         }
         header.state.fetch_xor(QUEUED | RUNNING, AcqRel);
 
-        // SAFETY: the library's reference lives longer than the poll; a clone of the waker takes one of its own.
+        // SAFETY: the library's reference lives longer than the poll; a clone of the waker takes its own reference.
         let waker = ManuallyDrop::new(unsafe { Waker::from(Arc::from_raw(Arc::as_ptr(self))) });
         let running = Running::begin(header);
         let poll = || {
-            // SAFETY: on its thread, and nobody else touches it while it is RUNNING. It is not moved until it is dropped in place.
+            // SAFETY: this is its thread, and no other code uses it while it is RUNNING. It is not moved until it is dropped in
+            // place.
             let future = unsafe { (*self.future.get()).as_mut().map(|future| Pin::new_unchecked(future)) };
             future.expect("a future is there until it is done").poll(&mut Context::from_waker(&waker))
         };
@@ -243,10 +245,10 @@ where
         false
     }
 
-    /// It was woken in its poll. Returns whether the library is to call it again as a continuation.
+    /// Called if it was woken in its poll.  Returns whether the library is to call it again as a continuation.
     fn go_on(self: &Arc<Self>) -> bool {
         let options = &self.header.options;
-        // A continuation would keep a timeout that has passed, and go before everything else for ever.
+        // A continuation would keep a timeout that has passed, and always run first.
         let is_again = (self.header.plain.is_none() || !options.takes_turns) && options.timeout.is_none();
         if !is_again {
             // At the end of the queue, which costs less than a task that takes turns.
@@ -255,7 +257,7 @@ where
         is_again
     }
 
-    /// The library aborts what is in its queues; what waits for something else has to hear of it.
+    /// The library aborts futures in its queues; other waiting futures need a handler.
     fn watch_signal(self: &Arc<Self>) {
         let Some(signal) = self.header.signal() else { return };
         if self.rest.borrow().watching.is_some() {
@@ -268,7 +270,7 @@ where
         }
     }
 
-    /// Ends it on its thread, after its last poll. It is RUNNING, and so neither polled nor ended meanwhile.
+    /// Ends it on its thread, after its last poll.  It is RUNNING, and so neither polled nor ended meanwhile.
     fn finish(self: &Arc<Self>, mut result: Result<F::Output, JoinError>) {
         // SAFETY: it is not polled, and never again.
         let drop_future = || unsafe { *self.future.get() = None };
@@ -280,7 +282,7 @@ where
         drop(rest.first);
         drop(self.header.group.take());
 
-        // SAFETY: nobody else touches it before it is DONE.
+        // SAFETY: no other code uses it before it is DONE.
         unsafe { *self.result.get() = Some(result) };
         let before = self.header.state.fetch_or(DONE, AcqRel);
         if before & DETACHED != 0 {
@@ -294,7 +296,8 @@ where
         self.header.home.remove(rest.key);
     }
 
-    /// Returns where the handle, which calls this, puts its waker; `None` when it is DONE, and its thread uses that.
+    /// Returns the slot for the waker of the handle, which calls this; `None` when it is DONE, and its thread uses the
+    /// slot.
     #[allow(clippy::mut_from_ref)]
     fn take_waiter_back(&self) -> Option<&mut Option<Waker>> {
         let mut state = self.header.state.load(Acquire);
@@ -305,9 +308,9 @@ where
         (state & DONE == 0).then(|| unsafe { &mut *self.waiter.get() })
     }
 
-    /// It is DONE and DETACHED, and the second of these is the caller's.
+    /// Called when it is DONE and DETACHED, by the code that has set the second of these.
     fn drop_result(&self) {
-        // SAFETY: the handle has gone, or is the caller.
+        // SAFETY: the handle has been dropped, or is the caller.
         drop_quietly(unsafe { (*self.result.get()).take() });
     }
 }
@@ -385,24 +388,24 @@ where
     }
 }
 
-/// Drops what nobody takes: it may panic, and C may be the caller.
+/// Drops a value that is not taken: its drop may panic, and C may be the caller.
 pub(crate) fn drop_quietly<T>(unwanted: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
-        // So may what it has panicked with.
+        // The panic's payload may panic, too.
         if let Err(worse) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(worse);
         }
     }
 }
 
-/// Wakes what waits, whoever's it is.
+/// Wakes a waiting task, of any executor.
 pub(crate) fn wake_quietly(waker: Waker) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
         drop_quietly(payload);
     }
 }
 
-/// The task of a poll.
+/// Runs the task of a poll.
 unsafe extern "C" fn run<F: Future + 'static>(data: gpointer) -> gboolean {
     let task = ManuallyDrop::new(unsafe { Arc::from_raw(data as *const Task<F>) });
     if task.poll() {
@@ -412,10 +415,10 @@ unsafe extern "C" fn run<F: Future + 'static>(data: gpointer) -> gboolean {
     G_SOURCE_REMOVE
 }
 
-/// The first task of a future that has one.
+/// Runs the first task of a future that has one.
 unsafe extern "C" fn begin<F: Future + 'static>(first: *mut ffi::PrioTask, data: gpointer) {
     let task = ManuallyDrop::new(unsafe { Arc::from_raw(data as *const Task<F>) });
-    // A place in a group is kept until the future ends.
+    // It keeps its place in a group until the future ends.
     unsafe { ffi::prio_task_defer(first) };
     if let Some(first) = &mut task.rest.borrow_mut().first {
         first.has_begun = true;
@@ -425,7 +428,7 @@ unsafe extern "C" fn begin<F: Future + 'static>(first: *mut ffi::PrioTask, data:
     }
 }
 
-/// The first task is over: the future has its result, or was aborted before it began.
+/// Called when the first task is over: the future has its result, or was aborted before it started.
 unsafe extern "C" fn left<F: Future + 'static>(data: gpointer) {
     let task = unsafe { Arc::from_raw(data as *const Task<F>) };
     if task.header.is_here() {
@@ -436,7 +439,7 @@ unsafe extern "C" fn left<F: Future + 'static>(data: gpointer) {
     }
 }
 
-/// A post is over: it has run, its signal was aborted, or its main context has gone.
+/// Called when a post is over: it has run, its signal was aborted, or its main context has gone.
 unsafe extern "C" fn released<F: Future + 'static>(data: gpointer) {
     let task = unsafe { Arc::from_raw(data as *const Task<F>) };
     if task.header.is_here() {
@@ -448,7 +451,7 @@ unsafe extern "C" fn released<F: Future + 'static>(data: gpointer) {
             task.abort();
         }
     } else if task.header.signal().is_some_and(|signal| signal.is_cancelled()) {
-        // It was woken by this thread.
+        // This thread woke it.
         task.abort();
     }
 }
@@ -493,9 +496,9 @@ where
     JoinHandle::new(task)
 }
 
-/// Lets input, frames and more urgent tasks go first, and tasks of the same priority that are queued already.
+/// Lets input, frames, more urgent tasks, and queued tasks of the same priority run first.
 ///
-/// In a loop it costs little: unless there is something to let go first, the next step runs at once.
+/// In a loop it costs little: if none of these is waiting, the next step runs at once.
 ///
 /// ```
 /// # use prio_sched::{yield_now, Priority, Scheduler};

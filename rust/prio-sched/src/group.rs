@@ -8,7 +8,7 @@ use crate::wait::wait_for_callback;
 use crate::{executor, ffi, JoinHandle, Priority, RunInThread, Scheduler, TaskOptions, TaskSignal};
 
 glib::wrapper! {
-    /// Futures of which only so many are under way at a time, and which are aborted together.
+    /// Runs a limited number of futures at a time, and aborts them together.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskGroup, TaskOptions};
@@ -31,11 +31,11 @@ glib::wrapper! {
 }
 
 impl TaskGroup {
-    /// Makes a group. With a limit of [`u32::MAX`] as many are under way as there are.
+    /// Makes a group. A limit of [`u32::MAX`] means no limit.
     ///
     /// # Panics
     ///
-    /// With a limit of 0, as no future would ever begin.
+    /// With a limit of 0, because no future would ever start.
     #[doc(alias = "prio_task_group_new")]
     pub fn new(scheduler: &Scheduler, limit: u32, priority: Priority) -> Self {
         assert!(limit > 0, "with a limit of 0 no future would ever begin");
@@ -48,21 +48,21 @@ impl TaskGroup {
         unsafe { from_glib_full(ffi::prio_task_group_dup_scheduler(self.as_ptr())) }
     }
 
-    /// Spawns a future, which begins when there is a place for it, and keeps that until it has its result.
+    /// Spawns a future, which starts when a place is free, and keeps the place until it has its result.
     ///
     /// It is aborted with the group, and with the signal of the options, too.
     ///
     /// # Panics
     ///
-    /// On a thread that cannot own the main context, as another one runs it.
+    /// On a thread that cannot own the main context, because another one runs it.
     pub fn spawn_local<F: Future + 'static>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output> {
         executor::spawn(&self.scheduler(), Some(self), options.into(), future)
     }
 
-    /// Runs a closure in a thread of the library's pool when there is a place for it: [`Scheduler::run_in_thread`].
+    /// Runs a closure in a thread of the library's pool when a place is free: [`Scheduler::run_in_thread`].
     ///
-    /// The next closure then begins at once, in the same thread, however busy the main loop is. It is aborted with the group, and with the
-    /// signal of the options, too, unless it runs already.
+    /// The next closure then starts at once, in the same thread, even while the main loop is busy. It is aborted with the group, and with
+    /// the signal of the options, too, unless it is already running.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskGroup};
@@ -90,32 +90,33 @@ impl TaskGroup {
         })
     }
 
-    /// How many have no result yet.
+    /// Returns how many futures have no result yet.
     #[doc(alias = "prio_task_group_get_n_pending")]
     pub fn n_pending(&self) -> u32 {
         unsafe { ffi::prio_task_group_get_n_pending(self.as_ptr()) }
     }
 
-    /// The signal that is aborted with the futures that are in the group now; after [`TaskGroup::abort`] it is another one.
+    /// Returns the signal that is aborted with the futures that are in the group now; after [`TaskGroup::abort`] there is a
+    /// new signal.
     ///
-    /// If somebody cancels it, futures that are spawned later are aborted too, until that is called.
+    /// If you cancel it, futures that are spawned later are aborted too, until [`TaskGroup::abort`] is called.
     #[doc(alias = "prio_task_group_get_signal")]
     pub fn signal(&self) -> TaskSignal {
         unsafe { from_glib_none(ffi::prio_task_group_get_signal(self.as_ptr())) }
     }
 
-    /// Sets how many are under way at a time; [`u32::MAX`] for as many as there are.
+    /// Sets how many futures run at a time; [`u32::MAX`] means no limit.
     ///
     /// # Panics
     ///
-    /// With a limit of 0, as no future would ever begin.
+    /// With a limit of 0, because no future would ever start.
     #[doc(alias = "prio_task_group_set_limit")]
     pub fn set_limit(&self, limit: u32) {
         assert!(limit > 0, "with a limit of 0 no future would ever begin");
         unsafe { ffi::prio_task_group_set_limit(self.as_ptr(), limit) }
     }
 
-    /// Aborts all of its futures. The group goes on with those that are spawned later.
+    /// Aborts all of its futures.  Futures that are spawned later are not affected.
     #[doc(alias = "prio_task_group_abort")]
     pub fn abort(&self, reason: Option<&glib::Error>) {
         unsafe { ffi::prio_task_group_abort(self.as_ptr(), reason.to_glib_none().0) }

@@ -2,8 +2,8 @@
 //! Owns the futures of one thread at one scheduler until they have ended, and ends them.
 //!
 //! An abort may come while its caller holds a lock, or from within the emission of "cancelled", in which GLib holds one. A future takes
-//! locks when it is dropped: those of channels, or that of its cancellable. So whatever aborts marks the future, and a task drops it: one
-//! task for all that are aborted before it has run.
+//! locks when it is dropped: of channels, or of its cancellable. So an abort only marks the future, and a task drops it: one task for all
+//! futures that are aborted before it runs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -25,22 +25,23 @@ pub(crate) struct Home {
     thread: usize,
     /// Valid on its thread as long as a future lives here.
     scheduler: *mut ffi::PrioScheduler,
-    /// The main context that is to be the default of the thread in a poll; NULL for the global default one.
+    /// The main context to make the thread's default during a poll; NULL for the global default one.
     context: *mut glib::ffi::GMainContext,
     held: Mutex<Option<Held>>,
-    /// On its thread, as the rest.
+    /// Used on its thread, like the following fields.
     futures: RefCell<Slab<Arc<dyn Abort>>>,
     watches: RefCell<HashMap<usize, Arc<Watch>>>,
 }
 
-// SAFETY: other threads use what is held, under its lock; they drop the rest when it is empty.
+// SAFETY: other threads use `held`, under its lock; they drop the other fields when these are empty.
 unsafe impl Send for Home {}
 unsafe impl Sync for Home {}
 
-/// What a home keeps alive. A queued future refers to its home, and the scheduler's queue to the future: so this goes with the last future.
+/// References that a home keeps.  A queued future refers to its home, and the scheduler's queue to the future: so they are dropped with the
+/// last future.
 struct Held {
     scheduler: Scheduler,
-    /// Runs what ends futures, even while the scheduler is paused. Made for the first of them.
+    /// Ends futures, even while the scheduler is paused.  Made for the first aborted one.
     ends: Option<Scheduler>,
     /// The futures that were aborted, until they end.
     ending: VecDeque<Arc<dyn Abort>>,
@@ -67,7 +68,7 @@ impl Drop for Homes {
 }
 
 impl Home {
-    /// Returns the home of this thread's futures at a scheduler, or `None` when the thread ends.
+    /// Returns the home of this thread's futures at a scheduler, or `None` when the thread is ending.
     pub(crate) fn of(scheduler: &Scheduler) -> Option<Arc<Self>> {
         let find = |homes: &Homes| {
             let mut homes = homes.0.borrow_mut();
@@ -99,7 +100,7 @@ impl Home {
         self.thread == thread_id()
     }
 
-    /// The scheduler, as long as a future lives here. On any thread.
+    /// Returns the scheduler, as long as a future lives here.  Any thread may call it.
     pub(crate) fn scheduler(&self) -> Option<Scheduler> {
         self.held.lock().unwrap().as_ref().map(|held| held.scheduler.clone())
     }
@@ -114,7 +115,7 @@ impl Home {
         context.with_thread_default(func).expect("the thread that runs a main context owns it")
     }
 
-    /// Has futures end in a task, soon. On any thread, and under whatever locks.
+    /// Ends futures in a task, soon.  Any thread may call it, under any locks.
     pub(crate) fn end_soon(self: &Arc<Self>, futures: impl IntoIterator<Item = Arc<dyn Abort>>) {
         let is_posted = self.held.lock().unwrap().as_mut().is_none_or(|held| {
             held.ending.extend(futures);
@@ -137,7 +138,7 @@ impl Home {
         self.held.lock().unwrap().as_mut()?.ending.pop_front()
     }
 
-    /// Has a function called on its thread, soon: in a task.
+    /// Calls a function on its thread, soon, in a task.
     fn post_end<T: Send + Sync>(&self, func: unsafe extern "C" fn(gpointer) -> gboolean, data: Arc<T>) {
         let ends = self.held.lock().unwrap().as_mut().map(|held| {
             let context = held.scheduler.context();
@@ -173,7 +174,7 @@ impl Home {
         }
     }
 
-    /// Has a future end with a signal, until what this returns is dropped.
+    /// Ends a future with a signal, until the returned value is dropped.
     pub(crate) fn watch(self: &Arc<Self>, signal: &gio::Cancellable, future: Arc<dyn Abort>) -> Watching {
         let mut watches = self.watches.borrow_mut();
         let watch = match watches.get(&(signal.as_ptr() as usize)) {
@@ -195,12 +196,13 @@ struct Watch {
     home: Arc<Home>,
     signal: gio::Cancellable,
     handler: Cell<Option<glib::SignalHandlerId>>,
-    /// Whether the signal was cancelled. A plain cancellable may be reset: what waits under it then has another watch.
+    /// Whether the signal was cancelled.  A plain cancellable may be reset: futures that wait under it later have
+    /// another watch.
     is_over: AtomicBool,
     futures: RefCell<Slab<Arc<dyn Abort>>>,
 }
 
-// SAFETY: other threads only write `is_over`; they drop the rest when it is empty.
+// SAFETY: other threads only write `is_over`; they drop the other fields when these are empty.
 unsafe impl Send for Watch {}
 unsafe impl Sync for Watch {}
 
@@ -258,7 +260,7 @@ impl Drop for Watching {
     }
 }
 
-/// Has the futures of a signal that was cancelled end.
+/// Ends the futures of a cancelled signal.
 unsafe extern "C" fn sweep(watch: gpointer) -> gboolean {
     let watch = unsafe { &*(watch as *const Watch) };
     if watch.home.is_here() {
@@ -268,14 +270,14 @@ unsafe extern "C" fn sweep(watch: gpointer) -> gboolean {
     G_SOURCE_REMOVE
 }
 
-/// Ends the futures that were aborted, as many as a slice has time for.
+/// Ends aborted futures, as many as fit into a slice.
 unsafe extern "C" fn end_some(home: gpointer) -> gboolean {
     let home = ManuallyDrop::new(unsafe { Arc::from_raw(home as *const Home) });
     if !home.is_here() {
         return G_SOURCE_REMOVE;
     }
     if home.begin_ending() {
-        // What this task has no time for. Should a drop run the main loop, the others end there.
+        // The others, in another task.  If a drop runs the main loop, they end there.
         home.post_end(end_some, (*home).clone());
     }
     while let Some(future) = home.next_ending() {
@@ -287,7 +289,7 @@ unsafe extern "C" fn end_some(home: gpointer) -> gboolean {
     G_SOURCE_REMOVE
 }
 
-/// A destroy notify for what `Arc::into_raw ()` has given.
+/// A destroy notify for the result of `Arc::into_raw ()`.
 unsafe extern "C" fn release_arc<T>(data: gpointer) {
     drop(unsafe { Arc::from_raw(data as *const T) });
 }

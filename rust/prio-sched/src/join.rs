@@ -10,21 +10,21 @@ use std::task::{Context, Poll};
 use futures_core::future::FusedFuture;
 
 pub(crate) trait Abort: Send + Sync {
-    /// On any thread, under whatever locks: marks it, and posts a task that ends it.
+    /// Marks it, on any thread and under any locks, and posts a task that ends it.
     fn abort(self: Arc<Self>);
-    /// Ends it, unless it is polled right now. On its thread, where the user's code may run.
+    /// Ends it, unless it is being polled.  Called on its thread, while the program's code may run.
     fn end(self: Arc<Self>);
     fn is_finished(&self) -> bool;
 }
 
-/// What a handle waits for; its calls are those of the handle.
+/// A result for which a handle waits; the handle makes the calls.
 pub(crate) trait Join<T>: Abort {
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<T, JoinError>>;
     fn detach(&self);
     fn to_abort(self: Arc<Self>) -> Arc<dyn Abort>;
 }
 
-/// Why a future has no result. It becomes a [`glib::Error`] with `?`: [`gio::IOErrorEnum::Cancelled`], or
+/// The reason why a future has no result. It becomes a [`glib::Error`] with `?`: [`gio::IOErrorEnum::Cancelled`], or
 /// [`gio::IOErrorEnum::Failed`] after a panic.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -35,10 +35,10 @@ pub enum JoinError {
     Panicked(Panic),
 }
 
-/// What a future has panicked with.
+/// The payload of a future's panic.
 pub struct Panic(Box<dyn Any + Send + 'static>);
 
-// SAFETY: nothing can be done with a reference to it.
+// SAFETY: a shared reference gives no access to it.
 unsafe impl Sync for Panic {}
 
 impl Panic {
@@ -59,17 +59,17 @@ impl JoinError {
         Self::Panicked(Panic(payload))
     }
 
-    /// Whether it was aborted.
+    /// Returns whether it was aborted.
     pub fn is_aborted(&self) -> bool {
         matches!(self, Self::Aborted)
     }
 
-    /// Whether it has panicked.
+    /// Returns whether it has panicked.
     pub fn is_panic(&self) -> bool {
         matches!(self, Self::Panicked(_))
     }
 
-    /// The payload of its panic, for [`std::panic::resume_unwind`].
+    /// Returns the payload of its panic, for [`std::panic::resume_unwind`].
     ///
     /// # Panics
     ///
@@ -78,7 +78,7 @@ impl JoinError {
         self.try_into_panic().expect("it has not panicked")
     }
 
-    /// The payload of its panic, or the error itself if it has not panicked.
+    /// Returns the payload of its panic, or the error itself if it has not panicked.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
         match self {
             Self::Panicked(panic) => Ok(panic.into_inner()),
@@ -105,10 +105,10 @@ impl fmt::Display for JoinError {
 
 impl std::error::Error for JoinError {}
 
-/// A future that has been spawned: await it for its result.
+/// The handle of a spawned future: await it for the result.
 ///
-/// Dropping the handle detaches the future, which goes on without it, as with [`glib::JoinHandle`]. A handler of a widget drops it: what is to
-/// be shown is then set at the end of the future.
+/// Dropping the handle detaches the future, which continues without it, as with [`glib::JoinHandle`]. A widget's signal handler drops it: the
+/// future itself then shows its result.
 ///
 /// ```
 /// # use prio_sched::{Priority, Scheduler};
@@ -123,11 +123,11 @@ impl std::error::Error for JoinError {}
 pub struct JoinHandle<T> {
     task: Arc<dyn Join<T>>,
     is_over: bool,
-    /// The result may be of one thread.
+    /// The result may belong to one thread.
     local: PhantomData<*const ()>,
 }
 
-// SAFETY: a handle takes the result, and does nothing else that not every thread may do.
+// SAFETY: a handle only takes the result, and otherwise makes only calls that any thread may make.
 unsafe impl<T: Send> Send for JoinHandle<T> {}
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
@@ -161,29 +161,29 @@ impl<T> JoinHandle<T> {
         Self { task, is_over: false, local: PhantomData }
     }
 
-    /// Returns the handle of a future that was refused.
+    /// Returns the handle of a future that was rejected.
     pub(crate) fn aborted() -> Self {
         Self::new(Arc::new(Never))
     }
 
     /// Aborts it: it is not polled any more, and a task drops it soon. Until then it is not finished.
     ///
-    /// So the caller may hold a lock which the future takes when it is dropped.
+    /// So the caller may hold a lock that the future takes when it is dropped.
     pub fn abort(&self) {
         self.task.clone().to_abort().abort();
     }
 
-    /// A handle that can do no more than abort it, on any thread.
+    /// Returns a handle that can only abort it, on any thread.
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle(self.task.clone().to_abort())
     }
 
-    /// Whether it has its result, or its abort is over.
+    /// Returns whether it has its result, or has ended after an abort.
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()
     }
 
-    /// Lets it go on without its handle, as dropping the handle does.
+    /// Lets it continue without its handle, like dropping the handle.
     pub fn detach(self) {}
 }
 
@@ -198,7 +198,7 @@ impl<T> Future for JoinHandle<T> {
 
     /// # Panics
     ///
-    /// In the future whose handle this is, which would wait for itself, and after it has given its result.
+    /// In the handle's own future, which would wait for itself, and after it has returned its result.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let polled = self.task.poll_join(context);
         self.is_over = polled.is_ready();
@@ -228,7 +228,7 @@ impl AbortHandle {
         self.0.clone().abort();
     }
 
-    /// Whether it has its result, or its abort is over.
+    /// Returns whether it has its result, or has ended after an abort.
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
     }

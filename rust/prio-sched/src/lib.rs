@@ -2,8 +2,8 @@
 #![warn(missing_docs)]
 //! Prioritized tasks, and an executor of futures that have a priority, for the GLib main loop.
 //!
-//! A [`Scheduler`] runs tasks in a [`glib::MainContext`]: the most urgent first, and never so long that a frame or the user's
-//! input has to wait. [`Scheduler::spawn_local`] is [`glib::MainContext::spawn_local`] with a priority and a signal that can abort:
+//! A [`Scheduler`] runs tasks in a [`glib::MainContext`]: the most urgent first, and never so long that a frame or the user's input
+//! is delayed. [`Scheduler::spawn_local`] is [`glib::MainContext::spawn_local`] with a priority and a signal that can abort:
 //!
 //! ```
 //! use prio_sched::{yield_now, Priority, Scheduler, TaskController};

@@ -9,7 +9,7 @@ use glib::GString;
 
 use crate::{executor, ffi, TaskSignal};
 
-/// How urgent a task is.
+/// The priority of a task.
 ///
 /// ```
 /// # use prio_sched::Priority;
@@ -23,9 +23,9 @@ use crate::{executor, ffi, TaskSignal};
 #[repr(i32)]
 #[doc(alias = "PrioTaskPriority")]
 pub enum Priority {
-    /// Nobody waits for it: indexes, caches, statistics.
+    /// No user waits for it: indexes, caches, statistics.
     Background = ffi::PRIO_TASK_PRIORITY_BACKGROUND,
-    /// The user sees its result, but can go on meanwhile. The default.
+    /// The user sees its result, but can continue meanwhile. The default.
     #[default]
     UserVisible = ffi::PRIO_TASK_PRIORITY_USER_VISIBLE,
     /// The user waits for it.
@@ -33,7 +33,7 @@ pub enum Priority {
 }
 
 impl fmt::Display for Priority {
-    /// Writes the name that it has on the web, and in the other languages.
+    /// Writes its name on the web and in other languages.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
             Self::Background => "background",
@@ -143,8 +143,8 @@ impl TaskOptions {
         Self::default()
     }
 
-    /// The priority and the signal of the future that this crate polls now, or the defaults outside of any. In a group, the signal has the
-    /// priority.
+    /// Returns the priority and the signal of the future that is being polled, or the defaults outside of futures. In a group, the signal
+    /// has the priority.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskOptions};
@@ -159,7 +159,8 @@ impl TaskOptions {
         executor::current_options().unwrap_or_default()
     }
 
-    /// Sets the priority, which then stays. Without it, the task has that of its signal or, if it has none, is user-visible.
+    /// Sets the priority, which is then fixed.  Without it, the task has its signal's priority or, if the signal has none,
+    /// is user-visible.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
         self
@@ -171,20 +172,20 @@ impl TaskOptions {
         self
     }
 
-    /// Sets how long to wait before the task is queued. What is left of a millisecond is rounded up.
+    /// Sets how long to wait before the task is queued, rounded up to whole milliseconds.
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
         self
     }
 
-    /// Sets how long the task waits in the queue for more urgent ones: after that it goes before every task whose timeout has not passed.
+    /// Sets how long the task waits in the queue for more urgent ones: after that it runs before all tasks whose timeout has not passed.
     ///
-    /// A future waits in the queue at its beginning and after each await, and the timeout counts anew each time. One whose timeout has
-    /// passed runs until its next await, and then has its own priority again. So one in the background with a timeout of 50 ms takes a
-    /// step every 50 ms beside urgent work that never ends, and that goes on. For a closure that goes on, the timeout counts once, from
-    /// [`Scheduler::post`](crate::Scheduler::post): when it has passed, the closure goes first until it ends.
+    /// A future waits in the queue at its start and after each await, and the timeout counts anew each time. A future whose timeout has
+    /// passed runs until its next await, and then has its own priority again. So a background future with a timeout of 50 ms takes a step
+    /// every 50 ms beside urgent work that never ends, and does not stop that work. For a closure that runs repeatedly, the timeout
+    /// counts once, from [`Scheduler::post`](crate::Scheduler::post): when it has passed, the closure runs first until it ends.
     ///
-    /// What is left of a millisecond is rounded up.
+    /// It is rounded up to whole milliseconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -194,23 +195,24 @@ impl TaskOptions {
     ///
     /// # Panics
     ///
-    /// If it has a NUL byte in it.
+    /// If it contains a NUL byte.
     pub fn name(mut self, name: impl AsRef<str>) -> Self {
         let name = name.as_ref();
         self.name = Some(GString::from_string_checked(name.to_owned()).unwrap_or_else(|_| panic!("the name {name:?} has a NUL byte")));
         self
     }
 
-    /// Sets whether what follows a yield waits behind the tasks of the same priority that are queued already.
+    /// Sets whether, after a yield, the task waits behind queued tasks of the same priority.
     ///
-    /// The default is `true`, as executors in Rust are fair. In the C library, as on the web, it is `false`: there, what has begun ends first.
+    /// The default is `true`, because executors in Rust are fair. In the C library, as on the web, it is `false`: there, started tasks end
+    /// first.
     #[doc(alias = "takes-turns")]
     pub fn takes_turns(mut self, takes_turns: bool) -> Self {
         self.takes_turns = takes_turns;
         self
     }
 
-    /// What a continuation of a task with these options has.
+    /// Returns the options of a continuation of such a task.
     pub(crate) fn without_times(&self) -> Self {
         Self { delay: Duration::ZERO, timeout: None, ..self.clone() }
     }
@@ -230,14 +232,14 @@ impl TaskOptions {
         }
     }
 
-    /// Whether a task with these options has no more than a priority.
+    /// Returns the priority, if a task with these options has no other option.
     pub(crate) fn plain(&self) -> Option<Priority> {
         let is_plain = self.signal.is_none() && self.delay.is_zero() && self.timeout.is_none() && self.name.is_none();
         is_plain.then(|| self.priority.unwrap_or(Priority::UserVisible))
     }
 }
 
-/// Rounds up, so that nothing comes early.
+/// Rounds up, so that no delay ends too early.
 pub(crate) fn whole_milliseconds(time: Duration) -> u64 {
     time.as_nanos().div_ceil(1_000_000).min(u64::MAX as u128) as u64
 }

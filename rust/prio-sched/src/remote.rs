@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Spawns futures that are Send from any thread: what is posted is a closure that spawns, on the thread of the main context.
+//! Spawns futures that are Send from any thread: it posts a closure, which spawns the future on the thread of the main
+//! context.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -17,20 +18,20 @@ enum Stage<T> {
         waiter: Option<Waker>,
         is_aborted: bool,
     },
-    /// The handle is there until its owner polls it, or goes.
+    /// The handle is kept until its owner polls it, or drops it.
     Spawned(Option<JoinHandle<T>>, AbortHandle),
-    /// Its handle has gone before it was spawned.
+    /// The handle was dropped before the future was spawned.
     Detached {
         is_aborted: bool,
     },
     Refused,
 }
 
-/// Stands for a future until that is spawned.
+/// Stands for a future until it is spawned.
 struct Remote<T>(Mutex<Stage<T>>);
 
 impl<T: Send + 'static> Remote<T> {
-    /// Says what has become of it.
+    /// Stores the handle of the future, or that it was rejected.
     fn settle(&self, handle: Option<JoinHandle<T>>) {
         let mut stage = self.0.lock().unwrap();
         let (waiter, is_aborted) = match &mut *stage {
@@ -84,7 +85,7 @@ impl<T: Send + 'static> Abort for Remote<T> {
 
 impl<T: Send + 'static> Join<T> for Remote<T> {
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
-        // The user's, so without the lock.
+        // The clone is the program's code, so it runs without the lock.
         let own = context.waker().clone();
         let mut stage = self.0.lock().unwrap();
         match &mut *stage {
@@ -129,7 +130,7 @@ impl<T: Send + 'static> Join<T> for Remote<T> {
     }
 }
 
-/// Refuses what never runs.
+/// Rejects the future if the closure never runs.
 struct Refusing<T: Send + 'static>(Arc<Remote<T>>);
 
 impl<T: Send + 'static> Drop for Refusing<T> {
@@ -148,7 +149,7 @@ where
     }
     let remote = Arc::new(Remote(Mutex::new(Stage::Posted { waiter: None, is_aborted: false })));
     let refusing = Refusing(remote.clone());
-    // A queue outlives its scheduler, and must not keep it.
+    // A queue outlives its scheduler, and must not keep it alive.
     let own = scheduler.downgrade();
     scheduler.post_once(Priority::UserBlocking, move || {
         let context = || glib::main_current_source().and_then(|source| source.context());

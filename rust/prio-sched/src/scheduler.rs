@@ -16,8 +16,8 @@ use gio::prelude::*;
 glib::wrapper! {
     /// Runs tasks, and polls futures, in a main context: the most urgent first.
     ///
-    /// A program has one, [`Scheduler::default`]. It is [`Send`]: any thread may post to it. Order is strict: a task waits as long as there is
-    /// a more urgent one, in any scheduler of the main context.
+    /// A program has one, [`Scheduler::default`]. It is [`Send`]: any thread may post to it. The order is strict: a task waits as long as any
+    /// scheduler of the main context has a more urgent one.
     #[doc(alias = "PrioScheduler")]
     pub struct Scheduler(Object<ffi::PrioScheduler, ffi::PrioSchedulerClass>);
 
@@ -30,11 +30,11 @@ glib::wrapper! {
 unsafe impl Send for Scheduler {}
 unsafe impl Sync for Scheduler {}
 
-/// A closure, at an address of its own even if it has no size.
+/// A closure, with a unique address even if it has no size.
 struct Posted<F>(F, #[allow(dead_code)] u8);
 
 thread_local! {
-    /// What is being posted, until it is released.
+    /// The closure that is being posted, until it is released.
     static POSTING: Cell<gpointer> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -50,20 +50,21 @@ unsafe extern "C" fn release<F>(data: gpointer) {
 }
 
 impl Default for Scheduler {
-    /// The scheduler of the global default main context, which runs on the main thread.
+    /// Returns the scheduler of the global default main context, which runs on the main thread.
     fn default() -> Self {
         unsafe { from_glib_none(ffi::prio_scheduler_get_default()) }
     }
 }
 
 impl Scheduler {
-    /// Another scheduler of a main context, with a pause and a time slice of its own; also of the default one.
+    /// Makes another scheduler of a main context, which may be the default one; it is paused separately, and has its
+    /// own time slice.
     #[doc(alias = "prio_scheduler_new")]
     pub fn new(context: &glib::MainContext) -> Self {
         unsafe { from_glib_full(ffi::prio_scheduler_new(context.to_glib_none().0)) }
     }
 
-    /// The scheduler of the main context that is the default of this thread.
+    /// Returns the scheduler of this thread's default main context.
     #[doc(alias = "prio_scheduler_ref_thread_default")]
     pub fn thread_default() -> Self {
         unsafe { from_glib_full(ffi::prio_scheduler_ref_thread_default()) }
@@ -77,10 +78,10 @@ impl Scheduler {
 
     /// Spawns a future: each of its polls is a task with the priority and the signal of the options.
     ///
-    /// When the signal is aborted the future is dropped, wherever it waits, and the handle has [`JoinError::Aborted`](crate::JoinError). A task
-    /// does that, soon: whoever aborts may hold a lock that the future takes.
-    /// A panic in a poll, or when the future is dropped, stays in its handle. Dropping the handle lets the future go on. The scheduler, and
-    /// its main context, live until the future has ended; it ends with its thread at the latest.
+    /// When the signal is aborted, a task soon drops the future, and the handle returns [`JoinError::Aborted`](crate::JoinError). The abort
+    /// itself does not drop it, because its caller may hold a lock that the future takes. A panic in a poll, or when the future is dropped,
+    /// is returned by its handle. If the handle is dropped, the future continues. The scheduler, and its main context, live until the future
+    /// has ended; it ends with its thread at the latest.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskController};
@@ -97,14 +98,14 @@ impl Scheduler {
     ///
     /// # Panics
     ///
-    /// On a thread that cannot own the main context, as another one runs it. The program is aborted if another thread runs it later.
+    /// On a thread that cannot own the main context, because another one runs it. The program is aborted if another thread runs it later.
     pub fn spawn_local<F: Future + 'static>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output> {
         executor::spawn(self, None, options.into(), future)
     }
 
-    /// Spawns a future that is [`Send`], from any thread; it runs on the one of the main context, as with [`Scheduler::spawn_local`].
+    /// Spawns a future that is [`Send`], from any thread; it runs on the main context's thread, as with [`Scheduler::spawn_local`].
     ///
-    /// The handle is [`Send`], too. If the worker of the scheduler has ended, the future is dropped, and the handle has
+    /// The handle is [`Send`], too. If the worker of the scheduler has ended, the future is dropped, and the handle returns
     /// [`JoinError::Aborted`](crate::JoinError).
     ///
     /// ```
@@ -123,7 +124,7 @@ impl Scheduler {
         remote::spawn(self, options.into(), future)
     }
 
-    /// Posts a closure from any thread; it runs on the one of the main context, again and again until it returns [`ControlFlow::Break`].
+    /// Posts a closure from any thread; it runs on the main context's thread, repeatedly until it returns [`ControlFlow::Break`].
     ///
     /// Returns `false`, and drops the closure, if the signal of the options is aborted already, or the worker of the scheduler has ended. A
     /// closure that is aborted in the queue is dropped within [`TaskController::abort`](crate::TaskController::abort), or soon. As with
@@ -167,7 +168,8 @@ impl Scheduler {
     ///
     /// # Panics
     ///
-    /// On a thread that cannot own the main context; and the program is aborted if another thread then runs, or destroys, that.
+    /// On a thread that cannot own the main context; and the program is aborted if another thread then runs, or destroys, the
+    /// main context.
     pub fn post_local<F: FnMut() -> ControlFlow + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
         self.assert_owner("a closure that is not Send");
         let mut func = ThreadGuard::new(func);
@@ -179,7 +181,7 @@ impl Scheduler {
         self.post_local(options.into().takes_turns(false), once(func))
     }
 
-    /// `what` is posted here only if this thread runs the main context, or could.
+    /// Panics, naming `what`, unless this thread runs the main context, or could.
     pub(crate) fn assert_owner(&self, what: &str) {
         unsafe {
             let context = ffi::prio_scheduler_get_context(self.as_ptr());
@@ -208,7 +210,7 @@ impl Scheduler {
         POSTING.replace(outer) == data
     }
 
-    /// Waits, and not for less: what is left of a millisecond is rounded up. Then the future that awaits it goes on with its own priority.
+    /// Waits for `delay`, rounded up to whole milliseconds. Then the awaiting future continues with its own priority.
     ///
     /// On the scheduler of a worker that ends, the sleep ends with it.
     ///
@@ -224,7 +226,8 @@ impl Scheduler {
 
     /// Runs a closure in a thread of the library's pool, with the priority and the signal of the future that calls this.
     ///
-    /// If that is aborted, or what is returned here is dropped, before a thread is free, then the closure is dropped. One that runs goes on.
+    /// If that future is aborted, or the returned value is dropped, before a thread is free, the closure is dropped. A running closure is
+    /// not interrupted.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler};
@@ -243,7 +246,8 @@ impl Scheduler {
         RunInThread::under_current(self, Some(worker), func)
     }
 
-    /// Gives the items of an iterator, and lets more urgent tasks, input and frames go first whenever the time slice is over.
+    /// Returns a stream of an iterator's items that lets more urgent tasks, input and frames run first whenever the time
+    /// slice is over.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler};
@@ -264,25 +268,25 @@ impl Scheduler {
         Slices::new(self, items.into_iter())
     }
 
-    /// Gives the items of a stream, as [`Scheduler::slices`] does: one that is always ready holds up nothing.
+    /// Does the same as [`Scheduler::slices`] with a stream: a stream that is always ready does not hold up other work.
     pub fn in_slices<S: futures_core::Stream>(&self, stream: S) -> InSlices<S> {
         InSlices::new(self, stream)
     }
 
-    /// How long tasks run before every other source of the main context has its turn.
+    /// Returns how long tasks run before every other source of the main context has its turn.
     #[doc(alias = "prio_scheduler_get_time_slice")]
     pub fn time_slice(&self) -> Duration {
         Duration::from_micros(unsafe { ffi::prio_scheduler_get_time_slice(self.as_ptr()) }.into())
     }
 
-    /// Sets how long tasks run before every other source of the main context has its turn, in whole microseconds; for one task at a time, 0.
+    /// Sets how long tasks run before every other source of the main context has its turn, in whole microseconds; 0 runs one task at a time.
     #[doc(alias = "prio_scheduler_set_time_slice")]
     pub fn set_time_slice(&self, time_slice: Duration) {
         let time_slice = time_slice.as_micros().min(u32::MAX.into()) as u32;
         unsafe { ffi::prio_scheduler_set_time_slice(self.as_ptr(), time_slice) }
     }
 
-    /// How many tasks are queued or delayed. Futures that wait for something else are not counted.
+    /// Returns how many tasks are queued or delayed. Futures in other waits are not counted.
     ///
     /// Call it on the thread of the main context.
     #[doc(alias = "prio_scheduler_get_n_pending")]
@@ -290,7 +294,8 @@ impl Scheduler {
         unsafe { ffi::prio_scheduler_get_n_pending(self.as_ptr()) }
     }
 
-    /// Counts, from now on and anew, what its tasks do. Call it on the thread of the main context, as the next two.
+    /// Starts the statistics of its tasks, from 0.  Call it on the thread of the main context, like the next two
+    /// functions.
     #[doc(alias = "prio_scheduler_start_statistics")]
     pub fn start_statistics(&self) {
         unsafe { ffi::prio_scheduler_start_statistics(self.as_ptr()) }
@@ -302,13 +307,13 @@ impl Scheduler {
         unsafe { ffi::prio_scheduler_stop_statistics(self.as_ptr()) }
     }
 
-    /// What its tasks have done since [`Scheduler::start_statistics`].
+    /// Returns the statistics of its tasks since [`Scheduler::start_statistics`].
     #[doc(alias = "prio_scheduler_get_statistics")]
     pub fn statistics(&self) -> Statistics {
         Statistics::get(self.as_ptr())
     }
 
-    /// Whether the running task is to let something else go first: its time slice is over, or something more urgent waits.
+    /// Returns whether the running task should yield: its time slice is over, or more urgent work waits.
     #[doc(alias = "prio_scheduler_should_yield")]
     pub fn should_yield(&self) -> bool {
         unsafe { from_glib(ffi::prio_scheduler_should_yield(self.as_ptr())) }
@@ -320,7 +325,7 @@ impl Scheduler {
         unsafe { ffi::prio_scheduler_follow_frame_clock(self.as_ptr(), clock.as_ref().as_ptr()) }
     }
 
-    /// Holds back all of its tasks until [`Scheduler::resume`] is called as often.
+    /// Holds back all of its tasks until each pause is ended by [`Scheduler::resume`].
     #[doc(alias = "prio_scheduler_pause")]
     pub fn pause(&self) {
         unsafe { ffi::prio_scheduler_pause(self.as_ptr()) }

@@ -57,13 +57,13 @@ impl TaskController {
         unsafe { from_glib_full(ffi::prio_task_controller_new(priority as i32)) }
     }
 
-    /// The signal that it controls.
+    /// Returns the signal that it controls.
     #[doc(alias = "prio_task_controller_get_signal")]
     pub fn signal(&self) -> TaskSignal {
         unsafe { from_glib_none(ffi::prio_task_controller_get_signal(self.to_glib_none().0)) }
     }
 
-    /// Changes the priority of the signal, and of all tasks that have the signal and no priority of their own.
+    /// Changes the priority of the signal, and of all tasks that follow the signal's priority.
     ///
     /// # Errors
     ///
@@ -85,19 +85,19 @@ impl TaskController {
 }
 
 impl TaskSignal {
-    /// A signal that is aborted already.
+    /// Returns a signal that is aborted already.
     #[doc(alias = "prio_task_signal_new_aborted")]
     pub fn aborted(reason: Option<&glib::Error>) -> Self {
         unsafe { from_glib_full(ffi::prio_task_signal_new_aborted(reason.to_glib_none().0)) }
     }
 
-    /// A signal that is aborted, with [`gio::IOErrorEnum::TimedOut`], after a time. What is left of a millisecond is rounded up.
+    /// Returns a signal that is aborted, with [`gio::IOErrorEnum::TimedOut`], after a time, rounded up to whole milliseconds.
     #[doc(alias = "prio_task_signal_new_timeout")]
     pub fn timeout(delay: Duration) -> Self {
         unsafe { from_glib_full(ffi::prio_task_signal_new_timeout(whole_milliseconds(delay))) }
     }
 
-    /// A signal that is aborted with the first of the others, and has a priority of its own.
+    /// Returns a signal that is aborted with the first of the others, and has a separate priority.
     ///
     /// ```
     /// # use prio_sched::{Priority, TaskController, TaskSignal};
@@ -119,19 +119,19 @@ impl TaskSignal {
         unsafe { from_glib(ffi::prio_task_signal_get_priority(self.to_glib_none().0)) }
     }
 
-    /// Whether it is aborted.
+    /// Returns whether it is aborted.
     #[doc(alias = "prio_task_signal_is_aborted")]
     pub fn is_aborted(&self) -> bool {
         unsafe { from_glib(ffi::prio_task_signal_is_aborted(self.to_glib_none().0)) }
     }
 
-    /// Why it is aborted, if it is.
+    /// Returns the reason of its abort, if it is aborted.
     #[doc(alias = "prio_task_signal_dup_reason")]
     pub fn reason(&self) -> Option<glib::Error> {
         unsafe { from_glib_full(ffi::prio_task_signal_dup_reason(self.to_glib_none().0)) }
     }
 
-    /// Calls a function, on the thread that changes it, when the priority has changed: with the one before.
+    /// Calls a function when the priority has changed, with the previous one, on the thread that changes it.
     #[doc(alias = "priority-change")]
     pub fn connect_priority_change<F: Fn(&Self, Priority) + Send + Sync + 'static>(&self, f: F) -> glib::SignalHandlerId {
         self.connect("priority-change", false, move |values| {
@@ -142,7 +142,7 @@ impl TaskSignal {
     }
 }
 
-/// The errors of the library's own domain.
+/// The errors of the library's domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -152,7 +152,7 @@ pub enum Error {
     Closed,
     /// A task was dropped without a result.
     Dropped,
-    /// One of a later version of the library.
+    /// An error of a later version of the library.
     Other(i32),
 }
 

@@ -29,7 +29,7 @@ impl Slice {
     }
 }
 
-/// What [`Scheduler::slices`] returns: a stream, whose items [`Slices::next`] gives, too.
+/// The result of [`Scheduler::slices`]: a stream, whose items [`Slices::next`] returns, too.
 #[must_use = "a stream does nothing unless it is awaited"]
 pub struct Slices<I> {
     slice: Slice,
@@ -41,7 +41,7 @@ impl<I: Iterator> Slices<I> {
         Self { slice: Slice::new(scheduler), items }
     }
 
-    /// The next item, at once or in the next time slice; `None` after the last.
+    /// Returns the next item, at once or in the next time slice; `None` after the last.
     pub async fn next(&mut self) -> Option<I::Item> {
         std::future::poll_fn(|context| self.slice.poll(context)).await;
         self.items.next()
@@ -66,7 +66,7 @@ impl<I> fmt::Debug for Slices<I> {
     }
 }
 
-/// What [`Scheduler::in_slices`] returns.
+/// The result of [`Scheduler::in_slices`].
 #[must_use = "a stream does nothing unless it is awaited"]
 pub struct InSlices<S> {
     slice: Slice,
@@ -78,7 +78,7 @@ impl<S: Stream> InSlices<S> {
         Self { slice: Slice::new(scheduler), stream: Box::pin(stream) }
     }
 
-    /// The next item, when there is one, at once or in the next time slice; `None` after the last.
+    /// Returns the next item, once there is one, at once or in the next time slice; `None` after the last.
     pub async fn next(&mut self) -> Option<S::Item> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use crate::{ffi, Priority};
 
-/// What the tasks of a scheduler have done since [`Scheduler::start_statistics`](crate::Scheduler::start_statistics), by priority.
+/// Statistics of a scheduler's tasks since [`Scheduler::start_statistics`](crate::Scheduler::start_statistics), by priority.
 ///
 /// ```
 /// # use prio_sched::{Priority, Scheduler};
@@ -19,17 +19,17 @@ use crate::{ffi, Priority};
 #[non_exhaustive]
 #[doc(alias = "PrioStatistics")]
 pub struct Statistics {
-    /// Whether the scheduler counts now.
+    /// Whether the scheduler is counting.
     pub is_collecting: bool,
-    /// What tasks of [`Priority::Background`] have done.
+    /// Statistics of tasks of [`Priority::Background`].
     pub background: TaskStatistics,
-    /// What tasks of [`Priority::UserVisible`] have done.
+    /// Statistics of tasks of [`Priority::UserVisible`].
     pub user_visible: TaskStatistics,
-    /// What tasks of [`Priority::UserBlocking`] have done.
+    /// Statistics of tasks of [`Priority::UserBlocking`].
     pub user_blocking: TaskStatistics,
 }
 
-/// What the tasks of one priority have done. Each poll of a future is a task.
+/// Statistics of the tasks of one priority.  Each poll of a future is a task.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 #[doc(alias = "PrioTaskStatistics")]
@@ -40,13 +40,13 @@ pub struct TaskStatistics {
     pub n_delayed: u64,
     /// How often tasks have run.
     pub n_run: u64,
-    /// How many of those went on after a yield.
+    /// How many of these runs continued a task after a yield.
     pub n_continued: u64,
     /// How many were aborted while they waited.
     pub n_aborted: u64,
-    /// How long those that have run had waited in the queue.
+    /// How long the tasks that have run had waited in the queue.
     pub waiting: TaskTimes,
-    /// How long they have run, each time.
+    /// How long each run has taken.
     pub running: TaskTimes,
 }
 
@@ -66,7 +66,7 @@ pub struct TaskTimes {
 }
 
 impl Statistics {
-    /// Those of one priority.
+    /// Returns the statistics of one priority.
     pub fn of(&self, priority: Priority) -> &TaskStatistics {
         match priority {
             Priority::Background => &self.background,
@@ -76,7 +76,7 @@ impl Statistics {
     }
 
     pub(crate) fn get(scheduler: *mut ffi::PrioScheduler) -> Self {
-        // SAFETY: numbers, which may all be 0.
+        // SAFETY: the fields are numbers, which may all be 0.
         let mut raw: ffi::PrioStatistics = unsafe { std::mem::zeroed() };
         raw.size = std::mem::size_of_val(&raw);
         unsafe { ffi::prio_scheduler_get_statistics(scheduler, &mut raw) };

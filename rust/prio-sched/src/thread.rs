@@ -16,7 +16,7 @@ use crate::wait::{Cancelling, Slot};
 use crate::{ffi, JoinError, Priority, Scheduler, TaskOptions};
 
 glib::wrapper! {
-    /// A thread of its own for what must not run on several at a time, such as a database.
+    /// A separate thread for code that must not run on several threads at a time, such as a database.
     ///
     /// ```
     /// # use prio_sched::{Scheduler, Stop, Worker};
@@ -39,10 +39,10 @@ glib::wrapper! {
 unsafe impl Send for Worker {}
 unsafe impl Sync for Worker {}
 
-/// What becomes of the tasks that a worker has, in [`Worker::stop`].
+/// How a worker ends its tasks, in [`Worker::stop`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Those that have not begun are aborted.
+    /// Tasks that have not started are aborted.
     Abort,
     /// All of them run.
     Finish,
@@ -60,7 +60,7 @@ impl Worker {
         unsafe { from_glib_full(ffi::prio_worker_new(name.to_glib_none().0)) }
     }
 
-    /// The scheduler of its thread, where futures can be spawned. Once the worker has ended it refuses what is posted or spawned.
+    /// Returns the scheduler of its thread, for posts and spawns. Once the worker has ended, it rejects these.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, Stop, Worker};
@@ -92,10 +92,10 @@ impl Worker {
     }
 }
 
-/// What [`Scheduler::run_in_thread`], [`Scheduler::run_in_worker`] and [`TaskGroup::run_in_thread`](crate::TaskGroup::run_in_thread)
-/// return: await it for the result of the closure.
+/// The result of [`Scheduler::run_in_thread`], [`Scheduler::run_in_worker`] and
+/// [`TaskGroup::run_in_thread`](crate::TaskGroup::run_in_thread): await it for the result of the closure.
 ///
-/// It fails if the closure has panicked, or was aborted before it began.
+/// It fails if the closure has panicked, or was aborted before it started.
 #[must_use = "the closure is dropped with it unless it runs already"]
 pub struct RunInThread<T> {
     slot: Arc<Slot<Result<T, JoinError>>>,
@@ -104,7 +104,7 @@ pub struct RunInThread<T> {
     _task: Option<Cancelling>,
 }
 
-/// What the thread has: the closure, and where its result goes.
+/// The data of the thread: the closure, and the slot for its result.
 struct Call<T, F: Send + 'static> {
     func: Option<F>,
     slot: Arc<Slot<Result<T, JoinError>>>,
@@ -112,7 +112,8 @@ struct Call<T, F: Send + 'static> {
 }
 
 impl<T, F: Send + 'static> Drop for Call<T, F> {
-    /// The thread has put its result, if it has run. Else this may be within an abort, whose caller may hold a lock.
+    /// If the thread has run, it has stored its result.  Otherwise this may be within an abort, whose caller may hold a
+    /// lock.
     fn drop(&mut self) {
         self.slot.put(Err(JoinError::Aborted));
         if let Some(func) = self.func.take() {
@@ -122,14 +123,14 @@ impl<T, F: Send + 'static> Drop for Call<T, F> {
 }
 
 impl<T: Send + 'static> RunInThread<T> {
-    /// `begin` hands the function, its data and the destroy notify for that to the library, which returns a task, or NULL.
+    /// `begin` passes the function, its data and their destroy notify to the library, which returns a task, or NULL.
     pub(crate) fn new<F: FnOnce() -> T + Send + 'static>(
         scheduler: &Scheduler,
         func: F,
         begin: impl FnOnce(ffi::PrioTaskFunc, gpointer, glib::ffi::GDestroyNotify) -> *mut ffi::PrioTask,
     ) -> Self {
         unsafe extern "C" fn work<T, F: FnOnce() -> T + Send + 'static>(_: *mut ffi::PrioTask, data: gpointer) {
-            // SAFETY: it is called once, and nobody else has the data.
+            // SAFETY: it is called once, and no other code has the data.
             let call = unsafe { &mut *(data as *mut Call<T, F>) };
             if let Some(func) = call.func.take() {
                 let result = catch_unwind(AssertUnwindSafe(func));
@@ -146,7 +147,7 @@ impl<T: Send + 'static> RunInThread<T> {
         Self { slot, was_polled: false, is_over: false, _task: (!task.is_null()).then(|| Cancelling::new(task)) }
     }
 
-    /// With the priority and the signal of the future that is polled now.
+    /// Runs with the priority and the signal of the future that is being polled.
     pub(crate) fn under_current<F: FnOnce() -> T + Send + 'static>(scheduler: &Scheduler, worker: Option<&Worker>, func: F) -> Self {
         let options = TaskOptions::current();
         let with = options.to_ffi();
@@ -162,7 +163,7 @@ impl<T> Future for RunInThread<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // Else a loop of awaits would not wait while the thread is fast enough.
+        // Otherwise a loop of awaits would not yield while the thread is fast enough.
         if !std::mem::replace(&mut self.was_polled, true) && self.slot.has_come() && is_in_future() {
             context.waker().wake_by_ref();
             return Poll::Pending;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! What waits for the C library to call back: a result that comes once, and a waker.
+//! Waits for callbacks of the C library: a result that comes once, and a waker.
 
 use std::fmt;
 use std::future::Future;
@@ -21,7 +21,7 @@ enum State<T> {
     Taken,
 }
 
-/// A place for a result, which comes on any thread.
+/// A slot for a result, which comes on any thread.
 pub(crate) struct Slot<T>(Mutex<State<T>>);
 
 impl<T> Slot<T> {
@@ -29,7 +29,7 @@ impl<T> Slot<T> {
         Arc::new(Self(Mutex::new(State::Waiting(None))))
     }
 
-    /// The first result counts.
+    /// Stores a result; the first counts.
     pub(crate) fn put(&self, value: T) {
         let mut state = self.0.lock().unwrap();
         if let State::Waiting(waker) = &mut *state {
@@ -46,14 +46,14 @@ impl<T> Slot<T> {
         matches!(*self.0.lock().unwrap(), State::Come(_))
     }
 
-    /// Nobody waits any more.
+    /// Called when the result is no longer needed.
     fn close(&self) {
         let old = std::mem::replace(&mut *self.0.lock().unwrap(), State::Taken);
         drop(old);
     }
 
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<T> {
-        // A waker may be anybody's: it is cloned, as it is dropped and used, without the lock.
+        // The waker may be any program's: it is cloned, dropped and used without the lock.
         let own = context.waker().clone();
         let mut state = self.0.lock().unwrap();
         if let State::Waiting(waker) = &mut *state {
@@ -69,7 +69,7 @@ impl<T> Slot<T> {
     }
 }
 
-/// Keeps a task of the library, and cancels it when it goes, if nothing has come of it.
+/// Keeps a task of the library, and cancels it when dropped, unless it has ended.
 pub(crate) struct Cancelling(*mut ffi::PrioTask);
 
 // SAFETY: any thread may cancel a task and drop a reference to it.
@@ -92,7 +92,7 @@ impl Drop for Cancelling {
     }
 }
 
-/// What [`Scheduler::sleep`] returns. The time begins with the first poll.
+/// The result of [`Scheduler::sleep`].  The time begins with the first poll.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Sleep {
     scheduler: Scheduler,
@@ -107,7 +107,7 @@ struct Timer {
 }
 
 impl Drop for Timer {
-    /// Its end wakes nobody any more.
+    /// Its end no longer wakes a task.
     fn drop(&mut self) {
         self.slot.close();
     }
@@ -116,14 +116,14 @@ impl Drop for Timer {
 impl Timer {
     fn new(scheduler: &Scheduler, delay: Duration) -> Self {
         unsafe extern "C" fn ring(_: *mut ffi::PrioTask, _: gpointer) {}
-        /// Its time is up, or its worker has ended, and there is no time to wait for.
+        /// Called when its time is up, or its worker has ended.
         unsafe extern "C" fn over(slot: gpointer) {
             let slot = unsafe { Arc::from_raw(slot as *const Slot<()>) };
             slot.put(());
         }
 
         let slot = Slot::new();
-        // It only wakes: when the future goes on, its own priority decides.
+        // It only wakes the future, which then continues with its own priority.
         let options = TaskOptions::from(Priority::UserBlocking).delay(delay).to_ffi();
         let data = Arc::into_raw(slot.clone()) as gpointer;
         let task = unsafe { ffi::prio_scheduler_post_task(scheduler.as_ptr(), &options, Some(ring), data, Some(over)) };
@@ -166,7 +166,7 @@ impl fmt::Debug for Sleep {
     }
 }
 
-/// Waits for what calls a `GAsyncReadyCallback`.
+/// Waits for a function that calls a `GAsyncReadyCallback`.
 pub(crate) async fn wait_for_callback<T: Send + 'static>(
     begin: impl FnOnce(gio::ffi::GAsyncReadyCallback, gpointer),
     finish: fn(*mut glib::gobject_ffi::GObject, *mut gio::ffi::GAsyncResult) -> T,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! An abort or a wake may come while a lock is held: in GLib's emission of "cancelled", or in a channel. It drops nothing there.
+//! An abort or a wake may come while a lock is held: in GLib's emission of "cancelled", or in a channel.  It must not drop
+//! futures then.
 
 use std::cell::{Cell, RefCell};
 use std::future::{pending, poll_fn};
@@ -16,7 +17,7 @@ use prio_sched::*;
 mod common;
 use common::*;
 
-/// What some may not be dropped under.
+/// A lock under which some values must not be dropped.
 #[derive(Clone, Default)]
 struct Lock {
     is_held: Rc<Cell<bool>>,
@@ -42,7 +43,7 @@ impl Drop for NeedsLock {
     }
 }
 
-/// What programs await; each goes on for ever, or until the signal is aborted.
+/// Awaits of programs; each waits for ever, or until the signal is aborted.
 const AWAITS: [&str; 10] = [
     "signal.future",
     "CancellableFuture",
@@ -85,7 +86,7 @@ async fn go_on(what: &str, scheduler: Scheduler, signal: TaskSignal, receiver: a
     }
 }
 
-/// Aborts in one of the ways there are.
+/// Aborts in one of the possible ways.
 fn abort(how: usize, controller: &TaskController, handle: &JoinHandle<()>) {
     let (there, abort_handle) = (controller.clone(), handle.abort_handle());
     match how {
@@ -121,7 +122,7 @@ fn an_abort_ends_a_future_at_every_await_and_not_within_it() {
                     }
                     lock.hold(|| {
                         abort(how, &controller, &handle);
-                        // It wakes what has been aborted.
+                        // It wakes an aborted future.
                         let _ = sender.try_send(1);
                     });
                     assert_eq!(dropped.n(), 0, "{what}, aborted by {how} after {n_iterations} iterations");
@@ -155,7 +156,7 @@ fn a_wake_of_what_another_thread_has_aborted_drops_nothing() {
         };
         let (waker, aborted) = spawn((&controller.signal()).into());
         let (other_waker, other) = spawn(Priority::UserVisible.into());
-        // What waits in the queue is dropped by the library, which must not do so here either.
+        // The library drops queued futures, which it must not do here either.
         let needs = NeedsLock(lock.clone());
         scheduler.post_local_once(controller.signal(), move || drop(needs));
         thread::spawn(move || controller.abort(None)).join().unwrap();
@@ -206,7 +207,8 @@ fn what_is_posted_after_a_reset_waits_for_the_next_cancel() {
     });
 }
 
-/// Each hundredth takes a fiftieth of a slice, or more on a busy machine: so one that holds the loop for too long has too many of them.
+/// Each hundredth takes a fiftieth of a slice, or more on a busy machine: so a task that holds the loop for too long runs too many of
+/// them.
 #[test]
 fn a_hundred_thousand_that_are_aborted_at_once_hold_the_loop_for_no_more_than_two_slices() {
     const N: u32 = 100_000;

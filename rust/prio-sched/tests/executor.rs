@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! The executor. Each test has a main context, and so a scheduler, of its own: cargo runs them in threads.
+//! Tests the executor.  Each test has its own main context and scheduler, because cargo runs them in threads.
 
 use std::cell::{Cell, RefCell};
 use std::future::{pending, poll_fn, Future};
@@ -129,7 +129,7 @@ fn a_timeout_counts_anew_after_each_await() {
                 wait_for(scheduler, handle).unwrap();
             }
         }
-        // And what is urgent goes on.
+        // And the urgent future continues.
         let late = scheduler.spawn_local(TaskOptions::from(Priority::Background).timeout(Duration::from_millis(1)), async {
             loop {
                 yield_now().await;
@@ -148,7 +148,7 @@ fn a_result_that_has_come_is_awaited_too() {
         let (log, worker) = (Log::default(), Worker::new("test"));
         let (late, urgent) = (log.clone(), log.clone());
         let own = scheduler.clone();
-        // Its timeout has passed, so that only an await lets others go first.
+        // Its timeout has passed, so that only an await lets others run first.
         let options = TaskOptions::from(Priority::Background).timeout(Duration::from_millis(1));
         let handle = scheduler.spawn_local(options, async move {
             thread::sleep(Duration::from_millis(3));
@@ -181,7 +181,7 @@ fn the_priority_of_a_signal_moves_what_is_queued() {
     });
 }
 
-/// A future that is under way in one of the ways there are; it does not end by itself.
+/// A future that waits in one of the possible ways; it does not end by itself.
 async fn under_way(scheduler: Scheduler, how: usize, started: Rc<Cell<u32>>, _guard: Guard) {
     started.set(started.get() + 1);
     // The thread ends with the future, which drops the sender.
@@ -206,7 +206,7 @@ fn an_abort_drops_futures_wherever_they_are() {
         let mut handles: Vec<_> = (0..4).map(spawn).collect();
         run_until(scheduler, || started.get() == 4);
         iterate(scheduler);
-        handles.push(spawn(0)); // which has not begun
+        handles.push(spawn(0)); // a future that has not started
         controller.abort(None);
         run_until(scheduler, || handles.iter().all(JoinHandle::is_finished));
         assert_eq!((dropped.n(), started.get()), (5, 4));
@@ -310,7 +310,7 @@ fn a_dropped_handle_detaches() {
         let guard = dropped.guard();
         drop(scheduler.spawn_local(Priority::UserVisible, async move {
             yield_now().await;
-            guard // a result that nobody takes
+            guard // a result that is not taken
         }));
         assert_eq!(dropped.n(), 0);
         run_until(scheduler, || dropped.n() == 1);
@@ -353,7 +353,7 @@ fn a_panic_stays_in_its_handle() {
     });
 }
 
-/// Waits until somebody uses the waker, or is polled again.
+/// Waits until a test uses the waker, or it is polled again.
 async fn park(slot: Rc<RefCell<Option<Waker>>>) {
     let mut is_parked = false;
     poll_fn(move |context| {
@@ -512,7 +512,7 @@ fn a_thread_gives_its_result() {
         let here = thread::current().id();
         let there = wait_for(scheduler, scheduler.run_in_thread(move || thread::current().id())).unwrap();
         assert_ne!(here, there);
-        // The closure is dropped if nobody waits for it before it begins; one that runs goes on.
+        // The closure is dropped if its handle is dropped before it starts; a running closure is not interrupted.
         let (sender, receiver) = mpsc::channel();
         for _ in 0..100 {
             let sender = sender.clone();
@@ -950,7 +950,7 @@ fn a_future_that_is_send_is_spawned_from_any_thread() {
         assert!(wait_for(scheduler, by_handle).unwrap_err().is_aborted());
         let _: () = *wait_for(scheduler, panics).unwrap_err().into_panic().downcast::<&str>().map(|_| Box::new(())).unwrap();
 
-        // And a result is awaited, or dropped, on any.
+        // And a result is awaited, or dropped, on any thread.
         let (sender, receiver) = mpsc::channel();
         for is_awaited in [true, false] {
             let (handle, sender) = (scheduler.spawn_local(Priority::Background, async { 1 }), sender.clone());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! What several files of tests use.
+//! Helpers of several files of tests.
 #![allow(dead_code)]
 
 use std::cell::Cell;
@@ -37,7 +37,7 @@ impl Wake for WakeUp {
     }
 }
 
-/// As `MainContext::block_on ()`, which goes on until nothing is left to do.
+/// Waits like `MainContext::block_on ()`, but runs until there is no work left.
 pub fn wait_for<F: Future>(scheduler: &Scheduler, future: F) -> F::Output {
     let mut future = Box::pin(future);
     let waker = Waker::from(Arc::new(WakeUp(scheduler.context())));
