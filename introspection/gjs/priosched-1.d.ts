@@ -155,7 +155,7 @@ declare module '@girs/priosched-1' {
             delay?: number;
             name?: string;
             /** Whether its continuations wait behind queued tasks of the same priority. */
-            takesTurns?: boolean;
+            takesTurns?: boolean; takes_turns?: boolean;
         }
 
         /** The options of a TaskGroup. */
@@ -186,7 +186,7 @@ declare module '@girs/priosched-1' {
             signal?: Gio.Cancellable | 'inherit' | null;
             priority?: Nick | TaskPriority | 'inherit' | null;
             /** Whether the continuation waits behind queued tasks of the same priority. */
-            takesTurns?: boolean;
+            takesTurns?: boolean; takes_turns?: boolean;
         }
 
         namespace Scheduler {
@@ -296,7 +296,7 @@ declare module '@girs/priosched-1' {
             /** Returns whether to let other work run. */
             should_yield(): boolean;
             /** Returns how many tasks are queued or delayed; each call counts them. */
-            get_pending(): number;
+            get n_pending(): number; get nPending(): number;
             get_n_pending(): number;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
             follow_frame_clock(frame_clock: GObject.Object): void; unfollow_frame_clock(frame_clock: GObject.Object): void;
@@ -361,13 +361,12 @@ declare module '@girs/priosched-1' {
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
             get_priority(): TaskPriority;
-            get_reason(): GLib.Error | null;
             dup_reason(): GLib.Error | null;
             /** Returns whether the priority can never change. */
             has_fixed_priority(): boolean;
             is_aborted(): boolean;
             /** Returns how many tasks that were posted with it are queued or delayed; each call counts them. */
-            get_pending(): number;
+            get n_pending(): number; get nPending(): number;
             get_n_pending(): number;
             /** Keeps the signal as long as its sources can make it emit a signal. */
             pin(): void;
@@ -479,7 +478,7 @@ declare module '@girs/priosched-1' {
             interface SignalSignatures extends GObject.Object.SignalSignatures {
                 'notify::limit': (pspec: GObject.ParamSpec) => void;
                 'notify::return-on-abort': (pspec: GObject.ParamSpec) => void;
-                'notify::pending': (pspec: GObject.ParamSpec) => void;
+                'notify::n-pending': (pspec: GObject.ParamSpec) => void;
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
                 'notify::scheduler': (pspec: GObject.ParamSpec) => void;
                 'notify::signal': (pspec: GObject.ParamSpec) => void;
@@ -502,7 +501,7 @@ declare module '@girs/priosched-1' {
             get return_on_abort(): boolean; set return_on_abort(value: boolean);
             get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
             /** The number of tasks without a result. */
-            get pending(): number;
+            get n_pending(): number; get nPending(): number;
             get priority(): TaskPriority;
             get scheduler(): Scheduler | null;
             get signal(): TaskSignal;
@@ -526,21 +525,16 @@ declare module '@girs/priosched-1' {
             abort(reason?: unknown): void;
             /** Cancels tasks that have not started; running tasks continue. */
             cancel_queued(): void;
-            cancelQueued(): void;
             get_limit(): number; set_limit(limit: number): void;
-            get_pending(): number;
             get_n_pending(): number;
             get_priority(): TaskPriority;
             set_priority(priority: Nick | TaskPriority): boolean;
             get_signal(): TaskSignal;
-            ref_scheduler(): Scheduler | null;
             dup_scheduler(): Scheduler | null;
             /** Posts a task that starts when a place is free, and keeps the place until the promise settles. */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
-            postTask<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             /** Posts the steps of a generator, as Scheduler.post_steps() does. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
-            postSteps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /**
              * Posts a task callback(item) for each of the items, which are taken when a place is free: there may be a million. The
              * promise settles with the last task; it is rejected by an abort of the group, and with an exception of items.

@@ -315,7 +315,7 @@ feed (PrioTaskGroup *group, const char *function, const Feed *template)
   self = g_memdup2 (template, sizeof *template);
   self->refs = 1;
   self->group = g_object_ref (group);
-  self->pending_changed = g_signal_connect_swapped (group, "notify::pending", G_CALLBACK (ask), self);
+  self->pending_changed = g_signal_connect_swapped (group, "notify::n-pending", G_CALLBACK (ask), self);
   self->limit_changed = g_signal_connect_swapped (group, "notify::limit", G_CALLBACK (ask), self);
   if (self->model != NULL)
     {

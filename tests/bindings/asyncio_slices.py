@@ -139,7 +139,7 @@ class Slices(unittest.TestCase):
         for task in tasks:
             with self.assertRaises((Why, asyncio.CancelledError)):
                 await task
-        self.assertEqual(scheduler.get_pending(), 0)
+        self.assertEqual(scheduler.get_n_pending(), 0)
 
     async def turns_between_yields(self):
         """How often a source that is always ready has its turn between two yields."""

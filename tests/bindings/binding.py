@@ -416,11 +416,11 @@ class Names(unittest.TestCase):
         either = PrioSched.TaskSignal.any_following([], controller.signal)
         either.connect('notify::aborted', lambda signal, pspec: notified.append(signal.aborted))
         controller.signal.connect('notify::aborted', lambda signal, pspec: notified.append(signal.props.aborted))
-        self.assertIsNone(controller.signal.get_reason())
+        self.assertIsNone(controller.signal.dup_reason())
         controller.abort()
-        self.assertTrue(controller.signal.get_reason().matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
-        self.assertEqual((scheduler.get_pending(), controller.signal.get_pending(), group.get_pending()), (0, 0, 0))
-        self.assertIs(group.ref_scheduler(), scheduler)
+        self.assertTrue(controller.signal.dup_reason().matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+        self.assertEqual((scheduler.n_pending, controller.signal.n_pending, group.n_pending), (0, 0, 0))
+        self.assertIs(group.dup_scheduler(), scheduler)
         self.assertEqual((notified, either.aborted), ([True], False))
 
     def test_yield_async_takes_options(self):

@@ -241,9 +241,9 @@ def check_names(stubs):
     tree = ast.parse(text)
     missing = list(find_missing(tree))
     assert not missing, f'the stubs lack {", ".join(missing)}'
-    for planted in ('TIMEOUT_LOW: int', 'def get_pending(self) -> int: ...', 'class TaskTimes', 'def cancel(self, msg'):
+    for planted in ('TIMEOUT_LOW: int', 'def get_n_pending(self) -> int: ...', 'class TaskTimes', 'def cancel(self, msg'):
         assert planted in text, planted
-        lost = text.replace(planted, planted.replace('TIMEOUT_LOW', 'other').replace('get_pending', 'other').replace('Times', 'Other')
+        lost = text.replace(planted, planted.replace('TIMEOUT_LOW', 'other').replace('get_n_pending', 'other').replace('Times', 'Other')
                             .replace('cancel(', 'other('), 1)
         assert list(find_missing(ast.parse(lost))), f'it is not found that {planted} is missing'
     for node in tree.body:

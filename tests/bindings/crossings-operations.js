@@ -339,7 +339,7 @@ add('schedulers', (program, here) => {
     if (program.schedulers.length < 4)
         program.schedulers.push(PrioSched.Scheduler.new(null));
     else
-        someScheduler(program, here).get_pending();
+        someScheduler(program, here).get_n_pending();
 });
 
 // Places

@@ -312,12 +312,12 @@ var Program = class Program {
 
     check() {
         for (const scheduler of this.schedulers) {
-            if (scheduler.get_pending() !== 0)
-                this.fail(`${scheduler.get_pending()} tasks are still queued`);
+            if (scheduler.get_n_pending() !== 0)
+                this.fail(`${scheduler.get_n_pending()} tasks are still queued`);
         }
         for (const {native} of this.groups) {
-            if (native.pending !== 0)
-                this.fail(`a group has ${native.pending} tasks in the end`);
+            if (native.n_pending !== 0)
+                this.fail(`a group has ${native.n_pending} tasks in the end`);
         }
     }
 };

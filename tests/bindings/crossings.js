@@ -89,7 +89,7 @@ function hang(program) {
     writeMet();
     for (const awaited of program.awaited.filter(one => !one.isSettled))
         printerr(`${awaited} hangs`);
-    const states = program.schedulers.map(scheduler => `${scheduler.get_pending()}${scheduler.get_paused() ? ', paused' : ''}`);
+    const states = program.schedulers.map(scheduler => `${scheduler.get_n_pending()}${scheduler.get_paused() ? ', paused' : ''}`);
     printerr(new Error().stack.replaceAll('\n', ' | '));
     printerr(`${program.nPending} are pending, ${program.nCalls} calls, ${program.endings.length} switches, queued: ${states.join('; ')}`);
     System.exit(1);

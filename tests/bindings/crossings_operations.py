@@ -304,7 +304,7 @@ def schedulers(program, here):
     if len(program.schedulers) < 4:
         program.schedulers.append(program.keep(PrioSched.Scheduler.new(None)))
     else:
-        some_scheduler(program, here).get_pending()
+        some_scheduler(program, here).get_n_pending()
 
 
 # Places

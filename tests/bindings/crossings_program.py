@@ -322,10 +322,10 @@ class Program:
         for awaited in self.awaited:
             awaited.check()
         for scheduler in self.schedulers:
-            if scheduler.get_pending() != 0:
-                self.fail(f'{scheduler.get_pending()} tasks are still queued')
+            if scheduler.get_n_pending() != 0:
+                self.fail(f'{scheduler.get_n_pending()} tasks are still queued')
         for group, _ in self.groups:
-            if group.pending != 0:
+            if group.n_pending != 0:
                 self.fail(f'{group!r} has tasks in the end')
         # A reason that refers to its controller and to its signal is never collected, as documented.
         for reason in itertools.chain.from_iterable(signal.reasons for signal in self.signals):

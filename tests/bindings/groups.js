@@ -27,55 +27,55 @@ const fail = error => () => {
 
 test('only so many run at a time, and an async function counts until it settles', async () => {
     const group = new TaskGroup({scheduler, limit: 2}), log = [], waits = [0, 1, 2, 3].map(newTurn);
-    const posted = waits.map((wait, i) => group.postTask(async () => {
+    const posted = waits.map((wait, i) => group.post_task(async () => {
         log.push(i);
         await wait.promise;
         return i * i;
     }));
-    assertEqual(group.pending, 4);
+    assertEqual(group.n_pending, 4);
     await turns();
     assertEqual(log, [0, 1]);
     waits[1].come();
     await posted[1];
-    assertEqual(group.pending, 3);
+    assertEqual(group.n_pending, 3);
     await turns();
     assertEqual(log, [0, 1, 2]);
     waits.forEach(wait => wait.come());
     await group.drained();
     assertEqual(await Promise.all(posted), [0, 1, 4, 9]);
-    assertEqual(group.pending, 0);
+    assertEqual(group.n_pending, 0);
 });
 
 test('functions, thenables, results and errors', async () => {
     const group = new TaskGroup({limit: 1}), error = new Error('no');
     assertEqual(await group.post_task(() => 7, {name: 'seven'}), 7);
-    assertEqual(group.pending, 0);
-    assert(await rejection(group.postTask(fail(error))) === error);
+    assertEqual(group.n_pending, 0);
+    assert(await rejection(group.post_task(fail(error))) === error);
     const turn = newTurn();
-    const slow = group.postTask(() => ({then: (...args) => turn.promise.then(...args)})), next = group.postTask(() => 'next');
+    const slow = group.post_task(() => ({then: (...args) => turn.promise.then(...args)})), next = group.post_task(() => 'next');
     await turns();
-    assertEqual(group.pending, 2);
+    assertEqual(group.n_pending, 2);
     turn.come('slow');
     assertEqual([await slow, await next], ['slow', 'next']);
-    assertEqual(await group.postTask(() => 8, {delay: 2}), 8);
+    assertEqual(await group.post_task(() => 8, {delay: 2}), 8);
 });
 
 test('a result whose then cannot be read rejects, and needs no place', async () => {
     const group = new TaskGroup({limit: 1}), error = new Error('no then');
-    const refused = group.postTask(() => ({get then() {
+    const refused = group.post_task(() => ({get then() {
         throw error;
     }}));
     assert(await rejection(refused) === error);
-    assertEqual(await group.postTask(() => 'next'), 'next');
+    assertEqual(await group.post_task(() => 'next'), 'next');
 });
 
 test('the next one is chosen by priority and age', async () => {
     const group = new TaskGroup({limit: 1, priority: 'background'}), log = [], wait = newTurn();
     const controller = new TaskController({priority: 'background'});
-    group.postTask(() => wait.promise);
-    group.postTask(() => log.push('old'));
-    group.postTask(() => log.push('urgent'), {priority: 'user-blocking'});
-    group.postTask(() => log.push('follows'), {signal: controller.signal});
+    group.post_task(() => wait.promise);
+    group.post_task(() => log.push('old'));
+    group.post_task(() => log.push('urgent'), {priority: 'user-blocking'});
+    group.post_task(() => log.push('follows'), {signal: controller.signal});
     await turns();
     controller.set_priority('user-visible');
     wait.come();
@@ -88,7 +88,7 @@ test('the next one is chosen by priority and age', async () => {
 
 test('timeouts', async () => {
     const group = new TaskGroup({limit: 1}), log = [];
-    const post = (name, options) => group.postTask(async () => {
+    const post = (name, options) => group.post_task(async () => {
         log.push(`${name} ${scheduler.did_timeout()}`);
         await scheduler.yield();
         log.push(`${name} ${scheduler.did_timeout()}`);
@@ -103,15 +103,15 @@ test('timeouts', async () => {
     assertEqual(log, ['late true', 'late true', 'urgent false', 'urgent false', 'in time false', 'in time false', 'never false',
         'never false', 'delayed false', 'delayed false']);
     const controller = new TaskController({priority: 'background'});
-    const aborted = rejection(group.postTask(() => 1, {signal: controller.signal, timeout: 5}));
+    const aborted = rejection(group.post_task(() => 1, {signal: controller.signal, timeout: 5}));
     controller.abort('mine');
     assertEqual(await aborted, 'mine');
 });
 
 test('a limit that changes, and pending that is notified', async () => {
     const group = new TaskGroup({limit: 1}), log = [], pending = [], waits = [newTurn(), newTurn(), newTurn()];
-    group.connect('notify::pending', () => pending.push(group.pending));
-    waits.forEach((wait, i) => group.postTask(() => {
+    group.connect('notify::n-pending', () => pending.push(group.n_pending));
+    waits.forEach((wait, i) => group.post_task(() => {
         log.push(i);
         return wait.promise;
     }));
@@ -128,14 +128,14 @@ test('a limit that changes, and pending that is notified', async () => {
 
 test('an abort rejects all, and the group goes on', async () => {
     const group = new TaskGroup({limit: 1}), why = {any: 'value'}, {signal} = group;
-    const posted = [1, 2, 3].map(i => group.postTask(() => i));
+    const posted = [1, 2, 3].map(i => group.post_task(() => i));
     group.abort(why);
     assert(signal.is_cancelled() && !group.signal.is_cancelled());
     for (const promise of posted)
         assert(await rejection(promise) === why);
-    assertEqual(group.pending, 0);
-    assertEqual(await group.postTask(() => 'later'), 'later');
-    const plain = group.postTask(() => 1);
+    assertEqual(group.n_pending, 0);
+    assertEqual(await group.post_task(() => 'later'), 'later');
+    const plain = group.post_task(() => 1);
     group.abort();
     assert((await rejection(plain)).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
 });
@@ -143,23 +143,23 @@ test('an abort rejects all, and the group goes on', async () => {
 test('a signal of its own', async () => {
     const group = new TaskGroup({limit: 1}), why = new Error('mine'), controller = new TaskController({priority: 'background'});
     const wait = newTurn();
-    group.postTask(() => wait.promise);
-    const mine = group.postTask(() => 1, {signal: controller.signal}), other = group.postTask(() => 2);
+    group.post_task(() => wait.promise);
+    const mine = group.post_task(() => 1, {signal: controller.signal}), other = group.post_task(() => 2);
     controller.abort(why);
     assert(await rejection(mine) === why);
-    assert(await rejection(group.postTask(() => 3, {signal: controller.signal})) === why);
+    assert(await rejection(group.post_task(() => 3, {signal: controller.signal})) === why);
     wait.come();
     assertEqual(await other, 2);
-    assertEqual(await group.postTask(() => 4, {signal: new Gio.Cancellable()}), 4);
+    assertEqual(await group.post_task(() => 4, {signal: new Gio.Cancellable()}), 4);
 });
 
 test('what is queued is cancelled', async () => {
     const group = new TaskGroup({limit: 1}), wait = newTurn();
-    const running = group.postTask(() => wait.promise), queued = group.postTask(() => 1);
+    const running = group.post_task(() => wait.promise), queued = group.post_task(() => 1);
     await turns();
-    group.cancelQueued();
+    group.cancel_queued();
     assert((await rejection(queued)).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
-    assertEqual(group.pending, 1);
+    assertEqual(group.n_pending, 1);
     wait.come('done');
     assertEqual(await running, 'done');
 });
@@ -167,9 +167,9 @@ test('what is queued is cancelled', async () => {
 test('many are aborted in slices, and each is rejected', async () => {
     const group = new TaskGroup({limit: 1}), wait = newTurn(), n = 5000;
     let rejected = 0;
-    group.postTask(() => wait.promise).catch(() => {});
+    group.post_task(() => wait.promise).catch(() => {});
     for (let i = 0; i < n; i++)
-        group.postTask(() => i).catch(() => rejected++);
+        group.post_task(() => i).catch(() => rejected++);
     await turns();
     group.abort('all');
     wait.come();
@@ -182,36 +182,36 @@ test('many are aborted in slices, and each is rejected', async () => {
 test('an abort does not wait for a promise that is pending', async () => {
     const group = new TaskGroup({limit: 1}), wait = newTurn(), log = [];
     for (const promise of [new Promise(() => {}), wait.promise, {then() {}}]) {
-        const task = rejection(group.postTask(() => promise));
+        const task = rejection(group.post_task(() => promise));
         await turns();
-        assertEqual(group.pending, 1);
+        assertEqual(group.n_pending, 1);
         const all = rejection(group.all()), drained = group.drained();
         group.abort('why');
         assertEqual(await all, 'why');
         await drained;
-        assertEqual(group.pending, 0);
+        assertEqual(group.n_pending, 0);
         if (promise instanceof Promise)
             assertEqual(await task, 'why');
-        assertEqual(await group.postTask(() => 'next'), 'next');
+        assertEqual(await group.post_task(() => 'next'), 'next');
     }
     // A late result does not free a place a second time.
     const others = [newTurn(), newTurn()];
-    const posted = others.map((other, i) => group.postTask(() => {
+    const posted = others.map((other, i) => group.post_task(() => {
         log.push(i);
         return other.promise;
     }));
     await turns();
     wait.come('late');
     await turns();
-    assertEqual([log.length, group.pending], [1, 2]);
+    assertEqual([log.length, group.n_pending], [1, 2]);
     others.forEach(other => other.come(1));
     await Promise.all(posted);
-    assertEqual(group.pending, 0);
+    assertEqual(group.n_pending, 0);
 });
 
 test('an abort in the function of a task, and of one that cleans up', async () => {
     const group = new TaskGroup({limit: 2}), wait = newTurn(), log = [];
-    const cleaning = rejection(group.postTask(async () => {
+    const cleaning = rejection(group.post_task(async () => {
         try {
             await wait.promise;
             await scheduler.yield();
@@ -220,12 +220,12 @@ test('an abort in the function of a task, and of one that cleans up', async () =
         }
     }));
     await turns();
-    const own = rejection(group.postTask(() => {
+    const own = rejection(group.post_task(() => {
         group.abort('own');
         return new Promise(() => {});
     }));
     assertEqual([await own, await cleaning], ['own', 'own']);
-    assertEqual(group.pending, 0);
+    assertEqual(group.n_pending, 0);
     wait.come();
     await turns();
     assertEqual(log, ['own']);
@@ -234,15 +234,15 @@ test('an abort in the function of a task, and of one that cleans up', async () =
 test('all', async () => {
     const group = new TaskGroup({limit: 2}), why = new Error('no');
     assertEqual(await group.all(), undefined);
-    group.postTask(() => 1);
+    group.post_task(() => 1);
     assertEqual(await group.all(), undefined);
-    group.postTask(() => 1);
-    const failing = rejection(group.postTask(fail(why)));
+    group.post_task(() => 1);
+    const failing = rejection(group.post_task(fail(why)));
     assert(await rejection(group.all()) === why);
     assert(await failing === why);
     const wait = newTurn();
-    const first = rejection(group.postTask(() => wait.promise)), all = group.all(), last = rejection(group.postTask(() => 1));
-    const queued = rejection(group.postTask(() => 1));
+    const first = rejection(group.post_task(() => wait.promise)), all = group.all(), last = rejection(group.post_task(() => 1));
+    const queued = rejection(group.post_task(() => 1));
     group.abort('why');
     assertEqual([await rejection(all), await first, await last, await queued], ['why', 'why', 'why', 'why']);
     wait.come();
@@ -252,7 +252,7 @@ test('any and first', async () => {
     const group = new TaskGroup({limit: 3}), why = new Error('no'), wait = newTurn();
     for (const name of ['any', 'first'])
         assert((await rejection(group[name]())).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.NOT_FOUND));
-    const posted = [group.postTask(() => wait.promise), rejection(group.postTask(fail(why))), group.postTask(() => 'quick')];
+    const posted = [group.post_task(() => wait.promise), rejection(group.post_task(fail(why))), group.post_task(() => 'quick')];
     const [any, first] = [group.any(), rejection(group.first())];
     assert(await first === why);
     assertEqual(await any, 'quick');
@@ -260,21 +260,21 @@ test('any and first', async () => {
     wait.come('slow');
     assertEqual(await slow, 'slow');
     await Promise.all(posted);
-    const failed = rejection(group.postTask(fail(why)));
+    const failed = rejection(group.post_task(fail(why)));
     assert(await rejection(group.any()) === why);
     assert(await failed === why);
-    const aborted = rejection(group.postTask(() => 1)), found = rejection(group.first());
+    const aborted = rejection(group.post_task(() => 1)), found = rejection(group.first());
     group.abort(why);
     assert(await found === why && await aborted === why);
 });
 
 test('a wait is ended by its signal', async () => {
     const group = new TaskGroup({limit: 1}), wait = newTurn(), controller = new TaskController(), why = new Error('enough');
-    const task = group.postTask(() => wait.promise), drained = rejection(group.drained({signal: controller.signal}));
+    const task = group.post_task(() => wait.promise), drained = rejection(group.drained({signal: controller.signal}));
     await turns();
     controller.abort(why);
     assert(await drained === why);
-    assertEqual(group.pending, 1);
+    assertEqual(group.n_pending, 1);
     wait.come(3);
     assertEqual(await task, 3);
 });
@@ -282,19 +282,19 @@ test('a wait is ended by its signal', async () => {
 test('a task waits for its own group', async () => {
     const group = new TaskGroup({limit: 1}), log = [];
     for (let i = 0; i < 2; i++) {
-        group.postTask(async () => {
+        group.post_task(async () => {
             await group.drained();
             log.push('drained');
         });
     }
-    group.postTask(() => log.push('other'));
+    group.post_task(() => log.push('other'));
     await group.drained();
     assertEqual(log, ['other', 'drained', 'drained']);
 });
 
 test('yields inherit', async () => {
     const group = new TaskGroup({limit: 1, priority: 'background'}), log = [];
-    const task = group.postTask(async () => {
+    const task = group.post_task(async () => {
         await scheduler.yield();
         log.push(PrioSched.SchedulingState.get_current().get_signal() === group.signal);
         await scheduler.yield();
@@ -303,7 +303,7 @@ test('yields inherit', async () => {
     scheduler.post_task(() => log.push('visible'));
     await task;
     assertEqual(log, ['visible', true, 'background']);
-    const endless = rejection(group.postTask(async () => {
+    const endless = rejection(group.post_task(async () => {
         for (;;)
             await scheduler.yield();
     }));
@@ -332,18 +332,18 @@ test('bad input is told by name', () => {
         [() => new TaskGroup({priority: 'low'}), '“low” is not a task priority'],
         [() => new TaskGroup({size: 3}), '“size” is not an option of new TaskGroup ()'],
         [() => new TaskGroup(3), '3 is not an object'],
-        [() => group.postTask(3), '3 is not a function'],
-        [() => group.postTask(() => 1, 'x'), '“x” is not an object'],
-        [() => group.postTask(() => 1, {limit: 3}), '“limit” is not an option of postTask ()'],
-        [() => group.postTask(() => 1, {signal: 3}), '3 is not a signal'],
-        [() => group.postTask(() => 1, {delay: -1}), '-1 is not a delay'],
-        [() => group.postTask(() => 1, {timeout: 'x'}), '“x” is not a timeout'],
-        [() => group.postTask(() => 1, {timeout: NaN}), 'NaN is not a timeout'],
+        [() => group.post_task(3), '3 is not a function'],
+        [() => group.post_task(() => 1, 'x'), '“x” is not an object'],
+        [() => group.post_task(() => 1, {limit: 3}), '“limit” is not an option of post_task ()'],
+        [() => group.post_task(() => 1, {signal: 3}), '3 is not a signal'],
+        [() => group.post_task(() => 1, {delay: -1}), '-1 is not a delay'],
+        [() => group.post_task(() => 1, {timeout: 'x'}), '“x” is not a timeout'],
+        [() => group.post_task(() => 1, {timeout: NaN}), 'NaN is not a timeout'],
         [() => group.drained({signal: 'x'}), '“x” is not a signal'],
         [() => group.set_priority('low'), '“low” is not a task priority'],
     ])
         assert(thrown(body).message.includes(text), `${text}: ${thrown(body)}`);
-    assertEqual(group.pending, 0);
+    assertEqual(group.n_pending, 0);
 });
 
 test('items are asked for when a place is free', async () => {
@@ -370,7 +370,7 @@ test('items are asked for when a place is free', async () => {
     }
     ends.forEach(end => end());
     assertEqual(await feeding, undefined);
-    assertEqual(group.pending, 0);
+    assertEqual(group.n_pending, 0);
 });
 
 test('a feed of many, of none, and one that throws', async () => {
@@ -454,12 +454,12 @@ test('JavaScript has one thread', () => {
 
 test('a scheduler that has gone is told of', async () => {
     const group = new TaskGroup({scheduler: PrioSched.Scheduler.new(null)});
-    for (let i = 0; i < 20 && group.ref_scheduler() !== null; i++) {
+    for (let i = 0; i < 20 && group.dup_scheduler() !== null; i++) {
         imports.system.gc();
         await turns(2);
     }
-    if (group.ref_scheduler() === null)
-        assert(thrown(() => group.postTask(() => 1)).message.includes('has gone'));
+    if (group.dup_scheduler() === null)
+        assert(thrown(() => group.post_task(() => 1)).message.includes('has gone'));
 });
 
 run();

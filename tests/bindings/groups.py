@@ -63,18 +63,18 @@ class Places(unittest.TestCase):
             return i * i
 
         posted = [group.post_task(lambda i=i: work(i)) for i in range(5)]
-        self.assertEqual(group.pending, 5)
+        self.assertEqual(group.n_pending, 5)
         await turns()
         self.assertEqual(log, [0, 1])
         waits[1].come()
         await turns()
         self.assertEqual(log, [0, 1, '1 has ended', 2])
-        self.assertEqual(group.pending, 4)
+        self.assertEqual(group.n_pending, 4)
         for wait in waits:
             wait.come()
         await group.drained()
         self.assertEqual([await task for task in posted], [0, 1, 4, 9, 16])
-        self.assertEqual(group.pending, 0)
+        self.assertEqual(group.n_pending, 0)
 
     @run
     async def test_functions_and_results(self):
@@ -89,7 +89,7 @@ class Places(unittest.TestCase):
         self.assertEqual(await good, 7)
         with self.assertRaisesRegex(ValueError, 'no'):
             await bad
-        self.assertEqual(group.pending, 0)
+        self.assertEqual(group.n_pending, 0)
         self.assertEqual(await group.post_task(lambda: 8, delay=2), 8)
 
     @run
@@ -135,7 +135,7 @@ class Places(unittest.TestCase):
     @run
     async def test_pending_is_notified(self):
         group, log = PrioSched.TaskGroup(limit=1), []
-        group.connect('notify::pending', lambda group, pspec: log.append(group.pending))
+        group.connect('notify::n-pending', lambda group, pspec: log.append(group.n_pending))
         for _ in range(3):
             group.post_task(lambda: None)
         await turns()
@@ -202,7 +202,7 @@ class Places(unittest.TestCase):
                 (lambda: group.set_priority(None), ValueError, 'None is not a task priority')):
             with self.assertRaisesRegex(error, message):
                 call()
-        self.assertEqual(group.pending, 0)
+        self.assertEqual(group.n_pending, 0)
 
 
 class Ends(unittest.TestCase):
@@ -278,7 +278,7 @@ class Ends(unittest.TestCase):
         with self.assertRaises(asyncio.CancelledError):
             await queued
         self.assertTrue(queued.cancelled())
-        self.assertEqual(group.pending, 1)
+        self.assertEqual(group.n_pending, 1)
         wait.come()
         await running
         self.assertEqual(await group.post_task(lambda: 2), 2)
@@ -295,7 +295,7 @@ class Ends(unittest.TestCase):
                 await task
         self.assertEqual(await last, 2)
         await group.drained()
-        self.assertEqual(group.pending, 0)
+        self.assertEqual(group.n_pending, 0)
 
     @run
     async def test_many_are_aborted(self):
@@ -328,7 +328,7 @@ class States(unittest.TestCase):
         scheduler.post_task(lambda: log.append('visible'))
         await task
         self.assertEqual(log, ['visible', True, 'background'])
-        self.assertEqual(group.pending, 0)
+        self.assertEqual(group.n_pending, 0)
 
     @run
     async def test_an_abort_reaches_a_yield(self):
@@ -393,7 +393,7 @@ class Threads(unittest.TestCase):
             lambda: group.post_task(int), group.drained, group.all, group.any, group.first, group.abort,
             lambda: group.abort(ValueError()), group.cancel_queued, lambda: group.set_limit(2), set_limit,
             lambda: group.set_priority('background'))
-        self.assertEqual((group.limit, group.priority.value_nick, group.pending), (1, 'user-visible', 1))
+        self.assertEqual((group.limit, group.priority.value_nick, group.n_pending), (1, 'user-visible', 1))
         self.assertFalse(group.signal.aborted)
         self.assertEqual(PrioSched.run(task), 1)
 
@@ -408,8 +408,8 @@ class Threads(unittest.TestCase):
         scheduler.start_statistics()
         self.addCleanup(scheduler.stop_statistics)
         self.check_elsewhere('on the thread that runs .* main context, and this is another one',
-                             scheduler.get_pending, scheduler.get_statistics)
-        self.assertEqual(scheduler.get_pending(), 0)
+                             scheduler.get_n_pending, scheduler.get_statistics)
+        self.assertEqual(scheduler.get_n_pending(), 0)
         self.assertTrue(scheduler.get_statistics().collecting)
 
 
@@ -465,7 +465,7 @@ class Lives(unittest.TestCase):
         for call in lambda: group.post_task(int), group.drained:
             with self.assertRaisesRegex(RuntimeError, 'the scheduler of the group has gone'):
                 call()
-        self.assertEqual(group.pending, 0)
+        self.assertEqual(group.n_pending, 0)
 
 
 
@@ -497,20 +497,20 @@ class Feeds(unittest.TestCase):
         may_end.extend(range(5))
         self.assertIsNone(await feeding)
         self.assertEqual(len(log), 10)
-        self.assertEqual(group.pending, 0)
+        self.assertEqual(group.n_pending, 0)
 
     @run
     async def test_any_thread_may_ask_how_many_are_pending(self):
         group = PrioSched.TaskGroup(limit=1)
         tasks = [group.post_task(lambda: None) for _ in range(5)]
         found = []
-        thread = threading.Thread(target=lambda: found.extend([group.pending, group.get_pending(), group.get_n_pending()]))
+        thread = threading.Thread(target=lambda: found.extend([group.n_pending, group.get_n_pending()]))
         thread.start()
         thread.join()
-        self.assertEqual(found, [5, 5, 5])
+        self.assertEqual(found, [5, 5])
         for task in tasks:
             await task
-        self.assertEqual(group.pending, 0)
+        self.assertEqual(group.n_pending, 0)
 
     @run
     async def test_any_number_of_places(self):

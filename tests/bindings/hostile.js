@@ -18,7 +18,7 @@ const METHODS = {
         'follow_frame_clock', 'unfollow_frame_clock', 'get_next_frame', 'set_next_frame', 'should_yield', 'get_time_slice', 'set_time_slice', 'pause',
         'resume', 'get_paused'],
     TaskController: ['abort', 'get_signal', 'set_priority'],
-    TaskSignal: ['get_priority', 'get_reason', 'has_fixed_priority', 'is_aborted', 'pin', 'connect', 'cancel'],
+    TaskSignal: ['get_priority', 'dup_reason', 'has_fixed_priority', 'is_aborted', 'pin', 'connect', 'cancel'],
     Runner: ['post', 'post_full', 'yield', 'take_rejected'],
     SchedulingState: ['dup_scheduler', 'get_signal', 'get_priority', 'run'],
     Task: ['cancel', 'defer', 'wait_async', 'wait_finish', 'get_error', 'get_name', 'get_priority', 'get_signal', 'get_state',

@@ -75,7 +75,7 @@ watched('the names of functions that the binding calls', async () => {
         yield 1;
         work();
     });
-    await group.postTask(function loadRows() {
+    await group.post_task(function loadRows() {
         work();
     }, {priority: 'background'});
     await scheduler.sleep(1);

@@ -37,7 +37,7 @@ const written = {
     'an object of a class': () => new Options(),
     'a proxy': () => new Proxy({priority: 'background'}, {}),
     'others that are undefined': () => ({priority: 'background', delay: undefined, signal: undefined}),
-    'others that nobody knows': () => ({priority: 'background', [Symbol('x')]: 1, colour: 'red'}),
+    'symbols': () => ({priority: 'background', [Symbol('x')]: 1}),
     'a member that is not enumerable': () => Object.defineProperty({}, 'priority', {value: 'background'}),
     'a delay of none': () => ({priority: 'background', delay: 0}),
 };
@@ -116,6 +116,50 @@ for (const [what, post] of Object.entries(posts)) {
         }
     });
 }
+
+test('an option that the library does not know is refused, and the web ignores it', async () => {
+    const group = new PrioSched.TaskGroup({limit: 1}), nothing = () => {};
+    const calls = {
+        'post_task ()': [options => scheduler.post_task(nothing, options), options => other.post_task(nothing, options),
+            options => group.post_task(nothing, options)],
+        'post_steps ()': [options => scheduler.post_steps(function* () {}, options), options => group.post_steps(function* () {}, options)],
+        'yield ()': [options => scheduler.yield(options)],
+        'sleep ()': [options => scheduler.sleep(1, options)],
+        'latest ()': [options => scheduler.latest(nothing, options)],
+        'feed ()': [options => group.feed(nothing, [], options)],
+        'drained ()': [options => group.drained(options)],
+        'schedule_callback ()': [options => scheduler.schedule_callback('normal', nothing, options)],
+    };
+    for (const [where, functions] of Object.entries(calls)) {
+        for (const call of functions) {
+            assertEqual(thrown(() => call({sinal: null})).message, `“sinal” is not an option of ${where}: did you mean “signal”?`);
+            assert(thrown(() => call({colour: 'red'})).message.startsWith(`“colour” is not an option of ${where}: these are `));
+        }
+    }
+    assertEqual(thrown(() => scheduler.post_task(nothing, {prioriy: 'background'})).message,
+        '“prioriy” is not an option of post_task (): did you mean “priority”?');
+    assertEqual(thrown(() => scheduler.post_task(nothing, {takesTurn: true})).message,
+        '“takesTurn” is not an option of post_task (): did you mean “takesTurns”?');
+    assertEqual(await web.scheduler.postTask(priorityHere, {prioriy: 'background'}), 2);
+});
+
+test('options have either spelling', async () => {
+    for (const options of [{takesTurns: true}, {takes_turns: true}]) {
+        const log = [], group = new PrioSched.TaskGroup();
+        const post = (name, poster) => poster.post_task(async () => {
+            log.push(name);
+            await scheduler.yield();
+            log.push(name);
+        }, options);
+        await Promise.all([post('a', scheduler), post('b', scheduler)]);
+        assertEqual(log.splice(0), ['a', 'b', 'a', 'b']);
+        await Promise.all([post('a', group), post('b', group)]);
+        assertEqual(log, ['a', 'b', 'a', 'b']);
+        await scheduler.yield(options);
+    }
+    const error = thrown(() => scheduler.post_task(() => {}, {takes_turns: 1}));
+    assertEqual(error.message, 'takesTurns is true or false, not 1');
+});
 
 test('the names of tasks with a priority, and of what follows their yields', async () => {
     const told = [], id = scheduler.add_long_task_func(20, (name, priority) => told.push(`${name} ${priority}`));

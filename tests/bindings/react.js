@@ -332,15 +332,15 @@ test('cancelCallback: what has not begun leaves the library at once', async () =
     const handles = [own.schedule_callback('low', never, {delay: 1e8}), own.schedule_callback('idle', never),
         own.schedule_callback('immediate', never), own.schedule_callback('normal', never, {signal: new PrioSched.TaskController().signal})];
     const last = own.schedule_callback('normal', () => 'last');
-    assertEqual(own.get_pending(), 5);
+    assertEqual(own.get_n_pending(), 5);
     handles.forEach(handle => assert(handle.cancel()));
-    assertEqual(own.get_pending(), 1);
+    assertEqual(own.get_n_pending(), 1);
     assert(own.get_first_task() === last);
     assertEqual(await last.finished, 'last');
     const {background, user_visible: userVisible, user_blocking: userBlocking} = own.get_statistics();
     assertEqual([background, userVisible, userBlocking].map(of => of.n_aborted), [2, 1, 1]);
     assertEqual([background, userVisible, userBlocking].map(of => of.n_run), [0, 1, 0]);
-    assertEqual(own.get_pending(), 0);
+    assertEqual(own.get_n_pending(), 0);
     // Their numbers are reused.
     const again = [1, 2, 3, 4].map(i => own.schedule_callback('normal', () => i));
     assertEqual(await Promise.all(again.map(({finished}) => finished)), [1, 2, 3, 4]);

@@ -80,7 +80,7 @@ test('what would mean something else is told', () => {
         [() => scheduler.post_steps(nothing, new Gio.Cancellable()), 'give it as {signal}'],
         [() => scheduler.yield(signal), 'give it as {signal}'],
         [() => scheduler.sleep(5, signal), 'give it as {signal}'],
-        [() => group.postTask(nothing, signal), 'give it as {signal}'],
+        [() => group.post_task(nothing, signal), 'give it as {signal}'],
         [() => group.drained(signal), 'give it as {signal}'],
         [() => scheduler.post_task(nothing, group), 'is not an object with options'],
         // An object that has a signal.
@@ -111,7 +111,7 @@ test('what would mean something else is told', () => {
         const error = thrown(call);
         assert(error instanceof TypeError && error.message.includes(text), `${text}: ${error}`);
     }
-    assertEqual([scheduler.get_pending(), group.pending, group.priority], [0, 0, PrioSched.TaskPriority.USER_VISIBLE]);
+    assertEqual([scheduler.get_n_pending(), group.n_pending, group.priority], [0, 0, PrioSched.TaskPriority.USER_VISIBLE]);
     assertEqual(controller.priority, signal.priority);
     assert(PrioSched.TaskSignal.any_following([new Gio.Cancellable()], signal).priority === signal.priority);
     assertEqual(PrioSched.TaskSignal.new_timeout(1e6).is_cancelled(), false);

@@ -309,7 +309,7 @@ test('a generator function is not a task: who posts one is told of post_steps ()
     const calls = {
         'post_task ()': callback => scheduler.post_task(callback),
         'post_task () ': callback => scheduler.post_task(callback, {priority: 'background'}),
-        'postTask ()': callback => group.postTask(callback),
+        ' post_task ()': callback => group.post_task(callback),
         'latest ()': callback => scheduler.latest(callback),
         'schedule_callback ()': callback => scheduler.schedule_callback('normal', callback),
         'post ()': callback => scheduler.post('background', callback),
@@ -328,7 +328,7 @@ test('a generator function is not a task: who posts one is told of post_steps ()
     assert(/post_steps \(\) makes its steps/.test(thrown(() => scheduler.post_task(count)).message));
     assert(/for await/.test(thrown(() => scheduler.post_task(countLater)).message));
     assert(/the callback is a generator function/.test(thrown(() => scheduler.post_task((() => function* () {})())).message));
-    assertEqual([scheduler.get_pending(), group.pending], [0, 0]);
+    assertEqual([scheduler.get_n_pending(), group.n_pending], [0, 0]);
 
     // A function may return a generator on purpose, and the draft has no steps.
     assertEqual((await scheduler.post_task(() => count())).next().value, 1);
@@ -342,9 +342,9 @@ test('a generator is stepped in a group', async () => {
             log.push(`first ${i}`);
             yield i;
         }
-        return group.pending;
+        return group.n_pending;
     }, {name: 'count', progress: value => heard.push(value)});
-    const second = group.postSteps(function* () {
+    const second = group.post_steps(function* () {
         yield log.push('second');
         return 'result';
     });
@@ -357,8 +357,8 @@ test('a generator is stepped in a group', async () => {
             yield scheduler.post_task(() => group.abort('enough'), {priority: 'user-blocking'});
     }));
     assertEqual(await aborted, 'enough');
-    assert(/“limit” is not an option of postSteps/.test(thrown(() => group.postSteps(() => {}, {limit: 3})).message));
-    assert(/is not a function/.test(thrown(() => group.postSteps(5)).message));
+    assert(/“limit” is not an option of post_steps ()/.test(thrown(() => group.post_steps(() => {}, {limit: 3})).message));
+    assert(/is not a function/.test(thrown(() => group.post_steps(5)).message));
 });
 
 test('an abort is easy to tell apart', async () => {
@@ -450,7 +450,7 @@ for (const [name, wait] of Object.entries(waits)) {
                 await nextIdle();
             controller.abort('enough');
             assertEqual([await rejection(steps), log], ['enough', ['waits', 'enough', 'closed']]);
-            assertEqual([scheduler.get_pending(), poster.get_pending()], [0, 0]);
+            assertEqual([scheduler.get_n_pending(), poster.get_n_pending()], [0, 0]);
         }
     });
 }
@@ -488,7 +488,7 @@ test('steps wait for what comes in any order, and for each promise once', async 
         }
     }, {signal: controller.signal})));
     assertEqual(log.sort((a, b) => a - b), Array.from({length: 80}, (_, i) => i >> 1));
-    assertEqual(scheduler.get_pending(), 0);
+    assertEqual(scheduler.get_n_pending(), 0);
 });
 
 // Runs a main loop in a job of a promise, in which GJS runs no other job: until isOver (), or for a limited time.

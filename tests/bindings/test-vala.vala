@@ -156,10 +156,10 @@ async void check_idioms (Scheduler scheduler) throws Error {
 		var own = letter;
 		group.post_task (null, (task) => log.append (own));
 	}
-	assert (group.pending == 3);
+	assert (group.n_pending == 3);
 	yield group.wait_async (TaskGroupWait.ALL, null, null);
 	assert (log.str == "abc");
-	assert (group.pending == 0);
+	assert (group.n_pending == 0);
 
 	for (int i = 0; i < 3; i++) {
 		group.abort ();

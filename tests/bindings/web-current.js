@@ -130,13 +130,14 @@ test('yield_async () takes options', async () => {
     assertEqual(log, [['first', true], ['second', true], ['later', true]]);
 });
 
-test('JavaScript keeps its names', () => {
+test('JavaScript has the names of the library', () => {
     const controller = new TaskController(), {signal} = controller, group = new PrioSched.TaskGroup(), notified = [];
     signal.connect('notify::aborted', () => notified.push(signal.aborted));
-    assertEqual([signal.get_reason(), signal.aborted, signal.get_pending(), scheduler.get_pending(), group.get_pending()], [null, false, 0, 0, 0]);
-    assert(group.ref_scheduler() === scheduler);
+    assertEqual([signal.dup_reason(), signal.aborted, signal.n_pending, scheduler.n_pending, group.n_pending], [null, false, 0, 0, 0]);
+    assertEqual([signal, scheduler, group].map(object => object.nPending === object.get_n_pending()), [true, true, true]);
+    assert(group.dup_scheduler() === scheduler);
     controller.abort();
-    assert(signal.get_reason() instanceof GLib.Error);
+    assert(signal.dup_reason() instanceof GLib.Error);
     assertEqual(notified, [true]);
 });
 

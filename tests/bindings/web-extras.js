@@ -364,7 +364,7 @@ test('nothing is pending when adopt () has gone on, whatever else was posted mea
     }, {signal: new TaskController().signal});
     while (nRun < 40)
         await wait();
-    assertEqual(native.get_pending(), 0);
+    assertEqual(native.get_n_pending(), 0);
 });
 
 run();

@@ -507,7 +507,7 @@ const lastTasks = {
     'a task that has yielded': [1, 'scheduler.postTask(async () => { await scheduler.yield(); loop.quit(); throw new Error("lost"); })'],
     'a background task with a signal': [1, `const {signal} = new TaskController({priority: "background"});
         scheduler.postTask(() => { loop.quit(); throw new Error("lost"); }, {signal})`],
-    'the task of a group': [1, 'new PrioSched.TaskGroup({limit: 1}).postTask(() => { loop.quit(); throw new Error("lost"); })'],
+    'the task of a group': [1, 'new PrioSched.TaskGroup({limit: 1}).post_task(() => { loop.quit(); throw new Error("lost"); })'],
     'a task that aborts others': [1, `const c = new TaskController({priority: "background"});
         for (let i = 0; i < 3; i++) scheduler.postTask(() => {}, {signal: c.signal});
         scheduler.postTask(() => { loop.quit(); c.abort("lost"); })`],

@@ -99,9 +99,9 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
   guint n_notified = 0, pending = 0;
 
-  g_signal_connect (group, "notify::pending", G_CALLBACK (count_notified), &n_notified);
+  g_signal_connect (group, "notify::n-pending", G_CALLBACK (count_notified), &n_notified);
   post_hands (group, &hands, "abcdef", PRIO_TASK_PRIORITY_UNSET);
-  g_object_get (group, "pending", &pending, NULL);
+  g_object_get (group, "n-pending", &pending, NULL);
   g_assert_cmpuint (pending, ==, 6);
   fixture_run (f);
   g_assert_cmpuint (n_notified, ==, 1);

@@ -244,13 +244,13 @@ async function check() {
     assert('folders are watched', watches() > before[0] && !extension()._crawler.isIdle);
     await disable();
     assert('a search ends', (await search).length === 0);
-    await until('nothing that waits', () => native.get_pending() === 0);
+    await until('nothing that waits', () => native.get_n_pending() === 0);
     assert('the provider is gone', provider() === undefined);
     await until('no watches', () => watches() === before[0]);
     await until('no open files', () => descriptors() <= before[1]);
     held.letGo();
     await sleep(100);
-    assert('nothing is left', native.get_pending() === 0 && watches() === before[0]);
+    assert('nothing is left', native.get_n_pending() === 0 && watches() === before[0]);
 }
 
 var start = async function start() { // eslint-disable-line no-var

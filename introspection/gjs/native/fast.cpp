@@ -14,6 +14,8 @@
 #include <jsapi.h>
 #include <jsfriendapi.h>
 
+#include <algorithm>
+
 #include "handle.h"
 #include "table.h"
 
@@ -43,6 +45,13 @@ table_for_call (const JS::CallArgs &args)
   return &object.toObject ();
 }
 
+/* Returns whether the function is the web's, which calls generator functions, and ignores options that it does not know. */
+static bool
+is_webs (const JS::CallArgs &args)
+{
+  return JS::GetReservedSlot (binding_of (args), OTHERS).isUndefined ();
+}
+
 /* Returns whether the overrides' function has to handle @callback, by its prototype.  This may call a proxy's
  * handler. */
 static bool
@@ -51,7 +60,7 @@ is_other (JSContext *cx, const JS::CallArgs &args, JS::HandleObject callback, bo
   JS::RootedObject from (cx);
 
   *result = false;
-  if (JS::GetReservedSlot (binding_of (args), OTHERS).isUndefined ())
+  if (is_webs (args))
     return true;
   if (!JS_GetPrototype (cx, callback, &from))
     return false;
@@ -139,6 +148,23 @@ is_literal (JSContext *cx, JS::HandleObject options)
   return prototype && JS::GetClass (options) == JS::GetClass (prototype) && JS_GetPrototype (cx, options, &from) && from == prototype;
 }
 
+/* Returns whether @options has no name but the names of options.  The overrides check others. */
+static bool
+knows_names (Engine *engine, JS::HandleObject options)
+{
+  JS::Rooted<JS::IdVector> ids (engine->cx, JS::IdVector (engine->cx));
+  auto *words = &engine->words[0];
+
+  if (!JS_Enumerate (engine->cx, options, &ids))
+    return false;
+  for (const jsid &id : ids)
+    {
+      if (!id.isString () || std::find (words, words + FIRST_NICK, id.toString ()) == words + FIRST_NICK)
+        return false;
+    }
+  return true;
+}
+
 /* Returns whether the native part may keep tasks with @handle: its signal is not aborted, and the overrides keep no task of it. */
 static bool
 may_keep (Engine *engine, JSObject *handle)
@@ -186,7 +212,8 @@ read_options (Engine *engine, const JS::CallArgs &args, unsigned n_args, Options
   read->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   if (args.get (n_args).isUndefined ())
     return true;
-  if (!options || !is_literal (cx, options) || !find_words (engine) || !get_member (engine, options, PRIORITY, &priority) ||
+  if (!options || !is_literal (cx, options) || !find_words (engine) ||
+      (!is_webs (args) && !knows_names (engine, options)) || !get_member (engine, options, PRIORITY, &priority) ||
       !get_member (engine, options, SIGNAL, &signal))
     return false;
   for (int name = SIGNAL + 1; name < FIRST_NICK; name++)

@@ -10,6 +10,7 @@ const {Gio, GLib, GObject} = imports.gi;
 const {MAX_SHARED_SLICE, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Each, newLatest} = imports.overrides._priosched.library.extras;
 const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
+const {toOptions} = imports.overrides._priosched.library.options;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const React = imports.overrides._priosched.library.react;
 // These files are loaded before this one changes anything: if one of them cannot be loaded, another complete copy of the
@@ -19,6 +20,7 @@ const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
 const Tasks = imports.overrides._priosched.core.tasks;
 
+const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns']; // of tasks
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities, starting with 1
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
@@ -139,17 +141,6 @@ function checkProperty(prototype, name, convert) {
     });
 }
 
-// A GObject, such as a signal, has unrelated properties.
-function toOptions(value) {
-    if (value === undefined || value === null)
-        return {};
-    if (typeof value !== 'object' || (Object.getPrototypeOf(value) !== Object.prototype && value instanceof GObject.Object)) {
-        const hint = value instanceof Gio.Cancellable ? ': give it as {signal}' : '';
-        throw new TypeError(`${named(value)} is not an object with options${hint}`);
-    }
-    return value;
-}
-
 // Looking up the first class loads the library.
 function classesOf(PrioSched) {
     try {
@@ -188,20 +179,19 @@ function checkScheduler(Scheduler) {
 // Posts tasks that are promises.  byDefault is the scheduler with the fast path, for posts without options, once there is a table.  The promise is
 // made in the method itself: see keepResolvers.  The function that checks options is passed as an argument: GJS's importer looks up the names of a
 // file at each use, but not the members of an object, which makes a post a quarter faster.
-function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
+function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toPriority, toSignal, toSpecial, toUnstepped}) {
     const {keepResolvers, tableOf} = tasks;
     let byDefault = null, table = null;
 
     Scheduler.prototype.post_task = function (callback, options) {
         if (options !== undefined || this !== byDefault || typeof callback !== 'function' || isStepped(callback))
-            return postWith(this, toUnstepped(callback, 'post_task ()'), options);
+            return postWith(this, toUnstepped(callback, 'post_task ()'), toOptions(options, OPTIONS, 'post_task ()'));
         const promise = new Promise(keepResolvers);
         table.post(callback, USER_VISIBLE, promise);
         return promise;
     };
 
-    function postWith(self, callback, options) {
-        const {priority, signal, delay, name, timeout, takesTurns} = toOptions(options);
+    function postWith(self, callback, {priority, signal, delay, name, timeout, takesTurns}) {
         const givenPriority = toPriority(priority);
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
@@ -218,13 +208,13 @@ function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPrior
 
     // Posts a task that runs the generator that make () returns in steps.  Options: as for post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
-        const steps = toSteps(this, make, toOptions(options).progress, tasks);
-        return postWith(this, steps, options);
+        const given = toOptions(options, [...OPTIONS, 'progress'], 'post_steps ()');
+        return postWith(this, toSteps(this, make, given.progress, tasks), given);
     };
 }
 
 // Adds yields, and waits that end with a yield.
-function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, toPriority, toSignal}) {
+function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toPriority, toSignal}) {
     const {keepResolvers, tableOf} = tasks;
     let byDefault = null, table = null;
 
@@ -238,7 +228,8 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
     };
 
     function yieldWith(self, options) {
-        const {signal = null, priority = null, name, takesTurns} = toOptions(options), turns = toFlag(takesTurns, 'takesTurns');
+        const {signal = null, priority = null, name, takesTurns} = toOptions(options, ['signal', 'priority', 'name', 'takesTurns'], 'yield ()');
+        const turns = toFlag(takesTurns, 'takesTurns');
         toName(name); // a continuation has no separate name
         const inheritsSignal = signal === 'inherit', inheritsPriority = priority === 'inherit';
         const givenSignal = inheritsSignal ? null : toSignal(signal);
@@ -255,7 +246,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
 
     // Waits, and continues the task: with its signal and priority, or with the given ones.
     Scheduler.prototype.sleep = function (delay, options) {
-        const {signal = null, priority = null} = toOptions(options);
+        const {signal = null, priority = null} = toOptions(options, ['signal', 'priority'], 'sleep ()');
         const milliseconds = toGivenDelay(delay);
         const inheritsSignal = signal === null || signal === 'inherit', inheritsPriority = priority === 'inherit';
         const givenSignal = inheritsSignal ? null : toSignal(signal);
@@ -308,7 +299,7 @@ function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableO
 function addLatest({Scheduler, TaskController, TaskSignal}) {
     // Returns a function that calls job (signal, …) as a task; its next call aborts the previous run.
     Scheduler.prototype.latest = function (job, options = undefined) {
-        const {priority, signal} = toOptions(options);
+        const {priority, signal} = toOptions(options, ['priority', 'signal'], 'latest ()');
         const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
         return newLatest(job, () => {
             const controller = new TaskController({priority: givenPriority});
@@ -358,13 +349,11 @@ function adaptControllers(TaskController, tasks) {
 }
 
 // Adds JavaScript's names for members of the library.
-function addNames({Scheduler, Task, TaskGroup, TaskSignal}) {
+function addNames({Scheduler, Task, TaskSignal}) {
     Task.prototype.then = undefined; // a promise that is resolved with a task would call it, and never settle
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
-    TaskSignal.prototype.get_reason = TaskSignal.prototype.dup_reason;
-    for (const {prototype} of [Scheduler, TaskSignal, TaskGroup])
-        prototype.get_pending = prototype.get_n_pending;
-    TaskGroup.prototype.ref_scheduler = TaskGroup.prototype.dup_scheduler;
+    for (const {prototype} of [Scheduler, TaskSignal])
+        defineProperty(prototype, 'n_pending', prototype.get_n_pending);
 }
 
 function adaptSignals(TaskSignal) {
@@ -410,7 +399,7 @@ function _init() {
     Runner.loadBinding();
     const tasks = Tasks.make(PrioSched);
     const convert = {
-        definePriority, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toOptions, toPriority, toSignal, toUnstepped,
+        definePriority, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toPriority, toSignal, toUnstepped,
         toSpecial: React.toSpecial,
     };
 

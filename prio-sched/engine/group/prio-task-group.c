@@ -46,7 +46,7 @@
  * ```
  *
  * The whole group has a priority, which can be changed.  It can be aborted, and used again after that.
- * [property@PrioSched.TaskGroup:pending] is the number of tasks that are left, such as for a spinner or a Stop button,
+ * [property@PrioSched.TaskGroup:n-pending] is the number of tasks that are left, such as for a spinner or a Stop button,
  * and [method@PrioSched.TaskGroup.wait_async] waits for their end.
  *
  * The tasks keep the group alive until they have completed.  Tasks and groups do not keep the scheduler or its main
@@ -66,7 +66,7 @@ enum
   PROP_0,
   PROP_SCHEDULER,
   PROP_LIMIT,
-  PROP_PENDING,
+  PROP_N_PENDING,
   PROP_PRIORITY,
   PROP_SIGNAL,
   PROP_RETURN_ON_ABORT,
@@ -131,7 +131,7 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
       g_value_set_uint (value, self->limit);
       break;
 
-    case PROP_PENDING:
+    case PROP_N_PENDING:
       g_value_set_uint (value, prio_task_group_get_n_pending (self));
       break;
 
@@ -229,14 +229,14 @@ install_properties (GObjectClass *object_class)
                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
-   * PrioTaskGroup:pending: (getter get_n_pending)
+   * PrioTaskGroup:n-pending: (getter get_n_pending)
    *
    * How many tasks are queued or running.  It is notified once for all changes in a task.
    *
    * Since: 1.0
    */
-  properties[PROP_PENDING] = prio_task_group_pending =
-      g_param_spec_uint ("pending", NULL, NULL, 0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  properties[PROP_N_PENDING] = prio_task_group_pending =
+      g_param_spec_uint ("n-pending", NULL, NULL, 0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   /**
    * PrioTaskGroup:priority: (getter get_priority)
@@ -381,7 +381,7 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
 }
 
 /**
- * prio_task_group_get_n_pending: (get-property pending)
+ * prio_task_group_get_n_pending: (get-property n-pending)
  * @self: a group
  *
  * Gets how many tasks are queued or running.

@@ -591,7 +591,7 @@ prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
  *
  * Counts the tasks, of any kind, that are queued or delayed, including tasks of the scheduler's groups.  It counts
  * neither the running task, nor tasks that have deferred their result or wait for a thread of the pool;
- * [property@PrioSched.TaskGroup:pending] counts such tasks too.
+ * [property@PrioSched.TaskGroup:n-pending] counts such tasks too.
  *
  * ```c
  * gtk_widget_set_visible (spinner, prio_scheduler_get_n_pending (scheduler) > 0);

@@ -64,7 +64,7 @@ async function classes(file: Gio.File): Promise<void> {
 
     signal.connect('priority-change', (self, previous) => print(self.priority === previous));
     signal.connect('cancelled', self =>
-        print(self.get_reason()?.message, self.reason?.matches(PrioSched.Error.quark(), 0)));
+        print(self.dup_reason()?.message, self.reason?.matches(PrioSched.Error.quark(), 0)));
     signal.connect('notify::reason', (self, pspec) => print(self.is_aborted(), pspec.get_name()));
     signal.connect(() => print('GIO calls this'));
 
@@ -87,7 +87,7 @@ class Superseded extends PrioSched.AbortError {}
 
 async function grouped(): Promise<void> {
     const group = new PrioSched.TaskGroup({limit: 8}), reason: Error = new Superseded('a later search');
-    const n: number = await group.postTask(() => 1, {timeout: 250, name: 'one'});
+    const n: number = await group.post_task(() => 1, {timeout: 250, name: 'one'});
     const m: number = await group.post_task(async () => n, {timeout: PrioSched.TIMEOUT_NORMAL, signal: group.signal});
     const waited: number = await native.post_steps(function* () {
         yield native.sleep(5);

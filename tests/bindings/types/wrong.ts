@@ -72,9 +72,9 @@ native.request_idle_callback(deadline => print(deadline.didTimeout.valueOf()));
 // @ts-expect-error: an abort is an error of JavaScript, without a code and a domain
 print(new PrioSched.AbortError().domain);
 // @ts-expect-error: not a number
-new PrioSched.TaskGroup({limit: 8}).postTask(() => 5, {timeout: '5'});
+new PrioSched.TaskGroup({limit: 8}).post_task(() => 5, {timeout: '5'});
 // @ts-expect-error: no such option
-new PrioSched.TaskGroup({limit: 8}).postTask(() => 5, {progress: () => {}});
+new PrioSched.TaskGroup({limit: 8}).post_task(() => 5, {progress: () => {}});
 // @ts-expect-error: the function does not return a generator
 native.post_steps(() => 5);
 // @ts-expect-error: a web signal is not a cancellable

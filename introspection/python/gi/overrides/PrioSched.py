@@ -86,7 +86,7 @@ class Scheduler(PrioSched.Scheduler):
         table_of(self).check_owner('the tasks are counted on')
         return super().get_n_pending()
 
-    get_pending = get_n_pending
+    n_pending = property(get_n_pending)
 
     def set_next_frame(self, next_frame):
         """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""
@@ -102,7 +102,7 @@ class Scheduler(PrioSched.Scheduler):
 
     if _HAS_WATCH:
         def get_statistics(self):
-            """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on another thread, as get_pending () does."""
+            """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on another thread, as get_n_pending () does."""
             table_of(self).check_owner('the statistics can be asked for on')
             return super().get_statistics()
 
@@ -323,7 +323,7 @@ _native_new_timeout = PrioSched.TaskSignal.new_timeout
 class TaskSignal(PrioSched.TaskSignal):
     """Represents a Gio.Cancellable that has a priority."""
 
-    get_reason, get_pending = PrioSched.TaskSignal.dup_reason, PrioSched.TaskSignal.get_n_pending
+    n_pending = property(PrioSched.TaskSignal.get_n_pending)
 
     @staticmethod
     def any(signals, priority='user-visible'):

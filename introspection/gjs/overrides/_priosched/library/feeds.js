@@ -3,6 +3,7 @@
 /* exported addFeed */
 
 const {named} = imports.overrides._priosched.core.reasons;
+const {toOptions} = imports.overrides._priosched.library.options;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 
 const OPTIONS = ['priority', 'signal', 'name'];
@@ -17,7 +18,7 @@ function toIterator(items) {
 function* feed(group, callback, iterator, options, tasks, checkSignal) {
     let nOpen = 0, wake = () => {};
     const {signal} = group, change = () => new Promise(resolve => { wake = resolve; });
-    const handlers = ['pending', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
+    const handlers = ['n-pending', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
     const post = value => {
         const ended = () => {
             nOpen--;
@@ -34,7 +35,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
     let isOver = false;
     try {
         while (!isOver) {
-            while (Math.max(group.pending, nOpen) >= group.limit)
+            while (Math.max(group.n_pending, nOpen) >= group.limit)
                 yield change();
             // The tasks may report their ends before the signal reports the abort, and an item may cause the abort.
             checkSignal();
@@ -57,10 +58,10 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
 }
 
 // Posts a task callback (item) for each of the items, which are taken when a place is free.
-var addFeed = function addFeed({TaskGroup, TaskSignal}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal}) {
+var addFeed = function addFeed({TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal}) {
     TaskGroup.prototype.feed = function (callback, items, options = undefined) {
         toUnstepped(callback, 'feed ()');
-        const iterator = toIterator(items), {priority, signal, name} = checkNames(toOptions(options), OPTIONS, 'feed ()');
+        const iterator = toIterator(items), {priority, signal, name} = toOptions(options, OPTIONS, 'feed ()');
         toPriority(priority);
         toSignal(signal);
         const given = toName(name) ?? (callback.name || undefined), scheduler = schedulerOf(this);

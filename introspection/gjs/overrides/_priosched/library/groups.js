@@ -10,6 +10,7 @@
 const {GLib, GObject} = imports.gi;
 const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosched.constants;
 const {addFeed} = imports.overrides._priosched.library.feeds;
+const {toOptions} = imports.overrides._priosched.library.options;
 const {expiryAfter, toTimeout} = imports.overrides._priosched.library.react;
 const {describe, named, reasonOfError, wrapReason} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
@@ -30,14 +31,6 @@ function toLimit(value) {
     if (!Number.isInteger(value) || value < 1 || value > MAX_LIMIT)
         throw new TypeError(`${named(value)} is not a limit, which is a whole number of tasks from 1, or Infinity`);
     return value;
-}
-
-function checkNames(options, names, where) {
-    for (const name of Object.keys(options)) {
-        if (!names.includes(name))
-            throw new TypeError(`${named(name)} is not an option of ${where}`);
-    }
-    return options;
 }
 
 // Property of a group: the tasks that are queued or running, by their handles.
@@ -177,7 +170,7 @@ class Wait {
 
 // Gives TaskGroup its methods for JavaScript. convert has the functions that check the arguments of tasks.
 function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert) {
-    const {definePriority, toDelay, toFlag, toGivenPriority, toName, toOptions, toPriority, toSignal} = convert;
+    const {definePriority, toDelay, toFlag, toGivenPriority, toName, toPriority, toSignal} = convert;
     const {abort, cancel_queued: cancelQueued, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
         TaskGroup.prototype;
     const newNative = TaskGroup.new;
@@ -199,7 +192,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
 
     TaskGroup.prototype._init = function (options = {}, ...others) {
         const {scheduler = Scheduler.get_default(), limit = MAX_LIMIT, priority = USER_VISIBLE} =
-            checkNames(toOptions(options), ['scheduler', 'limit', 'priority'], 'new TaskGroup ()');
+            toOptions(options, ['scheduler', 'limit', 'priority'], 'new TaskGroup ()');
         GObject.Object.prototype._init.call(this, {
             scheduler: checkScheduler(scheduler), limit: toLimit(limit), priority: toGivenPriority(priority),
         }, ...others);
@@ -232,8 +225,8 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
 
     // The promise settles like a scheduler's task, and the task has its place until then.
     TaskGroup.prototype.post_task = function (callback, options = undefined) {
-        toUnstepped(callback, 'postTask ()');
-        return postIn(this, callback, checkNames(toOptions(options), OPTIONS, 'postTask ()'));
+        toUnstepped(callback, 'post_task ()');
+        return postIn(this, callback, toOptions(options, OPTIONS, 'post_task ()'));
     };
 
     function postIn(group, callback, {priority, signal, delay, name, timeout, takesTurns}) {
@@ -244,16 +237,14 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
         table.postWith(callback, givenPriority, group.signal, 0, member, promise, givenName);
         return promise;
     }
-    TaskGroup.prototype.postTask = TaskGroup.prototype.post_task;
 
     // Posts a task that runs the generator that make () returns in steps.
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
-        const {progress, ...others} = checkNames(toOptions(options), [...OPTIONS, 'progress'], 'postSteps ()');
-        return postIn(this, toSteps(schedulerOf(this), make, progress, tasks), others);
+        const given = toOptions(options, [...OPTIONS, 'progress'], 'post_steps ()');
+        return postIn(this, toSteps(schedulerOf(this), make, given.progress, tasks), given);
     };
-    TaskGroup.prototype.postSteps = TaskGroup.prototype.post_steps;
 
-    addFeed({TaskGroup, TaskSignal}, tasks, {checkNames, schedulerOf, toName, toOptions, toPriority, toSignal});
+    addFeed({TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal});
 
     // The reason may be any value.  The group can be used further.
     TaskGroup.prototype.abort = function (reason = undefined) {
@@ -272,11 +263,10 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
         cancelQueued.call(this);
         tasks.takeRejected();
     };
-    TaskGroup.prototype.cancelQueued = TaskGroup.prototype.cancel_queued;
 
     function addWait(name, until, returns) {
         TaskGroup.prototype[name] = function (options = undefined) {
-            const {signal} = checkNames(toOptions(options), ['signal'], `${name} ()`);
+            const {signal} = toOptions(options, ['signal'], `${name} ()`);
             const wait = new Wait(this, until, toSignal(signal), tasks.currentState()), table = tableOf(this);
             const promise = new Promise(keepResolvers);
             table.postWith(() => wait.end(tasks, returns), USER_BLOCKING, null, 0, wait, promise, `${name} ()`);

@@ -8,6 +8,7 @@ const {GLib} = imports.gi;
 const {MAX_SHARED_SLICE, UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {named, toFunction} = imports.overrides._priosched.core.reasons;
 const {keepResolvers} = imports.overrides._priosched.core.settling;
+const {toOptions} = imports.overrides._priosched.library.options;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 const {State} = imports.overrides._priosched.core.states;
 
@@ -196,7 +197,7 @@ var toSpecial = function toSpecial(delay, timeout, takesTurns) {
 };
 
 // Gives Scheduler its methods for JavaScript, and the library the timeouts of the levels.
-function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSignal}) {
+function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
     const {currentState, isInLibrary, pending, runIn, tableOf} = tasks;
     const {Scheduler} = library, {did_timeout: didTimeout, dup_first_task: dupFirstTask} = Scheduler.prototype;
 
@@ -269,7 +270,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toOptions, toSi
     Scheduler.prototype.schedule_callback = function (level, callback, options = undefined) {
         const [priority, usualTimeout] = toLevel(level);
         toUnstepped(callback, 'schedule_callback ()');
-        const {delay, name, signal, timeout} = toOptions(options);
+        const {delay, name, signal, timeout} = toOptions(options, ['delay', 'name', 'signal', 'timeout'], 'schedule_callback ()');
         const milliseconds = toDelay(delay), givenSignal = toSignal(signal), givenName = toName(name), table = tableOf(this);
         const givenTimeout = timeout === undefined || timeout === null ? usualTimeout : toTimeout(timeout);
         const scheduled = new ScheduledCallback(table, callback), watcher = scheduled.watch(new Special(milliseconds, givenTimeout));

@@ -41,7 +41,7 @@ class Feed:
 
     def _has_room(self):
         limit = self._group.limit
-        return limit is None or max(self._group.pending, self._n_open) < limit
+        return limit is None or max(self._group.n_pending, self._n_open) < limit
 
     def _changed(self, *_):
         change, self._change = self._change, None
@@ -63,7 +63,7 @@ class Feed:
 
     def _steps(self):
         group = self._group
-        handlers = [group.connect(f'notify::{name}', self._changed) for name in ('pending', 'limit')]
+        handlers = [group.connect(f'notify::{name}', self._changed) for name in ('n-pending', 'limit')]
         try:
             while True:
                 while not self._has_room():

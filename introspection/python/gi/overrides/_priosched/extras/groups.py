@@ -155,11 +155,9 @@ class TaskGroup(PrioSched.TaskGroup):
         super().set_limit(limit)
 
     @property
-    def pending(self):
-        """The number of tasks that are queued or running; 'notify::pending' reports changes."""
+    def n_pending(self):
+        """The number of tasks that are queued or running; 'notify::n-pending' reports changes."""
         return self.get_n_pending()
-
-    get_pending, ref_scheduler = PrioSched.TaskGroup.get_n_pending, PrioSched.TaskGroup.dup_scheduler
 
     @property
     def priority(self):
@@ -183,7 +181,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def __repr__(self):
         limit = self.limit
         places = '' if limit is None else f', {limit} at a time'
-        return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.pending} pending{places}>'
+        return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.n_pending} pending{places}>'
 
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
                   takes_turns=False):

@@ -1,0 +1,54 @@
+// options.js: the options of the library's methods
+//
+// The web's methods ignore options that they do not know, as Web IDL requires.  The library's refuse them.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported toOptions */
+
+const {Gio, GObject} = imports.gi;
+const {named} = imports.overrides._priosched.core.reasons;
+
+const FARTHEST = 2; // a suggested name differs by so many letters at most
+
+// Returns how many letters have to be added, removed or replaced in one word to get the other.
+function distance(one, other) {
+    let row = Array.from({length: other.length + 1}, (_, i) => i);
+    for (const [i, letter] of [...one].entries()) {
+        const next = [i + 1];
+        for (let j = 0; j < other.length; j++)
+            next.push(Math.min(next[j] + 1, row[j + 1] + 1, row[j] + Number(letter !== other[j])));
+        row = next;
+    }
+    return row.at(-1);
+}
+
+function unknown(name, names, where) {
+    const near = names.map(other => [distance(name.toLowerCase(), other.toLowerCase()), other]).sort(([a], [b]) => a - b)[0];
+    const hint = near[0] <= FARTHEST ? `did you mean ${named(near[1])}?` : `these are ${names.join(', ')}`;
+    return new TypeError(`${named(name)} is not an option of ${where}: ${hint}`);
+}
+
+const toCamelCase = name => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+
+// Checks the options of a method, whose names are in camelCase; the program may also write them with underscores, as properties of
+// GObjects.  Returns an object that has them in camelCase.
+var toOptions = function toOptions(value, names, where) {
+    if (value === undefined || value === null)
+        return {};
+    // A GObject, such as a signal, has unrelated properties.
+    if (typeof value !== 'object' || (Object.getPrototypeOf(value) !== Object.prototype && value instanceof GObject.Object)) {
+        const hint = value instanceof Gio.Cancellable ? ': give it as {signal}' : '';
+        throw new TypeError(`${named(value)} is not an object with options${hint}`);
+    }
+    let options = value;
+    for (const name of Object.keys(value)) {
+        if (names.includes(name))
+            continue;
+        const other = toCamelCase(name);
+        if (!names.includes(other))
+            throw unknown(name, names, where);
+        options = Object.create(options, {[other]: {value: value[name], enumerable: true}});
+    }
+    return options;
+};
