@@ -189,7 +189,7 @@ remove_from_thread (PrioDexFiber *self)
 static gboolean
 tell (PrioDexFiber *self, GError *error, GError **told)
 {
-  GCancellable *signal = prio_scheduling_state_get_signal (self->state);
+  GCancellable *signal = prio_scheduling_state_get_cancellable (self->state);
   GError *reason = NULL;
 
   if (signal != NULL && PRIO_IS_TASK_SIGNAL (signal))
@@ -203,7 +203,7 @@ tell (PrioDexFiber *self, GError *error, GError **told)
 static gboolean
 is_aborted (PrioDexFiber *self)
 {
-  return g_cancellable_is_cancelled (prio_scheduling_state_get_signal (self->state));
+  return g_cancellable_is_cancelled (prio_scheduling_state_get_cancellable (self->state));
 }
 
 /* Ends the fiber's turn, waits for @future, if it is not NULL, and then for a turn. */

@@ -48,15 +48,15 @@ release_promise (gpointer promise)
   dex_unref (promise);
 }
 
-/* Returns: (transfer full): a signal that is aborted with the signal in @options, and when the promise is discarded */
+/* Returns: (transfer full): a signal that is aborted with @given, unless it is NULL, and with the promise */
 static PrioTaskSignal *
-signal_for (DexPromise *promise, const PrioTaskOptions *options)
+signal_for (DexPromise *promise, GCancellable *given)
 {
-  GCancellable *both[] = { dex_promise_get_cancellable (promise), options != NULL ? options->signal : NULL };
+  GCancellable *both[] = { dex_promise_get_cancellable (promise), given };
 
-  if (both[1] != NULL && PRIO_IS_TASK_SIGNAL (both[1]))
-    return prio_task_signal_new_any_following (both, 2, PRIO_TASK_SIGNAL (both[1]));
-  return prio_task_signal_new_any (both, both[1] != NULL ? 2 : 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  if (given != NULL && PRIO_IS_TASK_SIGNAL (given))
+    return prio_task_signal_new_any_following (both, 2, PRIO_TASK_SIGNAL (given));
+  return prio_task_signal_new_any (both, given != NULL ? 2 : 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
 }
 
 /**
@@ -73,8 +73,8 @@ signal_for (DexPromise *promise, const PrioTaskOptions *options)
  * reason of its abort. Values of every type are passed on. The code that awaits the future owns a pointer, and frees it.
  *
  * When libdex discards the future, the task is aborted: that happens when the last waiting fiber, or chained future, such as
- * one of dex_future_first(), drops it. The task's function gets the abort through [method@PrioSched.Task.get_signal], and so
- * does all work that inherits that signal. A future that is never awaited does not abort the task.
+ * one of dex_future_first(), drops it. The task's function gets the abort through [method@PrioSched.Task.get_cancellable],
+ * and so does all work that inherits that signal. A future that is never awaited does not abort the task.
  *
  * ```c
  * static DexFuture *
@@ -103,6 +103,7 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   g_autoptr (DexPromise) promise = NULL;
   g_autoptr (PrioTaskSignal) signal = NULL;
   g_autoptr (PrioTask) task = NULL;
+  GCancellable *given;
 
   if (!prio_dex_is_ready (G_STRFUNC))
     return NULL;
@@ -110,11 +111,13 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   promise = dex_promise_new_cancellable ();
   if (options != NULL)
     own = *options;
-  /* The post complains about a wrong signal. */
-  if (own.signal == NULL || G_IS_CANCELLABLE (own.signal))
+  given = own.signal != NULL ? (GCancellable *) own.signal : own.cancellable;
+  /* The post refuses a wrong signal, and two. */
+  if ((own.signal == NULL || own.cancellable == NULL) && (given == NULL || G_IS_CANCELLABLE (given)))
     {
-      signal = signal_for (promise, options);
-      own.signal = G_CANCELLABLE (signal);
+      signal = signal_for (promise, given);
+      own.signal = signal;
+      own.cancellable = NULL;
     }
 
   task = prio_scheduler_post_task (scheduler, &own, func, user_data, notify);

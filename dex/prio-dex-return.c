@@ -136,7 +136,7 @@ listen (gpointer data)
 static void
 follow_signal (Wait *self)
 {
-  GCancellable *signal = prio_task_get_signal (self->task);
+  GCancellable *signal = prio_task_get_cancellable (self->task);
 
   if (signal == NULL)
     return;

@@ -87,7 +87,7 @@ app_post (App *app, PrioTaskPriority priority, PrioTaskSignal *signal, GSourceFu
   if (app->plain)
     g_idle_add_full (plain_priorities[priority], func, data, notify);
   else if (signal != NULL)
-    prio_scheduler_post_full (app->scheduler, &PRIO_TASK_OPTIONS (.signal = G_CANCELLABLE (signal)), func, data,
+    prio_scheduler_post_full (app->scheduler, &PRIO_TASK_OPTIONS (.signal = signal), func, data,
                               notify);
   else
     prio_scheduler_post (app->scheduler, priority, func, data, notify);

@@ -101,7 +101,7 @@ load (PrioTask *task, gpointer user_data)
   read->task = g_object_ref (task);
   read->loader->n_reads++;
   prio_task_defer (task);
-  g_file_load_bytes_async (file, prio_task_get_signal (task), read_file, read);
+  g_file_load_bytes_async (file, prio_task_get_cancellable (task), read_file, read);
 }
 
 static PrioTask *

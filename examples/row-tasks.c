@@ -105,7 +105,7 @@ row_tasks_post (RowTasks *self, guint row)
   if (row_tasks_is_posted (self, row))
     return;
   controller = prio_task_controller_new (priority_of (self, row));
-  options.signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+  options.signal = prio_task_controller_get_signal (controller);
   self->rows[row].controller = controller;
   g_object_unref (prio_task_group_post_task (self->group, &options, run, &self->rows[row], NULL));
 }

@@ -46,34 +46,28 @@ typedef void (*PrioTaskReadyCallback) (GObject      *source_object,
 typedef PrioSchedulingState *(*PrioSchedulingStateFinder) (void);
 
 PRIO_AVAILABLE_IN_ALL
-void              prio_task_then                      (PrioTask                  *self,
-                                                       PrioTaskReadyCallback      callback,
-                                                       gpointer                   user_data,
-                                                       GDestroyNotify             notify);
+void prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_data, GDestroyNotify notify);
 
 PRIO_AVAILABLE_IN_ALL
-void              prio_task_signal_pin                (PrioTaskSignal            *self);
+void prio_task_signal_pin (PrioTaskSignal *self);
 PRIO_AVAILABLE_IN_ALL
-gboolean          prio_task_signal_has_fixed_priority (PrioTaskSignal            *self);
+gboolean prio_task_signal_has_fixed_priority (PrioTaskSignal *self);
 
 PRIO_AVAILABLE_IN_ALL
-void              prio_scheduling_state_run           (PrioSchedulingState       *state,
-                                                       GSourceOnceFunc            func,
-                                                       gpointer                   user_data);
+void prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpointer user_data);
 PRIO_AVAILABLE_IN_ALL
-void              prio_scheduling_state_set_finder    (PrioSchedulingStateFinder  find);
+void prio_scheduling_state_set_finder (PrioSchedulingStateFinder find);
 
 PRIO_AVAILABLE_IN_ALL
-PrioIdleDeadline *prio_idle_deadline_get_current      (void);
+PrioIdleDeadline *prio_idle_deadline_get_current (void);
 
 PRIO_AVAILABLE_IN_ALL
-void                 prio_scheduler_end_slice      (PrioScheduler       *self);
+void prio_scheduler_end_slice (PrioScheduler *self);
 PRIO_AVAILABLE_IN_ALL
-PrioTask            *prio_scheduler_dup_first_task (PrioScheduler       *self);
+PrioTask *prio_scheduler_dup_first_task (PrioScheduler *self);
 
 PRIO_AVAILABLE_IN_ALL
-PrioSchedulingState *prio_scheduling_state_new     (PrioSchedulingState *parent,
-                                                    PrioScheduler       *scheduler,
-                                                    PrioTaskPriority     priority) G_GNUC_WARN_UNUSED_RESULT;
+PrioSchedulingState *prio_scheduling_state_new (PrioSchedulingState *parent, PrioScheduler *scheduler,
+                                                PrioTaskPriority priority) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

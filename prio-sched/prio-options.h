@@ -10,6 +10,7 @@
 #include <gio/gio.h>
 
 #include "prio-enums.h"
+#include "prio-task-signal.h"
 #include "prio-version-macros.h"
 
 G_BEGIN_DECLS
@@ -23,7 +24,9 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  *   none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which the task precedes all
  *   whose timeout has not passed; 0 for none.  A negative timeout has passed from the beginning
- * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the task
+ * @signal: (nullable): the signal that may abort the task
+ * @cancellable: (nullable): a cancellable that may abort the task, instead of @signal; if it is a
+ *   [class@PrioSched.TaskSignal], that is the same as @signal
  * @delay: milliseconds to wait before the task is queued.  A function that runs in a thread has neither delay nor
  *   timeout
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
@@ -74,12 +77,15 @@ typedef struct
   gsize size;
   PrioTaskPriority priority;
   gint timeout;
-  GCancellable *signal;
+  PrioTaskSignal *signal;
+  GCancellable *cancellable;
   guint64 delay;
   const char *name;
   GObject *source_object;
   gpointer source_tag;
   gboolean takes_turns;
+  /*< private >*/
+  guint reserved;
 } PrioTaskOptions;
 
 /**
@@ -110,7 +116,8 @@ typedef struct
  * @priority: how urgent the continuation is; %PRIO_TASK_PRIORITY_UNSET, which is 0, for the inherited priority or, if
  *   @signal is given, its priority, or %PRIO_TASK_PRIORITY_USER_VISIBLE if it has none
  * @flags: flags that change the inheritance
- * @signal: (nullable): a signal that may abort the continuation, instead of the inherited signal
+ * @signal: (nullable): the signal that may abort the continuation, instead of the inherited signal
+ * @cancellable: (nullable): a cancellable that may abort the continuation, instead of @signal
  * @state: (nullable): the state to inherit from, and to continue under, instead of the running task's
  * @name: (nullable): the continuation's name in messages and tools for developers; it is copied
  * @takes_turns: whether the continuation waits behind tasks of the same priority that are queued already.  The
@@ -134,10 +141,13 @@ typedef struct
   gsize size;
   PrioTaskPriority priority;
   PrioYieldFlags flags;
-  GCancellable *signal;
+  PrioTaskSignal *signal;
+  GCancellable *cancellable;
   PrioSchedulingState *state;
   const char *name;
   gboolean takes_turns;
+  /*< private >*/
+  guint reserved;
 } PrioYieldOptions;
 
 /**

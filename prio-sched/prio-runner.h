@@ -70,107 +70,67 @@ typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
 typedef char *(*PrioRunnerNameFunc) (guint id, gpointer user_data);
 
 PRIO_AVAILABLE_IN_ALL
-GType       prio_runner_get_type     (void) G_GNUC_CONST;
+GType prio_runner_get_type (void) G_GNUC_CONST;
 
 PRIO_AVAILABLE_IN_ALL
-PrioRunner *prio_runner_new          (PrioScheduler    *scheduler,
-                                      PrioRunnerFunc    func,
-                                      gpointer          user_data,
-                                      GDestroyNotify    notify);
+PrioRunner *prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_data, GDestroyNotify notify);
 PRIO_AVAILABLE_IN_ALL
-PrioRunner *prio_runner_ref          (PrioRunner       *self);
+PrioRunner *prio_runner_ref (PrioRunner *self);
 PRIO_AVAILABLE_IN_ALL
-void        prio_runner_unref        (PrioRunner       *self);
+void prio_runner_unref (PrioRunner *self);
 
 PRIO_AVAILABLE_IN_ALL
-void        prio_runner_set_name_func (PrioRunner       *self,
-                                      PrioRunnerNameFunc func,
-                                      gpointer          user_data,
-                                      GDestroyNotify    notify);
+void prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer user_data, GDestroyNotify notify);
 
 PRIO_AVAILABLE_IN_ALL
-PrioPostResult  prio_runner_post         (PrioRunner       *self,
-                                      guint             id,
-                                      gint              priority);
+PrioPostResult prio_runner_post (PrioRunner *self, guint id, gint priority);
 PRIO_AVAILABLE_IN_ALL
-PrioPostResult  prio_runner_post_full    (PrioRunner       *self,
-                                      guint             id,
-                                      gint              priority,
-                                      GCancellable     *signal,
-                                      guint64           delay,
-                                      gint              timeout,
-                                      gboolean          takes_turns);
+PrioPostResult prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay,
+                                      gint timeout, gboolean takes_turns);
 PRIO_AVAILABLE_IN_ALL
-PrioPostResult  prio_runner_yield        (PrioRunner       *self,
-                                      guint             id);
+PrioPostResult prio_runner_yield (PrioRunner *self, guint id);
 PRIO_AVAILABLE_IN_ALL
-PrioPostResult  prio_runner_yield_full   (PrioRunner       *self,
-                                      guint             id,
-                                      gint              priority,
-                                      GCancellable     *signal,
-                                      guint64           delay,
-                                      gint64            expiry,
-                                      gboolean          takes_turns);
+PrioPostResult prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay,
+                                       gint64 expiry, gboolean takes_turns);
 
 PRIO_AVAILABLE_IN_ALL
-gboolean    prio_runner_cancel       (PrioRunner       *self,
-                                      guint             id);
+gboolean prio_runner_cancel (PrioRunner *self, guint id);
 PRIO_AVAILABLE_IN_ALL
-guint       prio_runner_get_first    (PrioRunner       *self);
+guint prio_runner_get_first (PrioRunner *self);
 PRIO_AVAILABLE_IN_ALL
-gboolean    prio_runner_is_owner     (PrioRunner       *self);
+gboolean prio_runner_is_owner (PrioRunner *self);
 
 PRIO_AVAILABLE_IN_ALL
-guint       prio_runner_new_lender   (PrioRunner       *self,
-                                      guint             id,
-                                      gint              priority,
-                                      GCancellable     *signal);
+guint prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 PRIO_AVAILABLE_IN_ALL
-void        prio_runner_free_lender  (PrioRunner       *self,
-                                      guint             lender);
+void prio_runner_free_lender (PrioRunner *self, guint lender);
 PRIO_AVAILABLE_IN_ALL
-void        prio_runner_begin_wait   (PrioRunner       *self,
-                                      guint             lender,
-                                      guint             awaited);
+void prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited);
 PRIO_AVAILABLE_IN_ALL
-void        prio_runner_begin_wait_for_id (PrioRunner  *self,
-                                      guint             lender,
-                                      guint             id);
+void prio_runner_begin_wait_for_id (PrioRunner *self, guint lender, guint id);
 PRIO_AVAILABLE_IN_ALL
-void        prio_runner_end_wait     (PrioRunner       *self,
-                                      guint             lender,
-                                      guint             awaited);
+void prio_runner_end_wait (PrioRunner *self, guint lender, guint awaited);
 
 PRIO_AVAILABLE_IN_ALL
-guint       prio_runner_request_idle_callback (PrioRunner *self,
-                                      guint             timeout);
+guint prio_runner_request_idle_callback (PrioRunner *self, guint timeout);
 
 PRIO_AVAILABLE_IN_ALL
-gboolean    prio_runner_end          (void);
+gboolean prio_runner_end (void);
 PRIO_AVAILABLE_IN_ALL
-guint       prio_runner_next         (void);
+guint prio_runner_next (void);
 PRIO_AVAILABLE_IN_ALL
-void        prio_runner_add_interlude (GMainContext    *context,
-                                      GSourceFunc       func,
-                                      gpointer          data,
-                                      GDestroyNotify    notify);
+void prio_runner_add_interlude (GMainContext *context, GSourceFunc func, gpointer data, GDestroyNotify notify);
 PRIO_AVAILABLE_IN_ALL
-gboolean    prio_runner_set_runs_jobs (gboolean         runs_jobs);
+gboolean prio_runner_set_runs_jobs (gboolean runs_jobs);
 PRIO_AVAILABLE_IN_ALL
-gboolean    prio_runner_get_runs_jobs (void);
+gboolean prio_runner_get_runs_jobs (void);
 PRIO_AVAILABLE_IN_ALL
-guint      *prio_runner_take_rejected (PrioRunner       *self,
-                                       gsize            *n_rejected);
+guint *prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected);
 
 PRIO_AVAILABLE_IN_ALL
-PrioTask        *prio_scheduler_run_in_thread_under (PrioScheduler    *self,
-                                                     PrioWorker       *worker,
-                                                     gint              priority,
-                                                     GCancellable     *signal,
-                                                     const char       *name,
-                                                     PrioTaskFunc      func,
-                                                     gpointer          user_data,
-                                                     GDestroyNotify    notify);
+PrioTask *prio_scheduler_run_in_thread_under (PrioScheduler *self, PrioWorker *worker, gint priority,
+                                              GCancellable *signal, const char *name, PrioTaskFunc func,
+                                              gpointer user_data, GDestroyNotify notify);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioRunner, prio_runner_unref)
 

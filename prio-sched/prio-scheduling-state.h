@@ -27,7 +27,7 @@ void                 prio_scheduling_state_unref       (PrioSchedulingState *sta
 PRIO_AVAILABLE_IN_ALL
 PrioScheduler       *prio_scheduling_state_dup_scheduler (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
-GCancellable        *prio_scheduling_state_get_signal  (PrioSchedulingState *state);
+GCancellable        *prio_scheduling_state_get_cancellable  (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
 gint                 prio_scheduling_state_get_priority (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL

@@ -13,37 +13,17 @@
 G_BEGIN_DECLS
 
 PRIO_AVAILABLE_IN_ALL
-guint            prio_task_group_post_id       (PrioTaskGroup         *self,
-                                                PrioRunner            *runner,
-                                                guint                  id,
-                                                gint                   priority,
-                                                GCancellable          *signal,
-                                                guint64                delay,
-                                                gint                   timeout,
-                                                gboolean               takes_turns,
-                                                const char            *name,
-                                                GCancellable         **combined,
-                                                PrioPostResult            *posted);
+guint prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint priority, GCancellable *signal,
+                               guint64 delay, gint timeout, gboolean takes_turns, const char *name,
+                               GCancellable **combined, PrioPostResult *posted);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_group_return_id     (PrioTaskGroup         *self,
-                                                guint                  handle,
-                                                const char            *failure);
+void prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failure);
 PRIO_AVAILABLE_IN_ALL
-guint            prio_task_group_new_lender    (PrioTaskGroup         *self,
-                                                guint                  handle);
+guint prio_task_group_new_lender (PrioTaskGroup *self, guint handle);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_group_wait_id       (PrioTaskGroup         *self,
-                                                PrioTaskGroup         *own,
-                                                guint                  handle,
-                                                PrioTaskGroupWait      until,
-                                                GCancellable          *cancellable,
-                                                PrioRunner            *runner,
-                                                guint                  id);
+void prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, PrioTaskGroupWait until,
+                              GCancellable *cancellable, PrioRunner *runner, guint id);
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_group_finish_id     (PrioTaskGroup         *self,
-                                                guint                  id,
-                                                PrioTask             **task,
-                                                guint                 *handle,
-                                                GError               **error);
+gboolean prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, guint *handle, GError **error);
 
 G_END_DECLS

@@ -74,7 +74,7 @@ PRIO_AVAILABLE_IN_ALL
 void             prio_task_set_progress      (PrioTask            *self,
                                               double               progress);
 PRIO_AVAILABLE_IN_ALL
-GCancellable    *prio_task_get_signal        (PrioTask            *self);
+GCancellable    *prio_task_get_cancellable        (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL
 const GError    *prio_task_get_error         (PrioTask            *self);
 PRIO_AVAILABLE_IN_ALL

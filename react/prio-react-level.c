@@ -115,7 +115,7 @@ static PrioTaskPriority
 priority_of (PrioSchedulingState *state)
 {
   gint priority = prio_scheduling_state_get_priority (state);
-  GCancellable *signal = prio_scheduling_state_get_signal (state);
+  GCancellable *signal = prio_scheduling_state_get_cancellable (state);
 
   if (priority != PRIO_TASK_PRIORITY_UNSET)
     return (PrioTaskPriority) priority;

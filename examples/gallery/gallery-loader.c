@@ -87,7 +87,7 @@ static void
 decode (PrioTask *task, gpointer file)
 {
   GError *error = NULL;
-  GalleryThumbnail *thumbnail = gallery_thumbnail_new (file, prio_task_get_signal (task), &error);
+  GalleryThumbnail *thumbnail = gallery_thumbnail_new (file, prio_task_get_cancellable (task), &error);
 
   if (thumbnail != NULL)
     prio_task_return_pointer (task, thumbnail, gallery_thumbnail_free);
@@ -106,7 +106,7 @@ decoded (GObject *source, GAsyncResult *result, gpointer data)
 
   self->n_loads--;
   /* The row may have left the list and have another task by now, and the whole loader may be closed. */
-  if (g_cancellable_is_cancelled (prio_task_get_signal (task)))
+  if (g_cancellable_is_cancelled (prio_task_get_cancellable (task)))
     say (self, "given-up", load->row, "");
   else
     {
@@ -125,7 +125,7 @@ load (PrioTask *task, guint row, gpointer data)
 {
   GalleryLoader *self = data;
   Load *new_load = g_new (Load, 1);
-  PrioTaskOptions options = PRIO_TASK_OPTIONS (.signal = prio_task_get_signal (task), .name = "thumbnail");
+  PrioTaskOptions options = PRIO_TASK_OPTIONS (.cancellable = prio_task_get_cancellable (task), .name = "thumbnail");
   g_autoptr (PrioTask) decoding = NULL;
 
   say (self, "begin", row, nick (prio_task_get_priority (task)));

@@ -91,7 +91,7 @@ found (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GPtrArray) files = prio_task_propagate_pointer (PRIO_TASK (result), &error);
 
   /* The window may have been closed, or have opened another folder. */
-  if (g_cancellable_is_cancelled (prio_task_get_signal (PRIO_TASK (result))))
+  if (g_cancellable_is_cancelled (prio_task_get_cancellable (PRIO_TASK (result))))
     return;
 
   if (files == NULL)
@@ -107,7 +107,7 @@ static void
 find (PrioTask *task, gpointer folders)
 {
   GError *error = NULL;
-  GPtrArray *files = gallery_folder_find (folders, prio_task_get_signal (task), &error);
+  GPtrArray *files = gallery_folder_find (folders, prio_task_get_cancellable (task), &error);
 
   if (files != NULL)
     prio_task_return_pointer (task, files, (GDestroyNotify) g_ptr_array_unref);
@@ -148,7 +148,7 @@ open_folder (Window *self)
   show_nothing (self, _("Looking for pictures…"), "", "folder-pictures-symbolic");
 
   self->finding = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_BLOCKING);
-  options.signal = G_CANCELLABLE (prio_task_controller_get_signal (self->finding));
+  options.signal = prio_task_controller_get_signal (self->finding);
   task = prio_scheduler_run_in_thread (prio_scheduler_get_default (), &options, find, g_ptr_array_ref (folders),
                                        (GDestroyNotify) g_ptr_array_unref);
   prio_task_wait_async (task, found, self);

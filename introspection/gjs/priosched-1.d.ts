@@ -457,7 +457,7 @@ declare module '@girs/priosched-1' {
             get_error(): GLib.Error | null;
             get_name(): string | null;
             get_priority(): TaskPriority;
-            get_signal(): Gio.Cancellable | null;
+            get_cancellable(): Gio.Cancellable | null;
             get_state(): TaskState;
             propagate_boolean(): boolean;
             propagate_int(): number;
@@ -568,7 +568,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<SchedulingState>; protected constructor();
             static get_current(): SchedulingState | null; dup_scheduler(): Scheduler | null;
             static ['new'](parent: SchedulingState | null, scheduler: Scheduler, priority: TaskPriority): SchedulingState;
-            get_priority(): number; get_signal(): Gio.Cancellable | null;
+            get_priority(): number; get_cancellable(): Gio.Cancellable | null;
             resume_async(callback: Gio.AsyncReadyCallback): void; resume_finish(result: Gio.AsyncResult): boolean;
             run(func: () => void): void;
         }
@@ -599,7 +599,8 @@ declare module '@girs/priosched-1' {
             constructor(properties?: Partial<Omit<TaskOptions, 'name' | 'source_tag'>>);
             priority: TaskPriority;
             size: number;
-            signal: Gio.Cancellable | null;
+            signal: TaskSignal | null;
+            cancellable: Gio.Cancellable | null;
             delay: number;
             source_object: GObject.Object | null;
             /** Milliseconds after which the task runs first; 0 for none. */
@@ -617,7 +618,8 @@ declare module '@girs/priosched-1' {
             constructor(properties?: Partial<Omit<YieldOptions, 'name'>>);
             priority: TaskPriority;
             size: number;
-            signal: Gio.Cancellable | null;
+            signal: TaskSignal | null;
+            cancellable: Gio.Cancellable | null;
             state: SchedulingState | null;
             flags: YieldFlags;
             takes_turns: boolean;

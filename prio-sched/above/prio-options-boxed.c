@@ -21,6 +21,7 @@ task_options_copy (PrioTaskOptions *options)
 
   copy->size = MIN (copy->size, sizeof *copy);
   copy->signal = ref_object (options->signal);
+  copy->cancellable = ref_object (options->cancellable);
   copy->name = g_strdup (options->name);
   copy->source_object = ref_object (options->source_object);
   return copy;
@@ -30,6 +31,7 @@ static void
 task_options_free (PrioTaskOptions *copy)
 {
   g_clear_object (&copy->signal);
+  g_clear_object (&copy->cancellable);
   g_free ((char *) copy->name);
   g_clear_object (&copy->source_object);
   g_free (copy);
@@ -42,6 +44,7 @@ yield_options_copy (PrioYieldOptions *options)
 
   copy->size = MIN (copy->size, sizeof *copy);
   copy->signal = ref_object (options->signal);
+  copy->cancellable = ref_object (options->cancellable);
   copy->state = options->state != NULL ? prio_scheduling_state_ref (options->state) : NULL;
   copy->name = g_strdup (options->name);
   return copy;
@@ -51,6 +54,7 @@ static void
 yield_options_free (PrioYieldOptions *copy)
 {
   g_clear_object (&copy->signal);
+  g_clear_object (&copy->cancellable);
   g_clear_pointer (&copy->state, prio_scheduling_state_unref);
   g_free ((char *) copy->name);
   g_free (copy);

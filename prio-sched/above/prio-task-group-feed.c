@@ -181,7 +181,8 @@ ask_soon (Feed *self)
   if (scheduler == NULL)
     return FALSE;
   self->refs++;
-  prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.signal = self->task->signal), ask_again, self, release);
+  prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.cancellable = self->task->signal), ask_again, self,
+                            release);
   return TRUE;
 }
 
@@ -302,7 +303,7 @@ static PrioTask *
 feed (PrioTaskGroup *group, const char *function, const Feed *template)
 {
   g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (group);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_group_get_signal (group)), .name = "feed" };
+  PrioTaskOptions options = { .signal = prio_task_group_get_signal (group), .name = "feed" };
   PrioTask *task;
   Feed *self;
 

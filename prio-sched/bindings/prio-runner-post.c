@@ -54,8 +54,8 @@ PrioPostResult
 prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint timeout,
                        gboolean takes_turns)
 {
-  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
-                              .takes_turns = takes_turns };
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .cancellable = signal, .delay = delay,
+                              .timeout = timeout, .takes_turns = takes_turns };
 
   g_return_val_if_fail (self != NULL, PRIO_POST_RESULT_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POST_RESULT_REJECTED);
@@ -112,7 +112,8 @@ PrioPostResult
 prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable *signal, guint64 delay, gint64 expiry,
                         gboolean takes_turns)
 {
-  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .takes_turns = takes_turns };
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .cancellable = signal, .delay = delay,
+                              .takes_turns = takes_turns };
 
   g_return_val_if_fail (self != NULL, PRIO_POST_RESULT_REJECTED);
   g_return_val_if_fail (id != 0, PRIO_POST_RESULT_REJECTED);

@@ -230,7 +230,7 @@ PrioTask *
 prio_scheduler_run_in_thread_under (PrioScheduler *self, PrioWorker *worker, gint priority, GCancellable *signal,
                                     const char *name, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
 {
-  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .name = name };
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .cancellable = signal, .name = name };
 
   if (worker != NULL)
     return prio_scheduler_run_in_worker (self, worker, &options, func, user_data, notify);

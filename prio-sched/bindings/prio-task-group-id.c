@@ -116,7 +116,8 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
                          gint timeout, gboolean takes_turns, const char *name, GCancellable **combined,
                          PrioPostResult *posted)
 {
-  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .signal = signal, .delay = delay, .timeout = timeout,
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .cancellable = signal, .delay = delay,
+                              .timeout = timeout,
                               .name = name, .source_tag = prio_task_group_post_id, .takes_turns = takes_turns };
   g_autoptr (PrioTask) task = NULL;
   PrioIdTask *id_task;
@@ -144,7 +145,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
       return 0;
     }
   if (combined != NULL)
-    g_set_object (combined, prio_task_get_signal (task));
+    g_set_object (combined, prio_task_get_cancellable (task));
   if (is_over (task))
     return 0;
 

@@ -343,7 +343,7 @@ class Aborts(unittest.TestCase):
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
 
         def own_signal():
-            return PrioSched.SchedulingState.get_current().get_signal()
+            return PrioSched.SchedulingState.get_current().get_cancellable()
 
         async def awaits_a_yield():
             await scheduler.post_task(lambda: scheduler.sleep(100000), signal=own_signal())
@@ -536,7 +536,7 @@ class Aborts(unittest.TestCase):
             for _ in range(3):
                 await scheduler.yield_()
                 await asyncio.sleep(0)
-                self.assertTrue(PrioSched.SchedulingState.get_current().get_signal().aborted)
+                self.assertTrue(PrioSched.SchedulingState.get_current().get_cancellable().aborted)
             async for item in scheduler.each('ab'):
                 await scheduler.yield_()
                 log.append(item)

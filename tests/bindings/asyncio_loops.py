@@ -41,7 +41,7 @@ def in_loop(function):
 def state():
     """Returns the priority and the signal of the running code, or None."""
     current = PrioSched.SchedulingState.get_current()
-    return current and (current.get_priority(), current.get_signal())
+    return current and (current.get_priority(), current.get_cancellable())
 
 
 async def wait_for_the_loop():

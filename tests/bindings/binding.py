@@ -222,7 +222,7 @@ class Options(unittest.TestCase):
                 with self.subTest(priority=priority, signal=signal):
                     wanted = number or (0 if signal is follows else 2)
                     found = await scheduler.post_task(PrioSched.SchedulingState.get_current, priority, signal)
-                    self.assertEqual((found.get_priority(), found.get_signal()), (wanted, signal))
+                    self.assertEqual((found.get_priority(), found.get_cancellable()), (wanted, signal))
 
     @run
     async def test_one_after_the_other(self):

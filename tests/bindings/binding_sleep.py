@@ -55,7 +55,7 @@ class Sleep(unittest.TestCase):
         async def task():
             await scheduler.sleep(1)
             state = PrioSched.SchedulingState.get_current()
-            log.append((state.get_signal() is controller.signal, state.get_priority()))
+            log.append((state.get_cancellable() is controller.signal, state.get_priority()))
             await scheduler.sleep(1, priority='user-blocking')
             log.append('given')
             await scheduler.sleep(60000)

@@ -88,7 +88,7 @@ class Threads(unittest.TestCase):
         async def task():
             variable.set('mine')
             state = await scheduler.run_in_thread(lambda: (variable.get(), PrioSched.SchedulingState.get_current()))
-            return state, threading.current_thread(), PrioSched.SchedulingState.get_current().get_signal()
+            return state, threading.current_thread(), PrioSched.SchedulingState.get_current().get_cancellable()
         state, thread, signal = await scheduler.post_task(task, signal=controller.signal)
         self.assertEqual(state, ('mine', None))
         self.assertIs(thread, threading.current_thread())

@@ -191,7 +191,7 @@ def check_planted(place, *others):
     planted('wrong.ts', "{priority: 'urgent'}", "{priority: 'background'}", check_programs)
     planted('priosched-1.d.ts', 'class TaskSignal extends Gio.Cancellable', 'class TaskSignal extends GObject.Object',
             check_programs)
-    planted('priosched-1.d.ts', 'get_signal(): Gio.Cancellable', 'get_signal(): Gio.Cancelable', check_declarations)
+    planted('priosched-1.d.ts', 'get_cancellable(): Gio.Cancellable', 'get_cancellable(): Gio.Cancelable', check_declarations)
     planted('priosched-1-react.d.ts', 'force_frame_rate(fps: number): void;', '', check_comments)
     planted('priosched-1.d.ts', 'has_fixed_priority(): boolean;', '', check_names, *others)
     planted('priosched-1.d.ts', "'notify::paused'", "'notify::stopped'", check_names, *others)

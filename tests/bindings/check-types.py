@@ -77,7 +77,7 @@ async def main() -> None:
     options = PrioSched.TaskOptions()
     options.delay = 5
     scheduler.post_full(options, lambda: False)
-    signal: Optional[Gio.Cancellable] = options.signal
+    signal: Optional[Gio.Cancellable] = options.signal or options.cancellable
     controller = PrioSched.TaskController()
     for either in (signal, Gio.Cancellable(), controller.signal, PrioSched.TaskSignal.any([Gio.Cancellable(), controller.signal])):
         scheduler.post_task(count, signal=either)
@@ -123,7 +123,9 @@ LEFT_OUT = {
     'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_under'},
     'SchedulingState': {'new'},
     'TaskGroup': {'finish_id', 'new_lender', 'post_id', 'return_id', 'wait_id'},
+    'TaskOptions': {'reserved'},
     'TaskSignal': {'new_any', 'new_any_following', 'pin'},
+    'YieldOptions': {'reserved'},
 }
 
 

@@ -441,7 +441,7 @@ add('state', (program, here) => {
     if (state === null)
         return;
     state.get_priority();
-    state.get_signal();
+    state.get_cancellable();
     state.dup_scheduler();
     state.run(awaitCall(program, here.inner(null)));
 });

@@ -504,7 +504,7 @@ def state(program, here):
     current = PrioSched.SchedulingState.get_current()
     inner = here.inner(None)
     if current is not None:
-        current.get_priority(), current.get_signal(), current.dup_scheduler()
+        current.get_priority(), current.get_cancellable(), current.dup_scheduler()
         current.run(lambda: program.act(inner) and None)
 
 

@@ -296,7 +296,7 @@ test('yields inherit', async () => {
     const group = new TaskGroup({limit: 1, priority: 'background'}), log = [];
     const task = group.post_task(async () => {
         await scheduler.yield();
-        log.push(PrioSched.SchedulingState.get_current().get_signal() === group.signal);
+        log.push(PrioSched.SchedulingState.get_current().get_cancellable() === group.signal);
         await scheduler.yield();
         log.push('background');
     });

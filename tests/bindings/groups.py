@@ -321,7 +321,7 @@ class States(unittest.TestCase):
         async def work():
             await scheduler.yield_()
             state = PrioSched.SchedulingState.get_current()
-            log.append(state.get_signal() is group.signal)
+            log.append(state.get_cancellable() is group.signal)
             await scheduler.yield_()
             log.append('background')
         task = group.post_task(work)

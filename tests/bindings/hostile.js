@@ -20,8 +20,8 @@ const METHODS = {
     TaskController: ['abort', 'get_signal', 'set_priority'],
     TaskSignal: ['get_priority', 'dup_reason', 'has_fixed_priority', 'is_aborted', 'pin', 'connect', 'cancel'],
     Runner: ['post', 'post_full', 'yield', 'take_rejected'],
-    SchedulingState: ['dup_scheduler', 'get_signal', 'get_priority', 'run'],
-    Task: ['cancel', 'defer', 'wait_async', 'wait_finish', 'get_error', 'get_name', 'get_priority', 'get_signal', 'get_state',
+    SchedulingState: ['dup_scheduler', 'get_cancellable', 'get_priority', 'run'],
+    Task: ['cancel', 'defer', 'wait_async', 'wait_finish', 'get_error', 'get_name', 'get_priority', 'get_cancellable', 'get_state',
         'propagate_boolean', 'propagate_int', 'propagate_value', 'return_boolean', 'return_error', 'return_int', 'return_value'],
     IdleDeadline: ['copy', 'did_timeout', 'get_time_remaining'],
 };

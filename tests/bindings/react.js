@@ -234,7 +234,7 @@ test('runWithPriority: what it begins has it', async () => {
         post('b', 'user-visible');
         await scheduler.run_with_priority('user-blocking', () => {
             const state = PrioSched.SchedulingState.get_current();
-            assertEqual([state.get_signal() === controller.signal, state.get_priority()], [true, USER_BLOCKING]);
+            assertEqual([state.get_cancellable() === controller.signal, state.get_priority()], [true, USER_BLOCKING]);
             return scheduler.yield();
         });
         tell('a');

@@ -307,7 +307,7 @@ class RunWithPriority(Case):
         async def task():
             def begin():
                 state = PrioSched.SchedulingState.get_current()
-                self.assertEqual((state.get_signal(), state.get_priority()), (controller.signal, 3))
+                self.assertEqual((state.get_cancellable(), state.get_priority()), (controller.signal, 3))
                 scheduler.queue_microtask(lambda: self.log.append(scheduler.get_current_priority()))
                 return scheduler.yield_()
             self.post('b', 'user-visible')

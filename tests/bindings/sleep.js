@@ -38,7 +38,7 @@ test('it inherits the signal and the priority', async () => {
     const posted = scheduler.post_task(async () => {
         await scheduler.sleep(1);
         const state = PrioSched.SchedulingState.get_current();
-        log.push(state.get_signal() === controller.signal, state.get_priority());
+        log.push(state.get_cancellable() === controller.signal, state.get_priority());
         await scheduler.sleep(1, {priority: 'user-blocking'});
         log.push('given');
         await scheduler.sleep(60000);

@@ -257,7 +257,7 @@ for (const [name, make] of Object.entries(ends)) {
                 try {
                     yield wait();
                 } catch (error) {
-                    log.push(error, PrioSched.SchedulingState.get_current()?.get_signal() ?? null);
+                    log.push(error, PrioSched.SchedulingState.get_current()?.get_cancellable() ?? null);
                     yield scheduler.sleep(1);
                     yield 'a step';
                     yield scheduler.sleep(1);

@@ -98,9 +98,9 @@ async void stay_in_background (TaskController controller, bool abort) throws Err
 	if (abort)
 		controller.abort (new IOError.TIMED_OUT ("too late"));
 	yield state.resume_async ();
-	assert (SchedulingState.get_current ().get_signal () == controller.signal);
+	assert (SchedulingState.get_current ().get_cancellable () == controller.signal);
 	yield state.dup_scheduler ().yield_async ();
-	assert (SchedulingState.get_current ().get_signal () == controller.signal);
+	assert (SchedulingState.get_current ().get_cancellable () == controller.signal);
 }
 
 async void check_carried (Scheduler scheduler, bool abort) throws Error {

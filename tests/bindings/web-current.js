@@ -30,7 +30,7 @@ const settled = {
 
 const here = () => SchedulingState.get_current();
 const priorityHere = () => here()?.get_priority() ?? null;
-const signalHere = () => here()?.get_signal() ?? null;
+const signalHere = () => here()?.get_cancellable() ?? null;
 
 const yieldAsync = (note = () => {}) => new Promise((resolve, reject) => scheduler.yield_async((source, result) => {
     try {
@@ -52,7 +52,7 @@ for (const [name, settle] of Object.entries(settled)) {
         }, {signal: controller.signal});
         for (const state of found) {
             assert(state instanceof SchedulingState);
-            assertEqual([state.get_priority(), state.get_signal() === controller.signal, state.dup_scheduler() === scheduler], [0, true, true]);
+            assertEqual([state.get_priority(), state.get_cancellable() === controller.signal, state.dup_scheduler() === scheduler], [0, true, true]);
         }
         assertEqual(await scheduler.post_task(async () => {
             await settle();

@@ -166,7 +166,7 @@ fail_tasks (guint n)
 static void
 post_under_signal (guint n)
 {
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (own_signal ()) };
+  PrioTaskOptions options = { .signal = own_signal () };
 
   for (guint i = 0; i < n; i++)
     {
@@ -193,7 +193,7 @@ end_deferred (GCancellable *signal, gpointer task)
 static void
 defer_under_signal (guint n)
 {
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (own_signal ()) };
+  PrioTaskOptions options = { .signal = own_signal () };
 
   for (guint i = 0; i < n; i++)
     {
@@ -223,7 +223,7 @@ make_lattice (guint n)
       PrioTaskSignal *signal = any_of_two (signals->pdata[i], signals->pdata[i + 1]);
 
       g_ptr_array_add (signals, signal);
-      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signal) }, once, NULL, NULL);
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, once, NULL, NULL);
     }
 }
 
@@ -247,7 +247,7 @@ make_fan (guint n)
       g_ptr_array_add (middle, signals->pdata[i]);
     }
   g_ptr_array_add (signals, prio_task_signal_new_any_following ((GCancellable **) middle->pdata, n, middle->pdata[n / 2]));
-  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signals->pdata[n]) }, once, NULL, NULL);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .cancellable = signals->pdata[n] }, once, NULL, NULL);
 }
 
 static void

@@ -27,7 +27,7 @@ post_under (PrioTaskController *by)
 {
   GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (by));
 
-  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, never_called, NULL, NULL);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .cancellable = signal }, never_called, NULL, NULL);
 }
 
 /* Makes @n signals that have queued tasks. */
@@ -122,7 +122,7 @@ post_waiting (PrioTaskPriority priority, GPtrArray *others)
 static void
 queue_in_a_group (guint n)
 {
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
 
   make_groups (1);
   for (guint i = 0; i < n; i++)

@@ -38,8 +38,8 @@ post_hand (PrioTaskGroup *group, Hands *hands, char letter, PrioTaskPriority pri
   Hand *hand = g_new (Hand, 1);
 
   *hand = (Hand) { hands, letter };
-  return prio_task_group_post_task (group, &(PrioTaskOptions) { .priority = priority, .signal = signal }, hand_begin,
-                                    hand, g_free);
+  return prio_task_group_post_task (group, &(PrioTaskOptions) { .priority = priority, .cancellable = signal },
+                                    hand_begin, hand, g_free);
 }
 
 static inline void

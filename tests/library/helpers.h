@@ -169,7 +169,7 @@ static inline gboolean
 post_with_signal (Fixture *f, gint priority, gpointer signal, char letter, void (*then) (Step *step),
                   gpointer data)
 {
-  return prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal },
+  return prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .cancellable = signal },
                                    step_run, step_new (f, letter, then, data), step_free);
 }
 
@@ -220,7 +220,8 @@ worker_stop (Worker *worker)
   g_main_context_unref (worker->context);
 }
 
-#define signal_of(controller) G_CANCELLABLE (prio_task_controller_get_signal (controller))
+#define signal_of(controller) prio_task_controller_get_signal (controller)
+#define cancellable_of(controller) G_CANCELLABLE (signal_of (controller))
 
 #define add_test(path, func) \
   g_test_add (path, Fixture, NULL, fixture_set_up, func, fixture_tear_down)

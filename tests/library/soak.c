@@ -126,7 +126,8 @@ any_controller (Poster *self)
 static GCancellable *
 any_signal (Poster *self)
 {
-  return dice (self, 3) == 0 ? G_CANCELLABLE (self->dependents[dice (self, N_OWN)]) : signal_of (any_controller (self));
+  return dice (self,
+               3) == 0 ? G_CANCELLABLE (self->dependents[dice (self, N_OWN)]) : cancellable_of (any_controller (self));
 }
 
 /* Handles a dependent signal, on whichever thread changes it: some of these signals have no other user. */
@@ -140,7 +141,7 @@ priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, gpointer n_
 static void
 renew_dependent (Poster *self, guint i)
 {
-  GCancellable *sources[] = { signal_of (any_controller (self)), signal_of (any_controller (self)) };
+  GCancellable *sources[] = { cancellable_of (any_controller (self)), cancellable_of (any_controller (self)) };
   PrioTaskSignal *followed = self->dependents[dice (self, N_OWN)];
   PrioTaskSignal *old = self->dependents[i];
 
@@ -170,7 +171,7 @@ post_closure (Poster *self, GCancellable *signal, guint64 delay)
   guint8 *fate = next_task (self);
 
   posting = TRUE;
-  if (!prio_scheduler_post_full (any_scheduler (self), &(PrioTaskOptions) { .signal = signal, .delay = delay },
+  if (!prio_scheduler_post_full (any_scheduler (self), &(PrioTaskOptions) { .cancellable = signal, .delay = delay },
                                  run_closure, fate, ended))
     {
       g_assert_true (*fate == FREED);
@@ -185,8 +186,8 @@ post_with_result (Poster *self)
   g_autoptr (PrioTask) task = NULL;
 
   posting = TRUE;
-  task = prio_scheduler_post_task (any_scheduler (self), &(PrioTaskOptions) { .signal = any_signal (self) }, run_task,
-                                   next_task (self), ended);
+  task = prio_scheduler_post_task (any_scheduler (self), &(PrioTaskOptions) { .cancellable = any_signal (self) },
+                                   run_task, next_task (self), ended);
   posting = FALSE;
   if (dice (self, 2) == 0)
     prio_task_then (task, task_completed, NULL, NULL);
@@ -247,7 +248,7 @@ abort_some (Poster *self)
   self->n_aborts++;
   /* Posts to it are rejected for a while. */
   for (guint i = 0; i < 5 && self->first + self->n_posted < self->end; i++)
-    post_closure (self, signal_of (*controller), 0);
+    post_closure (self, cancellable_of (*controller), 0);
   g_object_unref (*controller);
   *controller = prio_task_controller_new (BACKGROUND + dice (self, 3));
 }

@@ -71,7 +71,8 @@ more_listen (World *world, gpointer signal)
 static GCancellable *
 make_signal (World *world, guint i)
 {
-  GCancellable *sources[] = { signal_of (world->controllers[dice (world, N_CONTROLLERS)]), world->signals[(i + 1) % N_MORE] };
+  GCancellable *sources[] = { cancellable_of (world->controllers[dice (world, N_CONTROLLERS)]),
+                              world->signals[(i + 1) % N_MORE] };
   gsize n_sources = sources[1] != NULL ? 2 : 1;
 
   switch (i % 3)
@@ -133,7 +134,7 @@ static GCancellable *
 current_signal (World *world, guint i)
 {
   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
-  GCancellable *signal = state != NULL ? prio_scheduling_state_get_signal (state) : NULL;
+  GCancellable *signal = state != NULL ? prio_scheduling_state_get_cancellable (state) : NULL;
 
   return g_object_ref (signal != NULL ? signal : world->signals[i % N_MORE]);
 }
@@ -155,7 +156,7 @@ abort_group (World *world, guint i)
     return;
 
   for (guint n = 0; n < G_N_ELEMENTS (tasks); n++)
-    tasks[n] = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, run_nothing,
+    tasks[n] = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .cancellable = signal }, run_nothing,
                                          payload_new (world, 1), payload_free);
   world->n_emitting++;
   g_cancellable_cancel (signal);
@@ -200,8 +201,8 @@ post_many (World *world, GCancellable *signal)
 
   world->budget -= N_MANY;
   for (guint n = 0; n < N_MANY; n++)
-    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = held }, run_closure, payload_new (world, 1),
-                              payload_free);
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .cancellable = held }, run_closure,
+                              payload_new (world, 1), payload_free);
 }
 
 /* Uses the state of the running code, or an earlier one. */
@@ -313,7 +314,7 @@ cancel_by_hand (World *world, guint i)
   switch (dice (world, 3))
     {
     case 0:
-      signal = g_object_ref (signal_of (world->controllers[i % N_CONTROLLERS]));
+      signal = g_object_ref (cancellable_of (world->controllers[i % N_CONTROLLERS]));
       break;
 
     case 1:
@@ -366,7 +367,9 @@ more_act (World *world)
       break;
 
     case 6:
-      post_many (world, dice (world, 2) == 0 ? world->signals[i % N_MORE] : signal_of (world->controllers[i % N_CONTROLLERS]));
+      post_many (world,
+                 dice (world,
+                       2) == 0 ? world->signals[i % N_MORE] : cancellable_of (world->controllers[i % N_CONTROLLERS]));
       break;
 
     case 7:
@@ -385,7 +388,7 @@ more_act (World *world)
       prio_scheduler_post_full (any_scheduler (world),
                                 &(PrioTaskOptions) {
                                   .priority = dice (world, 4),
-                                  .signal = world->signals[i % N_MORE],
+                                  .cancellable = world->signals[i % N_MORE],
                                   .delay = dice (world, 5) / 3,
                                 },
                                 run_closure, payload_new (world, 1 + dice (world, 2)), payload_free);

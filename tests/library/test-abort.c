@@ -15,8 +15,8 @@ log_outcome (GObject *source, GAsyncResult *result, gpointer data)
 static PrioTask *
 post_task (Fixture *f, gpointer signal, PrioTaskFunc func, gpointer func_data)
 {
-  PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal }, func, func_data,
-                                             NULL);
+  PrioTask *task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .cancellable = signal }, func,
+                                             func_data, NULL);
 
   prio_task_then (task, log_outcome, f, NULL);
   return task;
@@ -34,8 +34,8 @@ test_queued_tasks_leave_at_once (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   guint freed = step_n_freed;
 
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
-  post_with_signal (f, BACKGROUND, signal_of (controller), 'b', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', NULL, NULL);
+  post_with_signal (f, BACKGROUND, cancellable_of (controller), 'b', NULL, NULL);
   prio_scheduler_post_full (f->scheduler,
                             &(PrioTaskOptions) {
                               .priority = USER_VISIBLE,
@@ -64,7 +64,7 @@ static void
 test_while_running (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) task = post_task (f, signal_of (controller), abort_in_function, controller);
+  g_autoptr (PrioTask) task = post_task (f, cancellable_of (controller), abort_in_function, controller);
   g_autoptr (GError) error = NULL;
 
   fixture_run (f);
@@ -89,7 +89,7 @@ test_by_a_microtask_of_the_task (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   Step step = { .f = f, .data = controller };
-  g_autoptr (PrioTask) task G_GNUC_UNUSED = post_task (f, signal_of (controller), queue_abort, &step);
+  g_autoptr (PrioTask) task G_GNUC_UNUSED = post_task (f, cancellable_of (controller), queue_abort, &step);
 
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "tmA");
@@ -137,7 +137,7 @@ test_after_the_function_returned (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = NULL;
 
   g_object_set_data (G_OBJECT (f->scheduler), "controller", controller);
-  task = post_task (f, signal_of (controller), defer_and_yield, &step);
+  task = post_task (f, cancellable_of (controller), defer_and_yield, &step);
   fixture_run (f);
 
   g_assert_cmpstr (f->log->str, ==, "yF");
@@ -192,7 +192,7 @@ abort_again (gpointer data)
   Step *step = data;
 
   prio_task_controller_abort (step->data, NULL);
-  g_assert_false (post_with_signal (step->f, PRIO_TASK_PRIORITY_UNSET, signal_of (step->data), 'z', NULL, NULL));
+  g_assert_false (post_with_signal (step->f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (step->data), 'z', NULL, NULL));
   step_free (step);
 }
 
@@ -247,7 +247,7 @@ static void
 test_one_task_while_it_runs (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) task G_GNUC_UNUSED = post_task (f, signal_of (controller), cancel_myself, NULL);
+  g_autoptr (PrioTask) task G_GNUC_UNUSED = post_task (f, cancellable_of (controller), cancel_myself, NULL);
 
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "A");
@@ -260,7 +260,7 @@ static void
 inherit_priority (Step *step)
 {
   prio_scheduler_yield_async (step->f->scheduler,
-                              &(PrioYieldOptions) { .signal = step->data, .flags = PRIO_YIELD_KEEP_PRIORITY },
+                              &(PrioYieldOptions) { .cancellable = step->data, .flags = PRIO_YIELD_KEEP_PRIORITY },
                               log_outcome, step->f);
 }
 
@@ -271,8 +271,8 @@ test_foreign_follower_of_an_aborted_signal (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) other = prio_task_controller_new (BACKGROUND);
 
   prio_scheduler_set_time_slice (f->scheduler, 0);
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (host), 'a', inherit_priority, signal_of (other));
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (host), 'b', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (host), 'a', inherit_priority, cancellable_of (other));
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (host), 'b', NULL, NULL);
   g_main_context_iteration (f->context, TRUE);
   g_assert_cmpstr (f->log->str, ==, "a");
 
@@ -318,7 +318,7 @@ cancel_dropped (gpointer data)
   Dropped *dropped = data;
 
   /* By hand: they are dropped now, and released after this task. */
-  g_cancellable_cancel (signal_of (dropped->controller));
+  g_cancellable_cancel (cancellable_of (dropped->controller));
   prio_task_cancel (dropped->tasks[0]);
   g_assert_cmpint (prio_task_get_state (dropped->tasks[0]), ==, PRIO_TASK_STATE_ABORTED);
   prio_task_cancel (dropped->tasks[0]);
@@ -411,7 +411,7 @@ static void
 test_cancelled_after_the_abort (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) task = post_task (f, signal_of (controller), abort_then_cancel, controller);
+  g_autoptr (PrioTask) task = post_task (f, cancellable_of (controller), abort_then_cancel, controller);
 
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "A");
@@ -428,15 +428,16 @@ test_cancelled_wherever_it_stood (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) queued = NULL;
 
   prio_scheduler_set_time_slice (f->scheduler, 0);
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', inherit_priority, signal_of (other));
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', inherit_priority,
+                    cancellable_of (other));
   g_main_context_iteration (f->context, TRUE);
   g_assert_cmpstr (f->log->str, ==, "a");
 
   delayed = prio_scheduler_post_task (f->scheduler,
                                       &(PrioTaskOptions) { .signal = signal_of (controller), .delay = G_MAXUINT64 },
                                       step_run_task, NULL, NULL);
-  queued = post_task (f, signal_of (controller), step_run_task, NULL);
-  g_cancellable_cancel (signal_of (controller));
+  queued = post_task (f, cancellable_of (controller), step_run_task, NULL);
+  g_cancellable_cancel (cancellable_of (controller));
   prio_task_cancel (delayed);
   prio_task_cancel (queued);
   g_assert_cmpint (prio_task_get_state (delayed), ==, PRIO_TASK_STATE_ABORTED);
@@ -480,8 +481,8 @@ test_nothing_runs_inside_cancelled (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = NULL;
   guint freed = step_n_freed;
 
-  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .signal = plain }, step_run,
-                            step_new (f, 'x', NULL, NULL), assert_not_in_cancel);
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_VISIBLE, .cancellable = plain },
+                            step_run, step_new (f, 'x', NULL, NULL), assert_not_in_cancel);
   task = post_task (f, plain, step_run_task, NULL);
   in_cancel = TRUE;
   g_cancellable_cancel (plain);

@@ -270,7 +270,7 @@ look_at_state (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
 
-  g_assert_true (state != NULL && prio_scheduling_state_get_signal (state) == data);
+  g_assert_true (state != NULL && prio_scheduling_state_get_cancellable (state) == data);
   g_assert_cmpint (prio_scheduling_state_get_priority (state), ==, BACKGROUND);
   g_object_set_data (G_OBJECT (data), "seen", data);
 }
@@ -278,7 +278,7 @@ look_at_state (GObject *source, GAsyncResult *result, gpointer data)
 static void
 wait_in_task (PrioTask *task, gpointer other)
 {
-  prio_task_wait_async (other, look_at_state, prio_task_get_signal (task));
+  prio_task_wait_async (other, look_at_state, prio_task_get_cancellable (task));
 }
 
 /* The callback continues in the state of the waiting task, whether the other one has ended or not. */
@@ -290,9 +290,11 @@ test_wait_keeps_the_state (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 2; i++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-      GCancellable *signal = signal_of (controller);
+      GCancellable *signal = cancellable_of (controller);
 
-      g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal, .priority = BACKGROUND }, wait_in_task,
+      g_object_unref (prio_scheduler_post_task (f->scheduler,
+                                                &(PrioTaskOptions) { .cancellable = signal,
+                                                                     .priority = BACKGROUND }, wait_in_task,
                                                 other, NULL));
       while (g_object_get_data (G_OBJECT (signal), "seen") == NULL)
         g_main_context_iteration (f->context, TRUE);

@@ -79,9 +79,9 @@ set_up (Meeting *self, Fixture *f)
   *self = (Meeting) { .f = f };
   self->root = prio_task_controller_new (USER_VISIBLE);
   self->other_root = prio_task_controller_new (USER_VISIBLE);
-  self->first = depend (signal_of (self->root), NULL);
+  self->first = depend (cancellable_of (self->root), NULL);
   self->second = depend (self->first, NULL);
-  self->third = depend (self->second, signal_of (self->other_root));
+  self->third = depend (self->second, cancellable_of (self->other_root));
   worker_start (&self->worker);
 }
 
@@ -181,7 +181,7 @@ test_while_running (Fixture *f, gconstpointer data)
   Meeting self;
 
   set_up (&self, f);
-  task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (self.third) }, meet_and_abort,
+  task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = self.third }, meet_and_abort,
                                    &self, NULL);
   fixture_run (f);
   g_assert_false (prio_task_propagate_boolean (task, &error));

@@ -15,8 +15,8 @@ state_under (Fixture *f, PrioScheduler *scheduler, gpointer signal)
 {
   PrioSchedulingState *state = NULL;
 
-  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, step_run, step_new (f, 'c', capture, &state),
-                            step_free);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .cancellable = signal }, step_run,
+                            step_new (f, 'c', capture, &state), step_free);
   fixture_run (f);
   g_assert_nonnull (state);
   g_string_truncate (f->log, 0);
@@ -32,7 +32,7 @@ log_state (Fixture *f, gpointer signal)
   if (state == NULL)
     g_string_append_c (f->log, '-');
   else
-    g_string_append_c (f->log, prio_scheduling_state_get_signal (state) == signal ? 's' : '?');
+    g_string_append_c (f->log, prio_scheduling_state_get_cancellable (state) == signal ? 's' : '?');
 }
 
 typedef struct
@@ -104,7 +104,7 @@ static void
 test_gio_call (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  Carried carried = { f, signal_of (controller) };
+  Carried carried = { f, cancellable_of (controller) };
 
   post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, carried.signal, 'a', query, &carried);
   while (carried.n_called < 2)
@@ -118,7 +118,7 @@ static void
 test_abort_during_gio_call (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  Carried carried = { f, signal_of (controller) };
+  Carried carried = { f, cancellable_of (controller) };
 
   post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, carried.signal, 'a', query, &carried);
   while (f->log->len == 0)
@@ -204,7 +204,7 @@ test_yield_under_a_state (Fixture *f, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (schedulers); i++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-      Carried carried = { f, signal_of (controller) };
+      Carried carried = { f, cancellable_of (controller) };
       g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, carried.signal);
       PrioYieldOptions options = { .state = state };
 
@@ -241,7 +241,7 @@ test_yield_that_only_follows (Fixture *f, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (schedulers); i++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-      Carried carried = { f, signal_of (controller) };
+      Carried carried = { f, cancellable_of (controller) };
       g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, carried.signal);
       PrioYieldOptions options = { .state = state, .flags = PRIO_YIELD_DROP_SIGNAL };
 
@@ -287,7 +287,7 @@ went_on_far (GObject *source, GAsyncResult *result, gpointer data)
   g_assert_true (g_thread_self () == far->worker.thread);
   if (!prio_scheduling_state_resume_finish (far->state, result, NULL))
     g_atomic_int_inc (&far->n_failed);
-  else if (state != NULL && prio_scheduling_state_get_signal (state) == far->signal)
+  else if (state != NULL && prio_scheduling_state_get_cancellable (state) == far->signal)
     g_atomic_int_inc (&far->n_same);
   g_atomic_int_inc (&far->n_calls);
 }
@@ -307,7 +307,8 @@ test_from_another_thread (void)
   Far far = { .signal = signal_of (controller) };
 
   worker_start (&far.worker);
-  prio_scheduler_post_full (far.worker.scheduler, &(PrioTaskOptions) { .signal = far.signal }, capture_far, &far, NULL);
+  prio_scheduler_post_full (far.worker.scheduler, &(PrioTaskOptions) { .cancellable = far.signal }, capture_far, &far,
+                            NULL);
   while (g_atomic_pointer_get (&far.state) == NULL)
     g_usleep (100);
 
@@ -342,7 +343,7 @@ static void
 test_resume (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  Carried carried = { f, signal_of (controller) };
+  Carried carried = { f, cancellable_of (controller) };
   g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, carried.signal);
   g_autoptr (GError) reason = NULL;
   g_autoptr (GError) closed = NULL;
@@ -382,7 +383,7 @@ test_context_goes_after_the_scheduler (Fixture *f, gconstpointer data)
 {
   g_autoptr (GSource) source = g_timeout_source_new_seconds (1000);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, signal_of (controller));
+  g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, cancellable_of (controller));
   g_autoptr (GError) closed = NULL;
   gboolean gone = FALSE;
 
@@ -400,7 +401,7 @@ static void
 test_resume_without_a_context (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, signal_of (controller));
+  g_autoptr (PrioSchedulingState) state = state_under (f, f->scheduler, cancellable_of (controller));
   g_autoptr (GMainContext) own = g_main_context_new ();
   g_autoptr (GError) closed = NULL;
 

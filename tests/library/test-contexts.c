@@ -75,7 +75,7 @@ make_signal (Kind kind, GCancellable *shared)
 
     case CONTROLLER:
       controller = prio_task_controller_new (BACKGROUND);
-      return g_object_ref (counted (signal_of (controller)));
+      return g_object_ref (counted (cancellable_of (controller)));
 
     case ANY_OF_PLAIN:
       source = counted (g_cancellable_new ());
@@ -102,7 +102,7 @@ static void
 post (PrioScheduler *scheduler, GCancellable *signal, guint64 delay)
 {
   g_atomic_int_inc (&n_posted);
-  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal, .delay = delay }, nothing, NULL,
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .cancellable = signal, .delay = delay }, nothing, NULL,
                             notified);
 }
 
@@ -124,7 +124,7 @@ test_queued (gconstpointer data)
   GCancellable *signal;
 
   g_main_context_push_thread_default (context);
-  signal = make_signal (GPOINTER_TO_INT (data), signal_of (shared));
+  signal = make_signal (GPOINTER_TO_INT (data), cancellable_of (shared));
   post (scheduler, signal, 0);
   post (scheduler, signal, 1000);
   g_object_unref (signal);
@@ -144,7 +144,7 @@ test_listened_to (gconstpointer data)
   GCancellable *signal;
 
   g_main_context_push_thread_default (context);
-  signal = make_signal (GPOINTER_TO_INT (data), signal_of (shared));
+  signal = make_signal (GPOINTER_TO_INT (data), cancellable_of (shared));
   g_signal_connect (signal, "cancelled", G_CALLBACK (said), NULL);
   g_object_unref (signal);
   g_main_context_pop_thread_default (context);
@@ -229,7 +229,7 @@ context_with_end (void (*func) (gpointer data), gpointer data, PrioTaskControlle
   g_source_attach (source, context);
   g_source_unref (source);
 
-  post (scheduler, signal_of (controller), 3600 * 1000);
+  post (scheduler, cancellable_of (controller), 3600 * 1000);
   g_object_unref (scheduler);
   for (guint i = 0; i < 5; i++)
     g_main_context_iteration (context, FALSE);
@@ -418,7 +418,7 @@ test_many_threads (void)
       GThread *threads[N_AT_ONCE];
 
       for (guint i = 0; i < N_AT_ONCE; i++)
-        threads[i] = g_thread_new ("worker", work, signal_of (shared));
+        threads[i] = g_thread_new ("worker", work, cancellable_of (shared));
       prio_task_controller_set_priority (shared, USER_VISIBLE, NULL);
       for (guint i = 0; i < N_AT_ONCE / 2; i++)
         g_thread_join (threads[i]);

@@ -237,7 +237,7 @@ test_drop_during_an_abort (Fixture *f, gconstpointer data)
   for (gint round = 1; goes_on (round, start); round++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-      GCancellable *source = signal_of (controller);
+      GCancellable *source = cancellable_of (controller);
       PrioTaskSignal *dependent = prio_task_signal_new_any (&source, 1, USER_VISIBLE);
       gint n_said = 0, n_notified = 0, n_gone = 0;
 
@@ -288,7 +288,7 @@ test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
   for (gint round = 1; goes_on (round, start); round++)
     {
       PrioTaskController *controller = prio_task_controller_new (USER_VISIBLE);
-      GCancellable *source = signal_of (controller);
+      GCancellable *source = cancellable_of (controller);
       PrioTaskSignal *dependent = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
       gint n_said = 0, n_gone = 0;
 

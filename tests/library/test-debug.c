@@ -138,7 +138,7 @@ test_debug (void)
   controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
   for (guint i = 0; i < 2; i++)
     prio_scheduler_post_full (scheduler,
-                              &(PrioTaskOptions) { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) },
+                              &(PrioTaskOptions) { .signal = prio_task_controller_get_signal (controller) },
                               take, NULL, NULL);
   prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_BACKGROUND, NULL);
   reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_FAILED, "enough\nnow");

@@ -15,8 +15,8 @@ destroy (gpointer data)
 static PrioTask *
 post_with (Fixture *f, PrioTaskFunc func, gpointer data, gpointer signal)
 {
-  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal, .name = "a name" }, func, data,
-                                   NULL);
+  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .cancellable = signal, .name = "a name" }, func,
+                                   data, NULL);
 }
 
 typedef struct
@@ -527,7 +527,7 @@ wait_in_a_thread (PrioTask *task, gpointer data)
 static PrioTask *
 post_silent (Fixture *f, PrioTaskGroup *group, GCancellable *signal, Silent *self)
 {
-  PrioTaskOptions options = { .signal = signal, .name = "a name" };
+  PrioTaskOptions options = { .cancellable = signal, .name = "a name" };
 
   switch (self->kind)
     {
@@ -589,7 +589,7 @@ check_ends_at_the_abort (Fixture *f, Kind kind, End end, gboolean set_late)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   Silent silent = { .kind = kind };
-  g_autoptr (PrioTask) task = post_silent (f, NULL, signal_of (controller), &silent);
+  g_autoptr (PrioTask) task = post_silent (f, NULL, cancellable_of (controller), &silent);
   guint before = n_destroyed;
 
   prio_task_then (task, log_end, f, NULL);
@@ -599,7 +599,7 @@ check_ends_at_the_abort (Fixture *f, Kind kind, End end, gboolean set_late)
   if (end == BY_CONTROLLER)
     prio_task_controller_abort (controller, g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CLOSED, "mine"));
   else if (end == BY_HAND)
-    g_cancellable_cancel (signal_of (controller));
+    g_cancellable_cancel (cancellable_of (controller));
   else
     prio_task_cancel (task);
   if (set_late)

@@ -7,7 +7,8 @@
 static void
 post_delayed (Fixture *f, gint priority, gpointer signal, guint64 delay, char letter)
 {
-  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = delay },
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = priority, .cancellable = signal,
+                                                               .delay = delay },
                             step_run, step_new (f, letter, NULL, NULL), step_free);
 }
 
@@ -52,7 +53,7 @@ test_priority_when_due_counts (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
-  post_delayed (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 1, 'a');
+  post_delayed (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 1, 'a');
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
   g_usleep (5000);
   post_letter (f, USER_VISIBLE, 'b');
@@ -83,7 +84,7 @@ test_aborted_before_due (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
   for (guint i = 0; i < 1000; i++)
-    post_delayed (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 1 + i * 7919 % 10, 'x');
+    post_delayed (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 1 + i * 7919 % 10, 'x');
   post_delayed (f, BACKGROUND, NULL, 12, 'a');
   prio_task_controller_abort (controller, NULL);
   run_until_length (f, 1);

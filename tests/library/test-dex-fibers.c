@@ -120,7 +120,7 @@ static void
 test_change_of_priority_moves_a_fiber (void)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
   DexFuture *futures[] = {
     spawn (&background, take_turns_and_promote, controller),
     spawn (&background, take_turns, GINT_TO_POINTER ('b')),
@@ -144,7 +144,7 @@ check_state (gpointer signal, gint priority)
   g_assert_true (its == scheduler);
   g_assert_cmpint (prio_scheduling_state_get_priority (state), ==, priority);
   if (signal != NULL)
-    g_assert_true (prio_scheduling_state_get_signal (state) == signal);
+    g_assert_true (prio_scheduling_state_get_cancellable (state) == signal);
 }
 
 static gboolean
@@ -172,7 +172,7 @@ static DexFuture *
 keep_state (gpointer data G_GNUC_UNUSED)
 {
   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
-  GCancellable *signal = prio_scheduling_state_get_signal (state);
+  GCancellable *signal = prio_scheduling_state_get_cancellable (state);
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
 
   for (guint i = 0; i < 5; i++)
@@ -301,7 +301,7 @@ static void
 test_abort_discards_what_a_fiber_awaits (void)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
   g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "gone");
   g_autoptr (DexPromise) promise = dex_promise_new_cancellable ();
   g_autoptr (DexFuture) future = spawn (&options, wait_for_promise, promise);
@@ -352,7 +352,7 @@ static void
 test_aborts_while_others_wait (void)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
   DexFuture *futures[30];
 
   for (gsize i = 0; i < G_N_ELEMENTS (futures); i++)

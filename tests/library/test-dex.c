@@ -237,7 +237,8 @@ test_abort_rejects_with_the_reason (void)
   g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "the user went away");
   GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
   guint n = 0;
-  g_autoptr (DexFuture) future = prio_dex_post (scheduler, &(PrioTaskOptions) { .signal = signal }, count, &n, NULL);
+  g_autoptr (DexFuture) future = prio_dex_post (scheduler, &(PrioTaskOptions) { .cancellable = signal }, count, &n,
+                                                NULL);
 
   prio_task_controller_abort (controller, reason);
   wait_for (future);
@@ -258,8 +259,9 @@ test_priorities (void)
   GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
   g_autoptr (GCancellable) plain = g_cancellable_new ();
   g_autoptr (GString) log = g_string_new (NULL);
-  PrioTaskOptions all[] = { { .signal = signal }, { .priority = PRIO_TASK_PRIORITY_BACKGROUND }, { .signal = plain },
-                            { .signal = signal, .priority = PRIO_TASK_PRIORITY_USER_BLOCKING } };
+  PrioTaskOptions all[] = { { .cancellable = signal }, { .priority = PRIO_TASK_PRIORITY_BACKGROUND },
+                            { .cancellable = plain },
+                            { .cancellable = signal, .priority = PRIO_TASK_PRIORITY_USER_BLOCKING } };
 
   for (gsize i = 0; i < G_N_ELEMENTS (all); i++)
     dex_future_disown (prio_dex_post (scheduler, &all[i], note_priority, log, NULL));
@@ -278,7 +280,8 @@ test_waits_under_its_signal (void)
   g_autoptr (DexPromise) promise = dex_promise_new_cancellable ();
   g_autoptr (DexFuture) future = NULL;
   g_autoptr (PrioTask) task =
-      prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, return_string_later, promise, NULL);
+      prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .cancellable = signal }, return_string_later, promise,
+                                NULL);
 
   settle_down ();
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
@@ -397,7 +400,8 @@ test_misuse (void)
   assert_told ("*scheduler*", g_assert_null (prio_dex_post (NULL, NULL, count, NULL, NULL)));
   assert_told ("*func*", g_assert_null (prio_dex_post (scheduler, NULL, NULL, NULL, NULL)));
   assert_told ("*17*", g_assert_null (prio_dex_post (scheduler, &(PrioTaskOptions) { .priority = 17 }, count, NULL, NULL)));
-  assert_told ("*signal*", g_assert_null (prio_dex_post (scheduler, &(PrioTaskOptions) { .signal = (gpointer) scheduler },
+  assert_told ("*signal*",
+               g_assert_null (prio_dex_post (scheduler, &(PrioTaskOptions) { .cancellable = (gpointer) scheduler },
                                                          count, NULL, NULL)));
   assert_told ("*PRIO_IS_TASK*", g_assert_null (prio_dex_future_new (NULL)));
   assert_told ("*func*", g_assert_null (prio_dex_spawn (scheduler, NULL, 0, NULL, NULL, NULL)));

@@ -135,12 +135,13 @@ post (World *world, Kind kind, PrioTaskPriority priority, Payload *payload, GDes
       break;
 
     case CLOSURE_WITH_SIGNAL:
-      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, run_closure,
-                                payload, notify);
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .cancellable = signal },
+                                run_closure, payload, notify);
       break;
 
     case DELAYED_CLOSURE:
-      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = 1 },
+      prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .priority = priority, .cancellable = signal,
+                                                                .delay = 1 },
                                 run_closure, payload, notify);
       break;
 
@@ -148,7 +149,7 @@ post (World *world, Kind kind, PrioTaskPriority priority, Payload *payload, GDes
       g_object_unref (prio_scheduler_post_task (scheduler,
                                                 &(PrioTaskOptions) {
                                                   .priority = priority,
-                                                  .signal = signal,
+                                                  .cancellable = signal,
                                                   .name = "a task",
                                                 },
                                                 run_task, payload, notify));
@@ -183,7 +184,7 @@ post_everything (World *world)
     post (world, kind, BACKGROUND + kind % 3, payload_new (world, FALSE), payload_free);
   prio_scheduler_yield_async (world->scheduler,
                               &(PrioYieldOptions) {
-                                .signal = G_CANCELLABLE (world->signal),
+                                .signal = world->signal,
                                 .flags = PRIO_YIELD_KEEP_PRIORITY,
                               },
                               resumed, NULL);
@@ -490,7 +491,7 @@ run_world (guint place, const guint *order, Manner manner)
   world.signal = g_object_ref (prio_task_controller_get_signal (world.controller));
   world.task = prio_scheduler_post_task (world.scheduler,
                                          &(PrioTaskOptions) {
-                                           .signal = G_CANCELLABLE (world.signal),
+                                           .signal = world.signal,
                                            .name = "a task",
                                          },
                                          run_task, payload_new (&world, FALSE), payload_free);

@@ -282,7 +282,7 @@ test_releases_wait_for_the_function (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_BLOCKING);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
-  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signal_of (controller)) }, step_run,
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                             step_new (f, 'c', NULL, NULL), check_place);
   for (char letter = 'x'; letter <= 'z'; letter++)
     g_object_unref (prio_task_group_post_task (group, NULL, step_run_task, step_new (f, letter, NULL, NULL), step_free));

@@ -228,7 +228,8 @@ next_that_is_aborted (PrioTaskGroup *group, gpointer data)
   g_autoptr (GCancellable) cancelled = g_cancellable_new ();
 
   g_cancellable_cancel (cancelled);
-  return w->n_left-- > 0 ? prio_task_group_post_task (group, &PRIO_TASK_OPTIONS (.signal = cancelled), stay_open, w, NULL) : NULL;
+  return w->n_left-- > 0 ? prio_task_group_post_task (group, &PRIO_TASK_OPTIONS (.cancellable = cancelled), stay_open,
+                                                      w, NULL) : NULL;
 }
 
 static void

@@ -186,9 +186,9 @@ test_aborts (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   run.ends = TRUE;
-  post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
+  post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller));
   post (&run, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
-  post (&run, 'c', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
+  post (&run, 'c', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller));
   fixture_run (f);
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);
@@ -198,7 +198,8 @@ test_aborts (Fixture *f, gconstpointer data)
 
   /* Aborted before its post: the runner is not called. */
   g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_TASK_PRIORITY_UNSET,
-                                             signal_of (controller), 0, 0, FALSE, NULL, &combined, &posted), ==, 0);
+                                             cancellable_of (controller), 0, 0, FALSE, NULL, &combined,
+                                             &posted), ==, 0);
   g_assert_cmpint (posted, ==, PRIO_POST_RESULT_REJECTED);
   g_assert_true (g_cancellable_is_cancelled (combined));
 

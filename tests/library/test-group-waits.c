@@ -10,7 +10,7 @@ test_wait_fails_with_the_reason (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "another search");
-  GCancellable *signal = G_CANCELLABLE (signal_of (controller));
+  GCancellable *signal = cancellable_of (controller);
   Hands hands = { .log = f->log };
   Waited before = { 0 }, after = { 0 };
 
@@ -284,7 +284,7 @@ test_many_waits (Fixture *f, gconstpointer data)
     prio_task_group_wait_async (group, i % 2 == 0 ? PRIO_TASK_GROUP_WAIT_DRAINED : PRIO_TASK_GROUP_WAIT_ALL, NULL,
                                 count_waited, &n_waited);
   for (guint i = 0; i < N; i++)
-    prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, G_CANCELLABLE (signal_of (controller)),
+    prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, cancellable_of (controller),
                                 count_waited, &n_waited);
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);
@@ -308,9 +308,9 @@ test_waits_end_before_a_destroy_notify (Fixture *f, gconstpointer data)
   g_object_unref (prio_task_group_post_task (group, NULL, do_nothing, controller, abort_controller));
   for (guint i = 0; i < 3; i++)
     prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL,
-                                i == 1 ? G_CANCELLABLE (signal_of (controller)) : NULL, waited, &all[i]);
+                                i == 1 ? cancellable_of (controller) : NULL, waited, &all[i]);
   fixture_run (f);
-  g_assert_true (g_cancellable_is_cancelled (G_CANCELLABLE (signal_of (controller))));
+  g_assert_true (g_cancellable_is_cancelled (cancellable_of (controller)));
   for (guint i = 0; i < 3; i++)
     {
       g_assert_no_error (all[i].error);

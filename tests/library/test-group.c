@@ -152,8 +152,8 @@ test_abort_and_go_on (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (queued), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_error (prio_task_get_error (queued), G_IO_ERROR, G_IO_ERROR_BUSY);
   g_assert_cmpint (prio_task_get_state (running), ==, PRIO_TASK_STATE_RUNNING);
-  g_assert_true (g_cancellable_is_cancelled (prio_task_get_signal (running)));
-  g_assert_true (g_cancellable_is_cancelled (prio_task_get_signal (with_signal)));
+  g_assert_true (g_cancellable_is_cancelled (prio_task_get_cancellable (running)));
+  g_assert_true (g_cancellable_is_cancelled (prio_task_get_cancellable (with_signal)));
   g_assert_false (g_cancellable_is_cancelled (own));
 
   post_hands (group, &hands, "d", PRIO_TASK_PRIORITY_UNSET);
@@ -480,7 +480,7 @@ test_used_when_the_context_has_gone (Fixture *f, gconstpointer data)
 static PrioTask *
 post_under (PrioTaskGroup *group, GCancellable *own)
 {
-  return prio_task_group_post_task (group, &(PrioTaskOptions) { .signal = own }, do_nothing, NULL, NULL);
+  return prio_task_group_post_task (group, &(PrioTaskOptions) { .cancellable = own }, do_nothing, NULL, NULL);
 }
 
 static void
@@ -494,9 +494,9 @@ test_tasks_with_the_same_signal (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) one = post_under (group, own), two = post_under (group, own);
   g_autoptr (PrioTask) elsewhere = post_under (other_group, own), three = post_under (group, plain), four = NULL;
 
-  g_assert_true (prio_task_get_signal (one) == prio_task_get_signal (two));
-  g_assert_true (prio_task_get_signal (one) != prio_task_get_signal (elsewhere));
-  g_assert_true (prio_task_get_signal (one) != prio_task_get_signal (three));
+  g_assert_true (prio_task_get_cancellable (one) == prio_task_get_cancellable (two));
+  g_assert_true (prio_task_get_cancellable (one) != prio_task_get_cancellable (elsewhere));
+  g_assert_true (prio_task_get_cancellable (one) != prio_task_get_cancellable (three));
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
   g_assert_cmpint (prio_task_get_priority (two), ==, USER_BLOCKING);
 
@@ -506,12 +506,12 @@ test_tasks_with_the_same_signal (Fixture *f, gconstpointer data)
   g_set_object (&one, NULL);
   one = post_under (group, own);
   g_assert_false (prio_task_get_state (one) >= PRIO_TASK_STATE_FULFILLED);
-  g_assert_true (prio_task_get_signal (one) != prio_task_get_signal (two));
+  g_assert_true (prio_task_get_cancellable (one) != prio_task_get_cancellable (two));
 
   g_cancellable_cancel (plain);
   g_cancellable_reset (plain);
   four = post_under (group, plain);
-  g_assert_false (g_cancellable_is_cancelled (prio_task_get_signal (four)));
+  g_assert_false (g_cancellable_is_cancelled (prio_task_get_cancellable (four)));
   fixture_run (f);
   g_assert_cmpint (prio_task_get_state (one), ==, PRIO_TASK_STATE_FULFILLED);
   g_assert_cmpint (prio_task_get_state (four), ==, PRIO_TASK_STATE_FULFILLED);
@@ -529,7 +529,7 @@ test_signals_one_after_another (Fixture *f, gconstpointer data)
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
       g_autoptr (PrioTask) task = post_under (group, G_CANCELLABLE (prio_task_controller_get_signal (controller)));
 
-      g_ptr_array_add (signals, g_object_ref (prio_task_get_signal (task)));
+      g_ptr_array_add (signals, g_object_ref (prio_task_get_cancellable (task)));
       fixture_run (f);
       g_clear_object (&task);
       prio_task_controller_abort (controller, NULL);

@@ -300,7 +300,8 @@ test_should_yield_as_the_signal_says (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', ask_while_priority_falls, controller);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', ask_while_priority_falls,
+                    controller);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ab");
 }

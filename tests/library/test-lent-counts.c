@@ -58,7 +58,7 @@ test_lent (Fixture *f, gconstpointer data)
   for (guint end = RUNS; end <= IS_ABORTED; end++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-      PrioTaskOptions low = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+      PrioTaskOptions low = { .signal = prio_task_controller_get_signal (controller) };
       PrioTaskOptions high = { .priority = USER_BLOCKING };
       g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, BACKGROUND);
       Lent lent = { .f = f, .group = group, .end = end, .controller = controller };

@@ -87,7 +87,7 @@ test_microtasks (void)
   g_autoptr (PrioScheduler) scheduler = watching ();
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
   PrioTaskOptions named = { .name = "named", .priority = PRIO_TASK_PRIORITY_USER_BLOCKING };
-  PrioTaskOptions signalled = { .name = "signalled", .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions signalled = { .name = "signalled", .signal = prio_task_controller_get_signal (controller) };
   WithMicrotasks self = { scheduler, 1 };
 
   prio_scheduler_post_full (scheduler, &named, step_with_microtasks, &self, NULL);
@@ -124,7 +124,7 @@ test_microtask_aborts (void)
 {
   g_autoptr (PrioScheduler) scheduler = watching ();
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-  PrioTaskOptions options = { .name = "aborted", .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .name = "aborted", .signal = prio_task_controller_get_signal (controller) };
 
   prio_scheduler_post_full (scheduler, &options, step_that_is_aborted, controller, NULL);
   assert_told ("aborted:1:60 ");

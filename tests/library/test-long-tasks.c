@@ -711,7 +711,7 @@ test_aborted_elsewhere (void)
 {
   g_autoptr (PrioScheduler) scheduler = watching (50, NULL);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
-  PrioTaskOptions options = { .name = "task", .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .name = "task", .signal = prio_task_controller_get_signal (controller) };
   Aborted aborted = { controller, 0, 0 };
 
   prio_scheduler_post_full (scheduler, &options, work_while_aborted, &aborted, count_freed);

@@ -307,7 +307,7 @@ test_destroyed_context_releases_what_is_pending (Fixture *f, gconstpointer data)
   for (guint i = 0; i < n; i++)
     {
       post_letter (f, BACKGROUND + i % 3, 'x');
-      post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'x', NULL, NULL);
+      post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'x', NULL, NULL);
       prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .delay = 100000 }, step_run,
                                 step_new (f, 'x', NULL, NULL), step_free);
       prio_scheduler_queue_microtask (f->scheduler, step_run_once, step_new (f, 'x', NULL, NULL), step_free);

@@ -155,13 +155,14 @@ post (void)
   if (dice (2) == 0)
     {
       prio_scheduler_post_full (scheduler,
-                                &(PrioTaskOptions) { .priority = priority, .signal = signal, .delay = dice (8) / 7 },
+                                &(PrioTaskOptions) { .priority = priority, .cancellable = signal,
+                                                     .delay = dice (8) / 7 },
                                 run_closure, payload_new (), payload_free);
       return;
     }
 
-  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, run_task,
-                                   payload_new (), payload_free);
+  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .priority = priority, .cancellable = signal },
+                                   run_task, payload_new (), payload_free);
   if (dice (2) == 0)
     prio_task_then (task, completed, payload_new (), payload_free);
   g_clear_object (&task);
@@ -176,8 +177,8 @@ post_and_keep (void)
 
   if (scheduler != NULL)
     old = PUT (shared.tasks[dice (N_TASKS)],
-               prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, run_task, payload_new (),
-                                         payload_free));
+               prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .cancellable = signal }, run_task,
+                                         payload_new (), payload_free));
 }
 
 static void
@@ -198,7 +199,7 @@ abort_all (gboolean by_hand)
     return;
   g_atomic_int_set (&shared.aborted, TRUE);
   if (by_hand && !without ("hand"))
-    g_cancellable_cancel (signal_of (controller));
+    g_cancellable_cancel (cancellable_of (controller));
   else
     prio_task_controller_abort (controller, NULL);
 }
@@ -357,7 +358,7 @@ share_signal (guint i, gpointer signal)
 static void
 set_up_thread (guint number)
 {
-  GCancellable *source = signal_of (shared.controller), *plain;
+  GCancellable *source = cancellable_of (shared.controller), *plain;
 
   if (number >= N_CONTEXTS)
     return;

@@ -98,6 +98,8 @@ test_posting (Fixture *f, gconstpointer data)
 {
   PrioScheduler *s = f->scheduler;
   GCancellable *no_signal = (gpointer) no_object_of_ours;
+  g_autoptr (PrioTaskSignal) signal = prio_task_signal_new_aborted (NULL);
+  g_autoptr (GCancellable) plain = g_cancellable_new ();
 
   assert_told_for_bad ("prio_scheduler_post", prio_scheduler_post (bad, BACKGROUND, closure, NULL, NULL));
   assert_told ("prio_scheduler_post(): 4 is not a PrioTaskPriority*", prio_scheduler_post (s, 4, closure, NULL, NULL));
@@ -107,7 +109,12 @@ test_posting (Fixture *f, gconstpointer data)
   assert_told_for_bad ("prio_scheduler_post_full", prio_scheduler_post_full (bad, NULL, closure, NULL, NULL));
   assert_told ("prio_scheduler_post_full(): -100 is not a PrioTaskPriority*", POST_FULL (OPTIONS (.priority = -100)));
   assert_told ("prio_scheduler_post_full(): 7 is not a PrioTaskPriority*", POST_FULL (OPTIONS (.priority = 7)));
-  assert_told ("prio_scheduler_post_full(): a GObject is not a GCancellable*", POST_FULL (OPTIONS (.signal = no_signal)));
+  assert_told ("prio_scheduler_post_full(): a GObject is not a GCancellable*",
+               POST_FULL (OPTIONS (.cancellable = no_signal)));
+  assert_told ("prio_scheduler_post_full(): a GCancellable is not a PrioTaskSignal*",
+               POST_FULL (OPTIONS (.signal = (gpointer) plain)));
+  assert_told ("prio_scheduler_post_full(): a signal and a cancellable are given*",
+               POST_FULL (OPTIONS (.signal = signal, .cancellable = plain)));
   assert_told ("prio_scheduler_post_full(): func is NULL*", prio_scheduler_post_full (s, NULL, NULL, NULL, NULL));
 
 #define POST_TASK(options) prio_scheduler_post_task (s, options, task_function, NULL, NULL)
@@ -119,7 +126,7 @@ test_posting (Fixture *f, gconstpointer data)
                POST_TASK (OPTIONS (.priority = -1, .name = "mine")));
   assert_told ("prio_scheduler_post_task(): 4 is not a PrioTaskPriority*", POST_TASK (OPTIONS (.priority = 4)));
   assert_told ("prio_scheduler_post_task(): a GObject is not a GCancellable*(task \"mine\")",
-               POST_TASK (OPTIONS (.signal = no_signal, .name = "mine")));
+               POST_TASK (OPTIONS (.cancellable = no_signal, .name = "mine")));
 
   assert_critical_for_bad (prio_scheduler_queue_microtask (bad, function, NULL, NULL));
   assert_critical (prio_scheduler_queue_microtask (s, NULL, NULL, NULL));
@@ -166,6 +173,7 @@ test_yielding (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, task_function, NULL, NULL);
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
+  g_autoptr (PrioTaskSignal) signal = prio_task_signal_new_aborted (NULL);
 
 #define YIELD(options) prio_scheduler_yield_async (f->scheduler, options, callback, NULL)
   assert_told ("prio_scheduler_yield_async(): callback is NULL*", prio_scheduler_yield_async (f->scheduler, NULL, NULL, NULL));
@@ -177,7 +185,11 @@ test_yielding (Fixture *f, gconstpointer data)
   assert_told ("prio_scheduler_yield_async(): *exclude each other",
                YIELD (YIELD_OPTIONS (.flags = PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY)));
   assert_told ("prio_scheduler_yield_async(): a GObject is not a GCancellable*",
+               YIELD (YIELD_OPTIONS (.cancellable = (gpointer) no_object_of_ours)));
+  assert_told ("prio_scheduler_yield_async(): a GObject is not a PrioTaskSignal*",
                YIELD (YIELD_OPTIONS (.signal = (gpointer) no_object_of_ours)));
+  assert_told ("prio_scheduler_yield_async(): a signal and a cancellable are given*",
+               YIELD (YIELD_OPTIONS (.signal = signal, .cancellable = G_CANCELLABLE (signal))));
   assert_told ("prio_scheduler_yield_async(): -1 is not a PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = -1)));
   assert_told ("prio_scheduler_yield_async(): 4 is not a PrioTaskPriority*", YIELD (YIELD_OPTIONS (.priority = 4)));
   assert_told ("prio_scheduler_yield_finish(): a GObject is not a PrioScheduler",
@@ -235,7 +247,7 @@ test_task (Fixture *f, gconstpointer data)
   assert_told ("prio_task_wait_finish: *has not completed*", prio_task_wait_finish (pending, G_ASYNC_RESULT (pending), NULL));
   assert_told_for_bad_task ("prio_task_get_priority", prio_task_get_priority (bad));
   assert_told_for_bad_task ("prio_task_get_name", prio_task_get_name (bad));
-  assert_told_for_bad_task ("prio_task_get_signal", prio_task_get_signal (bad));
+  assert_told_for_bad_task ("prio_task_get_cancellable", prio_task_get_cancellable (bad));
   assert_told_for_bad_task ("prio_task_get_error", prio_task_get_error (bad));
   assert_told_for_bad_task ("prio_task_cancel", prio_task_cancel (bad));
   assert_told_for_bad_task ("prio_task_then", prio_task_then (bad, callback, NULL, NULL));
@@ -278,7 +290,7 @@ test_signals (void)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (GError) error = g_error_new (G_IO_ERROR, G_IO_ERROR_FAILED, "there");
-  GCancellable *no_signals[] = { signal_of (controller), (gpointer) no_object_of_ours };
+  GCancellable *no_signals[] = { cancellable_of (controller), (gpointer) no_object_of_ours };
 
   assert_told ("*is not a PrioTaskPriority*", prio_task_controller_new (0));
   assert_told ("*is not a PrioTaskPriority*", prio_task_controller_new (4));
@@ -321,7 +333,7 @@ test_states_and_deadlines (Fixture *f, gconstpointer data)
   assert_critical (prio_scheduling_state_ref (NULL));
   assert_critical (prio_scheduling_state_unref (NULL));
   assert_critical (prio_scheduling_state_dup_scheduler (NULL));
-  assert_critical (prio_scheduling_state_get_signal (NULL));
+  assert_critical (prio_scheduling_state_get_cancellable (NULL));
   assert_critical (prio_scheduling_state_get_priority (NULL));
   assert_critical (prio_scheduling_state_run (state, NULL, NULL));
   assert_critical (prio_scheduling_state_ready (NULL, NULL, NULL));
@@ -448,7 +460,8 @@ test_unknown_properties (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND },
                                                         task_function, NULL, NULL);
-  GObject *objects[] = { G_OBJECT (f->scheduler), G_OBJECT (controller), G_OBJECT (signal_of (controller)), G_OBJECT (task) };
+  GObject *objects[] = { G_OBJECT (f->scheduler), G_OBJECT (controller), G_OBJECT (cancellable_of (controller)),
+                         G_OBJECT (task) };
   g_autoptr (GParamSpec) foreign = g_param_spec_ref_sink (g_param_spec_int ("foreign", NULL, NULL, 0, 1, 0, G_PARAM_READWRITE));
   g_auto (GValue) value = G_VALUE_INIT;
 

@@ -191,12 +191,14 @@ test_kinds (void)
   run_all ();
   assert_told ("q:2 b:2 y:2 q:2+ b:2+ e:2+ ");
 
-  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal, .name = "closure" }, once, NULL, NULL);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .cancellable = signal, .name = "closure" }, once, NULL,
+                            NULL);
   prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
   run_all ();
   assert_told ("q:closure p:1→3 b:closure e:closure ");
 
-  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal, .delay = 1000000, .name = "task" },
+  task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .cancellable = signal, .delay = 1000000,
+                                                                   .name = "task" },
                                    begin_in_task, NULL, NULL);
   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, once, NULL, NULL);
   prio_task_controller_abort (controller, NULL);
@@ -345,7 +347,8 @@ test_abort_while_it_runs (void)
 
       if (i == 1)
         prio_observer_add (&observer_of_nothing);
-      task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .signal = signal }, abort_in_task, controller, NULL);
+      task = prio_scheduler_post_task (scheduler, &(PrioTaskOptions) { .cancellable = signal }, abort_in_task,
+                                       controller, NULL);
       run_all ();
       g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
     }
@@ -396,7 +399,7 @@ test_lent (void)
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
   /* The other task waits by then; the slowness of this machine does not matter. */
-  PrioTaskOptions late = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)), .delay = 200 };
+  PrioTaskOptions late = { .signal = prio_task_controller_get_signal (controller), .delay = 200 };
   g_autoptr (PrioTask) low = NULL, high = NULL;
 
   prio_scheduler_set_lends_priority (scheduler, TRUE);
@@ -648,7 +651,7 @@ test_trace_stopped_in_a_destroy_notify (void)
   for (guint i = 0; i < 2; i++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-      PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+      PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
       g_autofree char *trace = NULL;
 
       start_trace (path);
@@ -767,7 +770,7 @@ test_watch_in_a_destroy_notify (void)
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL), other = prio_scheduler_new (context);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
 
   /* From now on this thread runs that context, and releases its remaining tasks. */
   g_main_context_iteration (context, FALSE);

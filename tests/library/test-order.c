@@ -54,13 +54,13 @@ test_by_age_across_schedulers_and_queues (Fixture *f, gconstpointer data)
 
   f->scheduler = mine;
   post_letter (f, USER_VISIBLE, 'a');
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'b', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'b', NULL, NULL);
   f->scheduler = other;
   post_letter (f, USER_VISIBLE, 'c');
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'd', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'd', NULL, NULL);
   f->scheduler = mine;
   post_letter (f, USER_VISIBLE, 'e');
-  post_with_signal (f, USER_VISIBLE, signal_of (controller), 'f', NULL, NULL);
+  post_with_signal (f, USER_VISIBLE, cancellable_of (controller), 'f', NULL, NULL);
   f->scheduler = g_object_ref (other);
   fixture_run (f);
 
@@ -93,14 +93,14 @@ test_given_priority_beats_signals (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
   post_letter (f, USER_VISIBLE, 'v');
-  post_with_signal (f, BACKGROUND, signal_of (controller), 'b', NULL, NULL);
+  post_with_signal (f, BACKGROUND, cancellable_of (controller), 'b', NULL, NULL);
   prio_task_controller_set_priority (controller, USER_VISIBLE, NULL);
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
   post_letter (f, BACKGROUND, 'c');
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "vbc");
 
-  post_with_signal (f, BACKGROUND, signal_of (controller), 'x', NULL, NULL);
+  post_with_signal (f, BACKGROUND, cancellable_of (controller), 'x', NULL, NULL);
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "vbc");
@@ -113,9 +113,9 @@ test_signal_moves_its_tasks_by_age (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
   post_letter (f, USER_VISIBLE, 'a');
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'b', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'b', NULL, NULL);
   post_letter (f, USER_VISIBLE, 'c');
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'd', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'd', NULL, NULL);
   post_letter (f, USER_VISIBLE, 'e');
   prio_task_controller_set_priority (controller, USER_VISIBLE, NULL);
   fixture_run (f);
@@ -134,8 +134,8 @@ test_signal_moves_within_a_batch (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', lower, controller);
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'b', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', lower, controller);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'b', NULL, NULL);
   post_letter (f, USER_VISIBLE, 'c');
   post_letter (f, BACKGROUND, 'd');
   fixture_run (f);
@@ -152,7 +152,7 @@ test_priority_change_does_not_depend_on_length (Fixture *f, gconstpointer data)
   guint freed = step_n_freed;
 
   for (guint i = 0; i < n_tasks; i++)
-    post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'x', NULL, NULL);
+    post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'x', NULL, NULL);
 
   /* 10¹⁰ steps if each change visited each task. */
   for (guint i = 0; i < n_changes; i++)
@@ -244,7 +244,7 @@ test_pause_holds_back_and_keeps_age (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
 
   post_letter (f, USER_VISIBLE, 'a');
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'b', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'b', NULL, NULL);
   prio_scheduler_pause (f->scheduler);
   g_assert_true (prio_scheduler_get_paused (f->scheduler));
   post_letter (f, USER_BLOCKING, 'c');

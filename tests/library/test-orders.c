@@ -38,12 +38,12 @@ test_by_age (Fixture *f, gconstpointer border)
 
   for (guint i = 0; i < N_TASKS; i++)
     {
-      GCancellable *signal = i % 3 == 0 ? NULL : signal_of (controllers[i * 7 % N_SIGNALS]);
+      GCancellable *signal = i % 3 == 0 ? NULL : cancellable_of (controllers[i * 7 % N_SIGNALS]);
 
       prio_scheduler_post_full (f->scheduler,
                                 &(PrioTaskOptions) {
                                   .priority = signal != NULL ? PRIO_TASK_PRIORITY_UNSET : USER_VISIBLE,
-                                  .signal = signal,
+                                  .cancellable = signal,
                                 },
                                 run_numbered, GUINT_TO_POINTER (i), NULL);
     }

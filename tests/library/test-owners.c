@@ -110,7 +110,7 @@ post_and_abort (gpointer data)
   for (guint round = 0; round < owners->n_rounds; round++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-      PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+      PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
 
       run_some (owners);
       for (guint i = 0; i < N_UNDER_SIGNAL; i++)

@@ -17,7 +17,7 @@ test_of_scheduler (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
-  GCancellable *signal = signal_of (controller);
+  GCancellable *signal = cancellable_of (controller);
   Hands hands = { .log = f->log };
   Waited wait = { 0 };
 
@@ -96,8 +96,8 @@ test_of_signal (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
   PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (signal) };
-  PrioTaskOptions later = { .signal = G_CANCELLABLE (signal), .delay = 1000000 };
+  PrioTaskOptions options = { .signal = signal };
+  PrioTaskOptions later = { .signal = signal, .delay = 1000000 };
 
   g_assert_cmpuint (prio_task_signal_get_n_pending (signal), ==, 0);
   g_object_unref (prio_scheduler_post_task (f->scheduler, &options, do_nothing, NULL, NULL));
@@ -130,7 +130,7 @@ test_elsewhere (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
   post_letter (f, USER_VISIBLE, 'a');
-  g_assert_true (post_with_signal (f, USER_BLOCKING, signal_of (controller), 'b', NULL, NULL));
+  g_assert_true (post_with_signal (f, USER_BLOCKING, cancellable_of (controller), 'b', NULL, NULL));
   g_assert_true (g_main_context_acquire (f->context));
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*on the thread that runs*");
   g_thread_join (g_thread_new ("another", ask_elsewhere, f));

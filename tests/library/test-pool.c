@@ -137,7 +137,8 @@ run_in_thread (Pool *pool, PrioTaskFunc func, char letter, PrioTaskPriority prio
 
   pool->n_run++;
   *work = (Work) { pool, letter };
-  wait_for (prio_scheduler_run_in_thread (pool->f->scheduler, &(PrioTaskOptions) { .priority = priority, .signal = signal }, func,
+  wait_for (prio_scheduler_run_in_thread (pool->f->scheduler,
+                                          &(PrioTaskOptions) { .priority = priority, .cancellable = signal }, func,
                                           work, work_free), done, pool);
 }
 
@@ -209,11 +210,11 @@ test_order (Fixture *f, gconstpointer data)
   pool_init (&pool, f);
   n = block_all (&pool);
   run_in_thread (&pool, run_work, 'b', BACKGROUND, NULL);
-  run_in_thread (&pool, run_work, 'l', PRIO_TASK_PRIORITY_UNSET, signal_of (later));
-  run_in_thread (&pool, run_work, 's', PRIO_TASK_PRIORITY_UNSET, signal_of (sooner));
+  run_in_thread (&pool, run_work, 'l', PRIO_TASK_PRIORITY_UNSET, cancellable_of (later));
+  run_in_thread (&pool, run_work, 's', PRIO_TASK_PRIORITY_UNSET, cancellable_of (sooner));
   run_in_thread (&pool, run_work, 'v', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_in_thread (&pool, run_work, 'u', USER_BLOCKING, NULL);
-  run_in_thread (&pool, run_work, 'w', USER_VISIBLE, signal_of (later));
+  run_in_thread (&pool, run_work, 'w', USER_VISIBLE, cancellable_of (later));
   prio_task_controller_set_priority (sooner, BACKGROUND, NULL);
   prio_task_controller_set_priority (later, USER_BLOCKING, NULL);
 
@@ -236,12 +237,12 @@ test_abort (Fixture *f, gconstpointer data)
 
   pool_init (&pool, f);
   n = block_all (&pool);
-  run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
+  run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller));
   run_in_thread (&pool, run_work, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
   run_in_thread (&pool, run_work, 'c', PRIO_TASK_PRIORITY_UNSET, plain);
   prio_task_controller_abort (controller, NULL);
   g_cancellable_cancel (plain);
-  run_in_thread (&pool, run_work, 'd', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
+  run_in_thread (&pool, run_work, 'd', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller));
   fixture_run (f);
   g_assert_cmpuint (pool.n_aborted, ==, 3);
   g_assert_cmpuint (pool.n_destroyed, ==, 3);
@@ -266,7 +267,7 @@ test_abort_while_it_runs (Fixture *f, gconstpointer data)
   Pool pool;
 
   pool_init (&pool, f);
-  run_in_thread (&pool, fail_if_cancelled, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
+  run_in_thread (&pool, fail_if_cancelled, 'a', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller));
   pthread_mutex_lock (&pool.lock);
   while (pool.n_blocked < 1)
     pthread_cond_wait (&pool.changed, &pool.lock);
@@ -339,7 +340,7 @@ test_crossing (Fixture *f, gconstpointer data)
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
       for (guint i = 0; i < N_TASKS; i++)
-        run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller));
+        run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller));
       prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
       for (volatile guint i = 0; i < round * 100; i++)
         ;
@@ -405,7 +406,7 @@ test_context_goes_while_tasks_wait (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioTaskController) doomed = prio_task_controller_new (BACKGROUND);
-  gpointer signals[] = { signal_of (controller), NULL, signal_of (doomed), NULL };
+  gpointer signals[] = { cancellable_of (controller), NULL, cancellable_of (doomed), NULL };
   Short short_lived;
   Pool pool;
   guint n;
@@ -415,7 +416,7 @@ test_context_goes_while_tasks_wait (Fixture *f, gconstpointer data)
   short_begin (&short_lived, &pool);
   for (guint i = 0; i < 20; i++)
     wait_for (prio_scheduler_run_in_thread (short_lived.scheduler,
-                                            &(PrioTaskOptions) { .signal = signals[i % G_N_ELEMENTS (signals)] }, never_run,
+                                            &(PrioTaskOptions) { .cancellable = signals[i % G_N_ELEMENTS (signals)] }, never_run,
                                             &short_lived, short_free), not_called, NULL);
   prio_task_controller_abort (doomed, NULL);
   run_in_thread (&pool, run_work, 'a', PRIO_TASK_PRIORITY_UNSET, NULL);
@@ -567,14 +568,14 @@ test_under_a_signal (Fixture *f, gconstpointer data)
   Pool pool;
 
   pool_init (&pool, f);
-  runs = run_under (&pool, signal_of (controller), "decode");
+  runs = run_under (&pool, cancellable_of (controller), "decode");
   g_assert_cmpstr (prio_task_get_name (runs), ==, "decode");
   while (prio_task_get_state (runs) < PRIO_TASK_STATE_FULFILLED)
     g_main_context_iteration (f->context, TRUE);
   g_assert_cmpint (prio_task_propagate_int (runs, NULL), ==, 'a');
 
   prio_task_controller_abort (controller, NULL);
-  aborted = run_under (&pool, signal_of (controller), NULL);
+  aborted = run_under (&pool, cancellable_of (controller), NULL);
   while (prio_task_get_state (aborted) < PRIO_TASK_STATE_FULFILLED)
     g_main_context_iteration (f->context, TRUE);
   g_assert_cmpint (prio_task_propagate_int (aborted, &error), ==, -1);

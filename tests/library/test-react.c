@@ -248,11 +248,11 @@ static void
 test_expires_with_changing_priority (Fixture *f, gconstpointer data)
 {
   PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *signal = signal_of (controller);
+  GCancellable *signal = cancellable_of (controller);
 
-  post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .timeout = 100 }, 'a');
-  post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .timeout = 200 }, 'b');
-  post_timed_full (f, &(PrioTaskOptions) { .signal = signal }, 'c');
+  post_timed_full (f, &(PrioTaskOptions) { .cancellable = signal, .timeout = 100 }, 'a');
+  post_timed_full (f, &(PrioTaskOptions) { .cancellable = signal, .timeout = 200 }, 'b');
+  post_timed_full (f, &(PrioTaskOptions) { .cancellable = signal }, 'c');
   post_letter (f, USER_VISIBLE, 'x');
   prio_scheduler_pause (f->scheduler);
   pass (100);
@@ -270,17 +270,17 @@ static void
 test_aborted_while_timed (Fixture *f, gconstpointer data)
 {
   PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *signal = signal_of (controller);
+  GCancellable *signal = cancellable_of (controller);
 
   step_n_freed = 0;
   prio_scheduler_pause (f->scheduler);
   for (guint i = 0; i < 3; i++)
     {
-      post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .timeout = 100 }, 'a');
-      post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .timeout = 200 }, 'b');
-      post_timed_full (f, &(PrioTaskOptions) { .signal = signal }, 'c');
-      post_timed_full (f, &(PrioTaskOptions) { .priority = BACKGROUND, .signal = signal, .timeout = 200 }, 'd');
-      post_timed_full (f, &(PrioTaskOptions) { .signal = signal, .delay = 300, .timeout = 200 }, 'e');
+      post_timed_full (f, &(PrioTaskOptions) { .cancellable = signal, .timeout = 100 }, 'a');
+      post_timed_full (f, &(PrioTaskOptions) { .cancellable = signal, .timeout = 200 }, 'b');
+      post_timed_full (f, &(PrioTaskOptions) { .cancellable = signal }, 'c');
+      post_timed_full (f, &(PrioTaskOptions) { .priority = BACKGROUND, .cancellable = signal, .timeout = 200 }, 'd');
+      post_timed_full (f, &(PrioTaskOptions) { .cancellable = signal, .delay = 300, .timeout = 200 }, 'e');
       post_timed (f, BACKGROUND, 100, 'f');
       post_timed (f, BACKGROUND, 200, 'g');
     }
@@ -425,7 +425,7 @@ test_runner (Fixture *f, gconstpointer data)
 
   prio_runner_post (runner, 'x', USER_BLOCKING);
   prio_runner_post_full (runner, 'c', BACKGROUND, NULL, 0, 100, FALSE);
-  prio_runner_post_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 50, 49, FALSE);
+  prio_runner_post_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 50, 49, FALSE);
   prio_runner_post_full (runner, 'a', BACKGROUND, NULL, 0, -1, FALSE);
   pass (100);
   assert_ran (f, "ABCx");
@@ -433,13 +433,14 @@ test_runner (Fixture *f, gconstpointer data)
   /* Continuations of tasks that only the binding knows. */
   prio_runner_post (runner, 'y', USER_BLOCKING);
   prio_runner_yield_full (runner, 'c', BACKGROUND, NULL, 0, frozen_time, FALSE);
-  prio_runner_yield_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 10, frozen_time - 1, FALSE);
+  prio_runner_yield_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 10, frozen_time - 1,
+                          FALSE);
   prio_runner_yield_full (runner, 'z', BACKGROUND, NULL, 0, frozen_time + 100 * MS, FALSE);
   prio_runner_post (runner, 'w', BACKGROUND);
   pass (99);
   assert_ran (f, "BCyzw");
   prio_task_controller_abort (controller, NULL);
-  g_assert_cmpint (prio_runner_yield_full (runner, 'a', BACKGROUND, signal_of (controller), 0, 0, FALSE), ==,
+  g_assert_cmpint (prio_runner_yield_full (runner, 'a', BACKGROUND, cancellable_of (controller), 0, 0, FALSE), ==,
                    PRIO_POST_RESULT_REJECTED);
   g_object_unref (controller);
   prio_runner_unref (runner);

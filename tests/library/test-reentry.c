@@ -22,13 +22,13 @@ static void
 test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *root = signal_of (controller);
+  GCancellable *root = cancellable_of (controller);
   g_autoptr (GCancellable) dependent = G_CANCELLABLE (prio_task_signal_new_any (&root, 1, BACKGROUND));
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
 
   g_signal_connect_swapped (root, "cancelled", G_CALLBACK (iterate), f);
-  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = root }, never_run, f, iterate);
-  prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = root }, step_run, step_new (f, 'o', NULL, NULL),
+  prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .cancellable = root }, never_run, f, iterate);
+  prio_scheduler_post_full (other, &(PrioTaskOptions) { .cancellable = root }, step_run, step_new (f, 'o', NULL, NULL),
                             step_free);
   post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, dependent, 'd', NULL, NULL);
 
@@ -54,8 +54,8 @@ test_aborted_when_cancelled_by_hand (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
-  g_signal_connect (signal_of (controller), "cancelled", G_CALLBACK (log_aborted), f);
-  g_cancellable_cancel (signal_of (controller));
+  g_signal_connect (cancellable_of (controller), "cancelled", G_CALLBACK (log_aborted), f);
+  g_cancellable_cancel (cancellable_of (controller));
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a ");
 }
@@ -113,13 +113,13 @@ static void
 test_releases_in_order (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *root = signal_of (controller);
+  GCancellable *root = cancellable_of (controller);
   g_autoptr (GCancellable) first = G_CANCELLABLE (prio_task_signal_new_any (&root, 1, BACKGROUND));
   g_autoptr (GCancellable) second = G_CANCELLABLE (prio_task_signal_new_any (&root, 1, BACKGROUND));
   GCancellable *signals[] = { root, first, second, root };
 
   for (guint i = 0; i < G_N_ELEMENTS (signals); i++)
-    prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signals[i] }, step_run,
+    prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .cancellable = signals[i] }, step_run,
                               step_new (f, (char) ('a' + i), NULL, NULL), log_release);
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);

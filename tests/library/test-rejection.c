@@ -23,7 +23,7 @@ log_own (GObject *source, GAsyncResult *result, gpointer data)
 static PrioTask *
 post_task (Fixture *f, gpointer signal, PrioTaskFunc func, gpointer func_data)
 {
-  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal }, func, func_data, NULL);
+  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .cancellable = signal }, func, func_data, NULL);
 }
 
 static void
@@ -35,7 +35,7 @@ abort_it (Step *step)
 static void
 cancel_it (Step *step)
 {
-  g_cancellable_cancel (signal_of (step->data));
+  g_cancellable_cancel (cancellable_of (step->data));
 }
 
 /* Aborts its own signal as the step does, and queues a microtask. */
@@ -54,10 +54,10 @@ static void
 test_at_the_abort (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  GCancellable *signal = signal_of (controller);
+  GCancellable *signal = cancellable_of (controller);
   Step step = { .f = f, .then = abort_it, .data = controller };
   g_autoptr (PrioTask) first =
-      prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .signal = signal },
+      prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND, .cancellable = signal },
                                 step_run_task, NULL, NULL);
   g_autoptr (PrioTask) own = post_task (f, signal, abort_then_queue_microtask, &step);
   g_autoptr (PrioTask) queued = post_task (f, signal, step_run_task, NULL);
@@ -75,8 +75,8 @@ test_by_hand (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   Step step = { .f = f, .then = cancel_it, .data = controller };
-  g_autoptr (PrioTask) own = post_task (f, signal_of (controller), abort_then_queue_microtask, &step);
-  g_autoptr (PrioTask) queued = post_task (f, signal_of (controller), step_run_task, NULL);
+  g_autoptr (PrioTask) own = post_task (f, cancellable_of (controller), abort_then_queue_microtask, &step);
+  g_autoptr (PrioTask) queued = post_task (f, cancellable_of (controller), step_run_task, NULL);
 
   prio_task_then (queued, log_outcome, f, NULL);
   prio_task_then (own, log_own, f, NULL);
@@ -185,7 +185,7 @@ test_after_its_result (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   Rejected rejected = { .f = f, .controller = controller };
-  g_autoptr (PrioTask) task = post_task (f, signal_of (controller), return_then_abort, &rejected);
+  g_autoptr (PrioTask) task = post_task (f, cancellable_of (controller), return_then_abort, &rejected);
   g_autoptr (GError) error = NULL;
 
   fixture_run (f);
@@ -220,7 +220,7 @@ test_yield (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   Step step = { .f = f, .then = abort_it, .data = controller };
-  g_autoptr (PrioTask) task = post_task (f, signal_of (controller), abort_then_yield, &step);
+  g_autoptr (PrioTask) task = post_task (f, cancellable_of (controller), abort_then_yield, &step);
 
   prio_task_then (task, log_own, f, NULL);
   fixture_run (f);
@@ -249,7 +249,7 @@ test_from_another_thread (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   Step step = { .f = f, .then = abort_elsewhere, .data = controller };
-  g_autoptr (PrioTask) task = post_task (f, signal_of (controller), abort_then_queue_microtask, &step);
+  g_autoptr (PrioTask) task = post_task (f, cancellable_of (controller), abort_then_queue_microtask, &step);
 
   prio_task_then (task, log_own, f, NULL);
   fixture_run (f);
@@ -286,7 +286,7 @@ test_before_a_later_result (Fixture *f, gconstpointer data)
   for (guint i = 0; i < G_N_ELEMENTS (funcs); i++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-      g_autoptr (PrioTask) task = post_task (f, signal_of (controller), funcs[i], controller);
+      g_autoptr (PrioTask) task = post_task (f, cancellable_of (controller), funcs[i], controller);
 
       fixture_run (f);
       g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
@@ -311,7 +311,7 @@ end_at_the_beginning (PrioTask *task, GParamSpec *pspec, Ending *ending)
   if (ending->way == BY_CONTROLLER)
     prio_task_controller_abort (ending->controller, NULL);
   else if (ending->way == BY_HAND)
-    g_cancellable_cancel (signal_of (ending->controller));
+    g_cancellable_cancel (cancellable_of (ending->controller));
   else
     prio_task_cancel (task);
 }

@@ -15,8 +15,8 @@ destroy (gpointer data)
 static PrioTask *
 post_with (Fixture *f, PrioTaskFunc func, gpointer data, gpointer signal)
 {
-  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = signal, .name = "a name" }, func, data,
-                                   NULL);
+  return prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .cancellable = signal, .name = "a name" }, func,
+                                   data, NULL);
 }
 
 static PrioTask *
@@ -336,7 +336,7 @@ static void
 end_it (PrioTask *task, const Twice *twice)
 {
   if (twice->by_hand)
-    g_cancellable_cancel (prio_task_get_signal (task));
+    g_cancellable_cancel (prio_task_get_cancellable (task));
   else if (twice->controller != NULL)
     prio_task_controller_abort (twice->controller, NULL);
   else
@@ -362,7 +362,7 @@ ask_twice_in_thread (PrioTask *task, gpointer data)
 {
   Twice *twice = data;
 
-  g_cancellable_cancel (prio_task_get_signal (task));
+  g_cancellable_cancel (prio_task_get_cancellable (task));
   for (guint i = 0; i < 2; i++)
     twice->n_told += prio_task_return_error_if_aborted (task) ? 1 : 0;
 }
@@ -385,7 +385,8 @@ test_asked_after_the_abort (Fixture *f, gconstpointer data)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
       Twice twice = { i / 3 > 0 ? controller : NULL, i / 3 > 1, i % 3 == 1, i % 3 == 2, 0, FALSE };
-      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (signal_of (controller)) },
+      g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler,
+                                                            &(PrioTaskOptions) { .signal = signal_of (controller) },
                                                             ask_twice, &twice, note_return);
 
       check_told_twice (f, task, &twice);
@@ -397,7 +398,8 @@ test_asked_in_a_thread (Fixture *f, gconstpointer data)
 {
   g_autoptr (GCancellable) signal = g_cancellable_new ();
   Twice twice = { 0 };
-  g_autoptr (PrioTask) task = prio_scheduler_run_in_thread (f->scheduler, &(PrioTaskOptions) { .signal = signal }, ask_twice_in_thread, &twice, note_return);
+  g_autoptr (PrioTask) task = prio_scheduler_run_in_thread (f->scheduler, &(PrioTaskOptions) { .cancellable = signal },
+                                                            ask_twice_in_thread, &twice, note_return);
 
   check_told_twice (f, task, &twice);
 }
@@ -407,7 +409,7 @@ static void
 test_asked_without_a_function (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (signal_of (controller)) };
+  PrioTaskOptions options = { .signal = signal_of (controller) };
   g_autoptr (PrioTask) aborted = prio_task_new (f->scheduler, NULL), fulfilled = prio_task_new (f->scheduler, &options);
 
   prio_task_cancel (aborted);

@@ -130,7 +130,7 @@ static void
 test_signal (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *signal = signal_of (controller);
+  GCancellable *signal = cancellable_of (controller);
   Run run;
 
   set_up (&run, f);
@@ -185,8 +185,8 @@ test_abort_while_running (Fixture *f, gconstpointer data)
       run.end = TRUE;
       run.data = controller;
       run.acts['a'] = acts[i];
-      post_full (&run, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0);
-      post_full (&run, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0);
+      post_full (&run, 'a', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 0);
+      post_full (&run, 'b', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 0);
       post (&run, 'c', BACKGROUND);
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "ac");
@@ -214,7 +214,7 @@ test_yield_inherits_signal (Fixture *f, gconstpointer data)
   set_up (&run, f);
   run.data = controller;
   run.acts['a'] = yield_under_signal;
-  post_full (&run, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0);
+  post_full (&run, 'a', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 0);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   g_assert_cmpstr (run.aborted->str, ==, "y");
@@ -236,7 +236,7 @@ test_yield_inherits_priority (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   run.acts['a'] = yield_once;
-  post_full (&run, 'a', USER_BLOCKING, signal_of (controller), 0);
+  post_full (&run, 'a', USER_BLOCKING, cancellable_of (controller), 0);
   post (&run, 'b', USER_VISIBLE);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ayb");
@@ -343,7 +343,7 @@ test_other_threads (Fixture *f, gconstpointer data)
   Run run;
 
   set_up (&run, f);
-  run.data = signal_of (controller);
+  run.data = cancellable_of (controller);
   thread = g_thread_new ("poster", post_from_thread, &run);
   while (f->log->len < 3000)
     g_main_context_iteration (f->context, TRUE);
@@ -362,9 +362,9 @@ post_with_signal_from_thread (gpointer data)
 {
   Run *run = data;
 
-  g_assert_true (post_full (run, 'a', PRIO_TASK_PRIORITY_UNSET, signal_of (run->data), 0));
+  g_assert_true (post_full (run, 'a', PRIO_TASK_PRIORITY_UNSET, cancellable_of (run->data), 0));
   prio_task_controller_abort (run->data, NULL);
-  g_assert_false (post_full (run, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (run->data), 0));
+  g_assert_false (post_full (run, 'b', PRIO_TASK_PRIORITY_UNSET, cancellable_of (run->data), 0));
   return NULL;
 }
 
@@ -500,14 +500,14 @@ test_context_goes (Fixture *f, gconstpointer data)
 
   set_up (&run, f);
   post (&run, 'a', USER_VISIBLE);
-  post_full (&run, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0);
+  post_full (&run, 'b', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 0);
   post_full (&run, 'c', USER_VISIBLE, NULL, 1000);
 
   fixture_drop_context (f);
   g_assert_cmpstr (f->log->str, ==, "");
   g_assert_cmpuint (run.freed, ==, 1);
   g_assert_false (prio_runner_post (run.runner, 'd', USER_VISIBLE));
-  g_assert_false (post_full (&run, 'd', USER_VISIBLE, signal_of (controller), 0));
+  g_assert_false (post_full (&run, 'd', USER_VISIBLE, cancellable_of (controller), 0));
   g_assert_false (prio_runner_yield (run.runner, 'd'));
 
   prio_runner_unref (run.runner);

@@ -30,7 +30,7 @@ test_change_tells_the_previous_priority (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
 
-  listen (f, signal_of (controller), "s");
+  listen (f, cancellable_of (controller), "s");
   g_assert_true (prio_task_controller_set_priority (controller, USER_BLOCKING, NULL));
   g_assert_true (prio_task_controller_set_priority (controller, USER_BLOCKING, NULL));
   g_assert_true (prio_task_controller_set_priority (controller, USER_VISIBLE, NULL));
@@ -100,7 +100,7 @@ static void
 test_dependent_of_fixed_is_fixed (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
   g_autoptr (PrioTaskSignal) fixed = prio_task_signal_new_any (&source, 1, BACKGROUND);
   g_autoptr (PrioTaskSignal) follows = prio_task_signal_new_any_following (NULL, 0, fixed);
 
@@ -127,7 +127,7 @@ static void
 test_abort_goes_to_dependents_in_order (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
   g_autoptr (PrioTaskSignal) first = prio_task_signal_new_any (&source, 1, BACKGROUND);
   GCancellable *first_source = G_CANCELLABLE (first);
   g_autoptr (PrioTaskSignal) second = prio_task_signal_new_any (&first_source, 1, BACKGROUND);
@@ -159,7 +159,7 @@ static void
 test_dependents_are_aborted_before_any_event (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
   g_autoptr (PrioTaskSignal) first = prio_task_signal_new_any (&source, 1, BACKGROUND);
   g_autoptr (PrioTaskSignal) second = prio_task_signal_new_any (&source, 1, BACKGROUND);
   PrioTaskSignal *dependents[] = { first, second };
@@ -205,7 +205,7 @@ static void
 test_dependent_with_handlers_lives_as_its_source (Fixture *f, gconstpointer data)
 {
   PrioTaskController *controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
   PrioTaskSignal *any = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   gpointer alive = any;
 
@@ -224,7 +224,7 @@ static void
 test_dependent_with_handlers_goes_with_the_abort (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
   PrioTaskSignal *any = prio_task_signal_new_any (&source, 1, BACKGROUND);
   gpointer alive = any;
 
@@ -242,7 +242,7 @@ static void
 test_dependent_without_handlers_goes (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
 
   g_assert_finalize_object (prio_task_signal_new_any (&source, 1, BACKGROUND));
 }
@@ -251,7 +251,7 @@ static void
 test_dependent_with_tasks_lives (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
   PrioTaskSignal *any = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   gpointer alive = any;
 
@@ -278,7 +278,7 @@ test_many_dependents_of_many (Fixture *f, gconstpointer data)
   for (guint i = 0; i < N; i++)
     {
       controllers[i] = prio_task_controller_new (BACKGROUND);
-      sources[i] = signal_of (controllers[i]);
+      sources[i] = cancellable_of (controllers[i]);
     }
   any[0] = prio_task_signal_new_any (sources, N, BACKGROUND);
   for (guint i = 1; i < N; i++)
@@ -323,10 +323,10 @@ test_at_two_schedulers (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
 
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', NULL, NULL);
   prio_scheduler_post_full (other, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                             step_new (f, 'b', NULL, NULL), step_free);
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'c', NULL, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'c', NULL, NULL);
   prio_scheduler_pause (f->scheduler);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "b");
@@ -355,7 +355,7 @@ static void
 test_kept (void)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
   PrioTaskSignal *dependent = prio_task_signal_new_any (&source, 1, BACKGROUND);
   GObject *watched = G_OBJECT (dependent);
   gulong handler;
@@ -382,7 +382,7 @@ count_gone (gpointer data, GObject *object)
 static gpointer
 make_kept (PrioTaskController *controller, gulong *handler, guint *n_gone)
 {
-  GCancellable *source = signal_of (controller);
+  GCancellable *source = cancellable_of (controller);
   PrioTaskSignal *dependent = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   gpointer kept = dependent;
 
@@ -442,7 +442,7 @@ test_any_of_a_dependent (Fixture *f, gconstpointer data)
   for (guint by_hand = 0; by_hand < 2; by_hand++)
     {
       g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-      GCancellable *root = listen (f, signal_of (controller), "r");
+      GCancellable *root = listen (f, cancellable_of (controller), "r");
       g_autoptr (GCancellable) middle = listen (f, prio_task_signal_new_any (&root, 1, BACKGROUND), "m");
       g_autoptr (GCancellable) outer = listen (f, prio_task_signal_new_any (&middle, 1, BACKGROUND), "o");
 

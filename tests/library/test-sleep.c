@@ -135,7 +135,7 @@ test_an_abort_ends_it_at_once (Fixture *f, gconstpointer data)
   go_to_sleep (&given, 1000, &(PrioYieldOptions) { .signal = signal_of (controller) });
   prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .signal = signal_of (controller) }, step_run,
                             step_new (f, '1', sleep_in_task, &inherited), step_free);
-  go_to_sleep (&of_gio, G_MAXUINT64, &(PrioYieldOptions) { .signal = plain });
+  go_to_sleep (&of_gio, G_MAXUINT64, &(PrioYieldOptions) { .cancellable = plain });
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "1");
 
@@ -159,7 +159,7 @@ test_aborted_before (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskSignal) signal = prio_task_signal_new_aborted (NULL);
   Sleeper a = { f, 'a', NULL };
 
-  go_to_sleep (&a, 1000, &(PrioYieldOptions) { .signal = G_CANCELLABLE (signal) });
+  go_to_sleep (&a, 1000, &(PrioYieldOptions) { .signal = signal });
   g_assert_cmpstr (f->log->str, ==, "");
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "!");

@@ -89,7 +89,7 @@ test_yield_follows_the_signal (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
   prio_scheduler_set_time_slice (f->scheduler, 0);
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', yield_then_log, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', yield_then_log, NULL);
   g_main_context_iteration (f->context, TRUE);
   surround (f);
   prio_task_controller_set_priority (controller, BACKGROUND, NULL);
@@ -109,7 +109,7 @@ test_yield_is_rejected_after_abort (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
 
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', abort_and_yield, controller);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', abort_and_yield, controller);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a-");
 }
@@ -169,7 +169,8 @@ test_yield_options (Fixture *f, gconstpointer data)
       for (guint abort = 0; abort < 2; abort++)
         {
           g_string_truncate (f->log, 0);
-          post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', yield_with_options, (gpointer) c);
+          post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', yield_with_options,
+                            (gpointer) c);
           g_main_context_iteration (f->context, TRUE);
           if (abort)
             prio_task_controller_abort (controller, NULL);
@@ -292,7 +293,7 @@ test_captured_state (Fixture *f, gconstpointer data)
   g_autoptr (PrioScheduler) scheduler = NULL;
 
   g_assert_null (prio_scheduling_state_get_current ());
-  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 'a', capture, NULL);
+  post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', capture, NULL);
   fixture_run (f);
   g_assert_null (prio_scheduling_state_get_current ());
 
@@ -304,7 +305,7 @@ test_captured_state (Fixture *f, gconstpointer data)
   copy = g_boxed_copy (PRIO_TYPE_SCHEDULING_STATE, captured);
   scheduler = prio_scheduling_state_dup_scheduler (copy);
   g_assert_true (scheduler == f->scheduler);
-  g_assert_true (prio_scheduling_state_get_signal (copy) == signal_of (controller));
+  g_assert_true (prio_scheduling_state_get_cancellable (copy) == cancellable_of (controller));
   g_assert_cmpint (prio_scheduling_state_get_priority (copy), ==, PRIO_TASK_PRIORITY_UNSET);
 
   prio_task_controller_abort (controller, NULL);
@@ -480,7 +481,7 @@ post_and_wait (gpointer data)
 static void
 post_refused (Step *step)
 {
-  PrioTaskOptions options = { .signal = step->data };
+  PrioTaskOptions options = { .cancellable = step->data };
 
   g_assert_false (prio_scheduler_post_full (step->f->scheduler, &options, step_run, step->f, post_and_wait));
 }
@@ -533,7 +534,7 @@ tell_and_yield (gpointer data)
   g_autoptr (PrioScheduler) scheduler = prio_scheduling_state_dup_scheduler (state);
 
   g_string_append_printf (f->log, "%d%s%s", prio_scheduling_state_get_priority (state),
-                          prio_scheduling_state_get_signal (state) != NULL ? "s" : "", prio_scheduler_did_timeout (f->scheduler) ? "!" : "");
+                          prio_scheduling_state_get_cancellable (state) != NULL ? "s" : "", prio_scheduler_did_timeout (f->scheduler) ? "!" : "");
   g_assert_true (scheduler == f->scheduler);
   prio_scheduler_yield_async (f->scheduler, NULL, yielded_in_new, f);
 }

@@ -95,7 +95,7 @@ test_each_kind (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 2, USER_BLOCKING);
-  PrioTaskOptions follows = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions follows = { .signal = prio_task_controller_get_signal (controller) };
   PrioTaskOptions timed = { .priority = BACKGROUND, .timeout = -1 };
   PrioTaskOptions late = { .priority = USER_BLOCKING, .delay = 1000000 };
   PrioRunner *runner;
@@ -132,7 +132,7 @@ test_each_kind (Fixture *f, gconstpointer data)
   runner = prio_runner_new (f->scheduler, run_ids, &runner, NULL);
   for (guint i = 5; i < 8; i++)
     prio_runner_post (runner, i, USER_VISIBLE);
-  prio_runner_post_full (runner, 9, BACKGROUND, follows.signal, 0, 0, FALSE);
+  prio_runner_post_full (runner, 9, BACKGROUND, G_CANCELLABLE (follows.signal), 0, 0, FALSE);
   g_thread_join (g_thread_new ("another", post_elsewhere, f));
   fixture_run (f);
   prio_runner_unref (runner);
@@ -153,7 +153,7 @@ static void
 test_aborts (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
   PrioTaskOptions later = { .signal = options.signal, .delay = 1000000, .priority = USER_BLOCKING };
   g_autoptr (PrioTask) task = NULL;
 
@@ -166,7 +166,7 @@ test_aborts (Fixture *f, gconstpointer data)
   prio_task_cancel (task);
   expect (f, USER_VISIBLE, 0, 0, 1, 0);
   /* After g_cancellable_cancel () the other tasks are counted in the next dispatch. */
-  g_cancellable_cancel (options.signal);
+  g_cancellable_cancel (G_CANCELLABLE (options.signal));
   expect (f, BACKGROUND, 0, 0, 200, 0);
   expect (f, USER_BLOCKING, 0, 0, 1, 0);
   fixture_run (f);
@@ -179,10 +179,10 @@ test_aborts (Fixture *f, gconstpointer data)
 static void
 post_and_cancel_by_hand (Fixture *f, PrioTaskController *controller)
 {
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
 
   prio_scheduler_post_full (f->scheduler, &options, nothing, NULL, NULL);
-  g_cancellable_cancel (options.signal);
+  g_cancellable_cancel (G_CANCELLABLE (options.signal));
 }
 
 /* Tasks that the next dispatch releases count as ended before it. */
@@ -269,7 +269,7 @@ static void
 test_aborted_while_it_runs (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
 
   begin (f);
   g_object_unref (prio_scheduler_post_task (f->scheduler, &options, abort_itself, controller, NULL));
@@ -607,7 +607,7 @@ do_something (Program *program)
   program->n_left--;
   if (controllers[which] == NULL)
     controllers[which] = prio_task_controller_new (priority);
-  options.signal = G_CANCELLABLE (prio_task_controller_get_signal (controllers[which]));
+  options.signal = prio_task_controller_get_signal (controllers[which]);
   options.delay = g_rand_int_range (program->random, 0, 4) == 0;
   if (g_rand_int_range (program->random, 0, 6) == 0)
     options.timeout = -1;

@@ -108,7 +108,7 @@ static void
 post_entries (Row *row)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  PrioTaskOptions options = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) };
+  PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
 
   for (guint i = 0; i < row->n_short + N_LONG; i++)
     prio_scheduler_post_full (row->f.scheduler, &options, once, row, NULL);

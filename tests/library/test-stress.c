@@ -168,7 +168,7 @@ any_signal (World *world)
       return NULL;
 
     case 1:
-      return signal_of (world->controllers[i]);
+      return cancellable_of (world->controllers[i]);
 
     default:
       return G_CANCELLABLE (world->dependents[i]);
@@ -183,7 +183,7 @@ renew_controller (World *world, guint i)
   GCancellable *source;
 
   world->controllers[i] = prio_task_controller_new (BACKGROUND + dice (world, 3));
-  source = signal_of (world->controllers[i]);
+  source = cancellable_of (world->controllers[i]);
   more_listen (world, source);
   world->dependents[i] = prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source));
   more_listen (world, world->dependents[i]);
@@ -209,7 +209,7 @@ post_something (World *world)
       prio_scheduler_post_full (any_scheduler (world),
                                 &(PrioTaskOptions) {
                                   .priority = priority,
-                                  .signal = any_signal (world),
+                                  .cancellable = any_signal (world),
                                   .delay = delay,
                                 },
                                 run_closure, payload_new (world, 1 + dice (world, 3)), payload_free);
@@ -221,7 +221,7 @@ post_something (World *world)
         PrioTask *task = prio_scheduler_post_task (any_scheduler (world),
                                                    &(PrioTaskOptions) {
                                                      .priority = priority,
-                                                     .signal = any_signal (world),
+                                                     .cancellable = any_signal (world),
                                                      .delay = delay,
                                                      .name = dice (world, 2) == 0 ? "name" : NULL,
                                                    },
@@ -259,7 +259,7 @@ meddle (World *world)
       break;
 
     case 1:
-      g_cancellable_cancel (signal_of (controller));
+      g_cancellable_cancel (cancellable_of (controller));
       break;
 
     case 2:
@@ -335,7 +335,7 @@ act (World *world)
       prio_scheduler_yield_async (any_scheduler (world),
                                   &(PrioYieldOptions) {
                                     .priority = dice (world, 4),
-                                    .signal = any_signal (world),
+                                    .cancellable = any_signal (world),
                                     .flags = dice (world, PRIO_YIELD_KEEP_PRIORITY + 2),
                                   },
                                   resumed, world);

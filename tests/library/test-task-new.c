@@ -16,7 +16,7 @@ destroy (gpointer data)
 static PrioTask *
 new_task (Fixture *f, gpointer signal)
 {
-  return prio_task_new (f->scheduler, &PRIO_TASK_OPTIONS (.signal = signal, .name = "a name"));
+  return prio_task_new (f->scheduler, &PRIO_TASK_OPTIONS (.cancellable = signal, .name = "a name"));
 }
 
 /* Logs how a task has ended. */
@@ -55,7 +55,8 @@ answer (gpointer data)
 static void
 ask_async (GObject *asked, Fixture *f, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-  PrioTaskOptions options = PRIO_TASK_OPTIONS (.signal = cancellable, .source_object = asked, .source_tag = ask_async);
+  PrioTaskOptions options = PRIO_TASK_OPTIONS (.cancellable = cancellable, .source_object = asked,
+                                               .source_tag = ask_async);
   Answer *self = g_new (Answer, 1);
 
   *self = (Answer) { prio_task_new (f->scheduler, &options), 42 };
@@ -100,7 +101,7 @@ static void
 test_it_has_begun (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  g_autoptr (PrioTask) task = new_task (f, signal_of (controller));
+  g_autoptr (PrioTask) task = new_task (f, cancellable_of (controller));
   g_autoptr (PrioTask) plain = prio_task_new (f->scheduler, NULL);
   PrioStatistics statistics = { .size = sizeof statistics };
   gboolean on;
@@ -108,7 +109,7 @@ test_it_has_begun (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
   g_assert_cmpint (prio_task_get_state (plain), ==, PRIO_TASK_STATE_RUNNING);
   g_assert_cmpstr (prio_task_get_name (task), ==, "a name");
-  g_assert_true (prio_task_get_signal (task) == signal_of (controller));
+  g_assert_true (prio_task_get_cancellable (task) == cancellable_of (controller));
   g_assert_cmpint (prio_task_get_priority (task), ==, BACKGROUND);
   g_assert_cmpint (prio_task_get_priority (plain), ==, USER_VISIBLE);
   g_object_get (task, "return-on-abort", &on, NULL);
@@ -236,7 +237,7 @@ check_abort (Fixture *f, End end, Phase phase, gboolean elsewhere)
   g_autoptr (PrioTaskSignal) any = prio_task_signal_new_any (sources, 1, USER_VISIBLE);
   gpointer task;
 
-  signal = end == BY_SOURCE ? G_CANCELLABLE (any) : end == BY_PLAIN ? plain : signal_of (self.controller);
+  signal = end == BY_SOURCE ? G_CANCELLABLE (any) : end == BY_PLAIN ? plain : cancellable_of (self.controller);
   self.by = end == BY_SOURCE ? plain : signal;
   n_destroyed = 0;
   if (phase == BEFORE)
@@ -292,7 +293,7 @@ static void
 test_abort_after_the_result (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) task = new_task (f, signal_of (controller));
+  g_autoptr (PrioTask) task = new_task (f, cancellable_of (controller));
 
   prio_task_wait_async (task, ended, f);
   prio_task_return_int (task, 1);
@@ -306,7 +307,8 @@ static void
 test_that_outlives_an_abort (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) task = new_task (f, signal_of (controller)), other = new_task (f, signal_of (controller));
+  g_autoptr (PrioTask) task = new_task (f, cancellable_of (controller)), other = new_task (f,
+                                                                                           cancellable_of (controller));
 
   g_object_set (task, "return-on-abort", FALSE, NULL);
   g_object_set (other, "return-on-abort", FALSE, NULL);
@@ -337,9 +339,9 @@ test_reset (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (second), ==, PRIO_TASK_STATE_ABORTED);
 
   prio_task_controller_abort (controller, NULL);
-  g_cancellable_reset (signal_of (controller));
+  g_cancellable_reset (cancellable_of (controller));
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_WARNING, "A PrioTaskSignal has been reset*");
-  third = new_task (f, signal_of (controller));
+  third = new_task (f, cancellable_of (controller));
   g_test_assert_expected_messages ();
   g_assert_cmpint (prio_task_get_state (third), ==, PRIO_TASK_STATE_ABORTED);
 }
@@ -436,7 +438,7 @@ drop_there (Held *held, Place place)
       prio_scheduler_yield_async (held->f->scheduler, NULL, drop_when_ended, held);
       break;
     case IN_CANCELLED:
-      g_signal_connect_swapped (signal_of (controller), "cancelled", G_CALLBACK (drop), held);
+      g_signal_connect_swapped (cancellable_of (controller), "cancelled", G_CALLBACK (drop), held);
       break;
     case IN_PROGRESS:
       g_signal_connect_swapped (other, "notify::progress", G_CALLBACK (drop), held);
@@ -472,7 +474,7 @@ test_dropped (Fixture *f, gconstpointer data)
 
   for (Place place = 0; place < N_PLACES * 2; place++)
     {
-      Held held = { f, new_task (f, place < N_PLACES ? NULL : signal_of (controller)) };
+      Held held = { f, new_task (f, place < N_PLACES ? NULL : cancellable_of (controller)) };
       gpointer task = held.task;
 
       g_object_add_weak_pointer (task, &task);
@@ -560,7 +562,7 @@ test_result_beside_an_abort (Fixture *f, gconstpointer data)
   for (guint i = 0; i < times (2000) && g_get_monotonic_time () < end; i++)
     {
       Meeting meeting = { .controller = prio_task_controller_new (USER_VISIBLE) };
-      g_autoptr (PrioTask) task = meeting.task = new_task (f, signal_of (meeting.controller));
+      g_autoptr (PrioTask) task = meeting.task = new_task (f, cancellable_of (meeting.controller));
       guint n_ended = 0;
       GThread *thread;
 
@@ -574,7 +576,7 @@ test_result_beside_an_abort (Fixture *f, gconstpointer data)
       else if (i % 3 == 1)
         prio_task_controller_abort (meeting.controller, NULL);
       else
-        g_cancellable_cancel (signal_of (meeting.controller));
+        g_cancellable_cancel (cancellable_of (meeting.controller));
       g_thread_join (thread);
       fixture_run (f);
       g_assert_cmpuint (n_ended, ==, 1);
@@ -609,7 +611,7 @@ test_dropped_beside_an_abort (Fixture *f, gconstpointer data)
   for (guint i = 0; i < times (2000) && g_get_monotonic_time () < end; i++)
     {
       Meeting meeting = { .controller = prio_task_controller_new (USER_VISIBLE) };
-      gpointer task = new_task (f, signal_of (meeting.controller));
+      gpointer task = new_task (f, cancellable_of (meeting.controller));
       guint n_ended = 0;
       GThread *thread;
 
@@ -687,7 +689,7 @@ test_the_context_goes (Fixture *f, gconstpointer data)
       PrioTask *held;
 
       other.scheduler = prio_scheduler_new (other.context);
-      held = task = new_task (&other, signal_of (controller));
+      held = task = new_task (&other, cancellable_of (controller));
       n_destroyed = 0;
       prio_task_then (held, not_called, NULL, destroy);
       fixture_run (&other);
@@ -703,7 +705,7 @@ test_the_context_goes (Fixture *f, gconstpointer data)
       else if (late == LATE_CANCEL)
         prio_task_cancel (held);
       else if (late == LATE_HAND)
-        g_cancellable_cancel (signal_of (controller));
+        g_cancellable_cancel (cancellable_of (controller));
       else
         expect_dropped ();
       g_assert_cmpint (prio_task_get_state (held), ==, late == LATE_RESULT ? PRIO_TASK_STATE_FULFILLED
@@ -777,7 +779,7 @@ test_many (Fixture *f, gconstpointer data)
 
   for (guint i = 0; i < 10000; i++)
     {
-      g_ptr_array_add (tasks, new_task (f, signal_of (controller)));
+      g_ptr_array_add (tasks, new_task (f, cancellable_of (controller)));
       prio_task_wait_async (tasks->pdata[i], count_ended, &n_ended);
     }
   for (guint i = 0; i < tasks->len; i += 2)
@@ -800,7 +802,9 @@ test_bad_input (Fixture *f, gconstpointer data)
   assert_told ("*a timeout of -1 ms, which only tasks that are posted have*",
                g_assert_null (prio_task_new (f->scheduler, &PRIO_TASK_OPTIONS (.timeout = -1))));
   assert_told ("*", g_assert_null (prio_task_new (f->scheduler, &(PrioTaskOptions) { .priority = 7 })));
-  assert_told ("*", g_assert_null (prio_task_new (f->scheduler, &(PrioTaskOptions) { .signal = (gpointer) f->scheduler })));
+  assert_told ("*",
+               g_assert_null (prio_task_new (f->scheduler,
+                                             &(PrioTaskOptions) { .cancellable = (gpointer) f->scheduler })));
 }
 
 int

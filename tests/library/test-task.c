@@ -71,7 +71,7 @@ test_priority_is_the_signals (Fixture *f, gconstpointer data)
                                                         &(PrioTaskOptions) { .signal = signal_of (controller) },
                                                         nothing, NULL, NULL);
 
-  g_assert_true (prio_task_get_signal (task) == signal_of (controller));
+  g_assert_true (prio_task_get_cancellable (task) == cancellable_of (controller));
   g_assert_cmpint (prio_task_get_priority (task), ==, BACKGROUND);
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
   g_assert_cmpint (prio_task_get_priority (task), ==, USER_BLOCKING);

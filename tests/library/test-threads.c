@@ -338,7 +338,7 @@ post_with_aborted_signal (gpointer data)
   return GUINT_TO_POINTER (prio_scheduler_post_full (f->scheduler,
                                                      &(PrioTaskOptions) {
                                                        .priority = USER_VISIBLE,
-                                                       .signal = G_CANCELLABLE (aborted),
+                                                       .signal = aborted,
                                                      },
                                                      step_run, step_new (f, 'x', NULL, NULL), step_free));
 }
@@ -520,7 +520,7 @@ test_post_releases_nothing (Fixture *f, gconstpointer data)
       GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
 
       n_freed = 0;
-      prio_scheduler_post_full (f->scheduler, &PRIO_TASK_OPTIONS (.signal = signal), never, NULL, count_outside);
+      prio_scheduler_post_full (f->scheduler, &PRIO_TASK_OPTIONS (.cancellable = signal), never, NULL, count_outside);
       g_thread_join (g_thread_new ("aborts", abort_controller, controller));
       is_posting = TRUE;
       if (i == 0)

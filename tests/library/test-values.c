@@ -70,7 +70,7 @@ test_first_number (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_runner_get_first (runner), ==, 0);
   prio_runner_post (runner, 'a', BACKGROUND);
   g_assert_cmpuint (prio_runner_get_first (runner), ==, 'a');
-  prio_runner_post_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, signal_of (controller), 0, 0, FALSE);
+  prio_runner_post_full (runner, 'b', PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 0, 0, FALSE);
   g_assert_cmpuint (prio_runner_get_first (runner), ==, 'b');
   prio_task_controller_abort (controller, NULL);
   g_assert_cmpuint (prio_runner_get_first (runner), ==, 'a');

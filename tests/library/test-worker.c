@@ -67,7 +67,8 @@ go_on (World *w)
 static PrioTask *
 run_in_worker (World *w, PrioTaskFunc func, GCancellable *signal)
 {
-  return prio_scheduler_run_in_worker (w->f.scheduler, w->worker, &PRIO_TASK_OPTIONS (.signal = signal), func, w, freed);
+  return prio_scheduler_run_in_worker (w->f.scheduler, w->worker, &PRIO_TASK_OPTIONS (.cancellable = signal), func, w,
+                                       freed);
 }
 
 static PrioTask *
@@ -180,7 +181,7 @@ test_an_abort_ends_what_waits_at_once (World *w, gconstpointer data G_GNUC_UNUSE
   g_autoptr (PrioTask) held = hold_worker (w);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   g_autoptr (GCancellable) plain = g_cancellable_new ();
-  g_autoptr (PrioTask) task = run_in_worker (w, count, signal_of (controller));
+  g_autoptr (PrioTask) task = run_in_worker (w, count, cancellable_of (controller));
   g_autoptr (PrioTask) other = run_in_worker (w, count, plain);
   g_autoptr (PrioTask) third = run_in_worker (w, count, NULL);
 
@@ -204,13 +205,13 @@ static void
 test_an_abort_reaches_what_runs (World *w, gconstpointer data G_GNUC_UNUSED)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
-  g_autoptr (PrioTask) task = run_in_worker (w, hold, signal_of (controller));
+  g_autoptr (PrioTask) task = run_in_worker (w, hold, cancellable_of (controller));
   g_autoptr (PrioTask) aborted = NULL;
 
   while (g_atomic_int_get (&w->n_begun) == 0)
     g_usleep (100);
   prio_task_controller_abort (controller, NULL);
-  aborted = run_in_worker (w, count, signal_of (controller));
+  aborted = run_in_worker (w, count, cancellable_of (controller));
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
   go_on (w);
   wait_for (w, task);

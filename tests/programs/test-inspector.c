@@ -246,7 +246,7 @@ test_counts (void)
   g_assert_false (says (part, "Only what waits is known"));
   prio_scheduler_resume (scheduler);
   post (scheduler, NULL, USER_BLOCKING, 0);
-  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)) },
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = prio_task_controller_get_signal (controller) },
                             nothing, NULL, NULL);
   prio_task_controller_abort (controller, NULL);
   wait_for (part, 3, 2, "1");

@@ -82,8 +82,8 @@ do_each (GMainContext *context)
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
   g_autoptr (PrioTaskController) doomed = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-  PrioTaskOptions follows = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)), .name = "follows" };
-  PrioTaskOptions dies = { .signal = G_CANCELLABLE (prio_task_controller_get_signal (doomed)), .name = "dies" };
+  PrioTaskOptions follows = { .signal = prio_task_controller_get_signal (controller), .name = "follows" };
+  PrioTaskOptions dies = { .signal = prio_task_controller_get_signal (doomed), .name = "dies" };
   gint wanted;
   guint left = 2;
 

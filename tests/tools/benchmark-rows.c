@@ -231,7 +231,7 @@ abort_million (void)
   double start;
 
   for (guint i = 0; i < MILLION; i++)
-    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, bench_nothing, NULL, NULL);
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .cancellable = signal }, bench_nothing, NULL, NULL);
 
   start = bench_now ();
   prio_task_controller_abort (controller, NULL);
@@ -281,7 +281,7 @@ reprioritize_million (void)
   double start, took;
 
   for (guint i = 0; i < MILLION; i++)
-    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = signal }, bench_nothing, NULL, NULL);
+    prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .cancellable = signal }, bench_nothing, NULL, NULL);
 
   start = bench_now ();
   for (guint i = 0; i < N_CHANGES; i++)
@@ -320,7 +320,7 @@ many_signals (void)
   for (guint i = 0; i < N; i++)
     prio_scheduler_post_full (scheduler,
                               &(PrioTaskOptions) {
-                                .signal = G_CANCELLABLE (prio_task_controller_get_signal (controllers[i])),
+                                .signal = prio_task_controller_get_signal (controllers[i]),
                               },
                               bench_nothing, NULL, NULL);
   bench_run_until (NULL, N);
@@ -388,7 +388,7 @@ pause_with_signals (guint n)
       g_ptr_array_add (controllers, controller);
       prio_scheduler_post_full (scheduler,
                                 &(PrioTaskOptions) {
-                                  .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)),
+                                  .signal = prio_task_controller_get_signal (controller),
                                 },
                                 bench_nothing, NULL, NULL);
     }
@@ -430,14 +430,14 @@ post_at_schedulers (guint n)
   for (guint i = 0; i < n; i++)
     {
       g_ptr_array_add (schedulers, prio_scheduler_new (context));
-      prio_scheduler_post_full (schedulers->pdata[i], &(PrioTaskOptions) { .signal = signal }, bench_nothing, NULL,
+      prio_scheduler_post_full (schedulers->pdata[i], &(PrioTaskOptions) { .cancellable = signal }, bench_nothing, NULL,
                                 NULL);
     }
 
   start = bench_now ();
   for (guint i = 0; i < N_POSTS; i++)
-    prio_scheduler_post_full (schedulers->pdata[n - 1], &(PrioTaskOptions) { .signal = signal }, bench_nothing, NULL,
-                              NULL);
+    prio_scheduler_post_full (schedulers->pdata[n - 1], &(PrioTaskOptions) { .cancellable = signal }, bench_nothing,
+                              NULL, NULL);
   took = (bench_now () - start) / N_POSTS;
 
   bench_ran = 0;

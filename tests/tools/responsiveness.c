@@ -211,7 +211,7 @@ measure_share (FloodKind kind, gint rival_priority, const char *rival_name)
   for (guint i = 0; i < n_posted; i++)
     prio_scheduler_post_full (scheduler,
                               &(PrioTaskOptions) {
-                                .signal = G_CANCELLABLE (prio_task_controller_get_signal (controller)),
+                                .signal = prio_task_controller_get_signal (controller),
                               },
                               run_flood, &flood, NULL);
   g_idle_add_full (rival_priority, run_rival, &rival, NULL);

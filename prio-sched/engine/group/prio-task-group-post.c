@@ -120,10 +120,14 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
                      gpointer user_data, GDestroyNotify notify)
 {
   PrioMember *member = g_new (PrioMember, 1);
+  PrioTaskSignal *signal;
+  GCancellable *given;
 
   *own = options != NULL ? *options : prio_no_task_options;
-  own->signal = G_CANCELLABLE (own->signal != NULL ? prio_combined_get (&self->combined, prio_task_group_get_signal (self), own->signal)
-                                                   : g_object_ref (prio_task_group_get_signal (self)));
+  signal = prio_task_group_get_signal (self);
+  given = PRIO_CANCELLABLE_OF (own);
+  own->signal = given != NULL ? prio_combined_get (&self->combined, signal, given) : g_object_ref (signal);
+  own->cancellable = NULL;
   *member = (PrioMember) { .refs = 2, .group = g_object_ref (self), .func = func, .data = user_data, .notify = notify };
   __atomic_add_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
   self->n_open++;
@@ -142,7 +146,7 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
  * Posts a task, as [method@PrioSched.Scheduler.post_task] does, that begins when the group has a free place.
  *
  * The task is aborted with the group.  If @options has a signal, the task is also aborted with it, and has its
- * priority: then [method@PrioSched.Task.get_signal] is a signal that depends on both, and that tasks with the same
+ * priority: then [method@PrioSched.Task.get_cancellable] is a signal that depends on both, and that tasks with the same
  * signal share.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
@@ -156,7 +160,7 @@ PrioTask *
 prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                            GDestroyNotify notify)
 {
-  g_autoptr (GCancellable) signal = NULL;
+  g_autoptr (PrioTaskSignal) signal = NULL;
   PrioTaskOptions own;
   PrioMember *member;
   PrioTask *task;

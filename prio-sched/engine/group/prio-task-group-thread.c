@@ -115,7 +115,7 @@ PrioTask *
 prio_task_group_run_in_thread (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                                GDestroyNotify notify)
 {
-  g_autoptr (GCancellable) signal = NULL;
+  g_autoptr (PrioTaskSignal) signal = NULL;
   PrioTaskOptions own;
   PrioMember *member;
   PrioTask *task;

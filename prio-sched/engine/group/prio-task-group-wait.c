@@ -208,7 +208,8 @@ static void
 wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCancellable *cancellable, GAsyncReadyCallback callback,
           gpointer user_data)
 {
-  PrioTaskOptions options = { .signal = cancellable, .source_object = G_OBJECT (self), .source_tag = prio_task_group_wait_async };
+  PrioTaskOptions options = { .cancellable = cancellable, .source_object = G_OBJECT (self),
+                              .source_tag = prio_task_group_wait_async };
   gboolean is_own = member != NULL && member->group == self;
   PrioLoop *loop = prio_task_group_get_loop (self);
   g_autoptr (PrioTask) task = NULL;

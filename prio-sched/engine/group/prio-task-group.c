@@ -37,7 +37,7 @@
  * load (PrioTask *task, gpointer file)
  * {
  *   prio_task_defer (task);
- *   g_file_load_bytes_async (file, prio_task_get_signal (task), loaded, g_object_ref (task));
+ *   g_file_load_bytes_async (file, prio_task_get_cancellable (task), loaded, g_object_ref (task));
  * }
  *
  * group = prio_task_group_new (prio_scheduler_get_default (), 8, PRIO_TASK_PRIORITY_BACKGROUND);

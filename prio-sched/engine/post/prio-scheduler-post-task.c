@@ -110,8 +110,8 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
 PrioTask *
 prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options)
 {
-  PrioTask *task = prio_task_make (run_queue, options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW, options->signal,
-                                   options->priority);
+  PrioTask *task = prio_task_make (run_queue, options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW,
+                                   PRIO_CANCELLABLE_OF (options), options->priority);
 
   if (options->name != NULL)
     prio_task_set_name (task, options->name);
@@ -129,7 +129,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
   if (options->timeout != 0)
     prio_entry_set_expiry (prio_task_get_entry (task), prio_expiry_after (due, options->timeout));
   prio_task_set_work (task, func, data, notify);
-  prio_scheduler_submit_task (g_object_ref (task), options->signal, NULL, options->priority, due);
+  prio_scheduler_submit_task (g_object_ref (task), PRIO_CANCELLABLE_OF (options), NULL, options->priority, due);
 
   return task;
 }
@@ -156,7 +156,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  *   g_autoptr (PrioTask) task = NULL;
  *
  *   task = prio_scheduler_post_task (self->scheduler,
- *                                    &PRIO_TASK_OPTIONS (.signal = cancellable,
+ *                                    &PRIO_TASK_OPTIONS (.cancellable = cancellable,
  *                                                        .source_object = G_OBJECT (self),
  *                                                        .source_tag = thing_load_async),
  *                                    load, g_object_ref (self), g_object_unref);
@@ -195,8 +195,8 @@ prio_run_queue_post_task (PrioRunQueue *run_queue, const PrioTaskOptions *option
 {
   PrioTask *task;
 
-  if (options->signal == NULL && options->name == NULL && options->source_object == NULL && options->source_tag == NULL &&
-      options->timeout == 0 && !options->takes_turns)
+  if (PRIO_CANCELLABLE_OF (options) == NULL && options->name == NULL && options->source_object == NULL &&
+      options->source_tag == NULL && options->timeout == 0 && !options->takes_turns)
     {
       task = post_pooled_task (run_queue, func, data, notify, options->priority, prio_due_after (options->delay));
       if (task != NULL)

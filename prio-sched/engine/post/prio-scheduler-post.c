@@ -245,14 +245,17 @@ submit_post (PrioPost *self, PrioLoop *loop)
 static inline void
 read_options (PrioPost *self, const PrioTaskOptions *options)
 {
+  GCancellable *cancellable;
+
   if (options == NULL)
     options = &prio_no_task_options;
-  self->node = options->signal != NULL ? prio_signal_node_for (options->signal) : NULL;
+  cancellable = PRIO_CANCELLABLE_OF (options);
+  self->node = cancellable != NULL ? prio_signal_node_for (cancellable) : NULL;
   self->due = prio_due_after (options->delay);
   self->expiry = prio_expiry_after (self->due, options->timeout);
   self->name = options->name;
   self->priority = (gint8) options->priority;
-  if (options->signal == NULL && options->priority == PRIO_TASK_PRIORITY_UNSET)
+  if (cancellable == NULL && options->priority == PRIO_TASK_PRIORITY_UNSET)
     self->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   self->turn = options->takes_turns ? PRIO_ENTRY_TAKES_TURNS : PRIO_ENTRY_IS_NEW;
 }

@@ -494,7 +494,8 @@ post_to (PrioScheduler *scheduler, PrioWork *work)
 {
   PrioTask *task = work->task;
   g_autofree char *name = prio_task_dup_name (task);
-  PrioTaskOptions options = { .priority = (PrioTaskPriority) task->priority, .signal = task->signal, .name = name };
+  PrioTaskOptions options = { .priority = (PrioTaskPriority) task->priority, .cancellable = task->signal,
+                              .name = name };
 
   /* Not a closure: between two tasks the worker takes in operations of other threads, such as its stop. */
   g_object_unref (prio_scheduler_post_task (scheduler, &options, run_posted, work_ref (work), posted_gone));

@@ -48,8 +48,9 @@ inherit_priority (PrioInheritance *from, const PrioState *state)
 static PrioInheritance
 inherit (const PrioState *state, const PrioYieldOptions *options)
 {
-  PrioInheritance from = { .signal = options->signal, .priority = options->priority, .takes_turns = options->takes_turns };
-  gboolean has_own = options->signal != NULL || options->priority != PRIO_TASK_PRIORITY_UNSET;
+  PrioInheritance from = { .signal = PRIO_CANCELLABLE_OF (options), .priority = options->priority,
+                           .takes_turns = options->takes_turns };
+  gboolean has_own = from.signal != NULL || options->priority != PRIO_TASK_PRIORITY_UNSET;
 
   if (state != NULL)
     {
@@ -57,7 +58,7 @@ inherit (const PrioState *state, const PrioYieldOptions *options)
       from.timed = state->timed;
       from.expiry = prio_traits_of (state).expiry;
     }
-  if (options->signal == NULL && (options->flags & PRIO_YIELD_DROP_SIGNAL) == 0 && state != NULL && state->group != NULL)
+  if (from.signal == NULL && (options->flags & PRIO_YIELD_DROP_SIGNAL) == 0 && state != NULL && state->group != NULL)
     from.signal = prio_registration_of (state->group)->signal;
 
   if ((options->flags & PRIO_YIELD_KEEP_PRIORITY) != 0 ||

@@ -46,7 +46,7 @@ prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
  * void
  * reader_fill_async (Reader *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
  * {
- *   PrioTaskOptions options = PRIO_TASK_OPTIONS (.signal = cancellable, .source_object = G_OBJECT (self),
+ *   PrioTaskOptions options = PRIO_TASK_OPTIONS (.cancellable = cancellable, .source_object = G_OBJECT (self),
  *                                                .source_tag = reader_fill_async);
  *   PrioTask *task = prio_task_new (self->scheduler, &options);
  *

@@ -27,13 +27,23 @@ gboolean prio_check_each_task_option (const char *function, const PrioTaskOption
 /* Returns whether @options have another size than this version's, and need a closer look. */
 #define PRIO_HAS_OTHER_SIZE(options) ((options)->size != 0 && (options)->size != sizeof *(options))
 
+/* Returns the signal or the cancellable of options of a task or a yield; NULL if they have neither. */
+#define PRIO_CANCELLABLE_OF(options) \
+  ((options)->signal != NULL ? (GCancellable *) (options)->signal : (options)->cancellable)
+
+/* Returns whether @options have one signal or cancellable at most, of the right type. */
+#define PRIO_HAS_VALID_SIGNAL(options) \
+  ((options)->signal == NULL ? PRIO_IS_SIGNAL_OR_NULL ((options)->cancellable) \
+                             : (options)->cancellable == NULL && \
+                               prio_signal_node_is_embedded ((GCancellable *) (options)->signal))
+
 /* Checks @options, which may be NULL; @has_func says whether the required function is given. */
 G_ALWAYS_INLINE static inline gboolean
 prio_check_task_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
 {
   if (G_LIKELY (has_func && (options == NULL ||
                              (options->source_object == NULL && !PRIO_HAS_OTHER_SIZE (options) &&
-                              PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_IS_SIGNAL_OR_NULL (options->signal)))))
+                              PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_HAS_VALID_SIGNAL (options)))))
     return TRUE;
   return prio_check_each_task_option (function, options, has_func);
 }

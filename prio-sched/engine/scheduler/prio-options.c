@@ -81,7 +81,8 @@ check_size (const char *function, gconstpointer options, gsize size, gsize known
 }
 
 static gboolean
-check_priority_and_signal (const char *function, const char *name, PrioTaskPriority priority, GCancellable *signal)
+check_priority_and_signal (const char *function, const char *name, PrioTaskPriority priority, PrioTaskSignal *signal,
+                           GCancellable *cancellable)
 {
   if (G_UNLIKELY (!PRIO_IS_PRIORITY_OR_UNSET (priority)))
     {
@@ -89,11 +90,23 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
                 "(user-blocking), and 0 (PRIO_TASK_PRIORITY_UNSET) for none", (gint) priority);
       return FALSE;
     }
-  if (G_UNLIKELY (!PRIO_IS_SIGNAL_OR_NULL (signal)))
+  if (G_UNLIKELY (signal != NULL && cancellable != NULL))
+    {
+      complain (function, name, "a signal and a cancellable are given, of which a task has one");
+      return FALSE;
+    }
+  if (G_UNLIKELY (signal != NULL && !PRIO_IS_TASK_SIGNAL (signal)))
     {
       g_autofree char *description = prio_describe (signal);
 
-      complain (function, name, "%s is not a GCancellable, so it cannot be the signal", description);
+      complain (function, name, "%s is not a PrioTaskSignal, so it cannot be the signal", description);
+      return FALSE;
+    }
+  if (G_UNLIKELY (!PRIO_IS_SIGNAL_OR_NULL (cancellable)))
+    {
+      g_autofree char *description = prio_describe (cancellable);
+
+      complain (function, name, "%s is not a GCancellable, so it cannot be the cancellable", description);
       return FALSE;
     }
   return TRUE;
@@ -105,7 +118,8 @@ prio_check_each_task_option (const char *function, const PrioTaskOptions *option
   if (options == NULL)
     options = &prio_no_task_options;
   if (!check_size (function, options, options->size, sizeof *options) ||
-      !check_priority_and_signal (function, options->name, options->priority, options->signal))
+      !check_priority_and_signal (function, options->name, options->priority, options->signal,
+                                  options->cancellable))
     return FALSE;
 
   if (options->source_object != NULL && !G_IS_OBJECT (options->source_object))
@@ -126,7 +140,8 @@ prio_check_yield_options (const char *function, const PrioYieldOptions *options)
   if (options == NULL)
     return TRUE;
   if (!check_size (function, options, options->size, sizeof *options) ||
-      !check_priority_and_signal (function, options->name, options->priority, options->signal))
+      !check_priority_and_signal (function, options->name, options->priority, options->signal,
+                                  options->cancellable))
     return FALSE;
 
   if ((options->flags & ~PRIO_YIELD_FLAGS_ALL) != 0)

@@ -32,7 +32,7 @@
  * {
  *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
  *
- *   g_file_load_contents_async (file, prio_scheduling_state_get_signal (state),
+ *   g_file_load_contents_async (file, prio_scheduling_state_get_cancellable (state),
  *                               prio_scheduling_state_ready, prio_scheduling_state_wrap (loaded, NULL));
  *   return G_SOURCE_REMOVE;
  * }
@@ -149,7 +149,7 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
  *
  *   prio_scheduler_post_full (scheduler,
  *                             &PRIO_TASK_OPTIONS (.priority = prio_scheduling_state_get_priority (state),
- *                                                 .signal = prio_scheduling_state_get_signal (state)),
+ *                                                 .cancellable = prio_scheduling_state_get_cancellable (state)),
  *                             func, data, NULL);
  * }
  * ```
@@ -167,7 +167,7 @@ prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
 }
 
 /**
- * prio_scheduling_state_get_signal:
+ * prio_scheduling_state_get_cancellable:
  * @state: a state
  *
  * Gets the signal that may abort tasks which inherit the state.  Any thread may call it.
@@ -177,7 +177,7 @@ prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
  * Since: 1.0
  */
 GCancellable *
-prio_scheduling_state_get_signal (PrioSchedulingState *state)
+prio_scheduling_state_get_cancellable (PrioSchedulingState *state)
 {
   g_return_val_if_fail (state != NULL, NULL);
 

@@ -21,7 +21,7 @@
  *
  * ```c
  * g_autoptr(PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
- * GCancellable *signal = G_CANCELLABLE (prio_task_controller_get_signal (controller));
+ * PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
  *
  * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.signal = signal), index_folder, folder, NULL);
  * …

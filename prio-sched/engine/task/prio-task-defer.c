@@ -38,7 +38,7 @@
  * load (PrioTask *task, gpointer file)
  * {
  *   prio_task_defer (task);
- *   g_file_load_contents_async (file, prio_task_get_signal (task), loaded, g_object_ref (task));
+ *   g_file_load_contents_async (file, prio_task_get_cancellable (task), loaded, g_object_ref (task));
  * }
  * ```
  *

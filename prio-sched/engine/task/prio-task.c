@@ -336,8 +336,8 @@ install_properties (GObjectClass *object_class)
    * How urgent the task is: its own priority or, if it has none, the current priority of its signal.
    *
    * A change is not notified here, because one change of a signal's priority moves any number of tasks at once.
-   * Connect to [signal@PrioSched.TaskSignal::priority-change] of [method@PrioSched.Task.get_signal] instead, if it is a
-   * [class@PrioSched.TaskSignal].  A task with its own priority keeps it.
+   * Connect to [signal@PrioSched.TaskSignal::priority-change] of [method@PrioSched.Task.get_cancellable] instead, if it
+   * is a [class@PrioSched.TaskSignal].  A task with its own priority keeps it.
    *
    * Since: 1.0
    */
@@ -585,7 +585,7 @@ prio_task_set_name (PrioTask *self, const char *name)
 }
 
 /**
- * prio_task_get_signal:
+ * prio_task_get_cancellable:
  * @self: a task
  *
  * Gets the signal that may abort the task: the task was posted with it or, as the result of a yield, has inherited it.
@@ -596,7 +596,7 @@ prio_task_set_name (PrioTask *self, const char *name)
  * Since: 1.0
  */
 GCancellable *
-prio_task_get_signal (PrioTask *self)
+prio_task_get_cancellable (PrioTask *self)
 {
   prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), NULL);
 

@@ -209,12 +209,14 @@ pub struct PrioTaskOptions {
     pub size: size_t,
     pub priority: PrioTaskPriority,
     pub timeout: c_int,
-    pub signal: *mut gio::GCancellable,
+    pub signal: *mut PrioTaskSignal,
+    pub cancellable: *mut gio::GCancellable,
     pub delay: u64,
     pub name: *const c_char,
     pub source_object: *mut gobject::GObject,
     pub source_tag: gpointer,
     pub takes_turns: gboolean,
+    pub reserved: c_uint,
 }
 
 impl ::std::fmt::Debug for PrioTaskOptions {
@@ -224,6 +226,7 @@ impl ::std::fmt::Debug for PrioTaskOptions {
          .field("priority", &self.priority)
          .field("timeout", &self.timeout)
          .field("signal", &self.signal)
+         .field("cancellable", &self.cancellable)
          .field("delay", &self.delay)
          .field("name", &self.name)
          .field("source_object", &self.source_object)
@@ -313,10 +316,12 @@ pub struct PrioYieldOptions {
     pub size: size_t,
     pub priority: PrioTaskPriority,
     pub flags: PrioYieldFlags,
-    pub signal: *mut gio::GCancellable,
+    pub signal: *mut PrioTaskSignal,
+    pub cancellable: *mut gio::GCancellable,
     pub state: *mut PrioSchedulingState,
     pub name: *const c_char,
     pub takes_turns: gboolean,
+    pub reserved: c_uint,
 }
 
 impl ::std::fmt::Debug for PrioYieldOptions {
@@ -326,6 +331,7 @@ impl ::std::fmt::Debug for PrioYieldOptions {
          .field("priority", &self.priority)
          .field("flags", &self.flags)
          .field("signal", &self.signal)
+         .field("cancellable", &self.cancellable)
          .field("state", &self.state)
          .field("name", &self.name)
          .field("takes_turns", &self.takes_turns)
@@ -501,7 +507,7 @@ unsafe extern "C" {
     pub fn prio_scheduling_state_new(parent: *mut PrioSchedulingState, scheduler: *mut PrioScheduler, priority: PrioTaskPriority) -> *mut PrioSchedulingState;
     pub fn prio_scheduling_state_dup_scheduler(state: *mut PrioSchedulingState) -> *mut PrioScheduler;
     pub fn prio_scheduling_state_get_priority(state: *mut PrioSchedulingState) -> c_int;
-    pub fn prio_scheduling_state_get_signal(state: *mut PrioSchedulingState) -> *mut gio::GCancellable;
+    pub fn prio_scheduling_state_get_cancellable(state: *mut PrioSchedulingState) -> *mut gio::GCancellable;
     pub fn prio_scheduling_state_ref(state: *mut PrioSchedulingState) -> *mut PrioSchedulingState;
     pub fn prio_scheduling_state_resume_async(state: *mut PrioSchedulingState, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_scheduling_state_resume_finish(state: *mut PrioSchedulingState, result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;
@@ -582,7 +588,7 @@ unsafe extern "C" {
     pub fn prio_task_get_name(self_: *mut PrioTask) -> *const c_char;
     pub fn prio_task_get_priority(self_: *mut PrioTask) -> PrioTaskPriority;
     pub fn prio_task_get_progress(self_: *mut PrioTask) -> c_double;
-    pub fn prio_task_get_signal(self_: *mut PrioTask) -> *mut gio::GCancellable;
+    pub fn prio_task_get_cancellable(self_: *mut PrioTask) -> *mut gio::GCancellable;
     pub fn prio_task_get_state(self_: *mut PrioTask) -> PrioTaskState;
     pub fn prio_task_propagate_boolean(self_: *mut PrioTask, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_task_propagate_int(self_: *mut PrioTask, error: *mut *mut glib::GError) -> ssize_t;

@@ -177,7 +177,7 @@ where
             }
             let mut options = header.options.to_ffi();
             options.delay = 0;
-            options.signal = header.signal().map_or(ptr::null_mut(), |signal| signal.as_ptr());
+            options.cancellable = header.signal().map_or(ptr::null_mut(), |signal| signal.as_ptr());
             ffi::prio_scheduler_post_full(scheduler, &options, Some(run::<F>), data, Some(released::<F>));
         }
     }
@@ -191,7 +191,7 @@ where
                 Some(group) => ffi::prio_task_group_post_task(group.as_ptr(), &options, Some(begin::<F>), data, Some(left::<F>)),
                 None => ffi::prio_scheduler_post_task(scheduler.as_ptr(), &options, Some(begin::<F>), data, Some(left::<F>)),
             };
-            let signal: Option<gio::Cancellable> = from_glib_none(ffi::prio_task_get_signal(task));
+            let signal: Option<gio::Cancellable> = from_glib_none(ffi::prio_task_get_cancellable(task));
             if let Some(signal) = signal {
                 let _ = self.header.group_signal.set(signal);
             }

@@ -223,12 +223,14 @@ impl TaskOptions {
             size: std::mem::size_of::<ffi::PrioTaskOptions>(),
             priority: self.priority.map_or(ffi::PRIO_TASK_PRIORITY_UNSET, |p| p as i32),
             timeout: self.timeout.map_or(0, |timeout| whole_milliseconds(timeout).clamp(1, i32::MAX as u64) as i32),
-            signal: self.signal.as_ref().map_or(std::ptr::null_mut(), |signal| signal.as_ptr()),
+            signal: std::ptr::null_mut(),
+            cancellable: self.signal.as_ref().map_or(std::ptr::null_mut(), |signal| signal.as_ptr()),
             delay: whole_milliseconds(self.delay),
             name: self.name.as_ref().map_or(std::ptr::null(), |name| name.as_ptr()),
             source_object: std::ptr::null_mut(),
             source_tag: std::ptr::null_mut(),
             takes_turns: self.takes_turns.into_glib(),
+            reserved: 0,
         }
     }
 

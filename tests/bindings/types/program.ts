@@ -120,7 +120,7 @@ function calls(): void {
         print(source?.yield_finish(result)));
 
     const state = PrioSched.SchedulingState.get_current();
-    state?.run(() => print(state.get_signal()?.is_cancelled(), state.dup_scheduler() === native));
+    state?.run(() => print(state.get_cancellable()?.is_cancelled(), state.dup_scheduler() === native));
 
     const id: number = native.request_idle_callback(deadline => print(deadline.get_time_remaining()), 100);
     native.cancel_idle_callback(id);

@@ -156,7 +156,7 @@ signal_new (World *world, guint i, Origin *origin)
 
       origin->kind = TASK_SIGNAL;
       let_go_of (world, PUT (world->controllers[i], controller));
-      return g_object_ref (signal_of (controller));
+      return g_object_ref (cancellable_of (controller));
     }
   if (i % 3 == 0)
     {
@@ -240,7 +240,7 @@ abort_signal (World *world)
 {
   guint i = dice (N_SIGNALS);
   g_autoptr (PrioTaskController) controller = i < N_CONTROLLERS ? LOOK (world->controllers[i]) : NULL;
-  g_autoptr (GCancellable) signal = controller != NULL ? g_object_ref (signal_of (controller)) : LOOK (world->signals[i]);
+  g_autoptr (GCancellable) signal = controller != NULL ? g_object_ref (cancellable_of (controller)) : LOOK (world->signals[i]);
   Origin *origin = signal != NULL ? origin_of (signal) : NULL;
   gboolean by_hand = controller == NULL || dice (2) == 0, held;
 

@@ -40,7 +40,7 @@ post_prepare (Post *post, World *world, guint64 kinds)
   post->payload = payload_new (world, kinds, (kinds & (BIT (THREAD) | BIT (MICROTASK) | BIT (IDLE))) != 0 ? NULL : book);
   post->options = (PrioTaskOptions) {
     .priority = priority,
-    .signal = signal,
+    .cancellable = signal,
     .delay = is_delayed ? 1 + dice (4) : 0,
     .timeout = is_timed ? (gint) dice (6) - 2 : 0,
     .name = dice (2) == 0 ? "named" : NULL,
@@ -226,7 +226,7 @@ yield_somewhere (World *world)
   if (post_prepare (&post, world, sleeps ? BIT (SLEEP) : BIT (YIELD)))
     {
       options.priority = post.options.priority;
-      options.signal = post.signal;
+      options.cancellable = post.signal;
       options.takes_turns = post.options.takes_turns;
       post.payload->fixed = 0;
       if (sleeps)

@@ -101,7 +101,7 @@ post_closure (Program *program, JsonObject *operation)
     prio_scheduler_post_full (scheduler,
                               &(PrioTaskOptions) {
                                 .priority = priority,
-                                .signal = signal,
+                                .cancellable = signal,
                                 .delay = delay,
                                 .timeout = timeout_in (operation),
                                 .takes_turns = takes_turns_in (operation),
@@ -135,7 +135,8 @@ post_many (Program *program, JsonObject *operation)
     {
       program->n_open++;
       prio_scheduler_post_full (scheduler,
-                                &(PrioTaskOptions) { .signal = signal_in (program, operation), .timeout = timeout_in (operation) },
+                                &(PrioTaskOptions) { .cancellable = signal_in (program, operation),
+                                                     .timeout = timeout_in (operation) },
                                 one_of_many, program, one_gone);
     }
 }

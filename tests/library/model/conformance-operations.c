@@ -176,7 +176,7 @@ yield (Body *body, JsonObject *operation, PrioScheduler *scheduler)
   const char *signal = json_object_get_string_member_with_default (operation, "signal", NULL);
   const char *priority = json_object_get_string_member_with_default (operation, "priority", NULL);
   GCancellable *given = signal != NULL ? g_hash_table_lookup (body->program->signals, signal) : NULL;
-  PrioYieldOptions options = { .signal = given, .takes_turns = takes_turns_in (operation) };
+  PrioYieldOptions options = { .cancellable = given, .takes_turns = takes_turns_in (operation) };
 
   if (g_strcmp0 (signal, "inherit") != 0)
     {
@@ -258,7 +258,7 @@ post (Program *program, JsonObject *operation)
   name = g_strdup (body->label);
   options = (PrioTaskOptions) {
     .priority = priority_in (operation),
-    .signal = signal_in (program, operation),
+    .cancellable = signal_in (program, operation),
     .delay = (guint64) json_object_get_int_member_with_default (operation, "delay", 0),
     .timeout = timeout_in (operation),
     .takes_turns = takes_turns_in (operation),

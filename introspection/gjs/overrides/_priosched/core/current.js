@@ -28,7 +28,7 @@ var stateOf = function stateOf(state, tableOf) {
     if (state === null)
         return null;
     const scheduler = state.dup_scheduler();
-    const found = new State(scheduler && tableOf(scheduler), state.get_signal(), state.get_priority());
+    const found = new State(scheduler && tableOf(scheduler), state.get_cancellable(), state.get_priority());
     found.expiry = undefined;
     found.number = found.left = 0; // it has no number on a stack
     found.frame = null;
@@ -62,7 +62,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
     function yieldUnder(scheduler, state, {signal, priority}, callback) {
         const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
         if (signal !== null)
-            options.signal = signal;
+            options.cancellable = signal;
         // Without a priority, it is the signal's, and UNSET is not a TaskPriority.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
@@ -81,7 +81,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
             return this.#state.table?.scheduler() ?? null;
         }
 
-        get_signal() {
+        get_cancellable() {
             return this.#state.signal;
         }
 

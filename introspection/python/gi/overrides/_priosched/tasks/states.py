@@ -42,7 +42,7 @@ class State:
         """Returns the scheduler of the task, or None if that has gone."""
         return self.table.scheduler() if self.table is not None else None
 
-    def get_signal(self):
+    def get_cancellable(self):
         """Returns the signal that may abort the task, or None."""
         return self.signal
 
@@ -139,7 +139,7 @@ def current_state():
     if state is not None:
         return None if _is_stranger() else state
     native = _get_native_state()
-    return State(None, native.get_signal(), native.get_priority()) if native is not None else None
+    return State(None, native.get_cancellable(), native.get_priority()) if native is not None else None
 
 
 def get_current_state():
