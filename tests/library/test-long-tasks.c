@@ -277,7 +277,8 @@ sleep_in_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 }
 
 /* Each of the other sources is reported separately, by GLib's name: new ones, earlier ones, one that ends itself, one that runs the
- * main loop, and one without a callback. */
+ * main loop, and one without a callback.  The short ones of an
+ * iteration are reported together. */
 static void
 test_sources (void)
 {
@@ -292,7 +293,7 @@ test_sources (void)
   add ("new", take, GINT_TO_POINTER (52));
   add ("ends itself", take_and_end, NULL);
   run_all ();
-  assert_told ("before:0:51 new:0:52 ends itself:0:60 ");
+  assert_told ("before:0:51 new:0:52 ends itself:0:60 1 callback of short, 1 of short, too:0:60 ");
 
   add ("nested", run_nested_in_source, scheduler);
   run_all ();
@@ -303,6 +304,99 @@ test_sources (void)
   g_source_attach (bare, NULL);
   run_all ();
   assert_told ("bare:0:50 ");
+}
+
+static gboolean
+load_row (gpointer data)
+{
+  frozen_time += 50;
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+load_icon (gpointer data)
+{
+  frozen_time += 100;
+  return G_SOURCE_REMOVE;
+}
+
+static void
+add_idles (guint n, GSourceFunc func)
+{
+  for (guint i = 0; i < n; i++)
+    g_idle_add (func, NULL);
+}
+
+/* Many short callbacks of one iteration: how many, and of which functions, those that took longest first. */
+static void
+test_flood (void)
+{
+  g_autoptr (PrioScheduler) scheduler = NULL;
+
+  /* Some wait before somebody watches. */
+  add_idles (20000, load_row);
+  scheduler = watching (50, NULL);
+  run_all ();
+  assert_told ("20000 callbacks of load_row:0:1000 ");
+
+  add_idles (100000, load_row);
+  run_all ();
+  assert_told ("100000 callbacks of load_row:0:5000 ");
+
+  add_idles (400, load_row);
+  add_idles (600, load_icon);
+  g_idle_add (take, GINT_TO_POINTER (5));
+  g_source_set_name_by_id (g_idle_add (take, GINT_TO_POINTER (4)), "another");
+  g_source_set_name_by_id (g_idle_add (take, GINT_TO_POINTER (70)), "long");
+  run_all ();
+  assert_told ("long:0:70 600 callbacks of load_icon, 400 of load_row, 1 of take, 1 of other functions:0:89 ");
+
+  /* Each in an iteration of its own. */
+  for (guint i = 0; i < 100; i++)
+    {
+      add_idles (900, load_row);
+      run_all ();
+    }
+  assert_told ("");
+}
+
+/* However many names there are, the ones that take longest are told of. */
+static void
+test_flood_of_names (void)
+{
+  g_autoptr (PrioScheduler) scheduler G_GNUC_UNUSED = watching (50, NULL);
+
+  for (guint i = 0; i < 1000; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("row %u", i);
+
+      add (name, load_row, NULL);
+      add ("many", load_row, NULL);
+    }
+  run_all ();
+  g_assert_true (g_str_has_prefix (told->str, "1000 callbacks of many, 1 of row "));
+  g_assert_true (g_str_has_suffix (told->str, ", 998 of other functions:0:100 "));
+  g_string_truncate (told, 0);
+}
+
+static gboolean
+run_nested_in_flood (gpointer data)
+{
+  run_all ();
+  return G_SOURCE_REMOVE;
+}
+
+/* A callback that runs the main loop divides the flood. */
+static void
+test_flood_around_loop (void)
+{
+  g_autoptr (PrioScheduler) scheduler G_GNUC_UNUSED = watching (50, NULL);
+
+  add_idles (1000, load_row);
+  g_idle_add (run_nested_in_flood, NULL);
+  add_idles (1001, load_row);
+  run_all ();
+  assert_told ("1000 callbacks of load_row:0:50 1001 callbacks of load_row:0:50.05 ");
 }
 
 /* Returns when the slice @name begins in @trace, µs; @end is when it ends. */
@@ -793,6 +887,9 @@ main (int argc, char **argv)
   g_test_add_func ("/long-tasks/nested", test_nested);
   g_test_add_func ("/long-tasks/slow-function", test_slow_function);
   g_test_add_func ("/long-tasks/sources", test_sources);
+  g_test_add_func ("/long-tasks/flood", test_flood);
+  g_test_add_func ("/long-tasks/flood-of-names", test_flood_of_names);
+  g_test_add_func ("/long-tasks/flood-around-loop", test_flood_around_loop);
   g_test_add_func ("/long-tasks/callbacks", test_callbacks);
   g_test_add_func ("/long-tasks/order", test_order);
   g_test_add_func ("/long-tasks/sources-stay", test_sources_stay);

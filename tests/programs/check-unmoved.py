@@ -1,9 +1,9 @@
-"""Checks prio-sched-monitor with programs that do not use the library: it prints the names of slow callbacks, at once and in order.
+"""Checks prio-sched-monitor with programs whose sources belong to GLib: it prints the names of slow callbacks, at once and in order.
 
     check-unmoved.py MONITOR PROGRAM…
 
-Each program runs index_all for 60 ms, sort_all for 40 and tick for 50, and prints when they end.  A busy machine may make more sources
-slow, and these slower.
+Each program runs index_all for 60 ms, sort_all for 40 and tick for 50, and prints when they end; with "flood", load_row
+2,000 times for 50 µs.  A busy machine may make more sources slow, and these slower.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -42,6 +42,23 @@ def check_names(monitor, program):
     assert 'Waiting times' not in printed, printed
 
 
+def check_flood(monitor, program):
+    """Many short callbacks are named too, with their number, at once and in the summary."""
+    printed = run(monitor, '--plain', '--threshold', '50', '--', *program, 'flood')
+    assert re.search(r'In one iteration, 2000 callbacks of load_row\b[^\n]* held the main loop for \d{3}\.\d ms$', printed, re.MULTILINE), printed
+    summary = printed[printed.index('Longest of the other sources'):]
+    assert re.search(r'^ *\d[\d.]* m?s  2000 callbacks of load_row\b', summary, re.MULTILINE), printed
+
+
+def check_gdk(monitor, program):
+    """What GDK's functions have added has the name of the program's function."""
+    printed = run(monitor, '--plain', '--threshold', '20', '--', *program, 'gdk')
+    if 'no GDK 3' in printed:
+        print('GDK 3 is not installed')
+        return
+    assert names_in(printed) == [each for name in NAMES for each in (f'{name} ends', name)], printed
+
+
 def check_options(monitor, program):
     for options in (['--no-preload'], ['--threshold', '0']):
         printed = run(monitor, '--plain', *options, '--', *program)
@@ -66,9 +83,14 @@ def check_others(monitor):
 def main():
     monitor, *programs = sys.argv[1:]
     for program in programs:
-        command = [sys.executable, program] if program.endswith('.py') else [program]
+        command = [sys.executable, program] if program.endswith('.py') else ['gjs', program] if program.endswith('.js') else [program]
         check_names(monitor, command)
-        check_options(monitor, command)
+        check_flood(monitor, command)
+        # A program that uses the library is watched without being asked to load it.
+        if not program.endswith('.js'):
+            check_options(monitor, command)
+        if not program.endswith(('.py', '.js')):
+            check_gdk(monitor, command)
     check_others(monitor)
 
 

@@ -1,5 +1,11 @@
-"""Runs sources without the library, for check-unmoved.py."""
+"""Runs sources without the library, for check-unmoved.py.
 
+    unmoved.py [flood]
+
+With "flood" it adds 2,000 short callbacks at once.
+"""
+
+import sys
 import time
 
 from gi.repository import GLib
@@ -35,5 +41,15 @@ def begin():
     GLib.timeout_add(150, tick, 'data')
 
 
-GLib.timeout_add(20, begin)
+def load_row():
+    time.sleep(50e-6)
+
+
+def begin_flood():
+    for _ in range(2000):
+        GLib.idle_add(load_row)
+    GLib.timeout_add(150, tick, 'data')
+
+
+GLib.timeout_add(20, begin_flood if sys.argv[1:] == ['flood'] else begin)
 loop.run()
