@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#define PRIO_LONGEST_NAME 64 /* bytes, including the zero */
+#define PRIO_LONGEST_NAME 128 /* bytes, including the zero */
 
 typedef struct
 {

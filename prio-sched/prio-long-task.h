@@ -26,8 +26,9 @@ G_BEGIN_DECLS
 /**
  * PrioLongTaskFunc:
  * @name: (nullable): the task's name; the function of an idle callback, in C; the name of another source
- *   ([method@GLib.Source.set_name]) or, without one, of its callback's function; %NULL if none of these is known.  A
- *   function may be `FILE+0xADDRESS`, for `addr2line -f`
+ *   ([method@GLib.Source.set_name]) or, without one, of its callback's function; for many short sources, how many and
+ *   of which functions, `20000 callbacks of load_row`; %NULL if none of these is known.  A function may be
+ *   `FILE+0xADDRESS`, for `addr2line -f`
  * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_TASK_PRIORITY_UNSET for anything that is not a task,
  *   such as an idle callback
  * @duration: how long it took, in milliseconds

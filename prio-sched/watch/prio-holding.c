@@ -6,6 +6,7 @@
 #include "watch/prio-holding-private.h"
 
 #include "watch/prio-trace-private.h"
+#include "watch/sources/prio-flood-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
 /* The most reports that wait for the loop. */
@@ -18,12 +19,13 @@ prio_held_free (PrioHeld *held)
   g_free (held);
 }
 
-/* The holder of the loop since @since, µs: @task, @other, or unknown if both are NULL. */
+/* The holder of the loop since @since, µs: @task, @other, @flood, or unknown if all are NULL. */
 typedef struct
 {
   gint64 since; /* 0 while GLib may sleep */
   const PrioObserved *task;
   PrioOther *other; /* in its dispatch */
+  const char *flood; /* a description */
 } PrioHolder;
 
 /* The record of an observed loop. */
@@ -35,14 +37,18 @@ typedef struct
   GQueue reports;     /* PrioHeld, the oldest first; a source, the end of the batch or of a dispatch reports them */
   gboolean has_source; /* whether an idle source will report them */
   PrioHolder holder;
+  PrioFlood flood; /* other sources that were dispatched in this iteration, and held it for less than the threshold */
   gint64 unknown, unknown_until; /* how long something unknown held it before the source that is dispatched, and until when, µs */
   PrioOthersSeen seen;
 } PrioHolding;
 
 static void
-holding_clear (gpointer holding)
+holding_clear (gpointer data)
 {
-  g_queue_clear_full (&((PrioHolding *) holding)->reports, (GDestroyNotify) prio_held_free);
+  PrioHolding *holding = data;
+
+  g_queue_clear_full (&holding->reports, (GDestroyNotify) prio_held_free);
+  prio_flood_clear (&holding->flood);
 }
 
 static const PrioSlotFuncs slot_funcs = { .size = sizeof (PrioHolding), .clear = holding_clear };
@@ -103,7 +109,7 @@ note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
   PrioHolding *holding = holding_of (loop);
   const PrioObserved *task = holder->task;
   gboolean is_idle = task != NULL && task->kind == PRIO_OBSERVED_IDLE;
-  const char *name = task != NULL ? task->name : NULL;
+  const char *name = task != NULL ? task->name : holder->flood;
   PrioHeld *held;
 
   if (holding->threshold == 0 || duration < holding->threshold)
@@ -125,11 +131,27 @@ note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
     .name = g_strdup (name),
     .priority = task != NULL && !is_idle ? task->priority : (gint) PRIO_TASK_PRIORITY_UNSET,
     .is_source = is_idle || (task == NULL && holder->other != NULL),
+    .is_flood = holder->flood != NULL,
     .duration = duration,
   };
   g_queue_push_tail (&holding->reports, held);
   if (holding->in_batch)
     prio_observed_call_later (loop, tell_all, loop);
+}
+
+/* Ends the flood of an iteration. */
+static void
+end_flood (PrioLoop *loop, gint64 now)
+{
+  PrioFlood *flood = &holding_of (loop)->flood;
+
+  if (flood->n > 1 && flood->total >= holding_of (loop)->threshold)
+    {
+      g_autofree char *text = prio_flood_describe (flood);
+
+      note (loop, &(PrioHolder) { .flood = text }, flood->total, now);
+    }
+  prio_flood_clear (flood);
 }
 
 /* Ends the time of the holder of @loop at @now.  From @since the holder is unknown. */
@@ -140,7 +162,7 @@ pass_on (PrioLoop *loop, gint64 now, gint64 since)
 
   if (holding->holder.since != 0)
     note (loop, &holding->holder, now - holding->holder.since, now);
-  holding->holder = (PrioHolder) { since, NULL, NULL };
+  holding->holder = (PrioHolder) { .since = since };
 }
 
 static void
@@ -180,6 +202,7 @@ prepares (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
   PrioHolding *holding = holding_of (loop);
 
   pass_on (loop, now, 0);
+  end_flood (loop, now);
   holding->in_batch = FALSE;
   if (holding->reports.length > 0)
     tell_when_idle (loop);
@@ -192,7 +215,7 @@ checks (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, gint64 now)
 
   if (holding->threshold != 0)
     prio_others_look (loop, &holding->seen);
-  holding->holder = (PrioHolder) { now, NULL, NULL };
+  holding->holder = (PrioHolder) { .since = holding->threshold != 0 ? prio_clock_now () : now };
 }
 
 static void
@@ -227,22 +250,26 @@ source_begins (PrioLoop *loop, PrioOther *other)
   now = prio_clock_now ();
   holding->unknown = holding->holder.since != 0 ? now - holding->holder.since : 0;
   holding->unknown_until = now;
-  holding->holder = (PrioHolder) { now, NULL, other };
+  holding->holder = (PrioHolder) { .since = now, .other = other };
 }
 
 static void
 source_ended (PrioLoop *loop, PrioOther *other)
 {
   PrioHolding *holding = holding_of (loop);
-  gint64 now;
+  gint64 now, held;
 
   if (holding->threshold == 0)
     return;
   now = prio_clock_now ();
+  held = now - holding->holder.since;
   note (loop, &(PrioHolder) { 0 }, holding->unknown, holding->unknown_until);
-  holding->unknown = 0;
   holding->holder.task = NULL;
   holding->holder.other = other;
+  /* GLib's work for the source is the short unknown time before it. */
+  if (holding->holder.since != 0 && held < holding->threshold)
+    prio_flood_add (&holding->flood, prio_other_get_name (other), held + (holding->unknown < holding->threshold ? holding->unknown : 0));
+  holding->unknown = 0;
   pass_on (loop, now, now);
   if (holding->reports.length > 0)
     tell_all (loop);

@@ -44,7 +44,7 @@ to_sentence (const PrioHeld *held)
   else if (is_task)
     what = g_strdup_printf ("A task without a name, of priority %s,", prio_priority_name (held->priority));
   else if (name != NULL)
-    what = g_strdup_printf ("The source '%s'", name);
+    what = g_strdup_printf (held->is_flood ? "In one iteration, %s" : "The source '%s'", name);
   else
     what = g_strdup (held->is_source ? "A source without a name" : "Something that is neither a task nor a known source");
   return g_strdup_printf ("%s held the main loop for %.1f ms", what, (double) held->duration / 1000);
@@ -193,9 +193,9 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);
  * ```
  *
- * This may be a task of any scheduler of the main context, with its microtasks and callbacks; another source; or an
- * unknown holder, such as a destroy notify, or code between two iterations of a program that iterates its main context
- * itself.  A function that runs a main loop does not hold its main context meanwhile.
+ * This may be a task of any scheduler of the main context, with its microtasks and callbacks; another source; all
+ * shorter sources of one iteration together; or an unknown holder, such as a destroy notify, or code between two
+ * iterations of a program that iterates its main context itself.  A function that runs a main loop does not hold its main context meanwhile.
  *
  * @func is called soon afterwards, on the thread that runs the main context, in the order of time.  It is removed with
  * [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @notify is called on that

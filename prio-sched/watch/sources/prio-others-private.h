@@ -12,7 +12,8 @@
  * Promises: only loops that are looked at have such sources.  Sources keep our functions until they are destroyed.
  *
  * A source without a name, or with the default name of its GLib type, is named after its callback's function
- * (prio-symbol).  An interpreter's functions have no name.
+ * (prio-symbol); where GDK 2 or 3 wraps a callback, after the function behind the wrapper.  An interpreter's functions
+ * have no name.
  *
  * Threads: the owner thread, in a dispatch or in the governor's check.  GLib has a reference to a source that is in its context; as with
  * g_source_remove (), another thread that destroys a source just while it is looked up here for the first time must leave it

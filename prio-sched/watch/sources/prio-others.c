@@ -8,8 +8,8 @@
 #include "base/prio-thread-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
-/* How many ids are looked up at a time. */
-#define MAX_NEW 4096
+/* How many ids of older sources are looked up in the first look, and in each later one. */
+#define MAX_FIRST 131072
 #define MAX_OLD 256
 
 const char prio_others_ignored[] = "prio-sched long task";
@@ -114,6 +114,39 @@ plain_funcs (void)
   return (gconstpointer) plain;
 }
 
+/* Returns the function that gdk_threads_add_timeout () and _idle () of the library that has @func give to a source. */
+static GSourceFunc
+find_gdk_wrapper (GSourceFunc func)
+{
+  guint (*add) (gint, guint, GSourceFunc, gpointer, GDestroyNotify);
+  GSourceFunc wrapper = NULL;
+  GSource *source;
+  gpointer data;
+
+  *(gpointer *) &add = prio_symbol_find_beside ((gconstpointer) func, "gdk_threads_add_timeout_full");
+  if (add == NULL)
+    return NULL;
+
+  source = g_main_context_find_source_by_id (NULL, add (G_PRIORITY_LOW, G_MAXINT, func, NULL, NULL));
+  source->callback_funcs->get (source->callback_data, source, &wrapper, &data);
+  g_source_destroy (source);
+  return wrapper;
+}
+
+/* Returns the name of a callback's function; where GDK's wrapper is the callback, of that at the beginning of its @data. */
+static const char *
+name_function (GSourceFunc func, gpointer data)
+{
+  static GSourceFunc gdk_wrapper = NULL; /* atomic */
+  const char *name = prio_symbol_get_name ((gconstpointer) func);
+
+  if (name == NULL || (!g_str_has_prefix (name, "libgdk-") && !g_str_equal (name, "gdk_threads_dispatch")))
+    return name;
+  if (g_atomic_pointer_get (&gdk_wrapper) == NULL)
+    g_atomic_pointer_set (&gdk_wrapper, find_gdk_wrapper (func));
+  return func == g_atomic_pointer_get (&gdk_wrapper) ? prio_symbol_get_name (*(gconstpointer *) data) : name;
+}
+
 /* Returns the name of a source in its dispatch.  GLib names it GIdleSource, or the like, if it has no other name. */
 const char *
 prio_other_get_name (PrioOther *other)
@@ -125,7 +158,7 @@ prio_other_get_name (PrioOther *other)
   if ((name == NULL || (g_str_has_prefix (name, "G") && g_str_has_suffix (name, "Source"))) && other->funcs == plain_funcs ())
     {
       other->funcs->get (other->data, other->source, &func, &data);
-      symbol = prio_symbol_get_name ((gconstpointer) func);
+      symbol = name_function (func, data);
     }
   return symbol != NULL ? symbol : name;
 }
@@ -155,14 +188,14 @@ look_at (PrioLoop *loop, const PrioOthersSeen *seen, guint id)
 void
 prio_others_look (PrioLoop *loop, PrioOthersSeen *seen)
 {
-  guint next = prio_idle_next_source (loop);
+  guint next = prio_idle_next_source (loop), n_older = seen->last == 0 ? MAX_FIRST : MAX_OLD;
 
   if (seen->last == 0)
     seen->older = seen->last = next - 1;
-  for (guint id = next - MIN (next - seen->last - 1, MAX_NEW); id != next; id++)
+  for (guint id = seen->last + 1; id != next; id++)
     look_at (loop, seen, id);
   seen->last = next;
 
-  for (guint n = 0; n < MAX_OLD && seen->older > 0; n++)
+  for (guint n = 0; n < n_older && seen->older > 0; n++)
     look_at (loop, seen, seen->older--);
 }

@@ -16,4 +16,5 @@
 #include <glib.h>
 
 const char *prio_symbol_get_name (gconstpointer function);
+gpointer prio_symbol_find_beside (gconstpointer function, const char *name);
 char *prio_symbol_find (const char *file, gsize length, guintptr address);

@@ -129,7 +129,26 @@ prio_symbol_get_name (gconstpointer function)
   return name;
 }
 
+/* Returns the public function @name of the library that has @function, or NULL. */
+gpointer
+prio_symbol_find_beside (gconstpointer function, const char *name)
+{
+  Dl_info info;
+  void *library = dladdr (function, &info) != 0 ? dlopen (info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : NULL;
+  gpointer found = library != NULL ? dlsym (library, name) : NULL;
+
+  if (library != NULL)
+    dlclose (library);
+  return found;
+}
+
 #else
+
+gpointer
+prio_symbol_find_beside (gconstpointer function G_GNUC_UNUSED, const char *name G_GNUC_UNUSED)
+{
+  return NULL;
+}
 
 char *
 prio_symbol_find (const char *file G_GNUC_UNUSED, gsize length G_GNUC_UNUSED, guintptr address G_GNUC_UNUSED)
