@@ -55,21 +55,18 @@ take_long (gpointer data)
   world->last_slow = world->n_iterations;
   act_some (world, 2);
   leave_place (world, outer);
-  world->n_before_keys = (guint) g_atomic_int_get (&world->n_payloads);
   return G_SOURCE_REMOVE;
 }
 
-/* Returns whether @payload, whose function is called, was ready during a slow callback, and so has to wait until all keys of that time
- * are dispatched.  If the slow callback is its notify::state, which may run a main loop, its turn came before.  If callbacks are slow
- * again and again, tasks run between them. */
+/* Returns whether @payload, whose function is called, goes before keys that came during a slow callback, however it has become ready.
+ * If the slow callback is its notify::state, which may run a main loop, its turn came before.  If callbacks are slow again and again,
+ * tasks run between them. */
 gboolean
 goes_before_keys (Payload *payload)
 {
   World *world = payload->world;
-  guint64 later = BIT (GROUP) | BIT (DELAYED) | BIT (TIMEOUT) | BIT (YIELD) | BIT (SLEEP) | BIT (IDLE);
 
-  return world->n_keys > 0 && world->n_slow <= 1 && payload->number <= world->n_before_keys && payload->n_runs == 0 &&
-         !payload->begins && !payload->foreign && !world->is_free && (payload->kinds & later) == 0 && (world->uses & BIT (PAUSE)) == 0;
+  return world->n_keys > 0 && world->n_slow <= 1 && !payload->begins && !world->is_free;
 }
 
 static void

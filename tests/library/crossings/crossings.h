@@ -187,7 +187,6 @@ struct _World
   guint n_keys; /* keys that came during a slow callback, and have not been dispatched */
   guint n_slow; /* number of slow callbacks in short succession */
   gint last_slow; /* the iteration */
-  guint n_before_keys; /* tasks posted before the first of the keys is dispatched */
   Tally trace, observed;
   guint64 n_observed;
   Run runs[MAX_NESTING + 1];
