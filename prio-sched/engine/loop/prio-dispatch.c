@@ -341,7 +341,7 @@ static inline void
 turn_to (PrioBatch *batch, PrioQueue *queue)
 {
   if (prio_lane_of (queue->effective) == PRIO_LANE_BACKGROUND)
-    prio_turn_background_ran (&batch->loop->turn);
+    batch->loop->turn.background_since = 0;
   /* Other tasks may take longer. */
   prio_stopwatch_hurry (&batch->watch);
   batch->effective = queue->effective;
@@ -577,7 +577,7 @@ account_for_none (const PrioBatch *batch)
   loop->turn.granted = batch->over;
   prio_loop_ran_no_task (loop);
   if (batch->lane <= PRIO_LANE_BACKGROUND)
-    prio_turn_background_ran (&loop->turn);
+    loop->turn.background_since = 0;
 }
 
 /* Runs tasks as long as the next task is of @lane or above, and time is left. */

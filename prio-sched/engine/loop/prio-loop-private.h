@@ -150,6 +150,7 @@ typedef struct
   guint spins;                       /* how often to look again for work before sleeping */
   gint64 checked;                    /* when GLib last checked its sources, µs, */
   glong checked_tick;                /* and the tick of the coarse clock then */
+  gboolean told;                     /* should_yield () has returned TRUE to other code than tasks since then */
 } PrioSources;
 
 /* Of prio-yield.c, and of code that begins to run something: when to look at the clock and for input. */
@@ -374,24 +375,24 @@ prio_loop_ran_no_task (PrioLoop *loop)
   loop->sources.taskless = loop->sources.iteration;
 }
 
-/* Returns when GLib last checked its sources, µs; 0 once that counts no more. */
+/* Returns when GLib last checked its sources, µs; 0 if should_yield () has returned TRUE to other code since. */
 static inline gint64
 prio_loop_last_check (PrioLoop *loop)
 {
-  return loop->sources.checked;
+  return loop->sources.told ? 0 : loop->sources.checked;
 }
 
 static inline void
 prio_loop_forget_check (PrioLoop *loop)
 {
-  loop->sources.checked = 0;
+  loop->sources.told = TRUE;
 }
 
 /* Notes that a task has ended for which a group waited, so the next may begin in the turn of the other sources. */
 static inline void
 prio_loop_answer (PrioLoop *loop)
 {
-  prio_turn_answer (&loop->turn);
+  loop->turn.answered = loop->turn.others;
 }
 
 static inline PrioJob *

@@ -290,13 +290,13 @@ adapt_sources (PrioLoop *loop)
   PrioTurn *turn = &loop->turn;
   gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame;
 
-  if (loop->sources.lane == PRIO_LANE_NONE && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1)
+  if (loop->sources.lane == PRIO_LANE_NONE && !turn->input_pending && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1)
     return;
 
   loop->sources.idle_passes[PRIO_SOURCE_GOVERNOR] = 0;
   for (guint lane = 0; lane < PRIO_N_LANES; lane++)
     adapt_source (loop, lane, (PrioLane) lane == loop->sources.lane);
-  adapt_source (loop, PRIO_SOURCE_AFTER_INPUT, is_long || turn->granted);
+  adapt_source (loop, PRIO_SOURCE_AFTER_INPUT, is_long || turn->granted || turn->input_pending);
   adapt_source (loop, PRIO_SOURCE_BEFORE_FRAME, is_long);
   adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
   adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others);
@@ -312,7 +312,6 @@ leave_if_idle (PrioLoop *loop)
       !prio_due_is_used (&loop->due) && !prio_loop_is_observed (loop) &&
       ++loop->sources.idle_passes[PRIO_SOURCE_GOVERNOR] > MAX_IDLE_PASSES && loop->context == g_main_context_default ())
     {
-      loop->sources.checked = 0;
       detach_source (loop, PRIO_SOURCE_GOVERNOR, TRUE);
     }
 }
@@ -324,6 +323,11 @@ take_turn (PrioLoop *loop, gint64 now)
   PrioTurn *turn = &loop->turn;
   gboolean urgent = loop->sources.lane > PRIO_LANE_BACKGROUND;
 
+  if (loop->sources.checked != 0 && (!PRIO_CLOCK_TICKS || prio_clock_tick () != loop->sources.checked_tick))
+    {
+      now = now != 0 ? now : prio_clock_now ();
+      turn->input_pending |= now - loop->sources.checked >= PRIO_LONG_ITERATION;
+    }
   if (loop->sources.lane < PRIO_LANE_BACKGROUND)
     {
       if (G_UNLIKELY (!turn->rests || turn->granted))
@@ -338,12 +342,7 @@ take_turn (PrioLoop *loop, gint64 now)
         prio_turn_iterate (turn, now, urgent);
       prio_turn_count_background (turn, now, !urgent || prio_loop_has_background (loop), urgent);
     }
-  if (urgent && !turn->others && !turn->granted && loop->sources.checked != 0 &&
-      (!PRIO_CLOCK_TICKS || prio_clock_tick () != loop->sources.checked_tick))
-    {
-      now = now != 0 ? now : prio_clock_now ();
-      prio_turn_was_held (turn, now - loop->sources.checked);
-    }
+  turn->granted |= urgent && !turn->others && turn->input_pending;
   turn->waited = TRUE;
   turn->rests = FALSE;
   return now;
@@ -409,6 +408,14 @@ governor_prepare (GSource *source, gint *timeout)
   return ready;
 }
 
+static void
+note_check (PrioLoop *loop, gint64 now)
+{
+  loop->sources.checked = now;
+  loop->sources.checked_tick = prio_clock_tick ();
+  loop->sources.told = FALSE;
+}
+
 /* Takes in operations that other threads have sent meanwhile.  New tasks run in the next iteration, unless they are
  * urgent; delayed tasks that have become due are queued in the next iteration too. */
 static gboolean
@@ -421,8 +428,7 @@ governor_check (GSource *source)
   /* From now on a push need not wake the context, which may be about to end. */
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->input.asked);
-  loop->sources.checked = prio_clock_now ();
-  loop->sources.checked_tick = prio_clock_tick ();
+  note_check (loop, prio_clock_now ());
   if (G_UNLIKELY (prio_loop_is_observed (loop)))
     prio_observed_checks (loop);
   prio_before_unref (loop);
@@ -446,7 +452,7 @@ lane_check (GSource *source)
 {
   guint lane;
   PrioLoop *loop = loop_of (source, &lane);
-  gboolean ready = lane == PRIO_LANE_URGENT && !loop->turn.others && !loop->turn.granted && is_urgent (loop);
+  gboolean ready = lane == PRIO_LANE_URGENT && !loop->turn.others && !loop->turn.granted && !loop->turn.input_pending && is_urgent (loop);
 
   prio_before_unref (loop);
   return ready;
@@ -500,39 +506,30 @@ prio_loop_close (PrioLoop *loop)
     detach_source (loop, kind, FALSE);
 }
 
-/* Returns whether tasks run now.  In this iteration a long dispatch may have run before, at the same priority. */
-static inline gboolean
-is_turn (PrioLoop *loop, guint kind, gint64 now)
-{
-  gboolean beside_input = kind == PRIO_LANE_USER_VISIBLE || kind == PRIO_SOURCE_AFTER_INPUT;
-
-  if (loop->turn.others && !prio_source_ends_turn (&loop->turn, kind))
-    return FALSE;
-  return !beside_input || !prio_turn_is_held (&loop->turn, now - loop->sources.checked);
-}
-
 static gboolean
 dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
   guint kind;
   PrioLoop *loop = prio_loop_ref (loop_of (source, &kind));
   gint64 now = prio_clock_now ();
-  gboolean disposed;
+  gboolean ends_turn, disposed;
 
   prio_owner_lock_acquire (&loop->lock);
   loop->sources.awake = TRUE;
   /* The iteration may have been about to sleep. */
   if (kind == PRIO_LANE_IDLE && prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY)
     prio_loop_catch_up (loop);
-  if (is_turn (loop, kind, now))
+  ends_turn = !loop->turn.others || prio_source_ends_turn (&loop->turn, kind);
+  /* In this iteration a long dispatch may have run before, at the same priority. */
+  if ((ends_turn || loop->turn.continues) &&
+      prio_turn_admits (&loop->turn, prio_source_reach (kind), now - loop->sources.checked))
     {
-      if (G_UNLIKELY (prio_loop_is_observed (loop)))
+      if (ends_turn && G_UNLIKELY (prio_loop_is_observed (loop)))
         prio_observed_turn_ends (loop, now);
-      prio_turn_end (&loop->turn, now, prio_source_reach (kind));
-      prio_loop_run_batch (loop, prio_source_lowest_lane (loop, kind), now);
+      if (ends_turn)
+        prio_turn_end (&loop->turn, now, prio_source_reach (kind));
+      prio_loop_run_batch (loop, ends_turn ? prio_source_lowest_lane (loop, kind) : PRIO_LANE_USER_VISIBLE, now);
     }
-  else if (loop->turn.continues)
-    prio_loop_run_batch (loop, PRIO_LANE_USER_VISIBLE, now);
   disposed = prio_loop_dispose (loop);
   if (disposed)
     prio_loop_close (loop);
@@ -563,10 +560,12 @@ static GSourceFuncs probe_funcs = {
 void
 prio_loop_attach (PrioLoop *loop)
 {
-  if (loop->sources.checked == 0 && loop->sources.is_away && prio_owner_lock_is_owner (&loop->lock))
+  if (loop->sources.is_away && prio_owner_lock_is_owner (&loop->lock))
     {
-      loop->sources.checked = prio_clock_now ();
-      loop->sources.checked_tick = prio_clock_tick ();
+      gint64 now = prio_clock_now ();
+
+      loop->turn.input_pending |= now - loop->sources.checked >= PRIO_LONG_ITERATION;
+      note_check (loop, now);
     }
   attach_source (loop, PRIO_SOURCE_GOVERNOR);
 }

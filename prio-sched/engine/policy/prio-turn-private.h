@@ -33,9 +33,10 @@
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if GLib does not
  *   reach them: urgent and user-visible tasks when a flood has been detected, background tasks for one batch in half a
  *   second.  This half second begins when they begin to wait, whatever else runs meanwhile.
- * - After a long handler or frame, input that came meanwhile goes first.  Tasks that are granted then run at 1, right
- *   after input, or where GTK 4 draws.  They run before all other sources only beside a flood of input, for which a
- *   long handler counts as an eighth of a second at most.  Input that came meanwhile may take half a second.
+ * - After a long handler, frame or task, input that came meanwhile goes first, however tasks become ready: they run
+ *   once GLib has reached a source below input (prio_turn_admits ()), at 1, or where GTK 4 draws.  They run before all
+ *   other sources only beside a flood of input, for which a long handler counts as an eighth of a second at most.
+ *   Input that came meanwhile may take half a second.
  * - A task that has waited for another source may go on in the turn, right after that source, for some milliseconds:
  *   such as the task of a group that takes the place of a task whose operation has ended.  If it waited for the end of
  *   the turn, fewer operations would run at a time, the more of them end.
@@ -73,7 +74,8 @@ typedef struct
   gboolean others;            /* the other sources have their turn: no task runs */
   gboolean whole;             /* the turn continues to the bottom */
   gboolean granted;           /* tasks run right after input, or before every other source: prio_turn_goes_first () */
-  gboolean held;              /* granted tasks have let input go first */
+  gboolean input_pending;     /* input may have come during a long iteration, and may not have been dispatched yet */
+  gboolean held;              /* tasks have let input go first in the last dispatch */
   gboolean answered;          /* an operation that one of our tasks had begun has ended in their turn, */
   gboolean continues;         /* and in this iteration tasks that have waited for it run before every other source */
   gboolean drawn;             /* a frame has been drawn in this turn, */
@@ -104,7 +106,7 @@ typedef struct
   gint64 frame_due;    /* if so: time due to tasks for drawing, µs; if negative, due to drawing */
   gint64 frame;        /* the first announced frame for which there has been no turn yet, µs, or 0 */
 
-  gint64 background_since; /* when background tasks began to wait, µs; 0 if none does, or one has run since */
+  gint64 background_since; /* when background tasks began to wait, µs; 0 if none does, or one, or an idle callback, has run since */
 } PrioTurn;
 
 void prio_turn_init (PrioTurn *turn);
@@ -114,21 +116,9 @@ void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, 
 void prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached);
 void prio_turn_continued (PrioTurn *turn, gint64 ran);
 void prio_turn_rest (PrioTurn *turn);
+void prio_turn_reach (PrioTurn *turn, PrioReach reach);
 gboolean prio_turn_goes_first (const PrioTurn *turn);
-
-/* Notes that GLib asks the probe at @reach, so the iteration has come at least as far. */
-static inline void
-prio_turn_reach (PrioTurn *turn, PrioReach reach)
-{
-  turn->reached = MAX (turn->reached, reach);
-}
-
-/* Notes that the last iteration, without a turn, took @took µs: input that came meanwhile goes before tasks. */
-static inline void
-prio_turn_was_held (PrioTurn *turn, gint64 took)
-{
-  turn->granted |= took >= PRIO_LONG_ITERATION;
-}
+gboolean prio_turn_admits (PrioTurn *turn, PrioReach reached, gint64 took);
 
 /* Returns whether tasks, which are about to run in an iteration, have to let input go first, after a long part of
  * it: only once, because slow iterations may never end. */
@@ -136,14 +126,8 @@ static inline gboolean
 prio_turn_is_held (PrioTurn *turn, gint64 took)
 {
   turn->held = !turn->held && took >= PRIO_LONG_ITERATION;
-  turn->granted |= turn->held;
+  turn->input_pending |= turn->held;
   return turn->held;
-}
-
-static inline void
-prio_turn_answer (PrioTurn *turn)
-{
-  turn->answered = turn->others;
 }
 
 /* Notes that a frame is due at @frame, µs, or 0 if the time is not known. */
@@ -152,13 +136,6 @@ prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
 {
   if (frame != 0 && (turn->frame == 0 || frame < turn->frame))
     turn->frame = frame;
-}
-
-/* Notes that background tasks have run, or idle callbacks in their lane. */
-static inline void
-prio_turn_background_ran (PrioTurn *turn)
-{
-  turn->background_since = 0;
 }
 
 /* Returns how much time is due to a side with @share, if all others had @time, µs. */

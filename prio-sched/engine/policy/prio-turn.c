@@ -45,10 +45,22 @@ forget_flood (PrioTurn *turn)
   turn->balance = 0;
 }
 
+/* Initializes @turn.  If a handler makes the loop, it may have taken long, or have followed something slow. */
 void
 prio_turn_init (PrioTurn *turn)
 {
+  turn->input_pending = g_main_depth () > 0;
   turn->look = PRIO_MIN_LOOK;
+}
+
+/* Notes that GLib has reached the source at @reach, below input: all input that was ready has been dispatched. */
+void
+prio_turn_reach (PrioTurn *turn, PrioReach reach)
+{
+  turn->reached = MAX (turn->reached, reach);
+  turn->input_pending = FALSE;
+  turn->n_input = turn->n_input_long = 0;
+  turn->input_time = 0;
 }
 
 /* Ends the turn of the other sources, also if tasks run before it is complete. */
@@ -77,16 +89,12 @@ end (PrioTurn *turn, gint64 now)
   turn->reached = PRIO_REACH_TOP;
 }
 
-/* Counts an iteration that has come as far as @reached, and has taken @took µs. */
+/* Counts an iteration that has taken @took µs. */
 static void
-count_input (PrioTurn *turn, PrioReach reached, gint64 took)
+count_input (PrioTurn *turn, gint64 took)
 {
-  if (reached != PRIO_REACH_TOP)
-    {
-      turn->n_input = turn->n_input_long = 0;
-      turn->input_time = 0;
-      return;
-    }
+  if (turn->reached != PRIO_REACH_TOP)
+    return;
   if (took >= PRIO_LONG_ITERATION)
     turn->n_input_long++;
   else
@@ -98,10 +106,23 @@ count_input (PrioTurn *turn, PrioReach reached, gint64 took)
 gboolean
 prio_turn_goes_first (const PrioTurn *turn)
 {
-  if (!turn->granted)
-    return FALSE;
-  return turn->n_input_long > 0 ? turn->input_time >= LONG_INPUT_TIME
-                                : turn->n_input >= SPIN_ITERATIONS && turn->input_time >= SPIN_TIME;
+  return turn->granted && (turn->n_input_long > 0 ? turn->input_time >= LONG_INPUT_TIME
+                                                  : turn->n_input >= SPIN_ITERATIONS && turn->input_time >= SPIN_TIME);
+}
+
+/* Returns whether tasks may begin in a dispatch that has come as far as @reached, @took µs after GLib checked its
+ * sources.  Each slice begins here.  Where input never ends, it goes first again as soon as it does end. */
+gboolean
+prio_turn_admits (PrioTurn *turn, PrioReach reached, gint64 took)
+{
+  if (reached == PRIO_REACH_TOP && prio_turn_goes_first (turn))
+    {
+      turn->input_pending = TRUE;
+      return TRUE;
+    }
+  if (reached != PRIO_REACH_TOP)
+    prio_turn_reach (turn, reached);
+  return !prio_turn_is_held (turn, took) && !turn->input_pending;
 }
 
 static gboolean
@@ -195,7 +216,7 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     }
   else
     {
-      count_input (turn, turn->reached, now - turn->iterated);
+      count_input (turn, now - turn->iterated);
       if (!turn->continues && is_over (turn, now))
         {
           turn->granted = urgent;
@@ -204,7 +225,7 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     }
   turn->reached = PRIO_REACH_TOP;
   turn->iterated = now;
-  turn->continues = turn->others && turn->answered && now - turn->began < CONTINUING &&
+  turn->continues = turn->others && turn->answered && !turn->input_pending && now - turn->began < CONTINUING &&
                     (turn->frame == 0 || now < turn->frame);
   turn->answered = FALSE;
   if (G_UNLIKELY (turn->frame_share != 0))
@@ -284,8 +305,6 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
   gint64 used = now - turn->began;
   gboolean at_bottom = turn->whole && reached == PRIO_REACH_REST;
 
-  if (reached != PRIO_REACH_TOP)
-    count_input (turn, reached, used);
   if (reached == PRIO_REACH_FRAME)
     {
       turn->share = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
