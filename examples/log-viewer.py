@@ -343,7 +343,7 @@ class Window(Adw.ApplicationWindow):
         """Searches for the text of the entry; an earlier search is aborted."""
         self.search(self.entry.get_text().lower(), self.level.get_selected())
 
-    async def show_found(self, signal: PrioSched.TaskSignal, part: str, level: int) -> None:
+    async def show_found(self, part: str, level: int) -> None:
         # A separate model: it gets no results of another search.
         self.found = found = Found(part)
         self.shown.set_model(found)

@@ -64,6 +64,9 @@ function toPriority(value) {
     return value;
 }
 
+// The signal of the running task until its first await, or null.
+export let currentTaskSignal = null;
+
 let sliceEnd = 0;
 // Returns a promise that callback settles in its turn.
 function post(callback, {priority, signal = null, delay = 0} = {}) {
@@ -76,11 +79,13 @@ function post(callback, {priority, signal = null, delay = 0} = {}) {
         source.set_callback(() => {
             signal?.waiting.delete(entry);
             sliceEnd = GLib.get_monotonic_time() + SLICE;
+            currentTaskSignal = signal;
             try {
                 resolve(callback());
             } catch (error) {
                 reject(error);
             }
+            currentTaskSignal = null;
             return GLib.SOURCE_REMOVE;
         });
         signal?.waiting.add(entry);
@@ -103,14 +108,14 @@ export async function* each(items, options = undefined) {
     }
 }
 
-// Returns a function that runs job (signal, …) as a task, and aborts the previous run, whose promise is then fulfilled with
+// Returns a function that runs job (…) as a task, and aborts the previous run, whose promise is then fulfilled with
 // undefined.
 export function latest(job, {priority = 'user-visible'} = {}) {
     let last = null;
     const run = (...args) => {
         run.abort();
         const {signal} = last = new TaskController({priority});
-        return post(() => job(signal, ...args), {signal}).catch(error => {
+        return post(() => job(...args), {signal}).catch(error => {
             if (error !== signal.reason)
                 throw error;
         });

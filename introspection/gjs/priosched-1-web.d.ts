@@ -206,6 +206,9 @@ declare module '@girs/priosched-1' {
             interface Extras {
                 get scheduler(): Scheduler;
                 get native(): PrioSched.Scheduler;
+                /** The signal of the running task, of any scheduler, to post other tasks with; null outside any task.  Without a signal it is
+                 * never aborted; if the task has its own priority, that is the signal's. */
+                get currentTaskSignal(): TaskSignal | null;
                 /** In milliseconds. */
                 timeSlice: number;
                 shouldYield(): boolean;
@@ -217,7 +220,7 @@ declare module '@girs/priosched-1' {
                 each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
                 /** Returns a function that calls job as a task; its next call aborts the previous run, whose promise is
                  * then fulfilled with undefined. */
-                latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
+                latest<A extends unknown[], T>(job: (...args: A) => T,
                     options?: {priority?: TaskPriority, signal?: AnySignal}): PrioSched.Latest<A, T>;
                 /** Settles as promise does, and continues the current task. */
                 adopt<T>(promise: T): Promise<Awaited<T>>;

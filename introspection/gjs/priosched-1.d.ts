@@ -232,6 +232,9 @@ declare module '@girs/priosched-1' {
             get next_frame(): number; set next_frame(value: number);
             get nextFrame(): number; set nextFrame(value: number);
             get paused(): boolean;
+            /** The signal of the running task, of any scheduler, to post other tasks with; null outside any task.  Without a signal it is never
+             * aborted; if the task has its own priority, that is the signal's. */
+            get current_signal(): TaskSignal | null; get currentSignal(): TaskSignal | null;
             /** How long tasks run before every other source has its turn, in microseconds. */
             get time_slice(): number; set time_slice(value: number);
             get timeSlice(): number; set timeSlice(value: number);
@@ -269,7 +272,7 @@ declare module '@girs/priosched-1' {
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
             /** Returns a function that calls job as a task; its next call aborts the previous run, whose promise is
              * then fulfilled with undefined. */
-            latest<A extends unknown[], T>(job: (signal: TaskSignal, ...args: A) => T,
+            latest<A extends unknown[], T>(job: (...args: A) => T,
                 options?: {priority?: Nick | TaskPriority, signal?: Gio.Cancellable | null}): Latest<A, T>;
             /** Settles as promise does, and continues the current task. */
             adopt<T>(promise: T): Promise<Awaited<T>>;

@@ -93,7 +93,7 @@ class Aborts(unittest.TestCase):
                 _, task = await self.outcome(body, why)
                 self.assertIs(task.exception(), why)
 
-                search = scheduler.latest(lambda signal, body=body: body())
+                search = scheduler.latest(lambda body=body: body())
                 first = search()
                 await asyncio.sleep(0.01)
                 second = search()

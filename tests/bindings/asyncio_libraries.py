@@ -83,7 +83,7 @@ class Http(unittest.TestCase):
     @in_loop
     async def test_each_run_that_a_later_one_aborts_gives_none(self):
         async with self.client() as client:
-            latest = scheduler.latest(lambda signal, word: client.get(self.url + word))
+            latest = scheduler.latest(lambda word: client.get(self.url + word))
             runs = []
             for word in 'abc':
                 runs.append(latest(word))

@@ -52,7 +52,7 @@ class Work:
         for name, job in JOBS.items():
             self.kinds[name] = lambda signal, job=job: scheduler.post_task(job, signal=signal)
             self.kinds[f'{name} in a group'] = lambda signal, job=job: self.group.post_task(job, signal=signal)
-            self.kinds[f'{name} in latest ()'] = lambda signal, job=job: scheduler.latest(lambda _: job(), signal=signal)()
+            self.kinds[f'{name} in latest ()'] = lambda signal, job=job: scheduler.latest(job, signal=signal)()
 
     def drain(self, signal):
         self.group.post_task(by_yield, signal=signal)

@@ -21,6 +21,20 @@ class States(unittest.TestCase):
     """Tests that the signal and the priority cross every await of asyncio."""
 
     @in_loop
+    async def test_the_signal_is_current_after_every_await(self):
+        controller = PrioSched.TaskController('background')
+        found = []
+
+        async def job():
+            for wait in (asyncio.sleep(0), asyncio.sleep(0.001), asyncio.create_task(asyncio.sleep(0)), scheduler.yield_(),
+                         asyncio.get_running_loop().run_in_executor(None, lambda: None)):
+                await wait
+                found.append(scheduler.current_signal is controller.signal)
+        self.assertIsNone(scheduler.current_signal)
+        await scheduler.post_task(job, signal=controller.signal)
+        self.assertEqual(found, [True] * 5)
+
+    @in_loop
     async def test_the_state_goes_through_every_await(self):
         controller = PrioSched.TaskController('background')
         log = []

@@ -1,4 +1,4 @@
-"""Tests each(), latest() and adopt() of schedulers in Python.
+"""Tests each(), latest(), adopt() and current_signal of schedulers in Python.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -86,11 +86,11 @@ class Latest(unittest.TestCase):
     async def test_a_new_run_aborts_the_one_before(self):
         log = []
 
-        async def job(signal, text, times=3):
+        async def job(text, times=3):
             log.append(f'begin {text}')
             for _ in range(times):
                 await scheduler.yield_()
-            log.append(f'end {text} {signal.aborted}')
+            log.append(f'end {text} {scheduler.current_signal.aborted}')
             return text
         search = scheduler.latest(job)
         runs = [search(text) for text in 'abc']
@@ -116,12 +116,12 @@ class Latest(unittest.TestCase):
 
     @run
     async def test_no_other_error_is_hidden(self):
-        fails = scheduler.latest(lambda signal: 1 / 0)
+        fails = scheduler.latest(lambda: 1 / 0)
         with self.assertRaises(ZeroDivisionError):
             await fails()
 
         controller = PrioSched.TaskController()
-        bound = scheduler.latest(lambda signal: (signal.priority, signal.aborted), 'background', controller.signal)
+        bound = scheduler.latest(lambda: (scheduler.current_signal.priority, scheduler.current_signal.aborted), 'background', controller.signal)
         self.assertEqual(await bound(), (PrioSched.TaskPriority.BACKGROUND, False))
         why = ValueError('page left')
         controller.abort(why)
@@ -132,13 +132,108 @@ class Latest(unittest.TestCase):
         cancellable = Gio.Cancellable()
         cancellable.cancel()
         with self.assertRaises(GLib.Error):
-            await scheduler.latest(lambda signal: None, signal=cancellable)()
+            await scheduler.latest(lambda: None, signal=cancellable)()
 
     def test_bad_input(self):
         for error, arguments in ((TypeError, (5,)), (ValueError, (print, 'urgent')), (ValueError, (print, None)),
                                  (TypeError, (print, 'background', 5))):
             with self.subTest(arguments=arguments), self.assertRaises(error):
                 scheduler.latest(*arguments)
+
+
+class CurrentSignal(unittest.TestCase):
+
+    @run
+    async def test_outside_any_task_it_is_none(self):
+        self.assertIsNone(scheduler.current_signal)
+        await scheduler.post_task(lambda: None, signal=PrioSched.TaskController().signal)
+        self.assertIsNone(scheduler.current_signal)
+
+    @run
+    async def test_it_is_the_signal_of_the_task(self):
+        controller = PrioSched.TaskController('background')
+        found, pauses = [], PrioSched.Future()
+
+        def note():
+            found.append(scheduler.current_signal is controller.signal)
+
+        async def job():
+            note()
+            await scheduler.yield_()
+            note()
+            await scheduler.sleep(1)
+            note()
+            GLib.idle_add(pauses.cancel)
+            try:
+                await pauses
+            except BaseException:
+                note()
+            scheduler.queue_microtask(note)
+            await scheduler.yield_('inherit', 'user-blocking')
+            note()
+        await scheduler.post_task(job, signal=controller.signal)
+        await scheduler.post_task(note, signal=controller.signal)
+        self.assertEqual(found, [True] * 7)
+
+    @run
+    async def test_others_can_be_posted_with_it(self):
+        controller = PrioSched.TaskController('background')
+
+        async def job():
+            inner = scheduler.post_task(lambda: scheduler.current_signal, signal=scheduler.current_signal)
+            other = scheduler.post_task(lambda: scheduler.current_signal)
+            return await inner, await other
+        inner, other = await scheduler.post_task(job, signal=controller.signal)
+        self.assertIs(inner, controller.signal)
+        controller.abort()
+        self.assertEqual((other.aborted, other.priority.value_nick), (False, 'user-visible'))
+
+    @run
+    async def test_it_has_the_priority_of_the_task(self):
+        controller, plain, why = PrioSched.TaskController('background'), Gio.Cancellable(), ValueError('why')
+        for priority in 'background', 'user-visible', 'user-blocking':
+            signal = await scheduler.post_task(lambda: scheduler.current_signal, priority)
+            self.assertEqual((signal.priority.value_nick, signal.aborted), (priority, False))
+        fixed = await scheduler.post_task(lambda: scheduler.current_signal, 'user-blocking', controller.signal)
+        of_plain = await scheduler.post_task(lambda: scheduler.current_signal, signal=plain)
+        controller.set_priority('user-visible')
+        self.assertEqual([fixed.priority.value_nick, of_plain.priority.value_nick], ['user-blocking', 'user-visible'])
+        controller.abort(why)
+        plain.cancel()
+        self.assertIs(fixed.reason, why)
+        self.assertTrue(of_plain.aborted)
+
+    @run
+    async def test_it_is_still_there_after_the_abort(self):
+        controller, found = PrioSched.TaskController(), []
+
+        async def job():
+            controller.abort()
+            found.append(scheduler.current_signal is controller.signal)
+            try:
+                await scheduler.yield_()
+            finally:
+                found.append(scheduler.current_signal.aborted)
+        with self.assertRaises(PrioSched.AbortError):
+            await scheduler.post_task(job, signal=controller.signal)
+        self.assertEqual(found, [True, True])
+
+    @run
+    async def test_in_a_group_it_is_aborted_with_the_group(self):
+        group, own = PrioSched.TaskGroup(limit=1, priority='background'), PrioSched.TaskController('user-blocking')
+
+        async def job():
+            before = scheduler.current_signal
+            await scheduler.yield_()
+            return before, scheduler.current_signal
+        for signal in await group.post_task(job):
+            self.assertIs(signal, group.signal)
+        signals = [*await group.post_task(job, 'user-blocking'), *await group.post_task(job, signal=own.signal)]
+        self.assertEqual([(signal.priority.value_nick, signal.aborted) for signal in signals], [('user-blocking', False)] * 4)
+        own.abort()
+        self.assertEqual([signal.aborted for signal in signals], [False, False, True, True])
+        group.abort()
+        self.assertEqual([signal.aborted for signal in signals], [True] * 4)
 
 
 class Adopt(unittest.TestCase):
@@ -202,6 +297,7 @@ class Mistakes(unittest.TestCase):
                 (lambda: post(int, signal=controller), TypeError, 'is not a signal: pass controller.signal'),
                 (lambda: scheduler.yield_(signal=controller), TypeError, 'is not a signal: pass controller.signal'),
                 (lambda: post(function, 5), ValueError, r'5 is not a task priority.*; for an argument, post lambda: function\(5\)'),
+                (lambda: post(print, 'x'), ValueError, r"'x' is not a task priority.*; for an argument, post lambda: print\('x'\)"),
                 (lambda: post(function, 'x', timeout=5), ValueError, r"lambda: function\('x'\)"),
                 (lambda: post(int, 'low'), ValueError, "'user-blocking'$"),
                 (lambda: post(lambda: None, 'low'), ValueError, "'user-blocking'$")):

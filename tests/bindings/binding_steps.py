@@ -339,7 +339,7 @@ class Waits(unittest.TestCase):
 
     @run
     async def test_the_job_of_latest_has_its_own_name(self):
-        def name_of_first(signal):
+        def name_of_first():
             pass
 
         search = scheduler.latest(name_of_first)

@@ -42,9 +42,9 @@ def wait() -> Generator[PrioSched.Future[int], int, int]:
     return (yield scheduler.run_in_thread(lambda: 5))
 def numbers() -> Iterator[int]:
     yield 1
-async def find(signal: PrioSched.TaskSignal, word: str, limit: int = 3) -> list[str]:
+async def find(word: str, limit: int = 3) -> list[str]:
     return [word] * limit
-def find_in_steps(signal: PrioSched.TaskSignal, word: str) -> Generator[float, None, int]:
+def find_in_steps(word: str) -> Generator[float, None, int]:
     yield 0.5
     return len(word)
 async def main() -> None:
@@ -53,11 +53,13 @@ async def main() -> None:
     run = search('word', limit=3)
     found: Optional[list[str]] = await run
     in_steps: Optional[int] = await scheduler.latest(find_in_steps, 'background')('word')
-    length: Optional[int] = await scheduler.latest(lambda signal: 3)()
+    length: Optional[int] = await scheduler.latest(lambda: 3)()
     print(run.done(), found, in_steps, length)
     anything: Any = await scheduler.post_task(numbers)
     texts_of_it: str = await group.post_task(lambda: numbers())
-    total: int = scheduler.get_n_pending() + group.get_n_pending() + group.signal.get_n_pending()
+    total: int = scheduler.n_pending + group.n_pending + group.signal.n_pending + scheduler.get_n_pending()
+    own: Optional[PrioSched.TaskSignal] = scheduler.current_signal
+    await scheduler.post_task(numbers, signal=own)
     also: Optional[PrioSched.Scheduler] = group.dup_scheduler()
     error: Optional[GLib.Error] = group.signal.dup_reason()
     print(anything, texts_of_it, total, also, error)
@@ -106,14 +108,14 @@ async def main() -> None:
     after: str = await scheduler.post_task(lambda: 5)
     await scheduler.post_task(numbers)
     await PrioSched.TaskGroup().post_task(numbers)
-async def find(signal: PrioSched.TaskSignal, word: str) -> list[str]:
+async def find(word: str) -> list[str]:
     return [word]
 async def numbers() -> AsyncIterator[int]:
     yield 1
 '''
 
 # Precedes the wrong lines.
-FIND = 'async def find(signal: PrioSched.TaskSignal, word: str) -> list[str]:'
+FIND = 'async def find(word: str) -> list[str]:'
 
 # Names of other languages' bindings, or for which Python has another name.
 LEFT_OUT = {

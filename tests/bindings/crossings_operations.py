@@ -185,7 +185,7 @@ def async_generator(program, here):
 def latest(program, here):
     scheduler = some_scheduler(program, here)
     signal = some_controller(program, here) if program.wants('controller', here.rng) else None
-    job = scheduler.latest(lambda own: scheduler.yield_() if here.rng.random() < .5 else 7, here.rng.choice(PRIORITIES),
+    job = scheduler.latest(lambda: scheduler.yield_() if here.rng.random() < .5 else 7, here.rng.choice(PRIORITIES),
                            signal and signal.native)
     chain = (signal,) if signal else ()
     for _ in range(here.rng.randrange(3)):

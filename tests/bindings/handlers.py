@@ -105,7 +105,7 @@ class Handlers(unittest.TestCase):
         self.assertEqual(self.count(), 0)
 
     def test_a_latest_keeps_its_signal(self):
-        search = scheduler.latest(lambda signal: 1, signal=PrioSched.TaskController().signal)
+        search = scheduler.latest(lambda: 1, signal=PrioSched.TaskController().signal)
         collect()
         run = search()
         while not run.done():

@@ -228,6 +228,25 @@ test('signals of the web that serve GIO, and cancellables that serve the web', a
     }, 20, PAYLOAD / 10);
 });
 
+test('signals of running tasks, of the web and of the library', async () => {
+    const read = (signal, payload) => {
+        signal.payload = new Array(payload).fill(0);
+        return !signal.cancellable?.is_cancelled();
+    };
+    await assertNoneKept(async payload => {
+        const tasks = [];
+        for (let i = 0; i < 100; i++) {
+            const of = i % 2 ? new TaskController() : new PrioSched.TaskController(), priority = i % 4 < 2 ? {} : {priority: 'background'};
+            tasks.push(scheduler.postTask(async () => {
+                await scheduler.yield();
+                return read(PrioSched.web.extras.currentTaskSignal, payload);
+            }, {signal: of.signal, delay: 1, ...priority}), scheduler.postTask(() => read(PrioSched.web.extras.currentTaskSignal, payload),
+                {signal: of.signal}));
+        }
+        assert((await Promise.all(tasks)).every(Boolean));
+    }, 10);
+});
+
 test('promises that are adopted under a signal', async () => {
     const controller = new PrioSched.TaskController();
     const native = PrioSched.Scheduler.get_default();

@@ -61,8 +61,9 @@ test('each () yields when it is time, and ends with an abort', async () => {
 });
 
 test('latest () aborts the run before', async () => {
-    const {latest, scheduler} = await module;
-    const search = latest(async (signal, word) => {
+    const plain = await module, {latest, scheduler} = plain;
+    const search = latest(async word => {
+        const {currentTaskSignal: signal} = plain;
         await scheduler.yield({signal});
         return word;
     });

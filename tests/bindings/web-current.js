@@ -291,4 +291,129 @@ test('what nobody has posted has no state in a task’s nested main loop', async
     assertEqual(found, [null, null, null, 2]);
 });
 
+// The signal of the running task, by the library and by the web.
+
+const {web} = PrioSched, {extras} = web;
+const current = () => [extras.currentTaskSignal, scheduler.current_signal];
+
+test('no task has no signal', async () => {
+    assertEqual(current(), [null, null]);
+    await idle();
+    assertEqual(current(), [null, null]);
+    GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
+        assertEqual(current(), [null, null]);
+        return GLib.SOURCE_REMOVE;
+    });
+    await scheduler.post_task(() => {}, {signal: new TaskController().signal});
+    assertEqual(current(), [null, null]);
+});
+
+for (const [what, wait] of Object.entries(settled)) {
+    test(`the signal of a task is current after ${what}`, async () => {
+        const controller = new web.TaskController({priority: 'background'}), own = new TaskController({priority: 'background'});
+        assertEqual(await web.scheduler.postTask(async () => {
+            await wait();
+            return extras.currentTaskSignal === controller.signal && scheduler.current_signal.priority === BACKGROUND;
+        }, {signal: controller.signal}), true);
+        assertEqual(await scheduler.post_task(async () => {
+            await wait();
+            return scheduler.current_signal === own.signal && extras.currentTaskSignal.priority === 'background';
+        }, {signal: own.signal}), true);
+    });
+}
+
+test('the signal of a task is posted with, by whoever asks', async () => {
+    const controller = new web.TaskController(), {signal} = controller;
+    const inner = () => web.scheduler.postTask(() => extras.currentTaskSignal, {signal: extras.currentTaskSignal});
+    assert(await web.scheduler.postTask(inner, {signal}) === signal);
+    // A task that is posted without it has none of it.
+    const other = await web.scheduler.postTask(() => web.scheduler.postTask(() => extras.currentTaskSignal), {signal});
+    assert(other !== signal);
+    controller.abort('enough');
+    assertEqual([signal.aborted, other.aborted, other.priority], [true, false, 'user-visible']);
+});
+
+test('the signal is current in microtasks and idle callbacks too', async () => {
+    const controller = new web.TaskController({priority: 'background'}), {signal} = controller, found = [];
+    await web.scheduler.postTask(async () => {
+        web.queueMicrotask(() => found.push(extras.currentTaskSignal === signal));
+        await null;
+        found.push(extras.currentTaskSignal === signal);
+    }, {signal});
+    assertEqual(found, [true, true]);
+    const own = new TaskController();
+    await scheduler.post_task(() => scheduler.queue_microtask(() => found.push(scheduler.current_signal === own.signal)), {signal: own.signal});
+    assertEqual(found, [true, true, true]);
+    await new Promise(resolve => web.requestIdleCallback(() => resolve(found.push(extras.currentTaskSignal?.priority))));
+    assertEqual(found[3], 'background');
+});
+
+test('a priority that a task has is that of its current signal', async () => {
+    const controller = new web.TaskController({priority: 'background'}), {signal} = controller;
+    for (const priority of ['background', 'user-visible', 'user-blocking']) {
+        assertEqual(await web.scheduler.postTask(() => extras.currentTaskSignal.priority, {priority}), priority);
+        assertEqual(await scheduler.post_task(() => PrioSched.TaskPriority[priority.toUpperCase().replace('-', '_')] ===
+            scheduler.current_signal.priority, {priority}), true);
+    }
+    const found = await web.scheduler.postTask(() => extras.currentTaskSignal, {signal, priority: 'user-blocking'});
+    assert(found !== signal && found instanceof web.TaskSignal);
+    controller.setPriority('user-visible');
+    assertEqual([found.priority, found.aborted], ['user-blocking', false]);
+    controller.abort('why');
+    assertEqual([found.aborted, found.reason], [true, 'why']);
+});
+
+test('the signal of a task that has a plain one follows that', async () => {
+    const controller = new web.AbortController(), cancellable = new Gio.Cancellable();
+    const found = await web.scheduler.postTask(() => extras.currentTaskSignal, {signal: controller.signal});
+    const native = await scheduler.post_task(() => scheduler.current_signal, {signal: cancellable});
+    assertEqual([found instanceof web.TaskSignal, found.priority], [true, 'user-visible']);
+    assert(native instanceof PrioSched.TaskSignal);
+    controller.abort(5);
+    cancellable.cancel();
+    assertEqual([found.aborted, found.reason, native.aborted], [true, 5, true]);
+});
+
+test('the signal is current after its abort, and a change of its priority', async () => {
+    const controller = new web.TaskController({priority: 'background'}), {signal} = controller, found = [];
+    await rejection(web.scheduler.postTask(async () => {
+        controller.setPriority('user-blocking');
+        found.push(extras.currentTaskSignal.priority);
+        controller.abort('why');
+        found.push(extras.currentTaskSignal.aborted, extras.currentTaskSignal.reason);
+        try {
+            await web.scheduler.yield();
+        } finally {
+            found.push(extras.currentTaskSignal.aborted);
+        }
+    }, {signal}));
+    assertEqual(found, ['user-blocking', true, 'why', true]);
+});
+
+test('the tasks of a group have its signal, or their own that it aborts', async () => {
+    const group = new PrioSched.TaskGroup({limit: 1, priority: 'background'}), own = new TaskController({priority: 'user-blocking'});
+    const after = async () => {
+        const before = scheduler.current_signal;
+        await scheduler.yield();
+        return [before, scheduler.current_signal];
+    };
+    for (const signal of await group.post_task(after))
+        assertEqual([signal === group.signal, signal.priority], [true, BACKGROUND]);
+    const signals = [...await group.post_task(after, {priority: 'user-blocking'}), ...await group.post_task(after, {signal: own.signal})];
+    assertEqual(signals.map(({priority, aborted}) => [priority, aborted]), signals.map(() => [3, false]));
+    const web3 = await group.post_task(() => extras.currentTaskSignal);
+    own.abort();
+    assertEqual(signals.map(({aborted}) => aborted), [false, false, true, true]);
+    group.abort('all');
+    assertEqual([...signals.map(({aborted}) => aborted), web3.aborted, web3.reason], [true, true, true, true, true, 'all']);
+});
+
+test('a continuation with inherited options has the signal', async () => {
+    const controller = new web.TaskController({priority: 'background'}), {signal} = controller;
+    assert(await web.scheduler.postTask(async () => {
+        await web.scheduler.yield({signal: 'inherit', priority: 'user-blocking'});
+        return extras.currentTaskSignal;
+    }, {signal}) === signal);
+});
+
 run();

@@ -15,13 +15,16 @@ const wait = (ms = 1) => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_D
     return false;
 }));
 
+// The signal of the running task, of the web or of the library.
+const signalOf = extras => 'currentTaskSignal' in extras ? extras.currentTaskSignal : extras.current_signal;
+
 const spin = microseconds => {
     for (const end = GLib.get_monotonic_time() + microseconds; GLib.get_monotonic_time() < end;);
 };
 
 test('the extras can be taken out of their object, as README shows them', async () => {
     const {each, latest, adopt, shouldYield, newScheduler} = web.extras;
-    const search = latest(async (_signal, word) => {
+    const search = latest(async word => {
         for await (const item of each([word]))
             return adopt(Promise.resolve(`${item} ${shouldYield()}`));
         return '';
@@ -148,7 +151,8 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
 
     test(`latest () of ${kind} aborts the run before, and nobody hears of that`, async () => {
         const log = [];
-        const search = extras.latest(async (signal, text) => {
+        const search = extras.latest(async text => {
+            const signal = signalOf(extras);
             log.push(`begin ${text}`);
             for (let i = 0; i < 3; i++) {
                 await wait();
@@ -174,7 +178,8 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         const reasons = [];
         let begun;
         const hasBegun = new Promise(resolve => (begun = resolve));
-        const fails = extras.latest(signal => new Promise((_resolve, reject) => {
+        const fails = extras.latest(() => new Promise((_resolve, reject) => {
+            const signal = signalOf(extras);
             const {web: own} = PrioSched;
             begun();
             if (signal instanceof own.AbortSignal)
@@ -194,7 +199,8 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
             throw new Error('mine');
         });
         assertEqual((await rejection(fails())).message, 'mine');
-        const listens = extras.latest(signal => new Promise((resolve, reject) => {
+        const listens = extras.latest(() => new Promise((resolve, reject) => {
+            const signal = signalOf(extras);
             const listener = new Gio.SocketListener();
             listener.add_any_inet_port(null);
             listener.accept_async(signal.cancellable ?? signal, (_, result) => {

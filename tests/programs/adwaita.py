@@ -125,7 +125,8 @@ class Window(Adw.ApplicationWindow):
             self.outcomes[text] = 'posted'
             self.find(text)  # which nobody awaits
 
-    async def show_found(self, signal, text):
+    async def show_found(self, text):
+        signal = scheduler.current_signal
         self.outcomes[text] = 'begun'
         try:
             found = [item async for item in self.index.follow() if text in item]

@@ -297,14 +297,14 @@ function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableO
 }
 
 function addLatest({Scheduler, TaskController, TaskSignal}) {
-    // Returns a function that calls job (signal, …) as a task; its next call aborts the previous run.
+    // Returns a function that calls job (…) as a task; its next call aborts the previous run.
     Scheduler.prototype.latest = function (job, options = undefined) {
         const {priority, signal} = toOptions(options, ['priority', 'signal'], 'latest ()');
         const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
         return newLatest(job, () => {
             const controller = new TaskController({priority: givenPriority});
             const own = givenSignal === null ? controller.signal : TaskSignal.any_following([controller.signal, givenSignal], controller.signal);
-            return {controller, signal: own, post: callback => this.post_task(callback, {signal: own})};
+            return {controller, post: callback => this.post_task(callback, {signal: own})};
         });
     };
 }
@@ -354,6 +354,17 @@ function addNames({Scheduler, Task, TaskSignal}) {
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
     for (const {prototype} of [Scheduler, TaskSignal])
         defineProperty(prototype, 'n_pending', prototype.get_n_pending);
+}
+
+// The signal of the running task, whatever its scheduler, or null.  Without a signal it is never aborted, and a priority that was given
+// is the signal's.
+function addCurrentSignal({Scheduler, TaskSignal}, {stateHere}) {
+    defineProperty(Scheduler.prototype, 'current_signal', () => {
+        const state = stateHere(), {signal, priority} = state ?? {};
+        if (state === null || priority === UNSET)
+            return state && signal;
+        return TaskSignal.any(signal === null ? [] : [signal], priority);
+    });
 }
 
 function adaptSignals(TaskSignal) {
@@ -411,6 +422,7 @@ function _init() {
     addPosts(Scheduler, tasks, convert);
     addYields(Scheduler, tasks, convert);
     addCallbacks(Scheduler, tasks);
+    addCurrentSignal(PrioSched, tasks);
     addLatest(PrioSched);
     refuseThreads(PrioSched);
     React.make(PrioSched, tasks, convert);

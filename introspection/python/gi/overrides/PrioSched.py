@@ -32,6 +32,9 @@ __all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'S
            'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run']
 if EventLoop is not None:
     __all__.append('EventLoop')
+# Tracebacks print the names that programs use.
+for _class in filter(None, (AbortError, EventLoop, Future, PostedTask)):
+    _class.__module__ = 'gi.repository.PrioSched'
 
 if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':
     name_sources(GLib, GLib)
@@ -87,6 +90,22 @@ class Scheduler(PrioSched.Scheduler):
         return super().get_n_pending()
 
     n_pending = property(get_n_pending)
+
+    @property
+    def current_signal(self):
+        """The PrioSched.TaskSignal of the running task, of any scheduler, to post other tasks with; None outside any task.
+
+        It is the signal that the task was posted with.  For a task that has its own priority, or whose signal is a plain
+        Gio.Cancellable, it is a signal with that priority, which an abort of the task's signal aborts, too.  For a task without a
+        signal it is never aborted.
+        """
+        state = get_current_state()
+        if state is None:
+            return None
+        signal, priority = state.get_cancellable(), int(state.get_priority())
+        if isinstance(signal, PrioSched.TaskSignal) and priority == UNSET:
+            return signal
+        return TaskSignal.any([] if signal is None else [signal], priority or 'user-visible')
 
     def set_next_frame(self, next_frame):
         """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""

@@ -52,7 +52,7 @@ var stateToYield = function stateToYield(table, inherited, inheritsSignal, signa
     return Object.assign(new State(table, signal, priority, inherited.expiry, takesTurns || inherited.takesTurns), {name: inherited.name});
 };
 
-// Returns queueMicrotask (callback).
+// Returns queueMicrotask (callback), and stateHere (), which returns the State of the running code or null.
 // Set by core/tasks.js: the state of the running code, the native part or null, calls in a state, and the table of a
 // scheduler.
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, native, runIn, tableOf}) {
@@ -116,8 +116,9 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
 
     // If the native part calls a function whose state is like none, only the library knows the task.
     const {get_current: getLibraryState} = SchedulingState;
+    const stateHere = () => currentState() ?? (native?.isCallback() ? stateOf(getLibraryState(), tableOf) : null);
     SchedulingState.get_current = function () {
-        const state = currentState() ?? (native?.isCallback() ? stateOf(getLibraryState(), tableOf) : null);
+        const state = stateHere();
         return state && new CurrentState(state);
     };
 
@@ -131,8 +132,10 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
     };
 
     // Queues a job of the engine, which runs with the current state.
-    return function queueMicrotask(callback) {
+    function queueMicrotask(callback) {
         const state = currentState();
         Promise.resolve().then(() => runIn(state, callback));
-    };
+    }
+
+    return {queueMicrotask, stateHere};
 }

@@ -46,7 +46,7 @@ function frameOf(digit) {
     return frames[digit];
 }
 
-// The state of a task: the table of its scheduler; its signal or null, or an owner that makes the signal on request; its priority,
+// The state of a task: the table of its scheduler; its signal or null, and the signal's owner, which makes the signal on request; its priority,
 // which is UNSET for the signal's; when its timeout passes, in microseconds, or null for none, or undefined if only the library
 // knows; and whether its continuations wait behind tasks of the same priority.
 var State = class State {
@@ -68,7 +68,7 @@ var State = class State {
     }
 
     get signal() {
-        return this.owner === null ? this.given : this.owner.signal;
+        return this.given === null && this.owner !== null ? this.owner.signal : this.given;
     }
 
     // Returns a separate state for the task of that name, so that its continuations have the name too.

@@ -227,7 +227,7 @@ var Table = class Table {
     }
 
     // Posts with all options.  The watcher, if any, gets a function that rejects the promise, is called when the task settles, and
-    // may post the task itself.
+    // may have the state of the task, or post it itself.
     postWith(callback, priority, signal, delay, watcher, promise, name = null) {
         if (priority === UNSET && !(signal instanceof this.#library.TaskSignal))
             priority = USER_VISIBLE;
@@ -235,7 +235,9 @@ var Table = class Table {
             this.post(callback, priority, promise);
             return;
         }
-        const entry = new Entry(callback, signal === null ? this.#states[priority] : stateOf(this, signal, priority));
+        const state = signal === null ? this.#states[priority]
+            : watcher?.stateIn ? watcher.stateIn(this, signal, priority) : stateOf(this, signal, priority);
+        const entry = new Entry(callback, state);
         entry.promise = this.#results.unhandled.expect(promise);
         entry.name = name;
         if (watcher !== null) {

@@ -79,18 +79,17 @@ var Each = class Each {
 };
 
 // Returns a function that runs job as a task under a new signal, which the next call aborts.  The promise of a run that is aborted
-// this way is fulfilled with undefined.  newRun () returns a controller, its signal, and post (callback), which posts with that
-// signal; newReason (message) returns the reason for the abort.
+// this way is fulfilled with undefined.  newRun () returns a controller, and post (callback), which posts with its signal; newReason (message) returns the reason for the abort.
 var newLatest = function newLatest(job, newRun,
     newReason = message => new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message})) {
     toUnstepped(job, 'latest ()');
     let last = null;
     const latest = async (...args) => {
         latest.abort();
-        const {controller, signal, post} = newRun();
+        const {controller, post} = newRun();
         const run = last = {controller, isAborted: false};
         try {
-            return await post(Object.assign(() => job(signal, ...args), {calls: job})); // names of tasks are found by
+            return await post(Object.assign(() => job(...args), {calls: job})); // names of tasks are found by
                                                                                         // this property
         } catch (error) {
             if (!run.isAborted || (error !== run.reason && !(error instanceof AbortError)))

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported toFunction, toInteger, toNumber, toPriority */
+/* exported toFunction, toInteger, toNick, toNumber, toPriority */
 
 const {named} = imports.overrides._priosched.core.reasons;
 
@@ -18,6 +18,10 @@ var toPriority = function toPriority(value) {
 // Returns the library's number for a priority that toPriority() has returned.
 var toNumber = function toNumber(priority) {
     return PRIORITIES.indexOf(priority) + 1;
+};
+
+var toNick = function toNick(number) {
+    return PRIORITIES[number - 1];
 };
 
 // Converts to [EnforceRange] unsigned long long, or unsigned long.

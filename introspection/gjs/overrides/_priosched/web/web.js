@@ -13,8 +13,9 @@ const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersIn, toDictionary,
 } = imports.overrides._priosched.web.events;
 const {typeName} = imports.overrides._priosched.core.runner;
+const {State} = imports.overrides._priosched.core.states;
 const Bridge = imports.overrides._priosched.web.bridge;
-const {toFunction, toInteger, toNumber, toPriority} = imports.overrides._priosched.web.conversions;
+const {toFunction, toInteger, toNick, toNumber, toPriority} = imports.overrides._priosched.web.conversions;
 const {newLatest, toMilliseconds} = imports.overrides._priosched.library.extras;
 const {named} = imports.overrides._priosched.core.reasons;
 
@@ -151,7 +152,8 @@ function removeAlgorithm(signal, algorithm) {
 
 // Most signals have only a few of these fields set.
 class Slots {
-    constructor() {
+    constructor(signal) {
+        this.web = signal;
         this.aborted = false;
         this.reason = undefined;
         this.algorithms = NONE;
@@ -168,13 +170,14 @@ class Slots {
         this.cancellable = null;
         this.follower = null; // follower of the cancellable that the signal represents
         this.handle = null; // handle of the tasks that the native part keeps
+        this.state = null; // state of the last task that the native part does not keep
     }
 
     get signal() { return controllerOf(this).signal; }
 }
 
 class AbortSignal extends EventTarget {
-    #slots = new Slots();
+    #slots = new Slots(this);
 
     static {
         slotsIn = value => Object(value) === value && #slots in value ? value.#slots : undefined;
@@ -425,11 +428,13 @@ class IdleDeadline {
 
 // Additions to the web's interface, for one scheduler.
 class Extras {
+    #currentTaskSignal;
     #getNative;
     #scheduler;
     #newExtras;
 
-    constructor(getNative, scheduler, newExtras) {
+    constructor(getNative, scheduler, newExtras, currentTaskSignal) {
+        this.#currentTaskSignal = currentTaskSignal;
         this.#getNative = getNative;
         this.#scheduler = scheduler;
         this.#newExtras = newExtras;
@@ -441,6 +446,9 @@ class Extras {
     // The web's scheduler, and the library's.
     get scheduler() { return this.#scheduler; }
     get native() { return this.#getNative(); }
+
+    // The TaskSignal of the running task, whatever its scheduler, or null.
+    get currentTaskSignal() { return this.#currentTaskSignal(); }
 
     // In milliseconds.
     get timeSlice() { return this.native.get_time_slice() / 1000; }
@@ -459,7 +467,7 @@ class Extras {
             const controller = new TaskController({priority: given});
             const own = givenSignal === null ? controller.signal
                 : TaskSignal.any([controller.signal, givenSignal], {priority: controller.signal});
-            return {controller, signal: own, post: callback => this.#scheduler.postTask(callback, {signal: own})};
+            return {controller, post: callback => this.#scheduler.postTask(callback, {signal: own})};
         }, message => new DOMException(message, 'AbortError'));
     }
 
@@ -500,8 +508,17 @@ function make(PrioSched, tasks) {
 
     // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
     class Watcher {
-        constructor(signal) {
-            this.signal = signal;
+        constructor(s) {
+            this.slots = s;
+            this.signal = s.web;
+        }
+
+        // The slots keep the state: the library's signal must not hold the web's, which holds its controller.
+        stateIn(table, signal, priority) {
+            const {slots, slots: {state}} = this;
+            if (state === null || state.table !== table || state.priority !== priority)
+                slots.state = new State(table, signal, priority, null, false, slots);
+            return slots.state;
         }
 
         posted(reject) {
@@ -572,7 +589,7 @@ function make(PrioSched, tasks) {
                 } else {
                     // A plain signal has no priority to follow.
                     table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
-                        s.signal, delay, new Watcher(signal), promise);
+                        s.signal, delay, new Watcher(s), promise);
                 }
                 return promise;
             } catch (error) {
@@ -628,9 +645,20 @@ function make(PrioSched, tasks) {
         tasks.queueMicrotask(callback);
     }
 
+    // The signal of a task without a signal is never aborted, and a priority that was given is the signal's.
+    function currentTaskSignal() {
+        const state = tasks.stateHere();
+        if (state === null)
+            return null;
+        const signal = state.owner?.web ?? (state.signal && bridge.webSignalOf(state.signal));
+        if (state.priority === UNSET)
+            return signal;
+        return TaskSignal.any(signal === null ? [] : [signal], {priority: toNick(state.priority)});
+    }
+
     function newExtras() {
         const another = PrioSched.Scheduler.new(null);
-        return new Extras(() => another, new Scheduler(INTERNAL, another), newExtras);
+        return new Extras(() => another, new Scheduler(INTERNAL, another), newExtras, currentTaskSignal);
     }
 
     [AbortController, AbortSignal, IdleDeadline, Scheduler, TaskController, TaskPriorityChangeEvent, TaskSignal].forEach(asInterface);
@@ -646,7 +674,7 @@ function make(PrioSched, tasks) {
         tasks.hasten('fastYield', Scheduler.prototype, 'yield', web.scheduler);
     });
 
-    Object.defineProperty(web, 'extras', {value: new Extras(getNative, web.scheduler, newExtras)});
+    Object.defineProperty(web, 'extras', {value: new Extras(getNative, web.scheduler, newExtras, currentTaskSignal)});
 
     // Defines in target the interfaces that it lacks.
     Object.defineProperty(web, 'install', {value(target) {

@@ -123,14 +123,14 @@ def to_callback(value):
 
 
 def hint_at_arguments(callback, value):
-    """Returns a hint for the end of an error about value, if callback wants an argument."""
+    """Returns a hint for the end of an error about value, if callback may take an argument."""
     try:
-        inspect.signature(callback).bind()
+        parameters = inspect.signature(callback).parameters.values()
     except ValueError:
         return ''  # its signature is not known
-    except TypeError:
-        return f'; for an argument, post lambda: {getattr(callback, "__name__", "function")}({value!r})'
-    return ''
+    if all(parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_KEYWORD) for parameter in parameters):
+        return ''
+    return f'; for an argument, post lambda: {getattr(callback, "__name__", "function")}({value!r})'
 
 
 def called_back(owner, name, position, awaitable=None):

@@ -11,7 +11,7 @@ import asyncio
 from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
 
-from ..arguments import (MAX_LIMIT, check_name, to_flag, to_callback, to_delay, to_given_priority, to_limit, to_priority,
+from ..arguments import (MAX_LIMIT, check_name, to_flag, to_callback, to_delay, to_given_priority, to_limit, to_priority, to_priority_of,
                          to_scheduler, to_signal, to_timeout)
 from ..coroutines.steps import with_progress
 from ..futures import reasons
@@ -196,7 +196,7 @@ class TaskGroup(PrioSched.TaskGroup):
             callback = with_progress(callback, to_callback(progress))
         if name is not None:
             check_name(name)
-        priority, signal, delay = to_priority(priority), to_signal(signal), to_delay(delay)
+        priority, signal, delay = to_priority_of(callback, priority), to_signal(signal), to_delay(delay)
         milliseconds = to_timeout(timeout)
         self._check_owner()
         table, own_signal = self._table, self.get_signal()

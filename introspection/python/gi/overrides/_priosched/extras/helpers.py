@@ -109,7 +109,7 @@ class Latest:
             signals = [signal, given]
             signal = PrioSched.TaskSignal.new_any_following(signals, signal)
             keep_reasons_of(signal, signals)
-        call = lambda: self._job(signal, *args, **kwargs)  # noqa: E731
+        call = lambda: self._job(*args, **kwargs)  # noqa: E731
         call._prio_sched_calls = self._job  # names of tasks are found by this attribute
         task = self._scheduler.post_task(call, signal=signal)
         run = self._run = Run(controller, task)
@@ -129,6 +129,9 @@ class Latest:
 
 
 def latest(self, job, priority='user-visible', signal=None):
-    """Returns a function that calls job (signal, …) as a task; its next call aborts the previous run, whose result is then None."""
+    """Returns a function that calls job (…) as a task; its next call aborts the previous run, whose result is then None.
+
+    The job gets its signal as current_signal.
+    """
     to_callback(job)
     return Latest(self, job, PrioSched.TaskPriority(to_given_priority(priority)), to_signal(signal))
