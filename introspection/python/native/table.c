@@ -196,9 +196,16 @@ table_post (PyObject *object, PyObject *callback)
 static gboolean
 read_state (PyObject *state, long *priority, GCancellable **signal)
 {
-  PyObject *number = PyObject_GetAttrString (state, "priority");
-  PyObject *object = PyObject_GetAttrString (state, "signal");
+  static PyObject *names[2];
+  PyObject *number, *object;
 
+  if (names[1] == NULL)
+    {
+      names[0] = PyUnicode_InternFromString ("priority");
+      names[1] = PyUnicode_InternFromString ("signal");
+    }
+  number = PyObject_GetAttr (state, names[0]);
+  object = PyObject_GetAttr (state, names[1]);
   *priority = number != NULL ? PyLong_AsLong (number) : -1;
   *signal = object != NULL && object != Py_None ? (GCancellable *) pygobject_get (object) : NULL;
   /* The state holds it. */

@@ -161,8 +161,8 @@ class Abortable:
 
     def outcome_of(self, error):
         """Returns the exception of its task if it has ended with error: the reason, if the abort caused error."""
-        signal = self.state.signal if self.state is not None else None
-        if (isinstance(error, CancelledError) or members_of(error)) and signal is not None and is_aborted(signal):
+        signal = self.state.signal if error is not None and self.state is not None else None
+        if signal is not None and (isinstance(error, CancelledError) or members_of(error)) and is_aborted(signal):
             reason = reason_of(signal)
             return reason if tells_of(error, reason, self.ends_by_abort()) else error
         return error
