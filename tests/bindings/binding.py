@@ -355,6 +355,10 @@ class BadInput(unittest.TestCase):
         scheduler.set_time_slice(slice_before)
         scheduler.set_next_frame(0)
         self.assertEqual((scheduler.get_time_slice(), scheduler.get_next_frame()), (slice_before, 0))
+        self.assertEqual((scheduler.time_slice, scheduler.frame_share), (slice_before, scheduler.get_frame_share()))
+        scheduler.time_slice, scheduler.frame_share = slice_before, scheduler.frame_share
+        with self.assertRaises(TypeError):
+            scheduler.time_slice = 2.5
 
     def test_a_signal_that_is_aborted_from_the_start(self):
         why = ValueError('why')

@@ -119,6 +119,9 @@ class Scheduler(PrioSched.Scheduler):
         """Sets the share of time that tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
         super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
 
+    time_slice = property(PrioSched.Scheduler.get_time_slice, set_time_slice)
+    frame_share = property(PrioSched.Scheduler.get_frame_share, set_frame_share)
+
     if _HAS_WATCH:
         def get_statistics(self):
             """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on another thread, as get_n_pending () does."""
