@@ -85,7 +85,7 @@ class Resumed:
                 self.assertEqual(state() or OUTSIDE, expected)
 
     async def check_all(self, expected):
-        with PrioSched.Worker() as worker:
+        async with PrioSched.Worker() as worker:
             await self.check_each(Work(worker).kinds, expected)
 
     def test_outside_any_task(self):

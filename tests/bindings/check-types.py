@@ -66,7 +66,7 @@ async def main() -> None:
     number_of_threads: int = await group.post_task(wait, progress=print, takes_turns=True)
     await scheduler.yield_(takes_turns=True)
     await group.feed(lambda text: print(len(text)), ['a', 'b'], priority='background')
-    with PrioSched.Worker('render') as worker:
+    async with PrioSched.Worker('render') as worker:
         number_of_threads = await scheduler.run_in_worker(worker, lambda: number_of_threads)
     texts: list[str] = [await scheduler.post_task(count, progress=print), await group.post_task(count, timeout=250)]
     number: int = await group.post_task(lambda: len(texts), priority=PrioSched.TaskPriority.BACKGROUND)

@@ -25,7 +25,7 @@ class Workers(unittest.TestCase):
 
     @run
     async def test_a_function_runs_in_its_thread(self):
-        with PrioSched.Worker('render') as worker:
+        async with PrioSched.Worker('render') as worker:
             self.assertEqual(worker.name, 'render')
             value, thread = await scheduler.run_in_worker(worker, lambda *args: (args, threading.get_ident()), 1, 2)
             self.assertEqual(value, (1, 2))
@@ -34,7 +34,7 @@ class Workers(unittest.TestCase):
 
     @run
     async def test_an_exception_comes_home(self):
-        with PrioSched.Worker() as worker:
+        async with PrioSched.Worker() as worker:
             with self.assertRaises(ZeroDivisionError):
                 await scheduler.run_in_worker(worker, lambda: 1 / 0)
 
@@ -42,7 +42,7 @@ class Workers(unittest.TestCase):
     async def test_they_run_by_priority(self):
         log, may_go_on = [], threading.Event()
         controller = PrioSched.TaskController('background')
-        with PrioSched.Worker() as worker:
+        async with PrioSched.Worker() as worker:
             held = scheduler.run_in_worker(worker, may_go_on.wait)
             tasks = [scheduler.run_in_worker(worker, log.append, 'a', priority='background'),
                      scheduler.run_in_worker(worker, log.append, 'b'),
@@ -57,7 +57,7 @@ class Workers(unittest.TestCase):
     async def test_an_abort_and_a_cancellation_end_what_waits(self):
         log, may_go_on = [], threading.Event()
         controller, plain = PrioSched.TaskController(), Gio.Cancellable()
-        with PrioSched.Worker() as worker:
+        async with PrioSched.Worker() as worker:
             held = scheduler.run_in_worker(worker, may_go_on.wait)
             aborted = scheduler.run_in_worker(worker, log.append, 'a', signal=controller.signal)
             cancelled = scheduler.run_in_worker(worker, log.append, 'b')
@@ -76,7 +76,7 @@ class Workers(unittest.TestCase):
 
     @run
     async def test_its_end_finishes_what_is_queued(self):
-        with PrioSched.Worker() as worker:
+        async with PrioSched.Worker() as worker:
             tasks = [scheduler.run_in_worker(worker, lambda i=i: i) for i in range(20)]
         self.assertEqual([await task for task in tasks], list(range(20)))
         with self.assertRaises(GLib.Error) as caught:
@@ -87,7 +87,7 @@ class Workers(unittest.TestCase):
     async def test_an_exception_aborts_what_is_queued(self):
         has_begun, may_go_on = threading.Event(), threading.Event()
         with self.assertRaises(KeyError):
-            with PrioSched.Worker() as worker:
+            async with PrioSched.Worker() as worker:
                 held = scheduler.run_in_worker(worker, lambda: (has_begun.set(), may_go_on.wait()))
                 has_begun.wait()
                 task = scheduler.run_in_worker(worker, print)
@@ -153,7 +153,7 @@ class Workers(unittest.TestCase):
 
     @run
     async def test_what_is_posted_there_stays_there(self):
-        with PrioSched.Worker() as worker:
+        async with PrioSched.Worker() as worker:
             seen = []
             worker.scheduler.post(PrioSched.TaskPriority.USER_VISIBLE, lambda: seen.append(threading.get_ident()))
         self.assertEqual(len(seen), 1)

@@ -22,6 +22,7 @@ from ..tasks.states import current_state, expiry_after
 from ..tasks.table import new_task
 from ..tasks.tables import table_of
 from .feeds import Feed
+from .scopes import GroupScope
 
 PrioSched = get_introspection_module('PrioSched')
 
@@ -115,6 +116,10 @@ class TaskGroup(PrioSched.TaskGroup):
     limit      the most tasks that run at a time, a whole number from 1; None for any number
     priority   the priority of tasks that are posted without one
 
+    `async with` waits at its end until the group is empty, while the main loop continues.  The first exception of a task aborts
+    the others and cancels the code in `async with`, which then raises that exception; one of the code aborts all tasks.  A task
+    that was aborted or cancelled has not failed.
+
     A coroutine counts until it has ended.  A group does not hold its scheduler: keep a reference if that is not the default
     one.  All methods belong to the thread that runs the scheduler's main context, and raise RuntimeError on another one.
     """
@@ -127,6 +132,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def _set_up(self, scheduler):
         self._tasks = table_of(scheduler)
         self._waits = set()
+        self._scope = None  # the `async with` that the group is in
         self._done = {}  # tasks that have completed, by their handles; kept as long as there are waits
 
     @property
@@ -239,7 +245,10 @@ class TaskGroup(PrioSched.TaskGroup):
         scheduler = self.dup_scheduler()
         if scheduler is None:
             self._check_scheduler()
-        return Feed(self, callback, items, options).post(scheduler)
+        task = Feed(self, callback, items, options).post(scheduler)
+        if self._scope is not None:
+            self._scope.follow(task)
+        return task
 
     def _check_owner(self):
         if hasattr(self, '_tasks') or self.dup_scheduler() is not None:
@@ -251,6 +260,8 @@ class TaskGroup(PrioSched.TaskGroup):
 
     def _task_is_done(self, handle, task):
         error = task._exception
+        if self._scope is not None:
+            self._scope.ended(task)
         if self._waits:
             self._done[handle] = task
             if error is not None and any(wait.takes_failures for wait in self._waits):
@@ -305,6 +316,25 @@ class TaskGroup(PrioSched.TaskGroup):
     def first(self, signal=None):
         """Waits for the first task that completes from now on, and returns its result or raises its exception."""
         return self._wait(PrioSched.TaskGroupWait.FIRST, signal, True)
+
+    async def __aenter__(self):
+        self._check_scheduler()
+        self._check_owner()
+        if self._table and self._scope is not None:
+            raise RuntimeError('the group is in an `async with` already')
+        self._scope = GroupScope(self)
+        try:
+            await self._scope.enter()
+        except BaseException:
+            self._scope = None
+            raise
+        return self
+
+    async def __aexit__(self, _, error, __):
+        try:
+            return await self._scope.leave(error)
+        finally:
+            self._scope = None
 
     def _forget(self, wait):
         self._waits.discard(wait)

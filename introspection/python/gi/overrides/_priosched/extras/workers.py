@@ -1,12 +1,22 @@
 """Runs functions in threads that have their own main context and scheduler."""
 
+import weakref
+
 from gi.module import get_introspection_module
 
 from ..arguments import check_name
+from .scopes import is_in_main_loop, wait_for_thread
 
 PrioSched = get_introspection_module('PrioSched')
 
 _HOW = {'abort': PrioSched.WorkerStop.ABORT, 'finish': PrioSched.WorkerStop.FINISH}
+
+# Their threads may block.
+_workers = weakref.WeakSet()
+
+
+def _is_in_worker():
+    return any(worker.scheduler.get_context().is_owner() for worker in tuple(_workers))
 
 
 class Worker(PrioSched.Worker):
@@ -14,7 +24,8 @@ class Worker(PrioSched.Worker):
 
     name  the name of the thread, which debuggers and the operating system show
 
-    As a context manager, it is stopped at the end and joined: queued functions run first, or are aborted if an exception is raised.
+    `async with` stops it at the end, and waits for its thread while the main loop continues: queued functions run first, or are
+    aborted if an exception is raised.  Plain `with` does the same and blocks, so it raises RuntimeError where the main loop runs.
     Python's interpreter runs in one thread at a time, so a worker helps functions that wait, and libraries that compute without it.
     """
 
@@ -22,6 +33,7 @@ class Worker(PrioSched.Worker):
         check_name(name)
         super().__init__(name=name)
         self._is_stopped = False
+        _workers.add(self)
 
     @property
     def name(self):
@@ -50,13 +62,27 @@ class Worker(PrioSched.Worker):
         """Waits until the thread of a stopped worker has ended.  This blocks: call it at the end of a program."""
         if not getattr(self, '_is_stopped', True):
             raise RuntimeError('the worker is not stopped, so its thread would never end')
-        if self.scheduler.get_context().is_owner():
-            raise RuntimeError('the thread of a worker cannot wait for its own end')
+        self._check_thread()
         super().join()
 
+    def _check_thread(self):
+        if self.scheduler.get_context().is_owner():
+            raise RuntimeError('the thread of a worker cannot wait for its own end')
+
     def __enter__(self):
+        if is_in_main_loop() and not _is_in_worker():
+            self.stop()
+            raise RuntimeError('`with` would block the main loop until the thread of the worker has ended: use `async with`')
         return self
 
     def __exit__(self, kind, *_):
         self.stop('finish' if kind is None else 'abort')
         self.join()
+
+    async def __aenter__(self):
+        self._check_thread()
+        return self
+
+    async def __aexit__(self, kind, *_):
+        self.stop('finish' if kind is None else 'abort')
+        await wait_for_thread(self, super().join)

@@ -1,0 +1,158 @@
+"""Waits at the end of `async with`, for the tasks of a group or for the thread of a worker, without blocking the main loop."""
+
+import asyncio
+import threading
+
+from gi.repository import GLib
+
+from ..futures.contexts import get_running_loop, runs
+from ..futures.future import CancelledError, Future, cancel_in_turn
+
+# An abort may raise any other exception, too, but these end the program or the coroutine at once.
+_ENDS = (Exception, CancelledError)
+
+
+def is_in_main_loop():
+    """Returns whether this thread runs code of a main loop, which would stand still as long as the code blocks."""
+    return GLib.main_depth() > 0 or bool(runs.stack) or get_running_loop() is not None
+
+
+class _ThreadEnd(Future):
+    """Completes when the thread of a stopped worker has ended."""
+
+    __slots__ = ('_worker',)
+
+    def cancel(self, msg=None):
+        """Aborts what the worker has queued.  The code that waits continues, cancelled, when the thread has ended."""
+        if not self._done:
+            self._worker.stop('abort')
+        return False
+
+
+async def wait_for_thread(worker, join):
+    """Waits for join (), which blocks, in a thread that nothing else uses.  Raises the last abort that comes meanwhile."""
+    end = _ThreadEnd()
+    end._worker = worker
+
+    def wait():
+        join()
+        end._settle()
+
+    threading.Thread(target=wait, name='PrioSched join', daemon=True).start()
+    aborted = None
+    while not end.done():
+        try:
+            await end
+        except _ENDS as error:
+            worker.stop('abort')
+            aborted = error
+    if aborted is not None:
+        raise aborted
+
+
+class _Entering:
+    """Finds the driver that runs a coroutine: the coroutine awaits this once."""
+
+    _asyncio_future_blocking = False
+
+    def __init__(self):
+        self.driver = None
+
+    def __await__(self):
+        self._asyncio_future_blocking = True
+        yield self
+
+    def add_done_callback(self, driver):
+        self.driver = driver
+        driver.go_on_after(self)
+
+    def remove_done_callback(self, driver):
+        """Does nothing: go_on_after () looks at whether the driver still waits."""
+
+    def cancel(self, msg=None):
+        return False
+
+
+async def _find_run():
+    """Returns what runs this coroutine: a task of asyncio, or a driver."""
+    loop = get_running_loop()
+    if loop is not None:
+        return asyncio.current_task(loop)
+    entering = _Entering()
+    await entering
+    return entering.driver
+
+
+class GroupScope:
+    """Waits for the tasks of a group that are posted in `async with`, and aborts them once one fails."""
+
+    def __init__(self, group):
+        self._group = group
+        self._run = None
+        self._error = None  # the first exception of a task
+        self._feeds = set()
+        self._change = None  # completes when a feed has ended
+        self._is_cancelled = False  # whether the failure has cancelled the body, which has not noticed yet
+
+    async def enter(self):
+        self._run = await _find_run()
+
+    def follow(self, feed):
+        """Waits for the task of a feed, too, which is none of the group's."""
+        self._feeds.add(feed)
+        feed.add_done_callback(self._feed_ended)
+
+    def _feed_ended(self, feed):
+        self._feeds.discard(feed)
+        self.ended(feed)
+        if self._change is not None:
+            self._change._settle()
+
+    def ended(self, task):
+        """Called when a task has ended.  The first that fails is the scope's failure."""
+        error = task._exception
+        if error is None or self._error is not None or task._aborted or isinstance(error, CancelledError):
+            return
+        self._error = error
+        task._retrieved = True
+        self._group.abort()
+        if self._run is not None:
+            self._is_cancelled = True
+            if hasattr(self._run, 'cancel_coroutine'):
+                cancel_in_turn(self._run, None)
+            else:
+                self._run.cancel()
+
+    def _takes_back(self, error):
+        """Returns whether error is the cancellation by which the scope has ended its own body."""
+        if not self._is_cancelled or not isinstance(error, CancelledError):
+            return False
+        self._is_cancelled = False
+        return not isinstance(self._run, asyncio.Task) or self._run.uncancel() == 0
+
+    async def leave(self, error):
+        """Waits until the group is empty.  Returns whether the body's own exception, error, was the scope's.
+
+        Raises the first exception of a task, or an abort that comes meanwhile.
+        """
+        is_own = error is None or self._takes_back(error)
+        if error is not None:
+            self._group.abort()
+        ended = None
+        is_done = False
+        while not is_done:
+            try:
+                await self._group.drained()
+                is_done = not self._feeds
+                if not is_done:
+                    self._change = Future()
+                    await self._change
+            except _ENDS as caught:
+                if not self._takes_back(caught):
+                    ended = caught
+                    self._group.abort()
+        if self._is_cancelled and isinstance(self._run, asyncio.Task):
+            self._run.uncancel()
+        if is_own and (ended or self._error) is not None:
+            raise ended or self._error
+        return is_own
