@@ -1,6 +1,6 @@
 // priosched-1-web.d.ts: types of PrioSched.web, the web's interfaces
 //
-// Part of priosched-1.d.ts.  They are as in a browser, without the parts that need a document; none of them is global.
+// Part of priosched-1.d.ts. They are as in a browser, without the parts that need a document; none of them is global.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -28,14 +28,14 @@ declare module '@girs/priosched-1' {
 
             class Scheduler {
                 protected constructor();
-                /** Posts a task.  The promise settles with the callback's result or exception, or with the reason of an
+                /** Posts a task. The promise settles with the callback's result or exception, or with the reason of an
                  * abort. */
                 postTask<T>(callback: () => T, options?: SchedulerPostTaskOptions): Promise<Awaited<T>>;
                 /** Lets more urgent work run first, and continues with the task's signal and priority. */
                 yield(options?: SchedulerYieldOptions): Promise<void>;
             }
 
-            /** Options of an older draft, which browsers ignore.  If only one is given, the other is not inherited. */
+            /** Options of an older draft, which browsers ignore. If only one is given, the other is not inherited. */
             interface SchedulerYieldOptions {
                 signal?: AnySignal | 'inherit';
                 priority?: TaskPriority | 'inherit';
@@ -103,7 +103,7 @@ declare module '@girs/priosched-1' {
                 static any(signals: Iterable<AnySignal>): AbortSignal;
                 get aborted(): boolean;
                 get reason(): any;
-                /** For GIO: a cancellable that is cancelled with the signal, with its priority and reason.  An addition
+                /** For GIO: a cancellable that is cancelled with the signal, with its priority and reason. An addition
                  * to the web's interface. */
                 get cancellable(): PrioSched.TaskSignal;
                 onabort: ((this: AbortSignal, event: Event) => any) | null;

@@ -1,6 +1,6 @@
 // priosched-1.d.ts: types of PrioSched in GJS, in the form of @girs
 //
-// Name this file in the "include" of tsconfig.json, beside the packages @girs/gjs and @girs/gio-2.0.  It declares
+// Name this file in the "include" of tsconfig.json, beside the packages @girs/gjs and @girs/gio-2.0. It declares
 // nothing global but the namespace in imports.gi, as those packages do.
 //
 // tests/bindings/check-types-gjs.py compares the names with the GIR and with what GJS has.
@@ -257,14 +257,14 @@ declare module '@girs/priosched-1' {
             connect_after<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
-            /** Posts a task.  The promise settles with the callback's result or exception, or with the reason of an abort.  A generator function is a
+            /** Posts a task. The promise settles with the callback's result or exception, or with the reason of an abort.  A generator function is a
              * TypeError: use post_steps(). */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             /** Lets more urgent work run first, and continues with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits that many milliseconds, and continues the task: under its signal and priority unless others are given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
-            /** Posts a task that steps a generator as long as the slice lasts, then yields.  Settles with the generator's result; calls progress with
+            /** Posts a task that steps a generator as long as the slice lasts, then yields. Settles with the generator's result; calls progress with
              * the last value of each slice. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /** Iterates over items, and yields between two of them if should_yield() returns true. */
@@ -642,7 +642,7 @@ declare module '@girs/priosched-1' {
                 scheduler: Scheduler;
             }
         }
-        /** A thread that runs tasks.  JavaScript has only one thread, so making a worker throws an error. */
+        /** A thread that runs tasks. JavaScript has only one thread, so making a worker throws an error. */
         class Worker extends GObject.Object {
             static $gtype: GObject.GType<Worker>;
             $signals: Worker.SignalSignatures;
