@@ -243,8 +243,8 @@ app_parse (App *app, int *argc, char ***argv, GError **error)
 {
   g_autofree char *nick = NULL;
   GOptionEntry entries[] = {
-    { "flood", 0, 0, G_OPTION_ARG_STRING, &nick, N_("What to begin with"), N_("NAME") },
-    { "log", 0, 0, G_OPTION_ARG_NONE, &app->logs, N_("Print what is done"), NULL },
+    { "flood", 0, 0, G_OPTION_ARG_STRING, &nick, N_("Flood at the start"), N_("NAME") },
+    { "log", 0, 0, G_OPTION_ARG_NONE, &app->logs, N_("Print events"), NULL },
     { NULL }
   };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);

@@ -420,7 +420,7 @@ def main() -> int:
     parser.add_argument('file', nargs='?', metavar=_('FILE'),
                         help=_('the log; without one, a log of 1,000,000 lines is made up'))
     parser.add_argument('--journal', action='store_true', help=_('show the journal of the system'))
-    parser.add_argument('--verbose', action='store_true', help=_('tell what becomes of each search'))
+    parser.add_argument('--verbose', action='store_true', help=_('print the result of each search'))
     options = parser.parse_args()
     logging.basicConfig(level=logging.DEBUG if options.verbose else logging.WARNING, format='%(message)s')
     if options.file:

@@ -253,7 +253,7 @@ parse (Monitor *monitor, int argc, char **argv, GError **error)
   GOptionEntry entries[] = {
     { "plain", 0, 0, G_OPTION_ARG_NONE, &plain, N_("Print the summary only, in a terminal too"), NULL },
     { "threshold", 0, 0, G_OPTION_ARG_INT, &monitor->watch.threshold,
-      N_("Name what holds the main loop for at least so long (default: 50; 0: nothing)"), N_("MILLISECONDS") },
+      N_("Report tasks and sources that hold the main loop at least this long (default: 50; 0: none)"), N_("MILLISECONDS") },
     { "no-preload", 0, 0, G_OPTION_ARG_NONE, &no_preload, N_("Watch only programs that use prio-sched themselves"), NULL },
     { "version", 0, 0, G_OPTION_ARG_NONE, &version, N_("Print the version"), NULL },
     { G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &program, NULL, N_("PROGRAM [ARGUMENT…]") },
@@ -261,7 +261,7 @@ parse (Monitor *monitor, int argc, char **argv, GError **error)
   };
   g_autoptr (GOptionContext) context = g_option_context_new (NULL);
 
-  g_option_context_set_summary (context, _("Runs a program and shows what its prioritized tasks do: how long they wait and run."));
+  g_option_context_set_summary (context, _("Runs a program and shows how long its prioritized tasks wait and run."));
   g_option_context_add_main_entries (context, entries, GETTEXT_PACKAGE);
   /* Arguments after the program's name belong to the program. */
   g_option_context_set_strict_posix (context, TRUE);

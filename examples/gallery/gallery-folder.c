@@ -27,7 +27,7 @@ gallery_folder_list_default (void)
   return folders;
 }
 
-/* Symbolic icons are shapes without a colour, of which there are very many. */
+/* Returns whether it is a picture to show.  Skips symbolic icons: there are very many, and they have no colours. */
 static gboolean
 is_picture (GFileInfo *info)
 {
@@ -57,7 +57,7 @@ look_into (GFile *folder, GQueue *folders, GPtrArray *pictures, GCancellable *ca
   return FALSE;
 }
 
-/* A folder need not have a path: the folder of a resource has only a URI. */
+/* Returns the name of a folder, which need not have a path: the folder of a resource has only a URI. */
 static char *
 name_of (GFile *file)
 {

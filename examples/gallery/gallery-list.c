@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gallery-list.c: the list of rows, which tells the loader what is in view
+/* gallery-list.c: the list of rows, which tells the loader which rows are in view
  *
  * GTK binds more rows than are visible, before and after them.  The adjustment says which of them are in view.
  */

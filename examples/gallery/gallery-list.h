@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gallery-list.h: the list of rows, which tells the loader what is in view */
+/* gallery-list.h: the list of rows, which tells the loader which rows are in view */
 
 #pragma once
 

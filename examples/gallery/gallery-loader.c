@@ -137,7 +137,7 @@ load (PrioTask *task, guint row, gpointer data)
   prio_task_wait_async (decoding, decoded, new_load);
 }
 
-/* A step: posts some of the rows that are left. */
+/* Posts some of the rows that are left, as a step. */
 static gboolean
 post_some (PrioTask *task, gpointer data)
 {
@@ -277,7 +277,7 @@ start (GalleryLoader *self)
     want (self, GPOINTER_TO_UINT (row->data));
 }
 
-/* The rows that are left are decoded @way from now on. */
+/* Decodes the rows that are left @way from now on. */
 void
 gallery_loader_set_way (GalleryLoader *self, GalleryWay way, gboolean paused)
 {
@@ -376,7 +376,8 @@ gallery_loader_leave (GalleryLoader *self, GalleryRow *row)
     self->will_give_up = g_idle_add_full (G_PRIORITY_HIGH, give_up_left, self, NULL);
 }
 
-/* Only this loader uses @scheduler, and pauses it.  @limit is how many rows are decoded at a time.  With @logs it prints what it does. */
+/* Makes a loader.  Only this loader uses @scheduler, and pauses it.  @limit is how many rows are decoded at a time.
+ * With @logs it prints events. */
 GalleryLoader *
 gallery_loader_new (PrioScheduler *scheduler, GalleryModel *model, guint limit, gboolean logs)
 {

@@ -194,7 +194,7 @@ show_about (GSimpleAction *action, GVariant *parameter, gpointer data)
   adw_show_about_window (GTK_WINDOW (((Window *) data)->window), "application-name", _("Gallery"), "application-icon",
                          "folder-pictures", "developer-name", _("The prio-sched authors"), "license-type",
                          GTK_LICENSE_LGPL_2_1, "comments",
-                         _("Thumbnails of what is in view come first, and no frame is lost to the others."), NULL);
+                         _("Thumbnails in view come first, and the others do not delay frames."), NULL);
 }
 
 /* Updates the progress once in a frame, however many rows have been decoded. */
@@ -249,7 +249,7 @@ make_ways (void)
 
   gtk_widget_add_css_class (ways, "linked");
   gtk_widget_set_halign (ways, GTK_ALIGN_CENTER);
-  gtk_accessible_update_property (GTK_ACCESSIBLE (ways), GTK_ACCESSIBLE_PROPERTY_LABEL, _("Who decides what is next"), -1);
+  gtk_accessible_update_property (GTK_ACCESSIBLE (ways), GTK_ACCESSIBLE_PROPERTY_LABEL, _("How the next row is chosen"), -1);
   gtk_box_append (GTK_BOX (ways), make_toggle ("prio-sched", _("Rows in view first, decoded in threads"), "prio-sched"));
   gtk_box_append (
       GTK_BOX (ways),
@@ -348,7 +348,7 @@ add_actions (Window *self, GtkApplication *application)
     gtk_application_set_accels_for_action (application, keys[i][0], (const char *[]) { keys[i][1], NULL });
 }
 
-/* The window owns all its data. */
+/* Opens a window, which owns all its data. */
 void
 gallery_window_open (AdwApplication *application, const GalleryOptions *options)
 {

@@ -4,8 +4,8 @@
  *   gallery [--rows N] [--limit N] [--idles] [--log] [FOLDER]
  *
  * Without FOLDER these are the user's pictures, and the icons and pictures of the system.  With --idles it begins with
- * GLib's idle sources.  With --log it prints what it does: what comes into view, which row is begun at which priority,
- * aborted and done, and each frame.
+ * GLib's idle sources.  With --log it prints events: rows that come into view, rows that are started (with their
+ * priority), aborted and done, and frames.
  */
 
 #include "config.h"
@@ -24,7 +24,7 @@ parse (GalleryOptions *options, int *argc, char ***argv, GError **error)
     { "rows", 0, 0, G_OPTION_ARG_INT, &options->n_rows, N_("How many rows there are"), N_("N") },
     { "limit", 0, 0, G_OPTION_ARG_INT, &options->limit, N_("How many rows are decoded at a time"), N_("N") },
     { "idles", 0, 0, G_OPTION_ARG_NONE, &options->idles, N_("Begin with GLib's idle sources"), NULL },
-    { "log", 0, 0, G_OPTION_ARG_NONE, &options->logs, N_("Print what is done"), NULL },
+    { "log", 0, 0, G_OPTION_ARG_NONE, &options->logs, N_("Print events"), NULL },
     { NULL }
   };
   g_autoptr (GOptionContext) context = g_option_context_new (_("[FOLDER]"));
@@ -36,8 +36,7 @@ parse (GalleryOptions *options, int *argc, char ***argv, GError **error)
   if (options->n_rows >= 1 && options->limit >= 1 && *argc <= 2)
     return TRUE;
   g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-               _("There has to be one row at least, one that is decoded at a time, and one folder at most: these are "
-                 "%d, %d, and %d"),
+               _("Rows and limit must be at least 1, and folders at most 1: they are %d, %d, and %d"),
                options->n_rows, options->limit, *argc - 1);
   return FALSE;
 }

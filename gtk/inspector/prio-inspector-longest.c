@@ -132,7 +132,7 @@ watch_no_longer (PrioInspectorLongest *self)
   self->watch = 0;
 }
 
-/* One scheduler is enough: its watch sees the whole main loop. */
+/* Watches the longest runs, or stops.  One scheduler is enough: its watch sees the whole main loop. */
 static void
 switched (GtkSwitch *widget, GParamSpec *pspec G_GNUC_UNUSED, gpointer data)
 {
@@ -170,7 +170,7 @@ prio_inspector_longest_class_init (PrioInspectorLongestClass *class)
 static void
 prio_inspector_longest_init (PrioInspectorLongest *self)
 {
-  const char *title = _("What has held the main loop the longest");
+  const char *title = _("Longest times that the main loop was held");
   GtkWidget *heading = prio_inspector_heading_new (title);
 
   g_weak_ref_init (&self->scheduler, NULL);
@@ -253,6 +253,6 @@ prio_inspector_longest_print (PrioInspectorLongest *self, GString *text)
 {
   if (!gtk_widget_get_visible (self->table))
     return;
-  g_string_append_printf (text, "%s\n", _("What has held the main loop the longest"));
+  g_string_append_printf (text, "%s\n", _("Longest times that the main loop was held"));
   prio_inspector_table_print (self->table, text);
 }

@@ -130,7 +130,7 @@ stop (PrioInspectorPage *self)
   g_clear_pointer (&self->source, g_source_unref);
 }
 
-/* From its first dispatch on, a source refreshes the page: in it, this thread runs the main context. */
+/* Refreshes the page from a source, in whose dispatch this thread runs the main context. */
 static void
 prio_inspector_page_map (GtkWidget *widget)
 {
@@ -246,8 +246,8 @@ prio_inspector_page_init (PrioInspectorPage *self)
   gtk_widget_set_margin_top (box, 24);
   gtk_widget_set_margin_bottom (box, 24);
 
-  self->empty = add_note (box, _("This program has no scheduler in its default main context, which is that of its windows. "
-                                 "One is shown here as soon as there is one."));
+  self->empty = add_note (box, _("This program has no scheduler in its default main context, in which its windows are drawn. "
+                                 "The page shows a scheduler as soon as it is made."));
   self->parts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 24);
   gtk_box_append (GTK_BOX (box), self->parts);
   self->longest = prio_inspector_longest_new ();

@@ -23,7 +23,7 @@ void prio_inspector_scheduler_print (PrioInspectorScheduler *self, GString *text
 G_DECLARE_FINAL_TYPE (PrioInspectorLongest, prio_inspector_longest, PRIO, INSPECTOR_LONGEST, GtkBox)
 
 GtkWidget *prio_inspector_longest_new (void);
-/* @schedulers has those of the default main context, at least one. */
+/* @schedulers has the schedulers of the default main context, at least one. */
 void prio_inspector_longest_refresh (PrioInspectorLongest *self);
 void prio_inspector_longest_print (PrioInspectorLongest *self, GString *text);
 

@@ -157,7 +157,7 @@ prio_inspector_scheduler_new (PrioScheduler *scheduler, guint number)
   self->paused = gtk_label_new (_("paused"));
   gtk_widget_add_css_class (self->paused, "dim-label");
   gtk_box_append (GTK_BOX (heading), self->paused);
-  self->counts = prio_inspector_add_switch (heading, _("Count what its tasks do"), G_CALLBACK (switched), self);
+  self->counts = prio_inspector_add_switch (heading, _("Collect statistics"), G_CALLBACK (switched), self);
   gtk_widget_set_tooltip_text (button, _("Set all counts and times of this scheduler to 0"));
   g_signal_connect (button, "clicked", G_CALLBACK (reset), self);
   gtk_box_append (GTK_BOX (heading), button);
@@ -167,7 +167,7 @@ prio_inspector_scheduler_new (PrioScheduler *scheduler, guint number)
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     prio_inspector_table_set (self->table, i, COLUMN_PRIORITY, rows[i]);
 
-  self->note = gtk_label_new (_("Only what waits is known: count, to see what its tasks do."));
+  self->note = gtk_label_new (_("Only waiting tasks are known: collect statistics to see the others."));
   gtk_label_set_wrap (GTK_LABEL (self->note), TRUE);
   gtk_label_set_xalign (GTK_LABEL (self->note), 0);
 

@@ -217,7 +217,7 @@ test_no_scheduler (void)
   wait_until_it_says (page, "This program has no scheduler");
   g_assert_cmpuint (count_parts (page), ==, 0);
   g_assert_cmpuint (count_schedulers (), ==, 0);
-  g_assert_false (says (page, "What has held"));
+  g_assert_false (says (page, "Longest times"));
   /* The inspector selects an object. */
   g_object_set (page, "object", window, NULL);
   close_inspector ();
@@ -233,7 +233,7 @@ test_counts (void)
 
   wait_for_parts (page, 1);
   part = find (page, "PrioInspectorScheduler", NULL);
-  wait_until_it_says (part, "Only what waits is known");
+  wait_until_it_says (part, "Only waiting tasks are known");
   g_assert_false (says (page, "This program has no scheduler"));
   prio_scheduler_pause (scheduler);
   for (guint i = 0; i < 5; i++)
@@ -243,7 +243,7 @@ test_counts (void)
 
   turn (part, TRUE);
   g_assert_true (is_collecting (scheduler));
-  g_assert_false (says (part, "Only what waits is known"));
+  g_assert_false (says (part, "Only waiting tasks are known"));
   prio_scheduler_resume (scheduler);
   post (scheduler, NULL, USER_BLOCKING, 0);
   prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .signal = prio_task_controller_get_signal (controller) },
@@ -337,7 +337,7 @@ test_accessible (void)
                                        GTK_ACCESSIBLE_RELATION_DESCRIBED_BY, gtk_grid_get_child_at (GTK_GRID (grid), 3, 1),
                                        gtk_grid_get_child_at (GTK_GRID (grid), 0, 2), NULL);
   gtk_test_accessible_assert_property (GTK_ACCESSIBLE (find (page, "GtkSwitch", NULL)), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                       "Count what its tasks do");
+                                       "Collect statistics");
   g_assert_nonnull (scheduler);
   close_inspector ();
 }
