@@ -393,7 +393,7 @@ prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize 
  * prio_dex_yield:
  * @error: return location for a `GError`
  *
- * In a fiber of [func@PrioSchedDex.spawn]: lets more urgent fibers and tasks run, and continues as after
+ * Lets more urgent fibers and tasks run, and continues this fiber of [func@PrioSchedDex.spawn] as after
  * [method@PrioSched.Scheduler.yield_async].
  *
  * ```c
@@ -429,7 +429,7 @@ prio_dex_yield (GError **error)
  * @future: (transfer full): the future to wait for
  * @error: return location for a `GError`
  *
- * In a fiber of [func@PrioSchedDex.spawn]: waits for @future, and then for its turn. In other fibers it does the same as
+ * Waits for @future, in a fiber of [func@PrioSchedDex.spawn], and then for its turn. In other fibers it does the same as
  * dex_await().
  *
  * To get the value, hold another reference, from which any dex_await_…() returns it at once:

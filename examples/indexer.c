@@ -302,7 +302,7 @@ query_new (App *app, const char *text)
   return query;
 }
 
-/* Indexes the files of a folder before those of the others. */
+/* Indexes the files of a folder before the other folders. */
 static void
 raise_folder (App *app, const char *text)
 {
@@ -359,7 +359,7 @@ app_ask (App *app, const char *text)
     app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, answer, query_new (app, text), query_free);
 }
 
-/* On a thread of its own: posts progress every 100 ms, and questions at intervals. */
+/* Posts, from a separate thread, progress every 100 ms, and questions at intervals. */
 static gpointer
 keep_time (gpointer data)
 {

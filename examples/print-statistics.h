@@ -12,7 +12,7 @@ print_times (guint64 count, const PrioTaskTimes *times)
   g_print (" %" G_GUINT64_FORMAT " %.3f %.3f %.3f %.3f", count, times->total, times->longest, times->median, times->percentile_99);
 }
 
-/* check-trace.py reads this output. */
+/* Prints the statistics, which check-trace.py reads. */
 static inline void
 print_statistics (PrioScheduler *scheduler)
 {

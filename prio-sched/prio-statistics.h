@@ -41,7 +41,7 @@ typedef struct
  * @n_queued: how many tasks wait in a queue, also of a paused scheduler
  * @n_delayed: how many tasks wait for the end of their delay
  * @n_run: how often tasks have run, to their end or until they yielded.  A task that was aborted while it ran counts
- * @n_continued: how many of @n_run went on after a yield
+ * @n_continued: how many of @n_run continued after a yield
  * @n_aborted: how many tasks have been aborted while they waited, and did not run.  A task whose signal was aborted before
  *   it was posted is not counted.  A task that another thread aborts counts under the priority that it has when the
  *   scheduler's thread processes the abort

@@ -14,7 +14,7 @@
  * @scheduler: a scheduler
  * @fps: frames per second, 1 to 125; 0 resets it
  *
- * Sets the time that tasks run at a time to that of a frame: React's `unstable_forceFrameRate()`.
+ * Sets the time that tasks run at a time to a frame's: React's `unstable_forceFrameRate()`.
  *
  * It sets [property@PrioSched.Scheduler:time-slice] to the whole milliseconds of a frame, 33 ms for 30, or
  * back to 5 ms.  Frames that are followed by [method@PrioSched.Scheduler.follow_frame_clock] end the slice in any case.

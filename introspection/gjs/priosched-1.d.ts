@@ -3,7 +3,7 @@
 // Name this file in the "include" of tsconfig.json, beside the packages @girs/gjs and @girs/gio-2.0. It declares
 // nothing global but the namespace in imports.gi, as those packages do.
 //
-// tests/bindings/check-types-gjs.py compares the names with the GIR and with what GJS has.
+// tests/bindings/check-types-gjs.py compares the names with the GIR and with the names in GJS.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -80,7 +80,7 @@ declare module '@girs/priosched-1' {
             const $gtype: GObject.GType<PostResult>;
         }
 
-        /** Flags that change what a continuation inherits from the task that yields. */
+        /** Flags of a yield, for the options that its continuation inherits. */
         enum YieldFlags {
             NONE = 0,
             DROP_SIGNAL = 1,

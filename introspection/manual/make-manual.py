@@ -42,7 +42,7 @@ def sections(page):
 
 
 def add_sidebar(path, pages, text):
-    """The guides in their order, with this one among them."""
+    """Adds the guides in their order, with this one among them."""
     links = '\n'.join(f'    <a href="{page["href"]}"{" class=current" if page["href"] == path.name else ""}>{html.escape(page["name"])}</a>' for page in pages)
     guides = f'<div class="section">\n  <h5>Guides</h5>\n  <div class="links">\n{links}\n  </div>\n</div>\n'
     text = END_OF_SIDEBAR.sub(lambda end: guides + end[0], text, count=1)
@@ -50,7 +50,7 @@ def add_sidebar(path, pages, text):
 
 
 def main(output, order, *command):
-    """order are the names of the guides' files, with commas between them."""
+    """Makes the manual; order are the names of the guides' files, with commas between them."""
     subprocess.run(command, check=True)
     path = pathlib.Path(output) / 'index.json'
     index = json.loads(path.read_text(encoding='utf-8'))

@@ -67,7 +67,7 @@ ROWS = [
 
 
 def names_of_gir(path):
-    """{Class.name: C's name}"""
+    """Returns {Class.name: C's name}."""
     names = {}
     for owner in ElementTree.parse(path).getroot().find(f'{CORE}namespace'):
         for function in owner:
@@ -111,7 +111,7 @@ def names_of_typescript(path, prefix=''):
 
 
 def names_of_rust():
-    """{Class.name: C's name or None}"""
+    """Returns {Class.name: C's name or None}."""
     names, owner, alias = {}, '', None
     for path in sorted((TOP / 'rust/prio-sched/src').glob('*.rs')):
         for line in path.read_text(encoding='utf-8').splitlines():

@@ -43,7 +43,7 @@ error for which `error instanceof PrioSched.AbortError` holds, unless the progra
 
 
 def functions_of_gir(path):
-    """{(class or None, name): link}"""
+    """Returns {(class or None, name): link}."""
     links = {}
     namespace = ElementTree.parse(path).getroot().find(f'{CORE}namespace')
     for owner in [namespace, *namespace]:
@@ -71,7 +71,7 @@ def is_hidden(of, name, patterns):
 
 
 def docstrings(folder):
-    """{(class or None, name): docstring}, of all modules of the overrides."""
+    """Returns {(class or None, name): docstring}, of all modules of the overrides."""
     found = {}
     for path in sorted(folder.rglob('*.py')):
         for node in ast.parse(path.read_text(encoding='utf-8')).body:
@@ -82,7 +82,7 @@ def docstrings(folder):
 
 
 def paragraphs(doc):
-    """A docstring as Markdown: a paragraph whose lines have two spaces between a name and its meaning is a list."""
+    """Returns a docstring as Markdown: a paragraph whose lines have two spaces between a name and its meaning is a list."""
     for part in doc.split('\n\n'):
         rows = re.findall(r'^([\w*][\w, *]*?) {2,}(\S.*(?:\n {2,}\S.*)*)$', part, re.MULTILINE)
         if rows and len('\n'.join('  '.join(row) for row in rows)) > 0.8 * len(part):

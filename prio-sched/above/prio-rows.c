@@ -86,7 +86,7 @@ prio_rows_splice (PrioRows *rows, guint position, guint n_removed, guint n_added
 {
   guint end = position + n_removed, i = find (rows, position), n_taken = 0;
 
-  /* Cuts a range that begins before @position.  If it goes on behind the removed rows, its rest becomes a new range. */
+  /* Cuts a range that begins before @position.  If it continues behind the removed rows, its rest becomes a new range. */
   if (i < rows->taken->len && range (rows, i)->begin < position)
     {
       PrioRowRange rest = { position, range (rows, i)->end };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-scheduler-steps.c: tasks of steps: a function that is called again and again
  *
- * The task makes steps as long as it need not yield, and then goes on as a continuation.
+ * The task makes steps as long as it need not yield, and then runs as a continuation.
  */
 
 #include "config.h"
@@ -135,7 +135,7 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
  * Posts a task of steps: @func is called again and again until it returns %G_SOURCE_REMOVE.
  *
  * It is called until [method@PrioSched.Scheduler.should_yield] returns %TRUE: the time slice is over, or a more urgent
- * task waits.  Then the task yields, and goes on as a continuation: with its priority, its signal and its timeout,
+ * task waits.  Then the task yields, and runs later as a continuation: with its priority, its signal and its timeout,
  * before new tasks of that priority.  A step should be short; it does not have to count or to look at the clock.
  *
  * ```c

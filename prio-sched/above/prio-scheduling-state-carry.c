@@ -190,7 +190,7 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
  * It fails with the reason of the abort if the state's signal is aborted, and with %PRIO_ERROR_CLOSED if its scheduler
  * is finalized.  Call it once, in the callback, on its thread.
  *
- * Returns: %TRUE if the task may go on, or %FALSE with @error set
+ * Returns: %TRUE if the task may continue, or %FALSE with @error set
  *
  * Since: 1.0
  */

@@ -360,7 +360,7 @@ feed (PrioTaskGroup *group, const char *function, const Feed *template)
  * ```
  *
  * The task that is returned has no value, and ends with the last one.  It is aborted with the group.  If it is aborted
- * or cancelled, @func is called no more, and the tasks that it has posted go on.  Their results do not change its own.
+ * or cancelled, @func is called no more, and the tasks that it has posted continue.  Their results do not change its own.
  *
  * With a wrong argument it logs a critical message, and does not call @notify.  Call it on the thread that runs the
  * scheduler's main context.
@@ -430,7 +430,7 @@ prio_task_group_feed_model (PrioTaskGroup *self, GListModel *model, PrioRowFunc 
  *
  * Sets the rows in view: [method@PrioSched.TaskGroup.feed_model] asks for their tasks first.
  *
- * It is cheap, so call it whenever the view has moved.  Tasks that have been asked for already go on.
+ * It is cheap, so call it whenever the view has moved.  Tasks that have been asked for already continue.
  * Call it on the thread that runs the scheduler's main context.
  *
  * Since: 1.0

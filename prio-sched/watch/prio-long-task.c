@@ -249,7 +249,7 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
  * Removes a function that was added for long tasks.
  *
  * On the thread that runs the main context, the function is not called afterwards.  On another thread, a call that has
- * begun may still go on.
+ * begun may still continue.
  *
  * ```c
  * guint id = prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);

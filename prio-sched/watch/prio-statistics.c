@@ -35,7 +35,7 @@ counts_of (const PrioObserved *task)
   return counts != NULL && counts->on && task->kind != PRIO_OBSERVED_IDLE ? counts : NULL;
 }
 
-/* Counts a run that is over, though the task may go on. */
+/* Counts a run that is over, though the task may continue. */
 static void
 ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {

@@ -8,7 +8,7 @@
  * The trace ends when prio_trace_writer_stop () is called, when the program exits, or when a write fails, with a
  * warning then.  The end may be missing: the format allows it.
  *
- * A child of fork () goes on with its own events if the descriptor is a pipe: each event has its process's id, and
+ * A child of fork () continues with its own events if the descriptor is a pipe: each event has its process's id, and
  * lines of two processes do not mix.  Otherwise a child has no trace.
  *
  * Threads: any.  Functions marked so may be called inside a loop: they call no user code.

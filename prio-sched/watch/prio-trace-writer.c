@@ -230,7 +230,7 @@ is_current (gint number)
   return current != NULL && current->generation == number;
 }
 
-/* Makes the thread write the last lines, and waits for it.  A thread that still waits for a reader goes on alone.
+/* Makes the thread write the last lines, and waits for it.  A thread that still waits for a reader continues alone.
  * Called with the lock. */
 static void
 end_current (void)

@@ -356,16 +356,16 @@ duplicate (int fd)
  *
  * Times are in microseconds of g_get_monotonic_time().
  *
- * The trace goes on until [func@PrioSched.trace_stop], or the program exits.  A thread of the library writes it, so a slow reader or
- * disk does not hold up the program: at most 64 MiB wait for it, further events are dropped and counted, and the end of
- * the trace waits for a second at most.  If a write fails, because the disk is full, the reader of a pipe is gone, or
- * the program has closed the trace's descriptor, a warning is logged, and the program goes on without the trace.
- * SIGPIPE is not sent.
+ * The trace continues until [func@PrioSched.trace_stop], or the program exits.  A thread of the library writes it, so a
+ * slow reader or disk does not hold up the program: at most 64 MiB wait for it, further events are dropped and counted,
+ * and the end of the trace waits for a second at most.  If a write fails, because the disk is full, the reader of a
+ * pipe is gone, or the program has closed the trace's descriptor, a warning is logged, and the program continues
+ * without the trace. SIGPIPE is not sent.
  *
  * After a crash, exec(), _exit() or a failed write, the trace can still be read: the format allows the end of the array
  * to be missing.  After a crash the last tenth of a second may be missing too.
  *
- * A child of fork() goes on with the trace if it is a pipe: each event has its process's id.  Otherwise the child has
+ * A child of fork() continues with the trace if it is a pipe: each event has its process's id.  Otherwise the child has
  * no trace.
  *
  * If the library was built with libsysprof-capture, Sysprof's recordings have a mark of the group `PrioSched` for each

@@ -68,7 +68,7 @@ class Request:
         raise error from None
 
     async def in_group_of_its_own(self):
-        """Raises a group of its own class, as anyio does before version 4."""
+        """Raises a group of a library's class, as anyio does before version 4."""
         try:
             await self.send()
         except asyncio.CancelledError:

@@ -1,4 +1,4 @@
-"""The main loop goes on: beside aborts of many coroutines at once, and beside a coroutine that yields when it is time
+"""The main loop continues: beside aborts of many coroutines at once, and beside a coroutine that yields when it is time
 
     asyncio_slices.py gbulb|gi.events
 
@@ -142,7 +142,7 @@ class Slices(unittest.TestCase):
         self.assertEqual(scheduler.get_n_pending(), 0)
 
     async def turns_between_yields(self):
-        """How often a source that is always ready has its turn between two yields."""
+        """Returns how often a source that is always ready has its turn between two yields."""
         n_turns, turns = 0, []
 
         def turn():
@@ -157,7 +157,7 @@ class Slices(unittest.TestCase):
                 before = n_turns
                 await scheduler.yield_()
                 turns.append(n_turns - before)
-        # Below what has input, and above frames.
+        # Below input, and above frames.
         source = GLib.idle_add(turn, priority=GLib.PRIORITY_HIGH_IDLE + 10)
         await scheduler.post_task(work)
         GLib.source_remove(source)

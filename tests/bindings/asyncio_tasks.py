@@ -61,7 +61,7 @@ class Likeness(unittest.TestCase):
                         expected = inspect.getattr_static(asyncio.Task, name)
                         self.assertIs(inspect.getattr_static(type(run), name), expected, name)
                         if callable(expected):
-                            # None of its own attributes hides it.
+                            # No attribute of the object hides it.
                             self.assertIs(getattr(run, name).__self__, run, name)
                 if not is_done:
                     await asyncio.wait([run])

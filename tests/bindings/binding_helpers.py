@@ -282,7 +282,7 @@ class Adopt(unittest.TestCase):
 
 
 class Mistakes(unittest.TestCase):
-    """Tests that the error says what to write instead."""
+    """Tests that the error names the right call."""
 
     def test_what_is_passed_is_not_what_is_meant(self):
         def generator():

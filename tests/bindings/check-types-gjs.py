@@ -4,7 +4,7 @@
 
 SOURCE is the project's folder.  The programs in tests/bindings/types compile, strictly, and errors in one of them are
 found.  Each comment belongs to a declaration.  The types have every name that the GIR has, and GJS has every name that the
-types have; those of PrioSched.web are the same in both.
+types have; names of PrioSched.web are the same in both.
 
 TypeScript and @girs are downloaded once from npm, in the versions of tests/bindings/types/package-lock.json, into the cache
 folder of tests/run-on.
@@ -142,7 +142,7 @@ def check_programs(place):
 
 
 def check_declarations(place):
-    # The other packages have errors of their own.
+    # The other packages have errors, too.
     yield from (line for line in compile_programs(place, '--skipLibCheck', 'false') if line.startswith('prio'))
 
 

@@ -162,8 +162,9 @@ def write_manual(path, manual):
 
 
 def check_programs(check, stubs, manual, programs):
-    """Checks programs: check (path, names, typed) returns the command that checks programs in path.  Returns whether it accepts those
-    that are right."""
+    """Checks programs: check (path, names, typed) returns the command that checks programs in path.  Returns whether it
+    accepts the right programs.
+    """
     with tempfile.TemporaryDirectory() as path:
         write_stubs(path, stubs)
         for program in programs:
@@ -216,7 +217,7 @@ def names_in(nodes):
 
 
 def names_of_class(thing):
-    """Returns the names that the library and its overrides give a class, without those that PyGObject gives every class."""
+    """Returns the names that the library and its overrides give a class, without the names that PyGObject gives every class."""
     ours = [cls for cls in thing.__mro__ if 'priosched' in cls.__module__.lower()]
     return {name for cls in ours for name in vars(cls) if not name.startswith('_')}
 

@@ -2,7 +2,7 @@
 
     check-vapi.py VAPI HEADER…
 
-The headers are those of the library.  It fails if VAPI names another header that begins with prio-sched, or no header.
+HEADER… are the library's headers.  It fails if VAPI names another header that begins with prio-sched, or no header.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -2,7 +2,7 @@
 //
 //   gjs conformance.js FILE…
 //
-// Prints every difference from what is expected; ends with "N agree, M differ", and status 1 if any differ.
+// Prints every difference from the expected log; ends with "N agree, M differ", and status 1 if any differ.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

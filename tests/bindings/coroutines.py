@@ -178,7 +178,7 @@ class Threads(unittest.TestCase):
         get_thread_default = GLib.MainContext.get_thread_default
 
         def find_context():
-            """Is called by add_done_callback (), after it has seen that the task is not done, and before it joins its list."""
+            """Called by add_done_callback (), after it has seen that the task is not done, and before it joins its list."""
             if threading.current_thread() is not threading.main_thread():
                 # PyGObject calls this when it runs the worker's loop.
                 return get_thread_default()

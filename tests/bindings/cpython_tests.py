@@ -129,8 +129,8 @@ def main(names):
         importlib.import_module(PACKAGE)
     except ImportError as error:
         version = '{}.{}'.format(*sys.version_info)
-        print(f'Bail out! The tests of this Python are not installed ({error}): install libpython{version}-testsuite, or what '
-              f'has the package “test” of Python {version} elsewhere')
+        print(f'Bail out! The tests of this Python are not installed ({error}): install libpython{version}-testsuite, or another '
+              f'package with the module “test” of Python {version}')
         return 1
     asyncio.EventLoop = unittest.IsolatedAsyncioTestCase.loop_factory = Loop  # set before the classes of tests read it
     suites = {name: load(name) for name in names or MODULES}

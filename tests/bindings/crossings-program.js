@@ -217,7 +217,7 @@ var Work = class Work {
     }
 };
 
-// The program of one seed. operations are those of crossings-operations.js.
+// The program of one seed. crossings-operations.js has the operations.
 var Program = class Program {
     #number = 0;
     #live = new Map();    // number of live uses of each mechanism

@@ -25,7 +25,7 @@ async function assertRan(expected) {
     log = [];
 }
 
-test('an async function goes on behind what waits', async () => {
+test('an async function continues behind waiting tasks', async () => {
     scheduler.post_task(long);
     postShort();
     await assertRan('LLLLab');
@@ -46,7 +46,7 @@ test('two that take turns alternate', async () => {
     await assertRan('LMLMLMLM');
 });
 
-test('a generator goes on behind what waits', async () => {
+test('a generator continues behind waiting tasks', async () => {
     scheduler.post_steps(function* () {
         for (let i = 0; i < 3; i++) {
             log.push('L');
@@ -105,7 +105,7 @@ test('turns when the priority is lent', async () => {
     scheduler.set_lends_priority(false);
 });
 
-test('what the library does has its turn beside a loop of yields', async () => {
+test('the library’s own work has its turn beside a loop of yields', async () => {
     const {scheduler: web, AbortSignal} = PrioSched.web;
     const loop = isOver => async () => {
         let n = 0;

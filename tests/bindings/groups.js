@@ -25,7 +25,7 @@ const fail = error => () => {
     throw error;
 };
 
-test('only so many run at a time, and an async function counts until it settles', async () => {
+test('a limited number run at a time, and an async function counts until it settles', async () => {
     const group = new TaskGroup({scheduler, limit: 2}), log = [], waits = [0, 1, 2, 3].map(newTurn);
     const posted = waits.map((wait, i) => group.post_task(async () => {
         log.push(i);
@@ -126,7 +126,7 @@ test('a limit that changes, and pending that is notified', async () => {
     assertEqual([pending[0], pending.at(-1)], [3, 0]);
 });
 
-test('an abort rejects all, and the group goes on', async () => {
+test('an abort rejects all, and the group can be used further', async () => {
     const group = new TaskGroup({limit: 1}), why = {any: 'value'}, {signal} = group;
     const posted = [1, 2, 3].map(i => group.post_task(() => i));
     group.abort(why);
@@ -140,7 +140,7 @@ test('an abort rejects all, and the group goes on', async () => {
     assert((await rejection(plain)).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
 });
 
-test('a signal of its own', async () => {
+test('its own signal', async () => {
     const group = new TaskGroup({limit: 1}), why = new Error('mine'), controller = new TaskController({priority: 'background'});
     const wait = newTurn();
     group.post_task(() => wait.promise);
@@ -153,7 +153,7 @@ test('a signal of its own', async () => {
     assertEqual(await group.post_task(() => 4, {signal: new Gio.Cancellable()}), 4);
 });
 
-test('what is queued is cancelled', async () => {
+test('queued tasks are cancelled', async () => {
     const group = new TaskGroup({limit: 1}), wait = newTurn();
     const running = group.post_task(() => wait.promise), queued = group.post_task(() => 1);
     await turns();
@@ -209,7 +209,7 @@ test('an abort does not wait for a promise that is pending', async () => {
     assertEqual(group.n_pending, 0);
 });
 
-test('an abort in the function of a task, and of one that cleans up', async () => {
+test('an abort in the function of a task, and of a task that cleans up', async () => {
     const group = new TaskGroup({limit: 2}), wait = newTurn(), log = [];
     const cleaning = rejection(group.post_task(async () => {
         try {
@@ -320,7 +320,7 @@ test('no limit is infinite', () => {
     assertEqual([new TaskGroup({limit: Infinity}).limit, TaskGroup.new(scheduler, Infinity, 2).limit], [Infinity, Infinity]);
 });
 
-test('bad input is told by name', () => {
+test('errors name bad input', () => {
     for (const limit of [0, -1, -Infinity, 2.5, 'two', NaN, null, 2 ** 32]) {
         assert(thrown(() => new TaskGroup({limit})).message.includes(`${limit}`), `${limit}`);
         assert(thrown(() => (new TaskGroup().limit = limit)).message.includes(`${limit}`), `${limit}`);
@@ -373,7 +373,7 @@ test('items are asked for when a place is free', async () => {
     assertEqual(group.n_pending, 0);
 });
 
-test('a feed of many, of none, and one that throws', async () => {
+test('a feed of many, of none, and of an iterator that throws', async () => {
     const done = [];
     await new TaskGroup().feed(i => done.push(i), Array.from({length: 1000}, (_, i) => i), {priority: 'background', name: 'numbers'});
     assertEqual(done.length, 1000);
@@ -434,7 +434,7 @@ test('an abort of the group ends a feed', async () => {
     assertEqual([asked, isClosed], [[0, 1, 2], true]);
 });
 
-test('a feed refuses what it cannot use', () => {
+test('a feed refuses values that it cannot use', () => {
     const group = new TaskGroup();
     for (const [body, text] of [
         [() => group.feed(3, []), '3 is not a function'],
@@ -452,7 +452,7 @@ test('JavaScript has one thread', () => {
         assert(thrown(body).message.includes('JavaScript has one thread'), `${thrown(body)}`);
 });
 
-test('a scheduler that has gone is told of', async () => {
+test('a scheduler that has gone is reported', async () => {
     const group = new TaskGroup({scheduler: PrioSched.Scheduler.new(null)});
     for (let i = 0; i < 20 && group.dup_scheduler() !== null; i++) {
         imports.system.gc();

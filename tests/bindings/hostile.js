@@ -61,7 +61,7 @@ const something = () => random(3) === 0 ? pick(pool) : pick([
 ]);
 
 // Every method of every prototype, and every function.  GJS itself aborts when a method of an object is called on
-// another, or one of its own classes is constructed in odd ways.
+// another, or a class of GJS is constructed in odd ways.
 const targets = [];
 const collect = (holder, path, owner = null) => {
     for (const name of Reflect.ownKeys(holder)) {

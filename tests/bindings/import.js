@@ -78,7 +78,7 @@ async function sourcesLeave() {
     assertEqual(sources(), []);
 }
 
-test('what is enabled and disabled fifty times leaves no source in the main context', async () => {
+test('fifty times enabled and disabled leaves no source in the main context', async () => {
     await sourcesLeave();
     for (let i = 0; i < 50; i++) {
         const controller = new TaskController({priority: 'background'}), search = latest(async () => {
@@ -97,7 +97,7 @@ test('what is enabled and disabled fifty times leaves no source in the main cont
     }
 });
 
-test('the slice of the scheduler that all share is bounded, and that of an own one is not', () => {
+test('the slice of the shared scheduler is bounded, and a separate scheduler’s is not', () => {
     const shared = PrioSched.Scheduler.get_default(), before = shared.time_slice;
     for (const set of [value => (extras.timeSlice = value / 1000), value => (shared.time_slice = value), value => shared.set_time_slice(value)]) {
         set(50000);

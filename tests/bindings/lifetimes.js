@@ -137,7 +137,7 @@ test('idle callbacks during collections', async () => {
 // A state keeps its number as long as its promise is pending.  Only the native part can keep the number without keeping the
 // state.
 if (PrioSched.nativePart !== 'none') {
-    test('tasks that never settle, with controllers of their own', async () => {
+    test('tasks that never settle, each with a controller', async () => {
         await assertNoneKept(async payload => {
             for (let i = 0; i < 100; i++) {
                 const {signal} = new PrioSched.TaskController();
@@ -181,7 +181,7 @@ test('reasons that refer to their signals', async () => {
     }, 20);
 });
 
-test('schedulers that nobody knows', async () => {
+test('schedulers without references', async () => {
     await assertNoneKept(async payload => {
         for (let i = 0; i < 100; i++) {
             const own = PrioSched.Scheduler.new(null);
@@ -288,7 +288,7 @@ test('a handler outlives the wrapper', async () => {
     assert(heard === 1, `heard ${heard} times`);
 });
 
-test('an abort reaches what depends on it also while the engine collects garbage', async () => {
+test('an abort reaches dependents also while the engine collects garbage', async () => {
     for (let i = 0; i < 8; i++) {
         const controller = new PrioSched.TaskController(), dependents = Array.from({length: 5000}, () => AbortSignal.any([controller.signal]));
         const ends = dependents.map(signal => scheduler.postTask(() => {}, {signal}).catch(reason => reason));

@@ -213,7 +213,7 @@ test('the schedulers that there are', () => {
     assert(listed.indexOf(scheduler) >= 0 && listed.indexOf(scheduler) < listed.indexOf(another));
 });
 
-test('nobody asks for names while nobody watches', async () => {
+test('names are not asked for without a watch', async () => {
     let asked = 0;
     const callback = () => {};
     Object.defineProperty(callback, 'name', {get: () => `${++asked}`});

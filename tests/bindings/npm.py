@@ -32,6 +32,6 @@ def node_modules(types):
                 shutil.copy(file, new)
             command = ['npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund']
             if subprocess.run(command, cwd=new, stdout=subprocess.DEVNULL).returncode != 0:
-                sys.exit('npm could not get what check-types*.py need: its registry has to be reached, once')
+                sys.exit('npm could not get the packages for check-types*.py: it needs its registry, once')
             new.rename(folder)
     return folder / 'node_modules'

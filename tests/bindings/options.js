@@ -117,7 +117,7 @@ for (const [what, post] of Object.entries(posts)) {
     });
 }
 
-test('an option that the library does not know is refused, and the web ignores it', async () => {
+test('an unknown option is refused, and the web ignores it', async () => {
     const group = new PrioSched.TaskGroup({limit: 1}), nothing = () => {};
     const calls = {
         'post_task ()': [options => scheduler.post_task(nothing, options), options => other.post_task(nothing, options),
@@ -161,7 +161,7 @@ test('options have either spelling', async () => {
     assertEqual(error.message, 'takesTurns is true or false, not 1');
 });
 
-test('the names of tasks with a priority, and of what follows their yields', async () => {
+test('the names of tasks with a priority, and of their continuations', async () => {
     const told = [], id = scheduler.add_long_task_func(20, (name, priority) => told.push(`${name} ${priority}`));
     const work = () => {
         const end = GLib.get_monotonic_time() + 20000;

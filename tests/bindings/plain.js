@@ -16,14 +16,14 @@ test('tasks run by priority and age', async () => {
     assert(/is not a task priority/.test((await rejection(scheduler.postTask(() => {}, {priority: 'urgent'}))).message));
 });
 
-test('what a task throws rejects its promise', async () => {
+test('an exception of a task rejects its promise', async () => {
     const {scheduler} = await module, why = new Error('mine');
     assert(await rejection(scheduler.postTask(() => {
         throw why;
     })) === why);
 });
 
-test('an abort rejects what waits, and leaves no source', async () => {
+test('an abort rejects waiting tasks, and leaves no source', async () => {
     const {scheduler, AbortError, TaskController} = await module, controller = new TaskController({priority: 'background'}), {signal} = controller;
     let nRun = 0;
     const tasks = [{signal}, {signal, priority: 'user-visible'}, {signal, delay: 60000}].map(options => rejection(scheduler.postTask(() => nRun++, options)));
@@ -37,7 +37,7 @@ test('an abort rejects what waits, and leaves no source', async () => {
     assertEqual([nRun, signal.waiting.size, signal.aborted], [0, 0, true]);
 });
 
-test('a change of priority moves what waits, but for what has its own', async () => {
+test('a change of priority moves waiting tasks, except tasks with their own', async () => {
     const {scheduler, TaskController} = await module, controller = new TaskController({priority: 'background'}), {signal} = controller, log = [];
     const tasks = [scheduler.postTask(() => log.push('moved'), {signal}), scheduler.postTask(() => log.push('own'), {signal, priority: 'background'}),
         scheduler.postTask(() => log.push('other'))];

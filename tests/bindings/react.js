@@ -87,7 +87,7 @@ test('results and errors', async () => {
     }, {timeout: -1})) === error);
 });
 
-test('what is wrong is told', () => {
+test('errors name wrong arguments', () => {
     for (const bad of ['1', NaN, Infinity, 2 ** 31, -(2 ** 31), true, {}]) {
         const {message} = thrown(() => scheduler.post_task(() => {}, {timeout: bad}));
         assert(/is not a timeout in milliseconds/.test(message), `${bad}: ${message}`);
@@ -228,7 +228,7 @@ test('runWithPriority: now, and back again', async () => {
     assertEqual(scheduler.get_current_priority(), USER_VISIBLE);
 });
 
-test('runWithPriority: what it begins has it', async () => {
+test('runWithPriority: tasks that it posts have it', async () => {
     const controller = new PrioSched.TaskController({priority: 'background'});
     await scheduler.post_task(async () => {
         post('b', 'user-visible');
@@ -296,7 +296,7 @@ test('scheduleCallback: options', async () => {
     await assertRan('Ac');
 });
 
-test('scheduleCallback: what is wrong is told', () => {
+test('scheduleCallback: errors name wrong arguments', () => {
     for (const bad of ['user-visible', 'urgent', 3, NaN, null, undefined]) {
         const {message} = thrown(() => scheduler.schedule_callback(bad, () => {}));
         assert(/is none of the levels immediate, user-blocking, normal, low, idle/.test(message), message);
@@ -325,7 +325,7 @@ test('workLoop: a continuation that is another function', async () => {
     assertEqual(await scheduler.schedule_callback('normal', async () => 7).finished, 7);
 });
 
-test('cancelCallback: what has not begun leaves the library at once', async () => {
+test('cancelCallback: a task that has not started leaves the library at once', async () => {
     const own = PrioSched.Scheduler.new(null);
     own.start_statistics();
     const never = () => assert(false);

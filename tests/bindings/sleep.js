@@ -15,7 +15,7 @@ test('the frame share is said', () => {
     assertEqual(own.get_frame_share(), 0.5);
 });
 
-test('it waits for so long', async () => {
+test('it waits for that long', async () => {
     const start = GLib.get_monotonic_time();
     assertEqual(await scheduler.sleep(20), undefined);
     assert(GLib.get_monotonic_time() - start >= 20000);
@@ -63,7 +63,7 @@ test('an abort ends it at once', async () => {
     assert(await rejection(scheduler.sleep(0, {signal: controller.signal})) === reason);
 });
 
-test('what is wrong is told', () => {
+test('errors name wrong arguments', () => {
     for (const bad of [undefined, null, '1', -1, NaN, 2 ** 60])
         assert(/is not a delay in milliseconds/.test(thrown(() => scheduler.sleep(bad)).message), `${bad}`);
     assert(/is not a signal/.test(thrown(() => scheduler.sleep(1, {signal: 5})).message));
@@ -71,7 +71,7 @@ test('what is wrong is told', () => {
     assert(/is not an object with options/.test(thrown(() => scheduler.sleep(1, 5)).message));
 });
 
-test('what would mean something else is told', () => {
+test('arguments with another meaning are errors', () => {
     const controller = new PrioSched.TaskController(), {signal} = controller, group = new PrioSched.TaskGroup();
     const onWeb = new PrioSched.web.TaskController(), nothing = () => {}, {sleep, post_task} = scheduler;
     for (const [call, text] of [

@@ -43,7 +43,7 @@ test('yields and aborts', async () => {
     assertEqual([userVisible.n_run, userVisible.n_continued, background.n_run, background.n_aborted], [3, 2, 0, 3]);
 });
 
-test('bad shares, thresholds and descriptors are told by name', () => {
+test('errors name bad shares, thresholds and descriptors', () => {
     const own = PrioSched.Scheduler.new(null);
     for (const [body, type, text] of [
         [() => own.set_frame_share(NaN), RangeError, 'NaN is not a share'],

@@ -11,7 +11,7 @@ const scheduler = PrioSched.Scheduler.get_default();
 
 class Superseded extends AbortError {}
 
-test('a generator is stepped, and its result is what it returns', async () => {
+test('a generator is stepped, and its result is its return value', async () => {
     const steps = [];
     const result = await scheduler.post_steps(function* () {
         for (let i = 0; i < 5; i++) {
@@ -213,7 +213,7 @@ test('an abort of the group by a step is thrown where it yields next', async () 
     assertEqual(after, 0);
 });
 
-test('a generator that has heard of an abort goes on within its slice', async () => {
+test('a generator that has noticed an abort continues within its slice', async () => {
     const controller = new PrioSched.TaskController('background'), other = new PrioSched.TaskController('background');
     const own = PrioSched.Scheduler.new(null);
     own.time_slice = 60000000;
@@ -274,7 +274,7 @@ for (const [name, make] of Object.entries(ends)) {
     });
 }
 
-test('what it throws is the result', async () => {
+test('its exception is the result', async () => {
     const why = new Error('mine');
     assert(await rejection(scheduler.post_steps(function* () {
         yield 1;
@@ -297,7 +297,7 @@ test('what it throws is the result', async () => {
     assert(/is not a function/.test(thrown(() => scheduler.post_steps(() => {}, {progress: 5})).message));
 });
 
-test('a generator function is not a task: who posts one is told of post_steps ()', async () => {
+test('a generator function is not a task: the error of a post names post_steps ()', async () => {
     const group = new PrioSched.TaskGroup({limit: 2});
     function* count() {
         yield 1;
@@ -426,7 +426,7 @@ const nextIdle = () => new Promise(resolve => GLib.idle_add(GLib.PRIORITY_LOW, (
 
 const waits = {
     'a promise that never comes': never,
-    'a promise of a class of its own': () => new (class extends Promise {})(() => {}),
+    'a promise of a derived class': () => new (class extends Promise {})(() => {}),
     'sleep ()': () => scheduler.sleep(600000),
     'adopt ()': () => scheduler.adopt(never()),
 };
@@ -474,7 +474,7 @@ test('an abort is thrown once, and a clean-up may yield and wait after it', asyn
     assertEqual([await rejection(steps), log], ['enough', ['urgent', 'waited']]);
 });
 
-test('steps wait for what comes in any order, and for each promise once', async () => {
+test('steps wait for promises in any order, and for each promise once', async () => {
     const controller = new PrioSched.TaskController('background'), log = [];
     await Promise.all(Array.from({length: 40}, (_, i) => scheduler.post_steps(function* () {
         log.push(yield new Promise(resolve => GLib.idle_add(GLib.PRIORITY_LOW - i, () => {
@@ -504,7 +504,7 @@ const runInJob = isOver => {
     loop.run();
 };
 
-test('steps go on in a main loop that a promise’s job runs', async () => {
+test('steps continue in a main loop that a promise’s job runs', async () => {
     const {signal} = new PrioSched.TaskController();
     for (const options of [{}, {priority: 'background'}, {signal}, {priority: 'user-blocking', name: 'steps'}]) {
         const group = new PrioSched.TaskGroup({limit: 1}), log = [], count = name => function* () {

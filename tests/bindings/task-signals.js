@@ -138,7 +138,7 @@ for (const [name, {newController, post}] of Object.entries(ways)) {
     });
 }
 
-test('a task of a dependent signal that nobody holds is aborted', async () => {
+test('a task of a dependent signal without references is aborted', async () => {
     const controller = new web.TaskController();
     const ends = web.scheduler.postTask(nothing, {signal: web.TaskSignal.any([controller.signal], {priority: controller.signal})});
     imports.system.gc();
@@ -152,7 +152,7 @@ test('a signal that depends on an aborted one keeps its reason', async () => {
         const controller = new TaskController();
         controller.abort(reason);
         imports.system.gc();
-        // The table of reasons forgets what others do not need, as it gets new ones.
+        // The table forgets reasons that are not needed, as it gets new ones.
         for (let i = 0; i < 3; i++)
             new TaskController().abort(i);
         return [TaskSignal.any([controller.signal], 'background'), TaskSignal.any_following([controller.signal], controller.signal)];
@@ -184,7 +184,7 @@ test('each way to post refuses the signals of the other, also if that has just b
     await web.scheduler.postTask(nothing, {signal: own});
 });
 
-test('what is not a signal is refused in words', async () => {
+test('a value that is not a signal is refused in words', async () => {
     for (const signal of [{}, 7, 'x', new Proxy({}, {})]) {
         assert((await rejection(web.scheduler.postTask(nothing, {signal}))) instanceof TypeError);
         assert(thrown(() => scheduler.post_task(nothing, {signal})) instanceof TypeError);

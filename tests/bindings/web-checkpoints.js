@@ -114,7 +114,7 @@ for (const priority of Object.keys(bells)) {
     });
 }
 
-test('what a callback of post () has resolved is heard before the next task of its batch', async () => {
+test('reactions to a callback of post () run before the next task of its batch', async () => {
     await rest();
     const controller = new TaskController(), log = [];
     let resolve;
@@ -130,7 +130,7 @@ test('what a callback of post () has resolved is heard before the next task of i
     await heard;
 });
 
-test('what a callback of post () has resolved is heard before the next one', async () => {
+test('reactions to a callback of post () run before the next one', async () => {
     await rest();
     const log = [];
     const posted = new Promise(done => {
@@ -148,7 +148,7 @@ test('what a callback of post () has resolved is heard before the next one', asy
     assertEqual(log.slice(0, 5), ['callback 0', 'reaction 0', 'callback 1', 'reaction 1', 'callback 2']);
 });
 
-test('a main loop goes on in such a reaction', async () => {
+test('a main loop continues in such a reaction', async () => {
     await rest();
     const context = GLib.MainContext.default();
     const task = scheduler.postTask(() => 'task');

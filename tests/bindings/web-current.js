@@ -79,7 +79,7 @@ for (const [name, settle] of Object.entries(settled)) {
     });
 }
 
-test('what a task settles gives its state to nobody', async () => {
+test('a promise that a task settles does not pass on its state', async () => {
     let settle;
     const promise = new Promise(resolve => {
         settle = resolve;
@@ -104,7 +104,7 @@ test('what a task settles gives its state to nobody', async () => {
     assertEqual([await stranger, log], [[null, null], [true, null]]);
 });
 
-test('the callback of yield_async () has the state of who called that', async () => {
+test('the callback of yield_async () has the state of its caller', async () => {
     const found = await scheduler.post_task(async () => {
         await idle();
         return new Promise(resolve => scheduler.yield_async(async () => {
@@ -141,7 +141,7 @@ test('JavaScript has the names of the library', () => {
     assertEqual(notified, [true]);
 });
 
-test('a state runs functions, and goes on, wherever that is', async () => {
+test('a state runs functions, and continues, anywhere', async () => {
     const controller = new TaskController({priority: 'background'});
     let end;
     const task = scheduler.post_task(async () => {
@@ -180,7 +180,7 @@ test('a state runs functions, and goes on, wherever that is', async () => {
     end();
 });
 
-test('a state does not hold its scheduler, and cannot go on without', async () => {
+test('a state does not hold its scheduler, and cannot continue without it', async () => {
     const state = await PrioSched.Scheduler.new(null).post_task(async () => {
         await idle();
         return here();
@@ -238,7 +238,7 @@ test('tasks that iterate the main context keep their states', async () => {
     }
 });
 
-test('a callback that iterates the main context goes on as before', async () => {
+test('a callback that iterates the main context keeps its state', async () => {
     assertEqual(await inTasks(async (finds, signal) => {
         iterate(2);
         finds.look(signal);
@@ -247,7 +247,7 @@ test('a callback that iterates the main context goes on as before', async () => 
     }), {own: 60, none: 0, other: 0});
 });
 
-test('reactions that nested main loops leave behind are nobody else’s', async () => {
+test('reactions that nested main loops leave behind belong to no other task', async () => {
     for (const settle of Object.values(settled)) {
         const {own, none, other} = await inTasks(async (finds, signal, i) => {
             const looks = [];
@@ -270,7 +270,7 @@ test('reactions that nested main loops leave behind are nobody else’s', async 
     }
 });
 
-test('what nobody has posted has no state in a task’s nested main loop', async () => {
+test('a callback outside of tasks has no state in a task’s nested main loop', async () => {
     const found = [];
     await scheduler.post_task(async () => {
         for (let i = 0; i < 3; i++) {
@@ -322,7 +322,7 @@ for (const [what, wait] of Object.entries(settled)) {
     });
 }
 
-test('the signal of a task is posted with, by whoever asks', async () => {
+test('any code can ask for the signal that its task was posted with', async () => {
     const controller = new web.TaskController(), {signal} = controller;
     const inner = () => web.scheduler.postTask(() => extras.currentTaskSignal, {signal: extras.currentTaskSignal});
     assert(await web.scheduler.postTask(inner, {signal}) === signal);
@@ -348,7 +348,7 @@ test('the signal is current in microtasks and idle callbacks too', async () => {
     assertEqual(found[3], 'background');
 });
 
-test('a priority that a task has is that of its current signal', async () => {
+test('the priority of a task is its current signal’s', async () => {
     const controller = new web.TaskController({priority: 'background'}), {signal} = controller;
     for (const priority of ['background', 'user-visible', 'user-blocking']) {
         assertEqual(await web.scheduler.postTask(() => extras.currentTaskSignal.priority, {priority}), priority);

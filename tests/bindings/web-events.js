@@ -50,7 +50,7 @@ test('a target has as many listeners as a program adds, each once and in order',
     }
 });
 
-test('what an event is made of is converted from the left to the right', () => {
+test('arguments of an event are converted from left to right', () => {
     const log = [];
     const note = (name, value) => {
         log.push(name);
@@ -72,7 +72,7 @@ test('what an event is made of is converted from the left to the right', () => {
     assert(thrown(() => new EventTarget().removeEventListener('x')) instanceof TypeError);
 });
 
-test('a scheduler’s methods reject what they are not called on', async () => {
+test('a scheduler’s methods reject wrong receivers', async () => {
     for (const target of [{}, undefined, null, EventTarget]) {
         assert(await rejection(scheduler.postTask.call(target, () => {})) instanceof TypeError);
         assert(await rejection(scheduler.yield.call(target)) instanceof TypeError);

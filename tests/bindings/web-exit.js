@@ -79,7 +79,7 @@ for (const [name, body] of Object.entries(outside)) {
         bodies[`${name}, ${beside}`] = `left = 1e9; native.post_task(() => {}); ${other}; ${body}`;
 }
 
-bodies['code that goes on before any task has run'] =
+bodies['code that continues before any task has run'] =
     'left = 1e9; scheduler.postTask(() => print("a task"), {delay: 1e6}); (async () => { await null; exit(); })()';
 bodies['the job that has posted the first task'] =
     'left = 1e9; (async () => { await null; scheduler.postTask(() => print("a task"), {delay: 1e6}); exit(); })()';

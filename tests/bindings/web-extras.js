@@ -339,7 +339,7 @@ test('the extras of the web are apart from its names', async () => {
     }
 });
 
-test('another scheduler of the web is paused by itself', async () => {
+test('another scheduler of the web is paused separately', async () => {
     const other = web.extras.newScheduler(), log = [];
     assert(other.scheduler instanceof web.Scheduler && other.scheduler !== scheduler);
     other.native.pause();
@@ -357,7 +357,7 @@ test('another scheduler of the web is paused by itself', async () => {
     }, {signal: new TaskController().signal}), 1);
 });
 
-test('nothing is pending when adopt () has gone on, whatever else was posted meanwhile', async () => {
+test('nothing is pending when adopt () has continued, whatever else was posted meanwhile', async () => {
     const others = new TaskController();
     let nRun = 0;
     await scheduler.postTask(async () => {

@@ -112,7 +112,7 @@ test('any () takes them, and is aborted with them', async () => {
     assertEqual(AbortSignal.any([plain]).aborted, false);
 });
 
-test('what is cancelled here is seen at once', async () => {
+test('a cancel on this thread is seen at once', async () => {
     for (const make of [() => new Gio.Cancellable(), () => new PrioSched.TaskController().signal]) {
         const plain = make(), log = [], target = new EventTarget();
         const signals = [AbortSignal.any([plain]), TaskSignal.any([plain, new AbortController().signal])];
@@ -129,7 +129,7 @@ test('what is cancelled here is seen at once', async () => {
     }
 });
 
-test('what is cancelled in C, or in another thread, is seen with the next dispatch', async () => {
+test('a cancel in C, or in another thread, is seen with the next dispatch', async () => {
     const plain = new Gio.Cancellable(), signal = AbortSignal.any([plain]);
     Gio.Cancellable.prototype.cancel.call(plain);
     for (let i = 0; i < 200 && !signal.aborted; i++)
@@ -154,7 +154,7 @@ test('addEventListener takes them', async () => {
     assertEqual(heard, 3);
 });
 
-test('a task that is given its result by whoever makes it', async () => {
+test('a task that gets its result from its maker', async () => {
     const ended = task => new Promise(resolve => task.wait_async(() => resolve()));
     const task = PrioSched.Task.new(native, null);
     assertEqual(task.state, PrioSched.TaskState.RUNNING);
@@ -179,7 +179,7 @@ test('a promise that is given a task has it as its value', async () => {
     task.return_boolean(true);
 });
 
-test('what is not a signal is named', async () => {
+test('the error names a value that is not a signal', async () => {
     for (const [value, name] of [[5, '5'], [{}, '[object Object]'], ['signal', 'signal'], [new Gio.MemoryInputStream(), 'MemoryInputStream'],
         [new PrioSched.TaskController(), 'TaskController']]) {
         for (const error of [await rejection(scheduler.postTask(() => {}, {signal: value})), thrown(() => AbortSignal.any([value])),
@@ -189,7 +189,7 @@ test('what is not a signal is named', async () => {
 });
 
 // The last test: GJS 1.74 crashes when the writer is reset.
-test('a writer of logs hears of a task that a collection drops, after it', async () => {
+test('a log writer gets the warning about a task that a collection drops, after it', async () => {
     const said = [];
     GLib.log_set_writer_func((_level, fields) => {
         said.push(new TextDecoder().decode(fields.MESSAGE));

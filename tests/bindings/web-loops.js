@@ -106,7 +106,7 @@ for (const [name, place] of Object.entries(places)) {
     });
 }
 
-test('a main loop goes on within one that goes on', async () => {
+test('a main loop continues within another one', async () => {
     const found = [];
     await scheduler.postTask(async () => {
         await null;
@@ -137,7 +137,7 @@ test('reactions that are left in a main loop come when it has ended', async () =
     assertEqual(log, ['task', 'end', 'reaction']);
 });
 
-test('in a main loop of a task’s callback promises go on', async () => {
+test('in a main loop of a task’s callback promises continue', async () => {
     const goOn = () => {
         let isSettled = false;
         wait().then(() => wait()).then(() => {
@@ -183,7 +183,7 @@ test('a context of one’s own may run tasks before GJS runs any promise', async
     assertEqual([ok, new TextDecoder().decode(out)], [true, 'own\ntrue\n']);
 });
 
-test('a main loop goes on if garbage is collected when the program begins', async () => {
+test('a main loop continues if garbage is collected when the program begins', async () => {
     const [ok, out] = GLib.spawn_command_line_sync(`gjs -c "
         imports.gi.versions.PrioSched = '1';
         const {GLib, PrioSched} = imports.gi;

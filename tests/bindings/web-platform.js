@@ -207,7 +207,7 @@ test('task-signal-any-priority', () => {
     assertEqual(signals[5].priority, 'user-blocking');
 });
 
-test('task-signal-any-priority: abort and priority have sources of their own', () => {
+test('task-signal-any-priority: abort and priority have different sources', () => {
     const task = new TaskController(), abort = new AbortController(), heard = [];
     const signal = TaskSignal.any([abort.signal], {priority: task.signal});
     signal.onprioritychange = () => heard.push(signal.priority);
@@ -450,7 +450,7 @@ function testExactly(name, body) {
         test(name, body);
 }
 
-testExactly('yield-inherit-across-promises: the state of who waits, not of who settles', async () => {
+testExactly('yield-inherit-across-promises: the state of the waiting code, not of the settling code', async () => {
     const ids = [];
     let resolve;
     const waiting = new Promise(r => (resolve = r)).then(async () => {
@@ -463,7 +463,7 @@ testExactly('yield-inherit-across-promises: the state of who waits, not of who s
     assertEqual(ids.join(), 'task,continuation');
 });
 
-testExactly('yield-inherit-across-promises: queueMicrotask () has the state of who calls it', async () => {
+testExactly('yield-inherit-across-promises: queueMicrotask () has the state of its caller', async () => {
     const ids = [];
     let resolve;
     const stranger = new Promise(r => (resolve = r)).then(async () => {

@@ -158,7 +158,7 @@ async function expectWarnings(patterns, body) {
     GLib.test_assert_expected_messages_internal('Gjs', 'web-rejections.js', 0, '');
 }
 
-test('a name is told with what its task has thrown, and is a string', async () => {
+test('a report has the name of the task, and a string only', async () => {
     await expectWarnings(['*rejection of a task*, “index”: Error: mine\nthrowHere@*', '*of 2 tasks, “first” and others: 5*'], async () => {
         native.post_task(function throwHere() {
             throw new Error('mine');
@@ -192,7 +192,7 @@ test('a name adds no line to the log', async () => {
     });
 });
 
-test('what a task without a signal has thrown is named too, in the one report of it', async () => {
+test('an exception of a task without a signal has a name too, in the one report of it', async () => {
     const options = [undefined, {}, {priority: 'background'}, {delay: 1}];
     const posts = options.flatMap(option => [body => scheduler.postTask(body, option), body => native.post_task(body, option)]);
     for (const post of posts) {
@@ -215,7 +215,7 @@ test('what a task without a signal has thrown is named too, in the one report of
     }
 });
 
-test('what a callback of feed () has thrown is told with its line', async () => {
+test('an exception of a callback of feed () is reported with its line', async () => {
     for (const name of [undefined, 'rows']) {
         await expectWarnings([`*rejection of a task*, “${name ?? 'load'}”: Error: row 1\nload@*`], async () => {
             await new PrioSched.TaskGroup({limit: 2}).feed(async function load(row) {
@@ -227,7 +227,7 @@ test('what a callback of feed () has thrown is told with its line', async () => 
     }
 });
 
-test('the rejection of a sleep that nobody handles is told with its reason and its line', async () => {
+test('an unhandled rejection of a sleep is reported with its reason and its line', async () => {
     for (const wait of [options => native.sleep(60000, options), options => native.yield(options), options => scheduler.yield(options)]) {
         await expectWarnings(['*rejection of a task*: Error: why\nabortHere@*'], async () => {
             const controller = new PrioSched.TaskController(), {signal} = controller;
@@ -241,7 +241,7 @@ test('the rejection of a sleep that nobody handles is told with its reason and i
     }
 });
 
-test('what is not a generator is told with the line that has posted it', async () => {
+test('a value that is not a generator is reported with the line that has posted it', async () => {
     for (const poster of [native, new PrioSched.TaskGroup({limit: 2})]) {
         await expectWarnings(['*rejection of a task*: TypeError: 5 is not a generator\npostHere@*'], async () => {
             (function postHere() {
@@ -252,7 +252,7 @@ test('what is not a generator is told with the line that has posted it', async (
     }
 });
 
-test('a promise that steps yield beside an abort is not told of', async () => {
+test('a promise that steps yield beside an abort is not reported', async () => {
     await expectWarnings([], async () => {
         const controller = new PrioSched.TaskController('background');
         await rejection(native.post_steps(function* () {
@@ -263,7 +263,7 @@ test('a promise that steps yield beside an abort is not told of', async () => {
     });
 });
 
-test('those that a Gio.Cancellable has cancelled are told once', async () => {
+test('tasks that a Gio.Cancellable has cancelled are reported once', async () => {
     for (const post of [options => scheduler.postTask(() => {}, options), options => native.post_task(() => {}, options)]) {
         const signal = new Gio.Cancellable();
         await expectWarnings(['*rejections of the promises of 3 tasks: Gio.IOErrorEnum*'], async () => {
@@ -274,7 +274,7 @@ test('those that a Gio.Cancellable has cancelled are told once', async () => {
     }
 });
 
-test('a task that aborts itself is told of once', async () => {
+test('a task that aborts itself is reported once', async () => {
     for (const options of [{}, {delay: 1}]) {
         await expectWarnings(['*rejection of a task’s promise: own*'], async () => {
             const controller = new AbortController();
@@ -289,7 +289,7 @@ test('a task that aborts itself is told of once', async () => {
     }
 });
 
-test('a task whose signal has been aborted before is told of like others', async () => {
+test('a task whose signal has been aborted before is reported like others', async () => {
     await expectWarnings(['*rejection of a task’s promise: before*'], async () => {
         scheduler.postTask(() => {}, {signal: AbortSignal.abort('before')});
         await iteration();
@@ -517,7 +517,7 @@ const lastTasks = {
         for (let i = 0; i < 3; i++) scheduler.postTask(() => {}, {signal: c.signal});
         scheduler.postTask(() => { loop.quit(); c.abort("lost"); })`],
     'a task whose error is handled': [0, 'scheduler.postTask(() => { loop.quit(); throw new Error("lost"); }).catch(() => {})'],
-    'a task whose error is handled by who awaits it': [0, `(async () => {
+    'a task whose error the awaiting code handles': [0, `(async () => {
         try { await scheduler.postTask(() => { loop.quit(); throw new Error("lost"); }); } catch {}
     })()`],
 };

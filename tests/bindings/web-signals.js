@@ -76,7 +76,7 @@ test('a signal that is made while the priority of its source changes follows', (
     assertEqual([second.priority, made.priority, log], ['user-blocking', 'user-blocking', ['background>user-blocking']]);
 });
 
-test('methods look at what they are called on', () => {
+test('methods check their receivers', () => {
     const {signal} = new TaskController();
     const {setPriority} = TaskController.prototype, {abort} = AbortController.prototype;
     for (const target of [{signal}, undefined, null, 5, new AbortController(), signal])
@@ -96,7 +96,7 @@ test('methods look at what they are called on', () => {
         assert(thrown(() => EventTarget.prototype[name].call({}, 'x', () => {})) instanceof TypeError, name);
 });
 
-test('nobody else makes trusted events', () => {
+test('programs cannot make trusted events', () => {
     assertEqual(Object.getOwnPropertyNames(Event).filter(name => name.startsWith('_')), []);
     const target = new EventTarget();
     let trusted = null;
@@ -107,7 +107,7 @@ test('nobody else makes trusted events', () => {
     assertEqual(trusted, false);
 });
 
-test('interfaces look as those of the web: names, members that are enumerable', () => {
+test('interfaces look like the web’s: names, members that are enumerable', () => {
     for (const name of ['AbortController', 'AbortSignal', 'Event', 'EventTarget', 'Scheduler', 'TaskController',
         'TaskPriorityChangeEvent', 'TaskSignal']) {
         const tag = Object.getOwnPropertyDescriptor(web[name].prototype, Symbol.toStringTag);
@@ -191,7 +191,7 @@ const collect = async () => {
     }
 };
 
-test('hundreds of dependents hear of an abort and a priority in the order in which they were made', () => {
+test('hundreds of dependents emit for an abort and a priority in the order of their creation', () => {
     const controller = new TaskController(), {signal} = controller, heard = [];
     let lost = [];
     const dependents = Array.from({length: 350}, (_, i) => {

@@ -80,7 +80,7 @@ const combined = {
     },
 };
 
-test('the native part is what it is to be', () => {
+test('the native part has the expected ability', () => {
     if (ARGV.length > 0)
         assertEqual(PrioSched.nativePart, ARGV[0]);
     assert(['none', 'speed', 'state'].includes(PrioSched.nativePart));
@@ -111,7 +111,7 @@ for (const [name, combine] of Object.entries(combined)) {
     });
 }
 
-test('a task is aborted after what it awaits elsewhere', async () => {
+test('a task is aborted after it awaits other promises', async () => {
     const controller = new TaskController({priority: 'background'});
     const task = scheduler.postTask(async () => {
         await settled['a call of GIO']();
@@ -122,7 +122,7 @@ test('a task is aborted after what it awaits elsewhere', async () => {
     assertEqual(await task.catch(reason => reason), 'why');
 });
 
-test('its priority is that of the signal, after what it awaits elsewhere', async () => {
+test('its priority is the signal’s, after it awaits other promises', async () => {
     const controller = new TaskController({priority: 'background'});
     assertEqual(await scheduler.postTask(async () => {
         await settled['a timeout of GLib']();
@@ -139,7 +139,7 @@ function exactly(name, body) {
         test(name, body);
 }
 
-test('who awaits what a task settles goes on as before', async () => {
+test('code that awaits a promise of another task keeps its state', async () => {
     const controller = new TaskController({priority: 'background'});
     let fire;
     const event = new Promise(resolve => (fire = resolve));
@@ -160,7 +160,7 @@ test('who awaits what a task settles goes on as before', async () => {
     assertEqual(await stranger, NONE);
 });
 
-exactly('a reaction has the state of who registered it, not of who settles', async () => {
+exactly('a reaction has the state of its registration, not of the settling code', async () => {
     let settle;
     const promise = new Promise(resolve => (settle = resolve));
     const found = under('background', () => promise.then(() => stateHere()));
@@ -227,12 +227,12 @@ exactly('a nested main loop is not part of the task that runs it', async () => {
     assertEqual(await inside, NONE);
 });
 
-test('a microtask has the state of who queues it', async () => {
+test('a microtask has the state of the code that queues it', async () => {
     assertEqual(await under('background', () => new Promise(resolve => queueMicrotask(() => resolve(stateHere())))), 'background');
     assertEqual(await new Promise(resolve => queueMicrotask(() => resolve(stateHere()))), NONE);
 });
 
-test('an idle callback has a state of its own, and what awaits it has not', async () => {
+test('an idle callback has its own state, and code that awaits it does not', async () => {
     const [inside, outside] = await new Promise(resolve => {
         const called = new Promise(settle => requestIdleCallback(() => settle(stateHere())));
         resolve(Promise.all([called, isExact ? called.then(() => stateHere()) : NONE]));

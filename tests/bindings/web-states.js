@@ -36,7 +36,7 @@ async function priorityHere() {
     return ['user-blocking', 'user-visible', 'background'][before];
 }
 
-test('who waits outside any task for what a task settles is not aborted with it', async () => {
+test('code outside any task that waits for a task is not aborted with it', async () => {
     for (const between of [() => {}, () => wait()]) {
         const controller = new TaskController({priority: 'background'});
         const event = makeEvent();
@@ -61,7 +61,7 @@ test('who waits outside any task for what a task settles is not aborted with it'
     }
 });
 
-test('who waits outside any task for what a task settles is not of its priority', async () => {
+test('code outside any task that waits for a task does not get its priority', async () => {
     for (const priority of ['background', 'user-blocking']) {
         const event = makeEvent();
         const stranger = (async () => {
@@ -73,7 +73,7 @@ test('who waits outside any task for what a task settles is not of its priority'
     }
 });
 
-test('a task that waits for what another settles is not aborted with that', async () => {
+test('a task that waits for another is not aborted with it', async () => {
     const event = makeEvent(), controller = new TaskController();
     const waiting = scheduler.postTask(async () => {
         await event.promise;
@@ -94,7 +94,7 @@ test('a task that waits for what another settles is not aborted with that', asyn
     assertEqual(await Promise.all([waiting, signalled, settling]), ['went on', 'went on', 'aborted']);
 });
 
-test('microtasks of nobody, and the native methods, take nothing from a task', async () => {
+test('microtasks outside of tasks, and the native methods, do not change a task’s state', async () => {
     const event = makeEvent(), controller = new PrioSched.TaskController({priority: 'background'}), log = [];
     const stranger = (async () => {
         await event.promise;
@@ -114,7 +114,7 @@ test('microtasks of nobody, and the native methods, take nothing from a task', a
     assertEqual(log, ['user-visible']);
 });
 
-test('an idle callback leaves its state to nobody', async () => {
+test('an idle callback does not pass on its state', async () => {
     const found = [];
     const stranger = (async () => {
         await new Promise(resolve => web.requestIdleCallback(resolve));
@@ -129,7 +129,7 @@ test('an idle callback leaves its state to nobody', async () => {
     assertEqual(found.sort(), ['background', 'user-visible']);
 });
 
-test('what is begun in a task goes on as that, through functions of its own', async () => {
+test('code that a task starts keeps its state, through its functions', async () => {
     const deep = async n => {
         if (n > 0)
             await deep(n - 1);
@@ -158,7 +158,7 @@ test('what is begun in a task goes on as that, through functions of its own', as
     assertEqual(found, ['background', 'background', 'background', 0, 1, 2, 'background', 'background']);
 });
 
-test('a task is what it was after calls of GIO’s and timeouts, and its abort is heard', async () => {
+test('a task keeps its state after calls of GIO’s and timeouts, and its abort is heard', async () => {
     const file = Gio.File.new_for_path('/');
     const query = () => new Promise((resolve, reject) => file.query_info_async('standard::*', 0, GLib.PRIORITY_DEFAULT, null, (_, result) => {
         try {
@@ -187,7 +187,7 @@ test('a task is what it was after calls of GIO’s and timeouts, and its abort i
     }
 });
 
-test('two hundred tasks under signals of their own do not take one another’s', async () => {
+test('two hundred tasks, each under a signal, do not take one another’s', async () => {
     const event = makeEvent();
     const controllers = Array.from({length: 200}, () => new TaskController({priority: 'background'}));
     const tasks = controllers.map(({signal}, i) => scheduler.postTask(async () => {

@@ -37,7 +37,7 @@ test('results and exceptions', async () => {
     assertEqual(await rejection(scheduler.postTask(() => Promise.reject(7))), 7);
 });
 
-test('what is wrong with the arguments rejects the promise', async () => {
+test('wrong arguments reject the promise', async () => {
     const bad = [
         [], [null], [{}], [() => {}, 5], [() => {}, 'x'],
         [() => {}, {priority: 'urgent'}], [() => {}, {priority: null}], [() => {}, {priority: 1}],
@@ -192,7 +192,7 @@ test('events', () => {
     assertEqual(log.at(-1), 'again');
 });
 
-test('an exception in a listener is reported, and stops nobody', () => {
+test('an exception in a listener is reported, and does not stop others', () => {
     const target = new EventTarget();
     const log = [];
     GLib.test_expect_message('Gjs', GLib.LogLevelFlags.LEVEL_WARNING, '*Uncaught*mine*');
@@ -256,7 +256,7 @@ test('a dependent with a listener outlives the program\'s reference', async () =
     assertEqual(log, ['change', 'abort']);
 });
 
-test('install defines what is missing', () => {
+test('install defines missing interfaces', () => {
     const target = {Event: 'mine'};
     web.install(target);
     assertEqual(target.Event, 'mine');
@@ -305,7 +305,7 @@ const glibSleep = () => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DE
     return false;
 }));
 
-test('state is inherited through what the scheduler settles', async () => {
+test('state is inherited through the scheduler’s promises', async () => {
     assertEqual(await stateHere(), 'none');
     assertEqual(await inBackground(() => stateHere()), 'background');
     assertEqual(await inBackground(() => Promise.resolve().then(() => stateHere())), 'background');
@@ -338,7 +338,7 @@ test('state is inherited through what the scheduler settles', async () => {
     assertEqual(await stateHere(), 'none');
 });
 
-test('state is kept through what other sources settle, but by .then ()', async () => {
+test('state is kept through promises of other sources, except by .then ()', async () => {
     assertEqual(await inBackground(async () => {
         await glibSleep();
         return stateHere();
@@ -355,7 +355,7 @@ test('state is kept through what other sources settle, but by .then ()', async (
     assert(await found !== 'background');
 });
 
-test('what a nested main loop runs is not part of the task', async () => {
+test('callbacks of a nested main loop are not part of the task', async () => {
     const context = GLib.MainContext.default();
     let inside;
     await inBackground(() => {
@@ -414,7 +414,7 @@ test('a signal that is given to yield aborts it, and has its priority', async ()
     assertEqual(log, ['user-visible', 'background yield', 'background', 'user-blocking yield', 'user-blocking', 'aborted', 'aborted']);
 });
 
-test('yield ignores what is not an object, and rejects wrong options', async () => {
+test('yield ignores values that are not objects, and rejects wrong options', async () => {
     assertEqual(scheduler.yield.length, 0);
     for (const ignored of [5, null, 'x', undefined])
         assertEqual(await scheduler.yield(ignored), undefined);
@@ -450,7 +450,7 @@ test('bad input to the scheduler of GJS', () => {
     assert(thrown(() => native.request_idle_callback(nothing, -1)) instanceof TypeError);
 });
 
-test('a scheduler of its own, and options of yield', async () => {
+test('a separate scheduler, and options of yield', async () => {
     const native = PrioSched.Scheduler.new(null);
     const log = [];
     const controller = new PrioSched.TaskController({priority: 1});

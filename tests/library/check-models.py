@@ -72,7 +72,7 @@ def checks(tools, model, sources):
     lines = LINE.findall(model.read_text())
     base = [flags.split() for kind, flags in lines if kind == 'holds']
     functions = list(changed(model, sources))
-    yield f'it is that of the code {" ".join(functions)}', not functions
+    yield f'it models the code {" ".join(functions)}', not functions
     for kind, text in lines:
         flags = [word for word in text.split() if word.startswith('-D')]
         if kind == 'holds' or kind == 'holds-long' and os.environ.get('PRIO_SCHED_LONG') == '1':

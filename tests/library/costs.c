@@ -136,8 +136,8 @@ run_all (void)
     ;
 }
 
-/* Makes a chain of @n tasks that wait for each other, @n tasks that wait for its head, and an urgent one that waits for
- * all of these. */
+/* Makes a chain of @n tasks that wait for each other, @n tasks that wait for its head, and an urgent task that waits
+ * for all of these. */
 static void
 wait_for_a_chain (guint n)
 {

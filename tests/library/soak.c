@@ -5,11 +5,10 @@
  *
  * Two threads post, abort and change the priorities of 10,000,000 tasks of a context that a
  * third thread runs; schedulers and contexts are made and destroyed meanwhile.  Checks that each
- * destroy notify is called once, on a thread that the documentation names: the one that runs the
- * context or, if the task is rejected, the one that posts; and that all memory is freed.  With
- * --seconds, repeats this for that time.  The environment variables SOAK_SECONDS and, without
- * --seconds, STRESS_TASKS take precedence if they are greater.  (The slices of GLib up to 2.74
- * keep freed memory, and the caches of the C library count as used: hence the variables above.)
+ * destroy notify is called once, on the thread that the documentation names: the context's or, if the task is rejected,
+ * the posting thread; and that all memory is freed.  With --seconds, repeats this for that time.  The environment
+ * variables SOAK_SECONDS and, without --seconds, STRESS_TASKS take precedence if they are greater.  (The slices of GLib
+ * up to 2.74 keep freed memory, and the caches of the C library count as used: hence the variables above.)
  */
 
 #include "helpers.h"
@@ -20,7 +19,7 @@
 
 enum { N_POSTERS = 2, N_OWN = 8, N_SHARED = 4, N_SCHEDULERS = 3 };
 
-/* A thread that posts waits while so many tasks have not ended. */
+/* A posting thread waits while this many tasks have not ended. */
 #define MAX_PENDING 20000
 
 /* Bytes that rounds may leave: tables of GObject that have grown. */
@@ -388,7 +387,7 @@ round_run (guint n_tasks, guint seed, gboolean tell)
     }
 
   if (tell)
-    g_print ("%d changes heard of by handlers of dependent signals\n", round.n_heard);
+    g_print ("%d changes notified to handlers of dependent signals\n", round.n_heard);
 
   for (guint i = 0; i < n_tasks; i++)
     g_assert_true (round.fates[i] == FREED);

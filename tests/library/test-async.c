@@ -197,7 +197,7 @@ wait_elsewhere (gpointer data)
   return NULL;
 }
 
-/* From another thread, for a task that is queued, and for one that has ended. */
+/* From another thread, for a queued task, and for an ended one. */
 static void
 test_wait_from_another_thread (Fixture *f, gconstpointer data)
 {

@@ -200,7 +200,7 @@ until_next_frame (Fixture *f)
 }
 
 /* The next frame is expected an interval after the last: the interval shrinks as soon as short ones are not
- * exceptional, and grows when long ones go on; a pause is not an interval. */
+ * exceptional, and grows when long ones continue; a pause is not an interval. */
 static void
 test_frame_clock (Fixture *f, gconstpointer data)
 {

@@ -345,7 +345,7 @@ make_others (gpointer data)
     }
 }
 
-/* A new context at the address of one that is being destroyed once got its record, too. */
+/* A new context at the address of a context in destruction once got its record, too. */
 static void
 test_another_in_its_place (void)
 {

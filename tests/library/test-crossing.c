@@ -219,7 +219,7 @@ count_gone (gpointer data, GObject *object)
 #define MAX_ROUNDS 20000
 #define MAX_TIME (G_USEC_PER_SEC)
 
-/* Returns whether to go on: for a second of rounds, with an upper limit. */
+/* Returns whether to continue: for a second of rounds, with an upper limit. */
 static gboolean
 goes_on (gint round, gint64 start)
 {

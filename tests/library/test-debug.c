@@ -20,7 +20,7 @@ post (PrioScheduler *scheduler, const char *name, PrioTaskPriority priority, gin
                             GINT_TO_POINTER (ms), NULL);
 }
 
-/* Long tasks are reported with messages, also for a scheduler without a watch of its own. */
+/* Long tasks are reported with messages, also for a scheduler without a watch. */
 static void
 test_environment (void)
 {

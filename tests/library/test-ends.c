@@ -100,7 +100,7 @@ run_reaction (GObject *source, GAsyncResult *result, gpointer data)
   payload_run (data);
 }
 
-/* Has no data of its own, because it may never be called. */
+/* Has no data, because it may never be called. */
 static void
 resumed (GObject *source, GAsyncResult *result, gpointer world)
 {

@@ -337,7 +337,7 @@ main (int argc, char *argv[])
   add ("invoke 2, 3: the deadline has passed", test_deadline_has_passed);
   add ("invoke 3.2: timeout", test_timeout);
   add ("several schedulers", test_two_schedulers);
-  add ("what comes during a callback", test_falls);
-  add ("what comes while somebody watches", test_watched);
+  add ("events during a callback", test_falls);
+  add ("events during a watch", test_watched);
   return g_test_run ();
 }

@@ -142,7 +142,7 @@ test_timeout (Fixture *f, gconstpointer data)
   g_assert_true (last_timed_out);
   g_assert_cmpfloat (last_remaining, ==, 0);
 
-  /* And once only. */
+  /* It is called only once. */
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "t");
 }

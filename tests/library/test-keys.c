@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-keys.c: keys that came during something slow go before the next task, however it has become ready
+/* test-keys.c: keys that came during slow code go before the next task, however it has become ready
  *
- * Keys are what they are to GDK: a source at 0 that dispatches one of its events each time.  The time is frozen, and passes
- * where something works or the main loop would sleep.
+ * Keys come as GDK has them: from a source at priority 0 that dispatches one event each time.  The time is frozen, and
+ * passes only with work and instead of the main loop's sleep.
  */
 
 #include "passing-fixture.h"
@@ -29,7 +29,7 @@ struct _Scene
   Fixture f;
   const Way *way;
   PrioTaskPriority priority;
-  gboolean is_beside_others; /* background tasks wait all the time, and what is slow asks whether to yield */
+  gboolean is_beside_others; /* background tasks wait all the time, and the slow code asks whether to yield */
   guint n_keys; /* not dispatched yet */
   gpointer held[3];
   guint n_held;
@@ -158,7 +158,7 @@ leave_place (Scene *scene)
   prio_task_return_boolean (scene->held[0], TRUE);
 }
 
-/* In a time slice: then the next task of the group may go on in the turn of other sources. */
+/* Leaves the place in a time slice: then the next task of the group may continue in the turn of other sources. */
 static void
 work_and_leave_place (Scene *scene)
 {

@@ -21,7 +21,7 @@ do_nothing (PrioTask *task, gpointer data)
 {
 }
 
-/* What a task that has been lent a priority comes to. */
+/* The end of a task that has been lent a priority. */
 typedef struct
 {
   Fixture *f;

@@ -276,9 +276,9 @@ sleep_in_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Each of the other sources is reported separately, by GLib's name: new ones, earlier ones, one that ends itself, one that runs the
- * main loop, and one without a callback.  The short ones of an
- * iteration are reported together. */
+/* Each of the other sources is reported separately, by GLib's name: new ones, earlier ones, a source that ends itself,
+ * a source that runs the main loop, and a source without a callback.  The short ones of an iteration are reported
+ * together. */
 static void
 test_sources (void)
 {
@@ -327,7 +327,7 @@ add_idles (guint n, GSourceFunc func)
     g_idle_add (func, NULL);
 }
 
-/* Many short callbacks of one iteration: how many, and of which functions, those that took longest first. */
+/* Many short callbacks of one iteration: their number, and the functions, the longest first. */
 static void
 test_flood (void)
 {
@@ -351,7 +351,7 @@ test_flood (void)
   run_all ();
   assert_told ("long:0:70 600 callbacks of load_icon, 400 of load_row, 1 of take, 1 of other functions:0:89 ");
 
-  /* Each in an iteration of its own. */
+  /* Each in a separate iteration. */
   for (guint i = 0; i < 100; i++)
     {
       add_idles (900, load_row);
@@ -360,7 +360,7 @@ test_flood (void)
   assert_told ("");
 }
 
-/* However many names there are, the ones that take longest are told of. */
+/* However many names there are, the longest ones are reported. */
 static void
 test_flood_of_names (void)
 {

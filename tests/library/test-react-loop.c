@@ -381,7 +381,7 @@ main (int argc, char *argv[])
   add ("handleTimeout", test_handle_timeout);
   add ("workLoop: callback is null", test_cancelled);
   add ("workLoop: peek", test_peek_anew);
-  add ("workLoop: what is late", test_late_in_a_batch);
+  add ("workLoop: an expired task", test_late_in_a_batch);
   add ("shouldYieldToHost", test_should_yield_to_host);
   add ("shouldYield: between iterations", test_should_yield_between_iterations);
   add ("shouldYield: in another thread", test_should_yield_elsewhere);

@@ -456,7 +456,7 @@ main (int argc, char *argv[])
   add ("scheduleCallback: options.delay, expirationTime = startTime + timeout", test_delay_and_timeout);
   add ("scheduleCallback: sortIndex", test_order_of_expired);
   add ("scheduleCallback: sortIndex, several schedulers", test_order_over_schedulers);
-  add ("workLoop: what expires goes next", test_expires_in_work_loop);
+  add ("workLoop: an expired task is next", test_expires_in_work_loop);
   add ("workLoop: continuationCallback", test_continuation_keeps_expiry);
   add ("workLoop: didUserCallbackTimeout after a yield", test_yield_keeps_expiry);
   add ("workLoop: didUserCallbackTimeout in a nested loop", test_nested_loop_has_its_own_answer);
@@ -465,7 +465,7 @@ main (int argc, char *argv[])
   add ("aborted with a timeout", test_aborted_while_timed);
   add ("the context goes", test_context_goes);
   add ("a group with a limit", test_group_with_a_limit);
-  add ("shouldYield: what has expired", test_should_yield_to_expired);
+  add ("shouldYield: an expired task", test_should_yield_to_expired);
   add ("from another thread", test_other_thread);
   add ("a runner's tasks", test_runner);
   return g_test_run ();

@@ -331,7 +331,7 @@ post_any (Fixture *f, gboolean steps, const PrioTaskOptions *options)
   return prio_scheduler_post_task (f->scheduler, options, step_run_task, step_new (f, 't', NULL, NULL), step_free);
 }
 
-/* A task that is ended in the handler of its own `notify::state` does not start. */
+/* A task that is ended in its own `notify::state` handler does not start. */
 static void
 test_in_its_own_notify (Fixture *f, gconstpointer data)
 {

@@ -114,7 +114,7 @@ test_groups (Fixture *f, gconstpointer data)
 
   handle = POST_ID (group, runner, 'a', BACKGROUND, NULL);
   g_assert_cmpuint (handle, !=, 0);
-  g_assert_cmpuint (prio_task_group_new_lender (group, handle), ==, 0); /* nobody lends */
+  g_assert_cmpuint (prio_task_group_new_lender (group, handle), ==, 0); /* without lending */
   g_assert_cmpuint (prio_task_group_new_lender (group, handle + 1), ==, 0);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");

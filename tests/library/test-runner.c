@@ -265,7 +265,7 @@ test_nested_loop (Fixture *f, gconstpointer data)
   post (&run, 'b', USER_BLOCKING);
   post (&run, 'c', BACKGROUND);
   fixture_run (f);
-  /* The outer task's state is what it was: y is a user-blocking continuation. */
+  /* The outer task's state has not changed: y is a user-blocking continuation. */
   g_assert_cmpstr (f->log->str, ==, "abnc|y");
   tear_down (&run);
 }

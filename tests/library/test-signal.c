@@ -420,7 +420,7 @@ test_not_kept_without_handlers (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_listening_gone, ==, 0);
 }
 
-/* Also not after a change of priority. */
+/* Kept dependents do not accumulate after a change of priority, either. */
 static void
 test_not_kept_after_a_change (Fixture *f, gconstpointer data)
 {

@@ -109,7 +109,7 @@ wait_for (gint *n, gint wanted)
     g_main_context_iteration (NULL, TRUE);
 }
 
-/* The default scheduler lives on.  After a while without work it has no source, and gets one at the next post, */
+/* The default scheduler lives on.  After a while without work it has no source, and gets one at the next post. */
 static void
 test_all_sources_leave (Fixture *f, gconstpointer data)
 {
@@ -130,7 +130,7 @@ test_all_sources_leave (Fixture *f, gconstpointer data)
   iterate_until_none_is_left ();
 }
 
-/* by another thread too, while the loop sleeps, */
+/* A post from another thread brings the sources back, too, while the loop sleeps. */
 static void
 test_another_thread_brings_them_back (Fixture *f, gconstpointer data)
 {
@@ -148,7 +148,7 @@ test_another_thread_brings_them_back (Fixture *f, gconstpointer data)
     }
 }
 
-/* while they leave, */
+/* Posts while the sources leave. */
 static gpointer
 post_time_and_again (gpointer n)
 {
@@ -182,7 +182,7 @@ test_another_thread_posts_while_they_leave (Fixture *f, gconstpointer data)
   g_thread_join (thread);
 }
 
-/* and from the prepare of another source, after GLib has called the earlier sources. */
+/* A post from the prepare of another source brings them back, after GLib has called the earlier sources. */
 typedef struct
 {
   GSource parent;
@@ -245,7 +245,7 @@ run_one_of_each (Fixture *f)
   g_string_truncate (f->log, 0);
 }
 
-/* Tasks that are posted after the removal run, */
+/* Tasks that are posted after the removal run. */
 static void
 test_removed_before_a_post (Fixture *f, gconstpointer data)
 {
@@ -259,7 +259,7 @@ test_removed_before_a_post (Fixture *f, gconstpointer data)
   run_one_of_each (f);
 }
 
-/* so do pending tasks, */
+/* Tasks that are pending at the removal run. */
 static void
 test_removed_with_tasks_pending (Fixture *f, gconstpointer data)
 {
@@ -274,7 +274,7 @@ test_removed_with_tasks_pending (Fixture *f, gconstpointer data)
     }
 }
 
-/* even if no reference to a scheduler is left, */
+/* Pending tasks run even if no reference to a scheduler is left. */
 static void
 test_removed_without_a_scheduler (Fixture *f, gconstpointer data)
 {
@@ -286,7 +286,7 @@ test_removed_without_a_scheduler (Fixture *f, gconstpointer data)
   g_assert_cmpuint (for_each_source (f->context, "prio-sched", NULL), ==, 0);
 }
 
-/* and in a nested loop of a task of that source. */
+/* Pending tasks run in a nested loop of a task of the removed source. */
 static void
 step_remove_and_run (Step *step)
 {

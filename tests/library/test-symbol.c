@@ -31,7 +31,7 @@ stripped_get_function (void)
 /* The linker's symbol for the start of the program. */
 extern char __executable_start[];
 
-/* A function that the linker does not know, and one that it does. */
+/* A function that the linker does not know, and a function that it knows. */
 static void
 test_names (void)
 {

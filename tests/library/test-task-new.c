@@ -196,7 +196,7 @@ typedef enum { BEFORE, NEW, AWAITED, IN_A_TASK, IN_A_HANDLER, N_PHASES } Phase;
 typedef struct
 {
   PrioTaskController *controller;
-  GCancellable *by; /* what is cancelled */
+  GCancellable *by; /* the task to cancel */
   End end;
   PrioTask *task;
 } Aborted;

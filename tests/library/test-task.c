@@ -389,7 +389,7 @@ test_result_after_abort_of_a_dropped_task (Fixture *f, gconstpointer data)
       task = post (f, defer_and_keep);
       watched = G_OBJECT (task);
       g_object_add_weak_pointer (watched, (gpointer *) &watched);
-      /* Within a callback of its own, or later. */
+      /* Within its own callback, or later. */
       if (i == 0)
         prio_task_then (task, return_deferred, NULL, NULL);
       g_object_unref (task);

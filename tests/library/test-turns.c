@@ -164,7 +164,7 @@ test_set_meanwhile (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ayby");
 }
 
-/* and to a batch of short tasks too. */
+/* The time of the next frame also ends a batch of short tasks. */
 static gboolean
 work_briefly (gpointer data)
 {
@@ -479,7 +479,7 @@ test_idle_in_a_slow_context (Fixture *f, gconstpointer data)
   g_source_destroy (slow);
 }
 
-/* Its timeout is kept in any case, */
+/* An idle callback is called at its timeout in any case. */
 static gboolean flood_on;
 
 static gboolean
@@ -506,7 +506,7 @@ test_idle_timeout_beside_a_flood (Fixture *f, gconstpointer data)
     }
 }
 
-/* and should_yield () becomes true when its time is over. */
+/* In an idle callback, should_yield () becomes true when its time is over. */
 static void
 ask_in_an_idle_callback (PrioIdleDeadline *deadline, gpointer data)
 {
@@ -678,7 +678,7 @@ test_input_first (gconstpointer data)
   const guint n = G_N_ELEMENTS (at) * G_N_ELEMENTS (lengths) * 3;
   From from = (From) GPOINTER_TO_INT (data);
 
-  /* Steps are slow themselves, and do not wait for a frame after so many slow events. */
+  /* Steps are slow themselves, and do not wait for a frame after several slow events. */
   for (guint i = 0; i < (from == STEPS ? n : 2 * n); i++)
     {
       Fixture f;

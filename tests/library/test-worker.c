@@ -569,7 +569,7 @@ test_it_stops_while_it_is_full (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (w->n_freed, ==, n_all);
 }
 
-/* No other thread is mistaken for the one that runs its tasks, however soon it asks. */
+/* The thread that runs its tasks is not mistaken for another one, however soon it asks. */
 static void
 test_its_thread_owns_the_context_from_the_start (World *w, gconstpointer data)
 {

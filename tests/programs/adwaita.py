@@ -123,7 +123,7 @@ class Window(Adw.ApplicationWindow):
         self.found.splice(0, self.found.get_n_items(), [])
         if text:
             self.outcomes[text] = 'posted'
-            self.find(text)  # which nobody awaits
+            self.find(text)  # which is not awaited
 
     async def show_found(self, text):
         signal = scheduler.current_signal
@@ -176,7 +176,7 @@ def check_found(window):
 
 
 async def show_without_work(window, found, seconds):
-    """The peer."""
+    """Shows the window without work: the peer."""
     window.entry.set_text('')
     window.found.splice(0, 0, found)
     source = GLib.idle_add(lambda: GLib.SOURCE_CONTINUE)

@@ -2,7 +2,7 @@
 
     check-gallery.py GALLERY      (under xvfb-run)
 
-The gallery prints what it does (--log), and the checks use the order of its output: rows in view start first, rows that have
+The gallery prints events (--log), and the checks use the order of its output: rows in view start first, rows that have
 left are aborted, frames come while rows are decoded.  Frames are compared with the frames of the paused window.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
@@ -79,7 +79,7 @@ class Gallery(window.Program):
             self.lines.append(line.split())
 
     def wait_for_line(self, *words, start=0):
-        """Its number."""
+        """Returns its number."""
         def look():
             return next((i + 1 for i in range(start, len(self.lines)) if tuple(self.lines[i][:len(words)]) == words), 0)
         return self.wait_for(' '.join(words), look) - 1
@@ -313,7 +313,7 @@ def check_odd(program, folder):
         outcomes = sorted(line[1:] for line in gallery.lines if line[0] == 'done')
         assert outcomes == [['0', 'broken'], ['1', 'broken'], ['2', 'decoded']], outcomes
     with running(program, '--rows', 100, 'resource:///org/gtk/libgtk/icons') as gallery:
-        gallery.wait_for('one that is decoded', lambda: any(line[0] == 'done' and line[2] == 'decoded' for line in gallery.lines))
+        gallery.wait_for('a decoded row', lambda: any(line[0] == 'done' and line[2] == 'decoded' for line in gallery.lines))
         window.xdotool('windowsize', gallery.window, '200', '200')
         gallery.wait_for('a window as narrow as a telephone', gallery.is_narrow)
 

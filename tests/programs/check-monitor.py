@@ -62,7 +62,7 @@ def check_fork(monitor, traced):
     assert rows(first, 'Running times') == {'user-blocking': 4, 'user-visible': 400, 'background': 8}, printed
     assert rows(second, 'Running times') == {'user-blocking': 0, 'user-visible': 0, 'background': 200}, printed
     assert 'of a thread' in second, printed
-    # This program has not told GLib its name.
+    # This program has not set its name in GLib.
     assert printed.count('(traced)') == 2, printed
 
 

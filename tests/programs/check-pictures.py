@@ -21,7 +21,7 @@ INDEXER = '4848 files, 99.0 MB, 9 words in 1.00 s; 0 not text, 0 unreadable, 0 a
 PLANTED = {
     'no SVG': '<svg', 'no viewBox': '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>',
     'outside': '<text x="40" y="40">too long for this picture</text>', 'overlap': '<text y="40">one</text><text x="9" y="40">two</text>',
-    'is outside': '<g font-size="90"><text y="60">x</text></g>', 'nobody knows': '<ellipse/>', 'no <title>': '', 'the path has': '<path d="M0 0 c1 2"/>',
+    'is outside': '<g font-size="90"><text y="60">x</text></g>', 'is not known': '<ellipse/>', 'no <title>': '', 'the path has': '<path d="M0 0 c1 2"/>',
 }
 
 
@@ -56,7 +56,7 @@ def flood(interval):
 
 
 def check_drawing(pictures):
-    """Checks the pictures of a flood that is never late, of one that is always late, and of a log that is too short."""
+    """Checks the pictures of a flood that is never late, of a flood that is always late, and of a log that is too short."""
     quick, slow, nothing = (INDEXER.format(*row) for row in ((545, 0.01, 0.46, 1.2), (600, 120.5, 398.12, 60000), (1, 0, 0, 0)))
     for draw, logs in ((pictures.draw_flood, [flood(2100), flood(17)]), (pictures.draw_flood, [flood(17), flood(60)]),
                        (pictures.draw_flood, [flood(2999), flood(400)]), (pictures.draw_indexer, [slow, quick]),
@@ -69,7 +69,7 @@ def check_drawing(pictures):
         except SystemExit as error:
             assert 'before 2500 ms' in str(error), error
         else:
-            raise AssertionError(f'What is too short is drawn: {log}')
+            raise AssertionError(f'A log that is too short is drawn: {log}')
 
 
 def check_names(program):

@@ -273,7 +273,7 @@ def check_mixed(source, gjs, extension, place):
     for path in overrides.rglob('*.js'):
         path.write_text('// Another version\n' + path.read_text())
     expect(run(gjs, copies / 'users.mjs', users(source, copies)['users.mjs']),
-           f'whole The copy of prio-sched in {copies}/whole/prio-sched cannot be used: parts of another one that cannot be loaded '
+           f'whole The copy of prio-sched in {copies}/whole/prio-sched cannot be used: parts of another copy, which cannot be loaded, '
            f'are used in this process, such as {overrides}/')
 
 

@@ -360,7 +360,7 @@ def check_reader_stops(traced, folder):
         assert events and len(runs(events)) < 10000, len(events)
     for fd in named, reader, writer:
         os.close(fd)
-    # A blocking descriptor, and one that does not block.
+    # A blocking descriptor, and a nonblocking one.
     for blocking in True, False:
         reader, writer = os.pipe()
         fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 8192)

@@ -43,7 +43,7 @@ def check_names(monitor, program):
 
 
 def check_flood(monitor, program):
-    """Many short callbacks are named too, with their number, at once and in the summary."""
+    """Checks that many short callbacks are named too, with their number, at once and in the summary."""
     printed = run(monitor, '--plain', '--threshold', '50', '--', *program, 'flood')
     assert re.search(r'In one iteration, 2000 callbacks of load_row\b[^\n]* held the main loop for \d{3}\.\d ms$', printed, re.MULTILINE), printed
     summary = printed[printed.index('Longest of the other sources'):]
@@ -51,7 +51,7 @@ def check_flood(monitor, program):
 
 
 def check_gdk(monitor, program):
-    """What GDK's functions have added has the name of the program's function."""
+    """Checks that sources of GDK's functions have the name of the program's function."""
     printed = run(monitor, '--plain', '--threshold', '20', '--', *program, 'gdk')
     if 'no GDK 3' in printed:
         print('GDK 3 is not installed')

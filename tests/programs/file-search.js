@@ -49,7 +49,7 @@ async function isTold(folder) {
     crawler.destroy();
 }
 
-test('what is saved while the index tidies is indexed before the crawler is idle', async () => {
+test('files that are saved while the index tidies are indexed before the crawler is idle', async () => {
     const folder = Gio.File.new_for_path(GLib.Dir.make_tmp('file-search-XXXXXX'));
     const {crawler, index} = await start(folder);
     const tidy = index.tidy.bind(index);

@@ -225,7 +225,7 @@ change (gpointer data)
   gint n_lines = gtk_text_buffer_get_line_count (frames->text);
 
   gtk_text_buffer_get_end_iter (frames->text, &end);
-  gtk_text_buffer_insert (frames->text, &end, "What comes to the end of a text is wrapped, measured and drawn, "
+  gtk_text_buffer_insert (frames->text, &end, "A line at the end of a text is wrapped, measured and drawn, "
                                               "in a frame or before it.\n", -1);
   if (n_lines > MAX_LINES)
     {

@@ -42,7 +42,7 @@ class Scene:
         self.log += 'k'
 
     def be_slow(self, *_):
-        """Is slow, in a handler or in a frame.  When it returns, the keys have come to this process."""
+        """Sleeps, in a handler or in a frame.  When it returns, the keys have come to this process."""
         if not self.is_due:
             return
         self.is_due = False

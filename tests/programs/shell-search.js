@@ -178,7 +178,7 @@ async function checkSearches() {
     assert('one of two is found', !crawler.isIdle);
     held.letGo();
     await until('the other', () => shown() === 'c.txt held.txt');
-    assert('what is found later is shown without another search', true);
+    assert('later results are shown without another search', true);
     await until('all', () => crawler.isIdle);
     await finds('numbat', 'held.txt');
 }
@@ -191,7 +191,7 @@ async function checkFiles() {
     await finds('thylacine dugong', 'huge.txt');
     for (const word of ['quagga', 'moa', 'dodo', 'aurochs'])
         await answers(word, 0); // eslint-disable-line no-await-in-loop
-    assert('what is hidden, far down in a file, no text, or behind a link is not found', true);
+    assert('a file that is hidden, or behind a link, or no text, and words far down in a file are not found', true);
 
     const {length} = index;
     write('many/1/added.txt', 'kookaburra');

@@ -55,7 +55,7 @@ def box(element, tag, style):
         return x - r, y - r, x + r, y + r
     if tag == 'path':
         return path_box(element)
-    raise ValueError(f'nobody knows how large a <{tag}> is')
+    raise ValueError(f'the size of a <{tag}> is not known')
 
 
 def drawn(element, style):

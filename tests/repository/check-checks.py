@@ -6,7 +6,7 @@ The arguments of g_return_if_fail(), g_return_val_if_fail(), g_assert…() and t
 -DG_DISABLE_CHECKS or -DG_DISABLE_ASSERT.  They change nothing, and call only macros that check a type and functions
 that are known to have no side effects.
 
-Macros of CPython, such as Py_XSETREF(), may evaluate an argument between two of their own steps, or twice.  A call in it may release
+Macros of CPython, such as Py_XSETREF(), may evaluate an argument between two steps, or twice.  A call in it may release
 the interpreter's lock, and another thread then sees the first step without the second.  So their arguments call only such macros,
 and functions that take a reference.
 

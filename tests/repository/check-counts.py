@@ -166,7 +166,7 @@ def count_stations(texts):
 
 def count_private(texts):
     found = {what: [str(path) for path, text in texts.items() if re.search(pattern, text)] for what, pattern in PRIVATE.items()}
-    print(f'{len({path for paths in found.values() for path in paths}):6} files touch what is private to GLib:')
+    print(f'{len({path for paths in found.values() for path in paths}):6} files use private parts of GLib:')
     for what, paths in found.items():
         print(f'       {what}: {" ".join(paths) or "none"}')
 

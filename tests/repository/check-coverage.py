@@ -4,7 +4,7 @@
 
 SOURCE is the folder of meson.build.  BUILD has been set up with -Db_coverage=true, and its tests have been run.
 Fails below 95 % of the lines or 85 % of the branches.  tests/repository/coverage.md lists the missed lines with
-reasons; the script reports those that it does not list.
+reasons; the script reports other missed lines.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

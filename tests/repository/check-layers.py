@@ -1,4 +1,4 @@
-"""Checks that each module of the library uses only modules of its own layer or of those below it.
+"""Checks that each module of the library uses only modules of its layer or of lower layers.
 
     check-layers.py [--plant FROM TO | --self-test] LAYERS SOURCES OBJECTS…
 
@@ -173,7 +173,7 @@ def check(layers, texts, defined, needed):
 
 
 def self_test(layers, texts, defined, needed):
-    """Plants a use of a task in the loop, in each of the ways, and one that follows from a folder."""
+    """Plants a use of a task in the loop, in each of the ways, and a use that follows from a folder."""
     symbol = next(symbol for symbol, module in sorted(defined.items()) if module == 'task-settle')
     header = next(path for path in texts if path.name == 'prio-loop-private.h')
     expected = {('loop', 'task-settle')}

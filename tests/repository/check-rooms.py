@@ -99,7 +99,7 @@ def check_list(package, texts):
         if path.suffix != '.js' or path.stem == 'PrioSchedCopy':
             continue
         for name in re.findall(r'^(?!.* = imports\.overrides\.[\w.]+;$).*\bimports\.overrides\b(.*)$', text, re.MULTILINE):
-            yield f'{path}: imports.overrides{name} is not a declaration of its own, as PrioSchedCopy.js looks for'
+            yield f'{path}: imports.overrides{name} is not a separate declaration, as PrioSchedCopy.js needs'
         for name in names_in_javascript(text):
             if name not in package.rank:
                 yield f'{path}: imports.overrides.{name} is not a module'

@@ -4,7 +4,7 @@ libraries' names.
     check-versions.py SOURCE BUILD VERSION LIBRARY…
 
 VERSION is the project's.  A library of version 1.2.3 is the file lib….so.1.2.3, and its name for programs ends in
-.so.1, as that of its packages does.
+.so.1, as its packages' name does.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -46,7 +46,7 @@ def main(source, build, version, *libraries):
     wrong = {what: other for what, other in said.items()
              if other != (major if what.startswith('the soname') else version)}
     for what, other in wrong.items():
-        print(f'The version is {version}, and that of {what} is {other}')
+        print(f'The version is {version}, but {other} in {what}')
     return 1 if wrong else 0
 
 

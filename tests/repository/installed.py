@@ -55,7 +55,7 @@ def programs(text):
             waiting = []
         elif language in LANGUAGES:
             waiting.append((language, block))
-    assert not waiting, f'no block of text says what a program in {waiting[0][0]} prints'
+    assert not waiting, f'no block of text has the output of a program in {waiting[0][0]}'
     return found
 
 

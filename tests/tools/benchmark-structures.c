@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* benchmark-structures.c: compares the library's own data structures with those of GLib
+/* benchmark-structures.c: compares the library's data structures with GLib's
  *
  *   structures [--json] [--rounds N] [NAME…]
  *

@@ -11,7 +11,7 @@ typedef struct
   double (*ours) (void); /* takes one round, in the unit */
   double (*peer) (void);
   const char *unit;
-  const char *goal; /* what to reach */
+  const char *goal; /* value to reach */
 } BenchRow;
 
 extern const BenchRow bench_rows[];

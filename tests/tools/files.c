@@ -56,7 +56,7 @@ typedef struct
   guint n_left;  /* rows in view that are not loaded */
   guint8 *there; /* for each row, whether it is loaded */
   guint n_begun; /* rows that are being loaded, */
-  gint64 since;  /* since when there are so many */
+  gint64 since;  /* since when n_begun has its value */
   gint64 jumped, last_frame;
 
   PrioScheduler *scheduler;

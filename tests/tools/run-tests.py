@@ -2,7 +2,7 @@
 
     run-tests.py BUILD [--log NAME] [--setup NAME] [--multiplier N] [--again] [--uptime SECONDS] [ARGUMENT…]
 
-The arguments are those of meson test.  The results are in BUILD/meson-logs/NAME.json and NAME.junit.xml, for
+The arguments are passed to meson test.  The results are in BUILD/meson-logs/NAME.json and NAME.junit.xml, for
 count-results.py; with a setup, in NAME-SETUP.json and so on.  A suite that has no test is an error.
 
 Before a test exceeds its time and is killed, the stacks of its processes are printed.
@@ -138,7 +138,7 @@ def interrupt(number, frame):
 
 
 def stop(meson, running):
-    """Ends a run with all of its processes, including those that were running a second ago and have lost their parent."""
+    """Ends a run with all of its processes, including processes that were running a second ago and have lost their parent."""
     for pid in {*Processes().descendants(meson), *running}:
         try:
             os.kill(pid, signal.SIGKILL)

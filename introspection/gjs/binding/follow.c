@@ -7,7 +7,7 @@
 
 #include "prio-sched-gjs.h"
 
-/* A setter that returns normally notes that; System.exit () stops it before. */
+/* Sets a property.  A setter that returns normally notes that; System.exit () stops it before. */
 static void
 set (gpointer follower, const char *name, guint value)
 {

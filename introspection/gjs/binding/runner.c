@@ -14,7 +14,7 @@ typedef struct
   guint depth;     /* number of setters on the stack */
 } PrioDriver;
 
-/* The property itself counts running setters, so a stopped one is still counted. */
+/* Sets `id`.  The property itself counts running setters, so a stopped one is still counted. */
 static void
 set_id (guint id, gpointer data)
 {

@@ -38,7 +38,7 @@ engine_find (JSContext *cx)
   return nullptr;
 }
 
-/* The context's limit for the native stack is an address within the stack of its thread. */
+/* Returns whether @cx belongs to this thread: its limit for the native stack is an address within its thread's stack. */
 bool
 is_of_this_thread (JSContext *cx)
 {
@@ -201,7 +201,7 @@ tell_unhandled (Engine *engine, JS::HandleObject promise, JS::HandleValue reason
   args[0].setObject (*promise);
   args[1].set (reason);
   if (!engine->call (Hook::UNHANDLED, args, &result))
-    engine_report (engine->cx, "A rejection that nobody handles could not be noted");
+    engine_report (engine->cx, "An unhandled rejection could not be noted");
 }
 
 void
@@ -223,7 +223,7 @@ Engine::report_rejections ()
 
   reports = false;
   if (!call (Hook::REPORT, JS::HandleValueArray::empty (), &result))
-    engine_report (cx, "Rejections that nobody handles could not be reported");
+    engine_report (cx, "Unhandled rejections could not be reported");
 }
 
 /* Runs the queued jobs, if there are any. */

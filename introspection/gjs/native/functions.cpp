@@ -259,7 +259,7 @@ get_controller (JSContext *cx, const JS::CallArgs &args)
   return controller;
 }
 
-/* abort (handle), for a handle with its own controller, like the next two */
+/* abort (handle): for a handle with its own controller, like the next two */
 static bool
 abort_controller (JSContext *cx, unsigned argc, JS::Value *vp)
 {

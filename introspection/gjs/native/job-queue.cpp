@@ -17,7 +17,8 @@ namespace PrioGjs {
 /* The slots of the function that a job is queued in. */
 enum { JOB, STATE };
 
-/* A second call of the function does nothing: its slots are empty, or it has another job already, which it runs. */
+/* Runs a job.  A second call of the function does nothing: its slots are empty, or it has another job already, which it
+ * runs. */
 static bool
 run_job (JSContext *cx, unsigned argc, JS::Value *vp)
 {

@@ -29,8 +29,9 @@ static_assert (PRIO_SCHED_GJS_ENGINE_MADE_FOR == MOZJS_MAJOR_VERSION, "the typel
 #define PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR PRIO_SCHED_GJS_ENGINE_MADE_FOR
 #endif
 
-/* SpiderMonkey is not linked to, so GJS's is the only one of the process; but its version may differ from the headers
- * of this build.  The overrides look at the typelib first, where they can find out which one GJS has. */
+/* Returns whether the process has the SpiderMonkey of this build.  It is not linked to, so GJS's is the only one of the
+ * process; but its version may differ from the headers of this build.  The overrides look at the typelib first, where
+ * they can find out which one GJS has. */
 static gboolean
 is_my_engine (void)
 {

@@ -142,7 +142,8 @@ get_then (JSContext *cx, JS::HandleValue value, JS::MutableHandleValue then)
   return true;
 }
 
-/* If the stack has to identify the state, the overrides call the function, run its jobs, and forget the state. */
+/* Returns whether the stack has to identify the state: then the overrides call the function, run its jobs, and forget
+ * the state. */
 static bool
 is_under (const Running &running)
 {
@@ -390,8 +391,8 @@ table_free (Table *table)
   delete table;
 }
 
-/* The library no longer calls the runner's function.  Remaining entries are released here or, on another thread, when the context's own
- * thread next makes a table. */
+/* Called when the library no longer calls the runner's function.  Remaining entries are released here or, on another
+ * thread, when the context's own thread next makes a table. */
 static void
 table_closed (gpointer data)
 {

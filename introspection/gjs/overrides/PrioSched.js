@@ -64,7 +64,7 @@ function toGivenDelay(value) {
     return Math.trunc(value);
 }
 
-// Suggests what to pass instead of a controller, or of a web signal.
+// Suggests an argument to replace a controller, or a web signal.
 function hintFor({cancellable, signal}) {
     if (cancellable instanceof Gio.Cancellable)
         return ': give its cancellable';

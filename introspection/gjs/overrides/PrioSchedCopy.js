@@ -128,7 +128,7 @@ function loadOverrides(folder, texts) {
     for (const [name, text] of texts) {
         const {__file__: path} = find(name);
         if (path !== undefined && path !== `${folder}/${fileOf(name)}` && textOf(path) !== text)
-            throw new Error(`parts of another one that cannot be loaded are used in this process, such as ${path}`);
+            throw new Error(`parts of another copy, which cannot be loaded, are used in this process, such as ${path}`);
     }
 }
 

@@ -73,7 +73,7 @@ set_up (PyObject *Py_UNUSED (module), PyObject *args)
   if (!PyType_IsSubtype (task, &prio_future_type) || !PyType_IsSubtype (continuation, &prio_future_type) ||
       !PyType_IsSubtype (driver, &prio_driver_base_type))
     {
-      PyErr_SetString (PyExc_TypeError, "what is posted is a FutureBase, and what runs coroutines a DriverBase");
+      PyErr_SetString (PyExc_TypeError, "tasks must derive from FutureBase, and drivers of coroutines from DriverBase");
       return NULL;
     }
 

@@ -177,8 +177,8 @@ wake (gpointer data)
                                                         : called (self->waiter, PyObject_CallNoArgs (self->waiter));
 }
 
-/* Called when @future is done.  Continues its waiters: in the current state if @future is a yield, and otherwise outside any
- * task, so that each has only the state of its own context.  Returns FALSE if it was interrupted. */
+/* Called when @future is done.  Continues its waiters: in the current state if @future is a yield, and otherwise
+ * outside any task, so that each has only its own context's state.  Returns FALSE if it was interrupted. */
 static gboolean
 notify (FutureObject *future, FreeLoop *free_loop)
 {

@@ -151,7 +151,7 @@ new_future (PyTypeObject *type, PyObject *posted_with)
   return future;
 }
 
-/* The library has rejected @number: lets Python settle the entry. */
+/* Lets Python settle the entry of @number, which the library has rejected. */
 static void
 reject (TableObject *self, guint number, const char *method)
 {

@@ -179,7 +179,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
  * prio_task_group_cancel_queued:
  * @self: a group
  *
- * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Running tasks go on.  The group can
+ * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Running tasks continue.  The group can
  * still be used: tasks that a destroy notify posts meanwhile are not cancelled.
  *
  * ```c

@@ -350,7 +350,7 @@ prio_task_group_get_limit (PrioTaskGroup *self)
  * @self: a group
  * @limit: how many tasks may run at a time, at least 1
  *
- * Sets how many tasks run at a time.  If more are running, they go on, and the next task begins when there are fewer.
+ * Sets how many tasks run at a time.  If more are running, they continue, and the next task begins when there are fewer.
  *
  * ```c
  * static void

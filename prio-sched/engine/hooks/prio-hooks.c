@@ -134,7 +134,7 @@ find_state (void)
  *
  * Sets a function that finds the states of code with its own stacks, such as fibers.
  *
- * A fiber begins in one dispatch of the main loop and goes on in another, so prio_scheduling_state_run() cannot be
+ * A fiber begins in one dispatch of the main loop and continues in another, so prio_scheduling_state_run() cannot be
  * around it.  Code that runs fibers captures a state for each, and @find returns the running fiber's.  The library
  * `prio-sched-dex-1` does this for libdex.
  *

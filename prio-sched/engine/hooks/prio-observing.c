@@ -31,7 +31,7 @@ prio_observed_is_here (PrioLoop *loop)
   return prio_loop_is_owner_thread (loop);
 }
 
-/* Does not carry out operations of other threads, so that a task that is not aborted yet goes on. */
+/* Does not carry out operations of other threads, so that a task that is not aborted yet continues. */
 void
 prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {

@@ -110,7 +110,7 @@ observed_aborted (PrioEntry *entry)
   entry->funcs->aborted (entry);
 }
 
-/* Reports that @entry is aborted, and goes on. */
+/* Reports that @entry is aborted, and continues. */
 static void
 observed_rejected (PrioEntry *entry)
 {
@@ -122,7 +122,7 @@ observed_rejected (PrioEntry *entry)
     task->original->rejected (entry);
 }
 
-/* Called when @entry has been removed by its maker, or was ended by its own function, which goes on:
+/* Called when @entry has been removed by its maker, or was ended by its own function, which continues:
  * prio_observed_ended () reports that. */
 static void
 observed_released (PrioEntry *entry)
@@ -614,7 +614,7 @@ prio_observer_add (PrioObserver *observer)
   add_users (observer, 1);
 }
 
-/* Removes a user of @observer.  A call on another thread may still go on.  Any thread, outside, without a lock. */
+/* Removes a user of @observer.  A call on another thread may still continue.  Any thread, outside, without a lock. */
 void
 prio_observer_remove (PrioObserver *observer)
 {

@@ -25,8 +25,9 @@ PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, cons
 /* Returns whether @options are valid, and there is a function; if not, logs a critical message for @function. */
 gboolean prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func);
 
-/* Makes @task, whose function calls this in its state, go on with @func when its function has returned: as a continuation, at @due, µs,
- * or when its turn comes if that is 0.  @data is released after @func, or when @task has ended. */
+/* Makes @task, whose function calls this in its state, continue with @func when its function has returned: as a
+ * continuation, at @due, µs, or when its turn comes if that is 0.  @data is released after @func, or when @task has
+ * ended. */
 void prio_task_go_on (PrioTask *task, gint64 due, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 /* Returns the time in @delay ms from now, for prio_task_go_on (). */
 gint64 prio_task_due_after (guint64 delay);

@@ -37,7 +37,7 @@
  *   once GLib has reached a source below input (prio_turn_admits ()), at 1, or where GTK 4 draws.  They run before all
  *   other sources only beside a flood of input, for which a long handler counts as an eighth of a second at most.
  *   Input that came meanwhile may take half a second.
- * - A task that has waited for another source may go on in the turn, right after that source, for some milliseconds:
+ * - A task that has waited for another source may continue in the turn, right after that source, for some milliseconds:
  *   such as the task of a group that takes the place of a task whose operation has ended.  If it waited for the end of
  *   the turn, fewer operations would run at a time, the more of them end.
  *

@@ -35,7 +35,7 @@
 /* The longest wait, µs, of the program's idle sources, if GLib reaches them; background tasks wait for half of it. */
 #define MAX_WAIT G_USEC_PER_SEC
 
-/* How long in a turn tasks that have waited for another source go on at once, µs. */
+/* How long in a turn tasks that have waited for another source continue at once, µs. */
 #define CONTINUING 5000
 
 static void

@@ -2,7 +2,7 @@
 /* prio-scheduler-thread-private.h: places, which limit how many functions run in threads of the pool
  *
  * Promises: a work that waits for a place is let in by the owner of the places, on the owner thread, or by a function
- * that ends in a thread and passes its place to the most urgent work; its thread goes on with the most urgent work of
+ * that ends in a thread and passes its place to the most urgent work; its thread continues with the most urgent work of
  * all.  Passing a place changes no count, and is not reported.  Any thread can abort, cancel and re-prioritize a
  * waiting work.
  */

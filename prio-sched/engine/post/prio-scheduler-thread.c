@@ -687,7 +687,7 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
  * them wait for functions that other threads run there.
  *
  * If the main context is destroyed, tasks that still wait for a thread are aborted with %PRIO_ERROR_CLOSED, and
- * released on the thread that destroys the context.  A running function goes on; @notify is called in its thread when
+ * released on the thread that destroys the context.  A running function continues; @notify is called in its thread when
  * it has ended.  With a wrong argument it logs a critical message, runs nothing, and does not call @notify.  Any thread
  * may call it; @notify is called on the thread that runs the scheduler's main context.
  *

@@ -186,7 +186,7 @@ prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options
  * Finishes a yield.  It fails with the reason of the abort if the continuation's signal is aborted.  Call it in the
  * callback, on its thread.
  *
- * Returns: %TRUE if the task may go on, or %FALSE with @error set
+ * Returns: %TRUE if the task may continue, or %FALSE with @error set
  *
  * Since: 1.0
  */
@@ -270,7 +270,7 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Waits, and then goes on as a continuation: a [method@PrioSched.Scheduler.yield_async] that is
+ * Waits, and then runs as a continuation: a [method@PrioSched.Scheduler.yield_async] that is
  * queued when @delay is over.
  *
  * The continuation inherits the signal and the priority of the running task, as after a yield, unless @options has

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-go-on.c: a task whose function has returned, and that goes on with another one */
+/* prio-task-go-on.c: a task whose function has returned, and that continues with another one */
 
 #include "config.h"
 
@@ -53,7 +53,7 @@ prio_task_is_deferred (PrioTask *task)
   return (claim & (PRIO_TASK_DEFERRED | PRIO_TASK_CONTINUING | PRIO_TASK_RETURNED)) == PRIO_TASK_DEFERRED;
 }
 
-/* Ends a task that cannot go on: it is aborted, unless it has a result.  Takes the reference to the task. */
+/* Ends a task that cannot continue: it is aborted, unless it has a result.  Takes the reference to the task. */
 static void
 op_end (PrioLoop *loop, const PrioOp *op)
 {
@@ -74,7 +74,7 @@ end (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-/* Completes the task, which does not go on: unless its result is deferred, the task is fulfilled, or aborted. */
+/* Completes the task, which does not continue: unless its result is deferred, the task is fulfilled, or aborted. */
 static void
 complete (PrioTask *self)
 {
@@ -143,7 +143,7 @@ slice_end (gpointer data)
   g_object_unref (task);
 }
 
-/* Queues the next slice when the function has returned.  A task of a group goes on outside of the group, whose tasks
+/* Queues the next slice when the function has returned.  A task of a group continues outside of the group, whose tasks
  * wait for its place. */
 static void
 slice_begin (PrioTaskNext *base, PrioTask *task)

@@ -527,7 +527,7 @@ prio_scheduler_enter (PrioScheduler *self, const char *function, const char *wha
 
   if (prio_loop_enter (loop) || (prio_loop_is_owner (loop) && prio_loop_enter (loop)))
     return TRUE;
-  g_critical ("%s(): %s told on the thread that runs the scheduler's main context, and this is another one", function, what);
+  g_critical ("%s(): %s available on the thread that runs the scheduler's main context, and this is another one", function, what);
   return FALSE;
 }
 
@@ -614,7 +614,7 @@ prio_scheduler_get_n_pending (PrioScheduler *self)
 
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
 
-  if (!prio_scheduler_enter (self, G_STRFUNC, "how many tasks wait is"))
+  if (!prio_scheduler_enter (self, G_STRFUNC, "the number of waiting tasks is"))
     return 0;
   n = prio_run_queue_count (self->run_queue);
   prio_loop_leave (self->run_queue->loop);

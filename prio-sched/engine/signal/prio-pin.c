@@ -217,7 +217,7 @@ is_pinned (PrioHandle *handle, PrioVisit visit)
 
 /* Gets the signal of @handle for @visit.  If a pinned signal's weak reference stays cleared, g_object_run_dispose ()
  * was called: then the caller gets the reference of the graph.  A signal that was not pinned may be by now, in a
- * g_object_unref () that goes on: then the graph keeps its reference, because dropping it has to wait for that call.
+ * g_object_unref () that continues: then the graph keeps its reference, because dropping it has to wait for that call.
  *
  * Returns: (transfer full) (nullable): the signal, or NULL if it has no references */
 GCancellable *

@@ -215,7 +215,7 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  * Aborts the signal, and the signals that depend on it.
  *
  * Tasks that are delayed or queued leave their queues at once.  Their data is released, and their result is @reason.  A
- * running task has this result at once too, and its function goes on.  A task whose function has returned, and which
+ * running task has this result at once too, and its function continues.  A task whose function has returned, and which
  * has deferred its result, is not aborted, but its next [method@PrioSched.Scheduler.yield_async] fails.  A task whose
  * function runs in another thread is not aborted either.  Then `cancelled` is emitted, on the calling thread.  A second
  * abort changes nothing.  But if another thread is still carrying out the first, the second takes the tasks out of

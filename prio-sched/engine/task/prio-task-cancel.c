@@ -134,7 +134,8 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
       break;
 
     default:
-      /* A task that has deferred its result goes on: prio_task_return_error_if_aborted () finds that it is cancelled. */
+      /* A task that has deferred its result continues: prio_task_return_error_if_aborted () finds that it is
+       * cancelled. */
       if (!prio_task_is_completed (self) &&
           (self->next != NULL || returns_now (self) || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
            (self->entry.use == PRIO_ENTRY_IN_THREAD && __atomic_load_n (&prio_task_take_back, __ATOMIC_ACQUIRE) (self))))
@@ -153,7 +154,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * Cancels this task only: its result is %G_IO_ERROR_CANCELLED.
  *
  * A task that is delayed or queued, or waits for a thread, leaves its queue.  If its function is running, the function
- * goes on, but the task has the error as its result at once.  The call does not end a task whose function runs in
+ * continues, but the task has the error as its result at once.  The call does not end a task whose function runs in
  * another thread, or has returned and deferred its result; [method@PrioSched.Task.return_error_if_aborted] ends these.
  * With [property@PrioSched.Task:return-on-abort] the call ends them, too.  A task of
  * [method@PrioSched.Scheduler.post_steps] behaves like a queued task between steps, and like a running task in a step.

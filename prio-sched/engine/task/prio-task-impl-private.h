@@ -68,7 +68,7 @@ typedef enum
   PRIO_TASK_GIVEN_UP = 1 << 3 /* the result is the reason of an abort: prio_task_return_error_if_aborted () */
 } PrioTaskClaim;
 
-/* The next function of a task that goes on, part of a record of prio-task-go-on.c.  Owner thread. */
+/* The next function of a task that continues, part of a record of prio-task-go-on.c.  Owner thread. */
 typedef struct _PrioTaskNext PrioTaskNext;
 
 struct _PrioTaskNext

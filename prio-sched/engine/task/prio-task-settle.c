@@ -168,7 +168,7 @@ finish (PrioTask *self)
     }
 }
 
-/* Returns (transfer full) (nullable) the reason why the task need not go on. */
+/* Returns (transfer full) (nullable) the reason why the task need not continue. */
 PrioReason *
 prio_task_ref_reason (PrioTask *self)
 {

@@ -515,7 +515,7 @@ pub fn yield_now() -> YieldNow {
     YieldNow(false)
 }
 
-/// What [`yield_now`] returns.
+/// The result of [`yield_now`].
 #[derive(Debug)]
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct YieldNow(bool);

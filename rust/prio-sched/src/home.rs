@@ -191,7 +191,7 @@ impl Home {
     }
 }
 
-/// Ends the futures that wait under a signal. The library itself ends those that are queued.
+/// Ends the futures that wait under a signal. The library itself ends queued futures.
 struct Watch {
     home: Arc<Home>,
     signal: gio::Cancellable,

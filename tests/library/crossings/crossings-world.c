@@ -349,7 +349,7 @@ tell_left (World *world)
            world->drops ? "dropped " : "", world->is_free ? "free" : "");
 }
 
-/* Ends all work, while operations go on. */
+/* Ends all work, while operations continue. */
 static void
 finish (World *world)
 {

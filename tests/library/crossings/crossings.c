@@ -262,11 +262,11 @@ main (int argc, char **argv)
   g_autofree char *left_out = NULL;
   const GOptionEntry options[] = {
     { "programs", 0, 0, G_OPTION_ARG_INT, &n_programs, "How many programs", "N" },
-    { "seed", 0, 0, G_OPTION_ARG_INT64, &seed, "That of the first", "N" },
+    { "seed", 0, 0, G_OPTION_ARG_INT64, &seed, "Seed of the first", "N" },
     { "free", 0, 0, G_OPTION_ARG_INT, &n_free, "How many of them may have threads that do not wait", "N" },
     { "times", 0, 0, G_OPTION_ARG_INT, &n_times, "How often to run each, which may have threads", "N" },
     { "without", 0, 0, G_OPTION_ARG_STRING, &left_out, "Mechanisms to leave out", "MECHANISM,…" },
-    { "acts", 0, 0, G_OPTION_ARG_INT, &n_acts, "What a program does by itself", "N" },
+    { "acts", 0, 0, G_OPTION_ARG_INT, &n_acts, "Operations of a program", "N" },
     { "table", 0, 0, G_OPTION_ARG_NONE, &table, "Print how often each two have met", NULL },
     { "reduce", 0, 0, G_OPTION_ARG_NONE, &reduces, "Make the program of --seed smaller", NULL },
     { NULL }

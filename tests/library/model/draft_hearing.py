@@ -2,7 +2,7 @@
 
 
 class Differs(Exception):
-    """Raised when the log is not what the draft says."""
+    """Raised when the log contradicts the draft."""
 
 
 class Hearing:

@@ -10,7 +10,7 @@ class Node:
 
     def __init__(self, state):
         self.state = state
-        self.aborted = False  # lends no priority of its own
+        self.aborted = False  # lends no other priority
 
 
 class Lending:

@@ -21,8 +21,8 @@ class Entry:
         self.continuation = self.aborted = self.returned = False  # returned: whether its function has
         self.on_stack = False  # its function runs
         self.label = None
-        self.release = None  # what remains to be done after the abort of a running task, once
-        self.settle = lambda: None  # what remains to be done after its checkpoint
+        self.release = None  # remaining steps after the abort of a running task, once
+        self.settle = lambda: None  # remaining steps after its checkpoint
         self.has_result, self.is_plain = True, False  # a plain task has only a function, and releases its data at once
         self.member = None  # of a group
         self.is_new = False  # whether another thread has posted it, and this one has not noticed

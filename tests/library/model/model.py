@@ -108,7 +108,7 @@ def check(path):
     wrong = [f'{program["name"]}: {found}' for program in programs if (found := difference(program, program['expect']))]
     for line in wrong[:3]:
         print(line)
-    print(f'{len(programs) - len(wrong)} of {len(programs)} programs: the model does what they expect')
+    print(f'{len(programs) - len(wrong)} of {len(programs)} programs: the model agrees')
     return len(wrong) > 0
 
 

@@ -10,7 +10,7 @@ from draft import PRIORITIES
 # Operations that the vectors do not have, and operations that only traced programs have.
 MORE = ['idle', 'nest', 'pause', 'resume', 'cancel', 'renew']
 TRACED = ['closure'] * 3 + ['cancel'] * 2 + ['unref']
-# Operations of destroy notifies, and of handlers that these may cause.  What they would inherit is not defined.  They
+# Operations of destroy notifies, and of handlers that these may cause.  Their inherited state is not defined.  They
 # end no tasks of groups: which of those is first is not defined.
 QUIET_GROUPS = ['limit', 'group priority']
 QUIET = ['post'] * 2 + ['closure', 'priority', 'priority', 'abort', 'abort', 'pause', 'resume', 'unref'] + ['cancel'] * 4

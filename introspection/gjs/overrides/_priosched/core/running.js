@@ -55,7 +55,7 @@ var Running = class Running {
         this.#exact = exact;
         this.#getLibraryState = getLibraryState;
         this.#left = left;
-        // These are called with a state, and add no frame of their own to the stack.
+        // These are called with a state, and add no other frame to the stack.
         this.runUnder = exact ? exact.runAs : States.runUnder;
         this.drainUnder = exact ? exact.drain : States.drainUnder;
     }

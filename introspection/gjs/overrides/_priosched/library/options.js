@@ -9,7 +9,7 @@
 const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 
-const FARTHEST = 2; // a suggested name differs by so many letters at most
+const FARTHEST = 2; // the most letters by which a suggested name differs
 
 // Returns how many letters have to be added, removed or replaced in one word to get the other.
 function distance(one, other) {

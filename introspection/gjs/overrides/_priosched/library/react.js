@@ -1,4 +1,4 @@
-// react.js: what React's Scheduler has
+// react.js: the functions of React's Scheduler
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

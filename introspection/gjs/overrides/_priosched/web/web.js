@@ -59,7 +59,7 @@ function taskSlotsOf(signal) {
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
-// When an object is freed, it searches all bindings of its source.  So at most so many dependents are bound to one beacon; a source
+// When an object is freed, it searches all bindings of its source.  So at most this many dependents are bound to one beacon; a source
 // with more gets intermediate beacons without a signal, each held by its last dependent.
 const MOST_BOUND = 100;
 let found = null;

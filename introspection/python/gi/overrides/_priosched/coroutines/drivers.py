@@ -91,7 +91,7 @@ class Driver(DriverBase, Abortable):
         return self.coroutine.send(None) if exception is None else self.coroutine.throw(exception)
 
     def _stand(self, waits_for):
-        """It awaits waits_for."""
+        """Makes it await waits_for."""
         if waits_for is None:
             # A bare yield, as in asyncio.sleep (0).
             waits_for = self.context.run(_yield, self.state)
@@ -419,7 +419,7 @@ def _begin_task(loop, coroutine, context, name):
 
 
 def start(coroutine, context, state=None, name=None):
-    """Runs coroutine in context, up to its first wait.  Returns what runs it: a Driver or a task of asyncio."""
+    """Runs coroutine in context, up to its first wait.  Returns a Driver or a task of asyncio, which runs it."""
     loop = get_running_loop()
     if loop is None:
         return Driver(coroutine, context, state)

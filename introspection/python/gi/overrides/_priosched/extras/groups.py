@@ -61,7 +61,7 @@ class _WaitTask(PostedTask):
     __slots__ = ()
 
     def _is_left(self):
-        # Nobody reports its result.
+        # Its result is not reported.
         if self._callbacks is None:
             self.cancel()
 

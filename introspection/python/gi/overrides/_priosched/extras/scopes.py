@@ -23,7 +23,7 @@ class _ThreadEnd(Future):
     __slots__ = ('_worker',)
 
     def cancel(self, msg=None):
-        """Aborts what the worker has queued.  The code that waits continues, cancelled, when the thread has ended."""
+        """Aborts the functions that the worker has queued.  The code that waits continues, cancelled, when the thread has ended."""
         if not self._done:
             self._worker.stop('abort')
         return False
@@ -74,7 +74,7 @@ class _Entering:
 
 
 async def _find_run():
-    """Returns what runs this coroutine: a task of asyncio, or a driver."""
+    """Returns the task of asyncio, or the driver, that runs this coroutine."""
     loop = get_running_loop()
     if loop is not None:
         return asyncio.current_task(loop)

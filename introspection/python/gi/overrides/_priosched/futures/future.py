@@ -331,7 +331,7 @@ class Future(FutureBase):
         return self if error is self._exception else raising(error)
 
     def _call_all(self, waiting):
-        """Each waiter continues in its own state, and not in the state of the code that has settled this."""
+        """Calls all waiters: each continues in its own state, and not in the state of the code that has settled this."""
         if waiting:
             call_outside(self._call_each, waiting)
 
