@@ -5,12 +5,14 @@
 SOURCE is the project's folder.  It looks at code, comments and documents, and prints each old word with its replacement.  In
 comments and documents it also finds references that only the authors can follow: the number of a point in an unpublished list.
 
-In prio-sched/ and introspection/ it also reads comments, docstrings and messages as somebody does who has met none of us:
-a phrase that needs a second reading is refused, and in prio-sched/ the comment of a function begins with a verb.
+It also reads comments, docstrings and messages like a newcomer: it refuses phrases that need a second reading, and comments that
+continue another one.  The comment of a function in C, and the docstring of a function in Python, begin with a verb; in tests in C
+the first helper may instead have the rule that the test checks.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
+import ast
 import pathlib
 import re
 import sys
@@ -46,7 +48,7 @@ PHRASES = {
     r'\b(?:is|are|was|were|be|been)\s+told\b|\btold\s+of\b': 'hears of, is called with, is reported',
     r'(?<=[.:] )Who(?:ever)? (?!is\b|holds\b|has\b)[a-z]+s\b': 'the code that …',
 }
-# What a reader has to read twice: a pronoun that stands for a thing, and what is true only as long as the text above stays above.
+# Phrases to read twice: pronouns for things, and references to the text above, which may move.
 TWICE = {
     r'^The same\b': 'say it again: what is above may move',
     r'^What\b|(?<=[a-z)][.] {2})What\b|(?<=[a-z)][.] )What\b': 'a noun',
@@ -55,17 +57,26 @@ TWICE = {
     r'\b[Tt]hat of\b': 'the noun again, or “’s”',
     r'\b(?:hears?|heard) of\b': 'is called, gets, notices',
 }
-# In the library a headless clause is refused wherever it stands: only what is asked, or decided, may be left open.
-TWICE_IN_C = {
+# Messages of tests may be shorter.  In {what} it is a name.
+TWICE_IN_TEXT = {
     **TWICE,
-    r'(?<![“"@`])\b[Ww]hat\b(?! if\b)': 'a noun',
+    r'(?<![“"@`{\[])\b[Ww]hat\b(?! if\b)': 'a noun',
     r'\b(?:[Nn]obody|[Ww]hoever)\b': 'the code or the thread that is meant',
     r'\bof (?:its|their) own\b': 'its own …',
 }
+# Comments are also refused if they have words of our own for common ones, or an amount without a name.
+TWICE_IN_COMMENTS = {
+    **TWICE_IN_TEXT,
+    r'\b(?:go|goes|went|gone|going) on\b': 'continues',
+    r'\b[Tt]old\b': 'is called, gets, reports',
+    r'(?<! for)\bso (?:many|often)\b(?!(?: \w+)* (?:that|as)\b)': 'the number',
+}
+# A comment of C above a function that continues the one before, or is continued.  Lines of other comments may begin so.
+PART = re.compile(r'(?:[Aa]nd|[Oo]r|[Bb]ut) |[^*]*,\s*\*/$')
 VERB = re.compile(r'[A-Z][a-z]+(?:-[a-z]+)?s\b')
 NO_VERB = {'Always', 'As', 'Entries', 'Functions', 'Has', 'Is', 'Its', 'Jobs', 'Operations', 'Others', 'Perhaps', 'Sources', 'Tasks', 'This', 'Threads', 'Unless', 'Was'}
-# Descriptions of the caller, or of the time of the call, for callbacks.
-CALLED = re.compile(r'Call(?:ed|s)? |Destroy notify|Function of |Operation: ')
+# Descriptions of the caller, or of the time of the call, for callbacks; and signatures of functions that JavaScript calls.
+CALLED = re.compile(r'Call(?:ed|s)? |Destroy notify|Function of |Operation: |\w+ \([^)]*\)(?::| →|$)')
 # A comment in the first column, and the head of the function whose body follows.
 FUNCTION = re.compile(r'\n(?:[^\n;{}#=]*\n)?(\w+) \([^;{}]*\)[^;{}()\n]*\n\{')
 DECORATION = re.compile(r'\n[ \t]*(?:\*|#|//)?[ \t]*')
@@ -79,7 +90,6 @@ COMMENT = {
     '.rs': r'(?P<comment>//[^\n]*)|"(?:\\.|[^"\\])*"',
     **dict.fromkeys(('.py', '.pyi', '.build', ''), r'(?P<comment>""".*?"""|#[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''),
 }
-PROSE = {'prio-sched': TWICE_IN_C, 'introspection': TWICE}
 # The conformance vectors have their own format; this file names the old words.
 EXCEPTED = {'conformance-vectors.md', 'check-words.py'}
 
@@ -121,13 +131,21 @@ def sentences(suffix, text):
             yield match.start(), DECORATION.sub('\n', part)
 
 
-def read_twice(suffix, text, refused=TWICE_IN_C):
+def read_twice(suffix, text):
     """Yields the number of the line, the phrase and a better one, in comments, docstrings and messages."""
     for start, part in sentences(suffix, text):
         flat = part.lstrip('\n').replace('\n', ' ')
-        for phrase, better in refused.items():
+        is_message = text[start] in '"\'`' and not text.startswith('"""', start)
+        if text.startswith('/*', start) and text[start - 1:start] in ('', '\n') and PART.match(flat):
+            yield text.count('\n', 0, start) + 1, flat[:20], 'a whole sentence'
+        for phrase, better in (TWICE_IN_TEXT if is_message else TWICE_IN_COMMENTS).items():
             for match in re.finditer(phrase, flat):
                 yield text.count('\n', 0, start) + 1, match.group(), better
+
+
+def begins_with_verb(words):
+    first = VERB.match(words)
+    return CALLED.match(words) or (first and first.group() not in NO_VERB)
 
 
 def without_verb(text):
@@ -138,9 +156,17 @@ def without_verb(text):
         words = DECORATION.sub('\n', match['comment'].removeprefix('/**').removeprefix('/*').removesuffix('*/').strip())
         if match['comment'].startswith('/**'):
             words = words.partition('\n\n')[2]
-        first = VERB.match(words.strip())
-        if not CALLED.match(words.strip()) and (first is None or first.group() in NO_VERB):
+        if not begins_with_verb(words.strip()):
             yield text.count('\n', 0, match.start()) + 1, ' '.join(words.split()[:4])
+
+
+def without_verb_in_python(text):
+    """Yields the same of each docstring of a function in Python.  A property is a noun."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and 'property' not in map(ast.unparse, node.decorator_list):
+            words = ast.get_docstring(node)
+            if words and not begins_with_verb(words):
+                yield node.lineno, ' '.join(words.split()[:4])
 
 
 def files_of(source):
@@ -163,13 +189,19 @@ def main(source):
     planted = 'There is no task.  It is\n * no task, and is no longer one, as it has been told.'
     assert [phrase for _, phrase, _ in phrases(planted)] == ['is    no t', 'been told']
 
-    planted = '/* The same.  What is one\n * that has those of that of it. */\nint a; /* hears of it: what if? */\nf ("A one that is");\ng ("one that");'
-    assert [phrase for _, phrase, _ in read_twice('.c', planted, TWICE)] == ['The same', 'What', 'one that', 'those of', 'that of', 'hears of', 'one that']
-    assert [phrase for _, phrase, _ in read_twice('.py', '"""What nobody has."""\n# Knows what.  It has one of its own.\n', TWICE)] == ['What']
+    planted = '/* The same: one\n * that has those of that of it. */\nint a; /* hears of it: what if? */\nf ("A one that is");\ng ("one that");'
+    assert [phrase for _, phrase, _ in read_twice('.c', planted)] == ['The same', 'one that', 'those of', 'that of', 'hears of', 'one that']
     assert [phrase for _, phrase, _ in read_twice('.c', '/* Knows what nobody\n * has of its own.\n * ```c\n * what\n * ``` */')] == ['what', 'nobody', 'of its own']
+    planted = '"""It goes on."""\nf("it goes on so often", "for {what}, and [what]")\n# Told so many times, for so many that come.\n'
+    assert [phrase for _, phrase, _ in read_twice('.py', planted)] == ['goes on', 'Told', 'so many'], list(read_twice('.py', planted))
+    planted = '/* and tasks, */\nint a; /* and this, */\n/* Tasks, */\n/* A sentence, and more. */\n'
+    assert [phrase for _, phrase, _ in read_twice('.c', planted)] == ['and tasks, */', 'Tasks, */'], list(read_twice('.c', planted))
     planted = ('/* The size. */\nstatic int\nsize (int a,\n      int b)\n{\n}\n\n/* Tasks run. */\nint\nrun (void)\n{\n}\n\n/**\n * f: (skip)\n * @a: b\n *\n * Size of it.\n */\nint\nf (int a)\n{\n}\n'
                '/* Returns it. */\nint\ng (void)\n{\n}\n/* A record. */\nstruct h\n{\n};\n/* Called then. */\nint\nh (void)\n{\n}\n/* A prototype. */\nint i (void);\n')
     assert [words for _, words in without_verb(planted)] == ['The size.', 'Tasks run.', 'Size of it.'], list(without_verb(planted))
+
+    planted = 'def f():\n    """What it is."""\n\ndef g():\n    """Returns it."""\n\n@property\ndef h():\n    """The size."""\n'
+    assert [words for _, words in without_verb_in_python(planted)] == ['What it is.'], list(without_verb_in_python(planted))
 
     files = list(files_of(pathlib.Path(source)))
     found = 0
@@ -181,14 +213,18 @@ def main(source):
         for number, phrase, better in phrases(text, 'tests' in path.relative_to(source).parts):
             print(f'{path}:{number}: “{phrase}”: say “{better}”')
             found += 1
-        if path.suffix in COMMENT and path.suffix not in ('.rs', '.build') and path.relative_to(source).parts[0] in PROSE:
-            for number, phrase, better in read_twice(path.suffix, text, PROSE[path.relative_to(source).parts[0]]):
+        if path.suffix in COMMENT and 'manual' not in path.parts:
+            for number, phrase, better in read_twice(path.suffix, text):
                 print(f'{path}:{number}: “{phrase}” has to be read twice: say {better}')
                 found += 1
-        if path.suffix in ('.c', '.h') and path.relative_to(source).parts[0] == 'prio-sched':
-            for number, words in without_verb(text):
-                print(f'{path}:{number}: “{words} …”: the comment of a function begins with a verb: “Returns …”, “Adds …”')
-                found += 1
+        functions = ()
+        if path.suffix in ('.c', '.h', '.cpp') and 'tests' not in path.parts:
+            functions = without_verb(text)
+        elif path.suffix == '.py':
+            functions = without_verb_in_python(text)
+        for number, words in functions:
+            print(f'{path}:{number}: “{words} …”: the comment of a function begins with a verb: “Returns …”, “Adds …”')
+            found += 1
         for number, tag in tags(path.suffix if path.name != 'NEWS' else '.md', text):
             print(f'{path}:{number}: “{tag}”: say in words what it refers to, since nobody outside can look it up')
             found += 1
