@@ -164,7 +164,7 @@ remove_watch (PrioScheduler *self, guint id)
   return TRUE;
 }
 
-/* Removes the functions of @self, which ends. */
+/* Removes the functions of @self, at its end. */
 void
 prio_scheduler_end_long_tasks (PrioScheduler *self)
 {

@@ -461,7 +461,8 @@ test_posted_elsewhere_before (void)
   prio_observer_remove (&earlier);
 }
 
-/* A thread with its own main context.  On each request it posts a task of the priority that is a digit, or iterates, and answers. */
+/* A thread with its own main context.  Asked for a digit, it posts a task of that priority; asked to "iterate", it iterates
+ * the context. */
 typedef struct
 {
   GThread *thread;

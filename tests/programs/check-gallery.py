@@ -25,7 +25,7 @@ import zlib
 import window
 
 N_ROWS = 200000
-N_SMALL = 5000  # files, and rows of the first scroll
+N_SMALL = 5000  # of files, and of rows, in the small gallery
 LIMIT = 2
 LEAST = 0.5     # of the frames of the paused window: with idles there is none as long as rows are decoded
 ROUNDS = 4

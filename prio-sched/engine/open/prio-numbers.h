@@ -73,7 +73,8 @@ void prio_numbers_use (PrioRunner *self);
 gboolean prio_numbers_cancel (PrioRunner *self, guint id);
 guint prio_numbers_first (PrioRunner *self, PrioTask **task);
 
-/* Inside: lenders, tasks that wait or are waited for, have other numbers: 0 if no scheduler lends (prio-lending). */
+/* Inside: a lender, which is a task that waits or is awaited, gets a second number: 0 if no scheduler lends
+ * (prio-lending). */
 guint prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 guint prio_numbers_keep_task (PrioTask *task);
 void prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id);

@@ -33,7 +33,7 @@ def list_of(model):
 
 
 class Scene:
-    """Has a widget, and one job."""
+    """Shows the results of one job in a widget."""
 
     priority = 'background'
 
