@@ -795,6 +795,63 @@ test_input_first_of_microtask (Fixture *f, gconstpointer data)
     }
 }
 
+/* Half of the time is for tasks, although GTK 4 draws at 1 after each key. */
+#define N_FRAMES 90
+#define FRAME 100000 /* duration, µs */
+
+static gboolean
+is_always_due (Input *input G_GNUC_UNUSED)
+{
+  return TRUE;
+}
+
+static gboolean
+draw_until_key (gpointer data)
+{
+  Input *input = data;
+
+  input->is_frame_due = FALSE;
+  if (++input->n_steps % 3 == 0)
+    input->n_events++;
+  return work_for (FRAME);
+}
+
+static gboolean
+take_key (gpointer data)
+{
+  Input *input = data;
+
+  input->n_events--;
+  input->is_frame_due = TRUE;
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+count_work (gpointer data)
+{
+  Input *input = data;
+
+  input->n_before++;
+  return work_for (100) && input->n_steps < N_FRAMES;
+}
+
+static void
+test_frame_share_beside_keys (Fixture *f, gconstpointer data)
+{
+  Input input = { .f = f };
+  gint64 start = frozen_time;
+
+  attach_input (&input, G_PRIORITY_DEFAULT, has_events, take_key);
+  attach_input (&input, G_PRIORITY_DEFAULT + 1, has_none, draw_until_key);
+  attach_input (&input, G_PRIORITY_HIGH_IDLE + 20, is_always_due, draw_until_key);
+  prio_scheduler_set_frame_share (f->scheduler, 0.5);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, count_work, &input, NULL);
+  while (input.n_steps < N_FRAMES)
+    g_main_context_iteration (f->context, TRUE);
+  g_test_message ("%d %% of the time", (gint) (input.n_before * 100 * 100 / (frozen_time - start)));
+  g_assert_cmpint (input.n_before * 100, >=, (frozen_time - start) * 45 / 100);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -806,6 +863,7 @@ main (int argc, char **argv)
   g_test_add ("/turns/input-first/again", Fixture, NULL, passing_set_up, test_input_first_again, fixture_tear_down);
   g_test_add ("/turns/input-first/of-a-microtask", Fixture, NULL, passing_set_up, test_input_first_of_microtask, fixture_tear_down);
   g_test_add_data_func ("/turns/input-first/posted-before", GINT_TO_POINTER (POSTED_BEFORE), test_input_first);
+  g_test_add ("/turns/frame-share-beside-keys", Fixture, NULL, passing_set_up, test_frame_share_beside_keys, fixture_tear_down);
   g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
   g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, passing_set_up, test_not_told_elsewhere, fixture_tear_down);
   g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, passing_set_up, test_set_meanwhile, fixture_tear_down);
