@@ -174,10 +174,11 @@ is_over (PrioTurn *turn, gint64 now)
     {
       turn->drawn = turn->others;
       turn->drawing += now - turn->iterated;
-      if (turn->frame_share != 0)
-        turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->frame_share, now - turn->iterated),
-                               prio_share_of (turn->frame_share, MAX_WAIT));
     }
+  /* After input GTK 4 draws at 1. */
+  if (turn->frame_share != 0 && (turn->reached == PRIO_REACH_FRAME || turn->reached == PRIO_REACH_INPUT))
+    turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->frame_share, now - turn->iterated),
+                           prio_share_of (turn->frame_share, MAX_WAIT));
   turn->ends_before_frame = turn->drawn && may_run_after_frame (turn, used);
 
   if (turn->reached <= PRIO_REACH_INPUT)
