@@ -27,8 +27,8 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  * @signal: (nullable): the signal that may abort the task
  * @cancellable: (nullable): a cancellable that may abort the task, instead of @signal; if it is a
  *   [class@PrioSched.TaskSignal], that is the same as @signal
- * @delay: milliseconds to wait before the task is queued.  A function that runs in a thread has neither delay nor
- *   timeout
+ * @delay: milliseconds to wait before the task is queued.  For a function that runs in a thread, a delay or a timeout
+ *   is refused with a critical message
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @source_object: (nullable): the object whose `_async` function returns the task as its
  *   result; %NULL for the task itself.  Only for tasks that have a result

@@ -86,7 +86,8 @@ run (PrioTask *task, gpointer data)
  * Delays the next step of a task, such as when a lock is taken or a device is busy.
  *
  * The step then returns %G_SOURCE_CONTINUE.  If it returns %G_SOURCE_REMOVE, the task ends.  Meanwhile an abort ends
- * the task at once, as in [method@PrioSched.Scheduler.sleep_async].  The last call in a step counts.
+ * the task at once, as in [method@PrioSched.Scheduler.sleep_async].  The last call in a step counts.  A step that also
+ * defers the result is the last one: a critical message says that there is no step to delay.
  *
  * ```c
  * static gboolean

@@ -42,6 +42,8 @@
  * }
  * ```
  *
+ * The destroy notify of its data is called when it has its result.
+ *
  * The library holds the task until its function has returned, and no longer.  If the last reference is dropped, on any
  * thread, before there is a result, then a warning names the task, and it fails with %PRIO_ERROR_DROPPED, so that no
  * wait for it lasts for ever.
