@@ -384,7 +384,7 @@ declare module '@girs/priosched-1' {
             }
         }
 
-        /** Aborts a group of tasks, and changes their priority. */
+        /** Aborts the tasks of its signal, and changes their priority. */
         class TaskController extends GObject.Object {
             static $gtype: GObject.GType<TaskController>;
             $signals: TaskController.SignalSignatures;
@@ -587,6 +587,7 @@ declare module '@girs/priosched-1' {
             get_first(): number;
             yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number, takes_turns: boolean): PostResult;
             request_idle_callback(timeout: number): number;
+            /** A lender is a task that may lend its priority to another task that it waits for, or be lent one. */
             new_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
             free_lender(lender: number): void;
             begin_wait(lender: number, awaited: number): void;

@@ -7,7 +7,7 @@
 
 const {Gio, GLib, GObject} = imports.gi;
 
-const {MAX_SHARED_SLICE, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
+const {INHERIT, MAX_SHARED_SLICE, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Each, newLatest} = imports.overrides._priosched.library.extras;
 const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
 const {toOptions} = imports.overrides._priosched.library.options;
@@ -231,14 +231,13 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toPriority, 
         const {signal = null, priority = null, name, takesTurns} = toOptions(options, ['signal', 'priority', 'name', 'takesTurns'], 'yield ()');
         const turns = toFlag(takesTurns, 'takesTurns');
         toName(name); // a continuation has no separate name
-        const inheritsSignal = signal === 'inherit', inheritsPriority = priority === 'inherit';
-        const givenSignal = inheritsSignal ? null : toSignal(signal);
-        const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
+        const givenSignal = signal === INHERIT ? INHERIT : toSignal(signal);
+        const givenPriority = priority === INHERIT ? INHERIT : toPriority(priority);
         const itsTable = tableOf(self), promise = new Promise(keepResolvers);
         if (signal !== null || priority !== null)
-            itsTable.yieldWith(promise, inheritsSignal, givenSignal, inheritsPriority, givenPriority, 0, turns);
+            itsTable.yieldWith(promise, givenSignal, givenPriority, {takesTurns: turns});
         else if (turns)
-            itsTable.yieldWith(promise, true, null, true, UNSET, 0, true);
+            itsTable.yieldWith(promise, INHERIT, INHERIT, {takesTurns: true});
         else
             itsTable.yield();
         return promise;
@@ -248,11 +247,10 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toPriority, 
     Scheduler.prototype.sleep = function (delay, options) {
         const {signal = null, priority = null} = toOptions(options, ['signal', 'priority'], 'sleep ()');
         const milliseconds = toGivenDelay(delay);
-        const inheritsSignal = signal === null || signal === 'inherit', inheritsPriority = priority === 'inherit';
-        const givenSignal = inheritsSignal ? null : toSignal(signal);
-        const givenPriority = inheritsPriority ? UNSET : toPriority(priority);
+        const givenSignal = signal === null || signal === INHERIT ? INHERIT : toSignal(signal);
+        const givenPriority = priority === INHERIT ? INHERIT : toPriority(priority);
         const itsTable = tableOf(this), promise = new Promise(keepResolvers);
-        itsTable.yieldWith(promise, inheritsSignal, givenSignal, inheritsPriority, givenPriority, milliseconds);
+        itsTable.yieldWith(promise, givenSignal, givenPriority, {delay: milliseconds});
         return promise;
     };
 

@@ -22,7 +22,7 @@
  * Aborts tasks, and determines how urgent they are.
  *
  * It is the draft's `TaskSignal` ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a
- * [class@Gio.Cancellable]: an abort of a group of tasks also cancels the asynchronous calls of GIO that belong to them.
+ * [class@Gio.Cancellable]: an abort of its tasks also cancels the asynchronous calls of GIO that belong to them.
  * A [class@PrioSched.TaskController] controls it; a signal that was made from others with
  * [ctor@PrioSched.TaskSignal.new_any] is aborted with the first of them.
  *

@@ -1,6 +1,6 @@
 // constants.js: the library's numbers, in the form in which GJS passes them
 
-/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER, MAX_SHARED_SLICE */
+/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER, INHERIT, MAX_SHARED_SLICE */
 
 // PrioSched.TaskPriority, and a number for none
 var UNSET = 0;
@@ -15,6 +15,9 @@ var INSIDE = 2;
 
 // The longest delay, in milliseconds
 var FOREVER = Number.MAX_SAFE_INTEGER;
+
+// The option of a yield that keeps the task's signal or priority
+var INHERIT = 'inherit';
 
 // The longest slice of the default scheduler, which extensions of GNOME Shell share, in microseconds: three frames at 60 Hz
 var MAX_SHARED_SLICE = 50000;

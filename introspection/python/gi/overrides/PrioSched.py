@@ -238,7 +238,7 @@ class Scheduler(PrioSched.Scheduler):
             table = table_of(self)
 
         if signal is None and priority is None:
-            return table.sleep(0, None, UNSET, True) if to_flag(takes_turns, 'takes_turns') else table.yield_now()
+            return table.sleep(0, None, UNSET, takes_turns=True) if to_flag(takes_turns, 'takes_turns') else table.yield_now()
         return table.yield_with(signal if signal == 'inherit' else to_signal(signal),
                                 priority if priority == 'inherit' else to_priority(priority), to_flag(takes_turns, 'takes_turns'))
 

@@ -8,7 +8,7 @@
 /* exported linkTo, make, stateOf, stateToYield */
 
 const {Gio, GObject} = imports.gi;
-const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
+const {INHERIT, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, named, toFunction} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
 
@@ -35,14 +35,14 @@ var stateOf = function stateOf(state, tableOf) {
     return found;
 };
 
-// Returns the options of a continuation by the older draft: each is given, or inherited.
-var stateToYield = function stateToYield(table, inherited, inheritsSignal, signal, inheritsPriority, priority, takesTurns) {
+// Returns the state of a continuation by the older draft's options: each is given, or INHERIT.
+var stateToYield = function stateToYield(table, inherited, signal, priority, takesTurns) {
     const {TaskSignal} = imports.gi.PrioSched;
-    if (inheritsSignal && priority === UNSET)
-        inheritsPriority = true;
-    if (inheritsSignal)
+    if (signal === INHERIT && priority === UNSET)
+        priority = INHERIT;
+    if (signal === INHERIT)
         ({signal} = inherited);
-    if (inheritsPriority) {
+    if (priority === INHERIT) {
         ({priority} = inherited);
         if (priority === UNSET && signal !== inherited.signal)
             signal = TaskSignal.any_following(signal ? [signal] : [], inherited.signal);

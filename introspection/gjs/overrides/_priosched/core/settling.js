@@ -131,7 +131,7 @@ var Queue = class Queue {
 const FEW = 16;         // promises to reject at once, without slices
 const MANY = 256;       // promises to reject at once, if their reactions are not yet queued
 const LENGTH = 5;       // ms
-const APART = 1;        // ms after which a new slice does not continue the last one
+const MAX_PAUSE = 1;    // ms after which a new slice does not continue the last one
 
 // A slice of time for promises to be settled in.  The engine's own clock is cheap, and tells milliseconds.  So it is read after each
 // promise and its reactions: a slice exceeds its time by at most one millisecond and one promise.  If the clock is set meanwhile, the
@@ -158,7 +158,7 @@ var Slice = class Slice {
     // Continues the last slice if that has hardly ended: many aborts of few tasks count like one abort of many.
     begin() {
         const now = Date.now(), passed = now - this.#end;
-        if (!(passed >= 0 && passed <= APART))
+        if (!(passed >= 0 && passed <= MAX_PAUSE))
             this.#restart(now);
         this.#end = now;
     }

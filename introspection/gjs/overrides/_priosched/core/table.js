@@ -191,9 +191,12 @@ var Table = class Table {
         this.#aborts.rejectAll(this, this.#runner.take_rejected() ?? []);
     }
 
-    #postFull(id, {signal, priority, expiry, takesTurns = false}, delay, continuation) {
-        return continuation ? this.#runner.yield_full(id, priority, signal, delay, expiry ?? NO_EXPIRY, takesTurns)
-            : this.#runner.post_full(id, priority, signal, delay, 0, takesTurns);
+    #postTask(id, {signal, priority, takesTurns}, delay) {
+        return this.#runner.post_full(id, priority, signal, delay, 0, takesTurns);
+    }
+
+    #postContinuation(id, {signal, priority, expiry, takesTurns = false}, delay = 0) {
+        return this.#runner.yield_full(id, priority, signal, delay, expiry ?? NO_EXPIRY, takesTurns);
     }
 
     // Counts entry, whose state is known now, until take () removes it.
@@ -245,7 +248,7 @@ var Table = class Table {
             watcher.posted(reason => this.#aborts.reject(entry, reason));
         }
         const id = this.#entries.add(entry);
-        const posted = watcher?.post ? watcher.post(this.#runner, id, entry) : this.#postFull(id, entry.state, delay, false);
+        const posted = watcher?.post ? watcher.post(this.#runner, id, entry) : this.#postTask(id, entry.state, delay);
         this.#enter(id, entry, this.#running.stateFor(posted), posted);
     }
 
@@ -280,7 +283,7 @@ var Table = class Table {
 
     #yieldIn(state, id, entry) {
         entry.state = this.stateToInherit(state);
-        this.#enter(id, entry, state, this.#postFull(id, entry.state, 0, true));
+        this.#enter(id, entry, state, this.#postContinuation(id, entry.state));
     }
 
     // Enters a continuation of code that may not be part of the current task.
@@ -297,7 +300,7 @@ var Table = class Table {
         entry.resolve = () => running.runIn(state, resolve, state);
         entry.reject = reject;
         const id = this.#entries.add(entry);
-        this.#enter(id, entry, state, this.#postFull(id, state, delay, true));
+        this.#enter(id, entry, state, this.#postContinuation(id, state, delay));
         return {id, entry};
     }
 
@@ -319,7 +322,7 @@ var Table = class Table {
         waiting.promise = this.#results.unhandled.expect(adopted);
         Promise.resolve(promise).then(goOn(waiting.resolve), goOn(waiting.reject));
         if (id !== 0)
-            this.#enter(id, waiting, outer, this.#postFull(id, {signal, priority}, FOREVER, true));
+            this.#enter(id, waiting, outer, this.#postContinuation(id, {signal, priority}, FOREVER));
     }
 
     #goOn(id, waiting, outer, settle, value) {
@@ -331,13 +334,13 @@ var Table = class Table {
         this.#yieldIn(outer, this.#entries.add(entry), entry);
     }
 
-    // Yields with the older draft's options: each is inherited or given.  Settles promise, the last one.
-    yieldWith(promise, inheritsSignal, signal, inheritsPriority, priority, delay = 0, takesTurns = false) {
+    // Yields with the older draft's options: each is given, or INHERIT.  Settles promise, the last one.
+    yieldWith(promise, signal, priority, {delay = 0, takesTurns = false} = {}) {
         const outer = this.#running.currentState();
         const inherited = this.stateToInherit(outer);
-        const entry = new Entry(null, Current.stateToYield(this, inherited, inheritsSignal, signal, inheritsPriority, priority, takesTurns));
+        const entry = new Entry(null, Current.stateToYield(this, inherited, signal, priority, takesTurns));
         entry.promise = this.#results.unhandled.expect(promise);
         const id = this.#entries.add(entry);
-        this.#enter(id, entry, outer, this.#postFull(id, entry.state, delay, true));
+        this.#enter(id, entry, outer, this.#postContinuation(id, entry.state, delay));
     }
 };

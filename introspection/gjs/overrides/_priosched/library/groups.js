@@ -264,7 +264,8 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
         tasks.takeRejected();
     };
 
-    function addWait(name, until, returns) {
+    // A wait that returns has the result of a task.
+    function addWait(name, until, {returns = false} = {}) {
         TaskGroup.prototype[name] = function (options = undefined) {
             const {signal} = toOptions(options, ['signal'], `${name} ()`);
             const wait = new Wait(this, until, toSignal(signal), tasks.currentState()), table = tableOf(this);
@@ -273,8 +274,8 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
             return promise;
         };
     }
-    addWait('drained', TaskGroupWait.DRAINED, false);
-    addWait('all', TaskGroupWait.ALL, false);
-    addWait('any', TaskGroupWait.ANY, true);
-    addWait('first', TaskGroupWait.FIRST, true);
+    addWait('drained', TaskGroupWait.DRAINED);
+    addWait('all', TaskGroupWait.ALL);
+    addWait('any', TaskGroupWait.ANY, {returns: true});
+    addWait('first', TaskGroupWait.FIRST, {returns: true});
 }

@@ -169,7 +169,7 @@ var Event = class Event {
     }
 
     // Returns whether no listener has prevented the default.
-    static #dispatch(event, target, trusted) {
+    static #dispatch(event, target, {trusted}) {
         const flags = event.#flags;
         if (flags.dispatching)
             throw new DOMException('The event is being dispatched', 'InvalidStateError');
@@ -282,7 +282,7 @@ var EventTarget = class EventTarget {
         if (!(event instanceof Event))
             throw new TypeError(`dispatchEvent: ${named(event)} is not an Event`);
         listenersFor(this);
-        return dispatch(event, this, false);
+        return dispatch(event, this, {trusted: false});
     }
 };
 

@@ -8,7 +8,7 @@
 // The argument that lets a constructor be called; programs do not have it.
 const INTERNAL = Symbol('internal');
 
-const {UNSET, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
+const {INHERIT, UNSET, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersIn, toDictionary,
 } = imports.overrides._priosched.web.events;
@@ -255,7 +255,7 @@ function runAbortSteps(signal) {
     for (const algorithm of algorithms)
         algorithm(s.reason);
     s.controller?.abort(s.reason);
-    dispatch(new Event('abort'), signal, true);
+    dispatch(new Event('abort'), signal, {trusted: true});
     listenersChanged(signal);
 }
 
@@ -367,7 +367,7 @@ function announceChange(signal, s, priority) {
         s.controller.set_priority(toNumber(priority));
     else if (s.handle !== null)
         kept.setPriority(s, toNumber(priority));
-    dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, true);
+    dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, {trusted: true});
     // A handler may have made a dependent signal, which started with the previous priority.
     const reached = new Set();
     const isLeft = follower => !reached.has(follower);
@@ -612,16 +612,15 @@ function make(PrioSched, tasks) {
         #yieldWith(options) {
             try {
                 const {priority} = options;
-                const inheritsPriority = priority === 'inherit';
-                const number = priority === undefined || inheritsPriority ? UNSET : toNumber(toPriority(priority));
+                const number = priority === undefined ? UNSET : priority === INHERIT ? INHERIT : toNumber(toPriority(priority));
                 const {signal} = options;
-                const inheritsSignal = signal === 'inherit';
-                const {s, cancellable} = toLive(inheritsSignal ? undefined : signal);
+                const {s, cancellable} = toLive(signal === INHERIT ? undefined : signal);
+                const given = signal === INHERIT ? INHERIT : s === null ? cancellable : s.signal;
                 const table = this.#table, promise = new Promise(tasks.keepResolvers);
                 if (priority === undefined && signal === undefined)
                     table.yield();
                 else
-                    table.yieldWith(promise, inheritsSignal, s === null ? cancellable : s.signal, inheritsPriority, number);
+                    table.yieldWith(promise, given, number);
                 return promise;
             } catch (error) {
                 return tasks.rejected(error);

@@ -288,7 +288,7 @@ class TaskGroup(PrioSched.TaskGroup):
         self._check_owner()
         super().cancel_queued()
 
-    def _wait(self, until, signal, returns=False):
+    def _wait(self, until, signal, *, returns=False):
         self._check_scheduler()
         self._check_owner()
         return _Wait(self, until, to_signal(signal), returns).future
@@ -311,11 +311,11 @@ class TaskGroup(PrioSched.TaskGroup):
 
         If all fail, it raises the exception of the last; without any task, GLib.Error with Gio.IOErrorEnum.NOT_FOUND.
         """
-        return self._wait(PrioSched.TaskGroupWait.ANY, signal, True)
+        return self._wait(PrioSched.TaskGroupWait.ANY, signal, returns=True)
 
     def first(self, signal=None):
         """Waits for the first task that completes from now on, and returns its result or raises its exception."""
-        return self._wait(PrioSched.TaskGroupWait.FIRST, signal, True)
+        return self._wait(PrioSched.TaskGroupWait.FIRST, signal, returns=True)
 
     async def __aenter__(self):
         self._check_scheduler()

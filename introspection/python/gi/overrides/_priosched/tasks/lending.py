@@ -1,6 +1,7 @@
 """Reports to the library which tasks of PrioSched in Python wait for others, so that they lend them their priority.
 
-The library keeps the waits and applies the rules.
+The library keeps the waits and applies the rules.  A *lender* is its number for a task that has waited, or been awaited: such a task may lend
+its priority, or be lent one.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -59,7 +60,7 @@ class LendingState(State):
 
     def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         super().__init__(table, signal, priority, expiry, takes_turns)
-        self.lender = 0   # the task's number in the library, once it has waited or been awaited
+        self.lender = 0
         self.task = None  # a weak reference
 
     def find_lender(self):
