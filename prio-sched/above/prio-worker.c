@@ -14,6 +14,7 @@
 #include "base/prio-check-private.h"
 #include "prio-engine.h"
 
+/* Belongs to the worker and its thread.  It outlives the worker until the thread has ended. */
 typedef struct
 {
   gint refs; /* atomic */
@@ -24,7 +25,7 @@ typedef struct
   pthread_cond_t changed; /* signalled when one of these is set: */
   gboolean has_begun; /* under the lock: the thread owns the context */
   gboolean has_ended; /* under the lock */
-} PrioPlace;
+} PrioInner;
 
 /**
  * PrioWorker:
@@ -71,8 +72,8 @@ struct _PrioWorker
   GObject parent_instance;
 
   char *name;
-  PrioPlace *place;
-  GThread *thread; /* under the place's lock; NULL once it has been joined */
+  PrioInner *inner;
+  GThread *thread; /* under the lock of inner; NULL once it has been joined */
 };
 
 G_DEFINE_FINAL_TYPE (PrioWorker, prio_worker, G_TYPE_OBJECT)
@@ -88,52 +89,52 @@ enum
 static GParamSpec *properties[N_PROPS];
 
 static void
-place_unref (PrioPlace *place)
+inner_unref (PrioInner *inner)
 {
-  if (!g_atomic_int_dec_and_test (&place->refs))
+  if (!g_atomic_int_dec_and_test (&inner->refs))
     return;
 
-  g_object_unref (place->scheduler);
-  g_main_context_unref (place->context);
-  pthread_mutex_destroy (&place->lock);
-  pthread_cond_destroy (&place->changed);
-  g_free (place);
+  g_object_unref (inner->scheduler);
+  g_main_context_unref (inner->context);
+  pthread_mutex_destroy (&inner->lock);
+  pthread_cond_destroy (&inner->changed);
+  g_free (inner);
 }
 
 static gboolean
-goes_on (PrioPlace *place)
+goes_on (PrioInner *inner)
 {
-  switch (g_atomic_int_get (&place->stop))
+  switch (g_atomic_int_get (&inner->stop))
     {
     case 0: return TRUE;
-    case 1 + PRIO_WORKER_STOP_FINISH: return prio_scheduler_is_busy (place->scheduler);
+    case 1 + PRIO_WORKER_STOP_FINISH: return prio_scheduler_is_busy (inner->scheduler);
     default: return FALSE;
     }
 }
 
 static void
-set (PrioPlace *place, gboolean *what)
+set (PrioInner *inner, gboolean *what)
 {
-  pthread_mutex_lock (&place->lock);
+  pthread_mutex_lock (&inner->lock);
   *what = TRUE;
-  pthread_cond_broadcast (&place->changed);
-  pthread_mutex_unlock (&place->lock);
+  pthread_cond_broadcast (&inner->changed);
+  pthread_mutex_unlock (&inner->lock);
 }
 
 static gpointer
 run (gpointer data)
 {
-  PrioPlace *place = data;
+  PrioInner *inner = data;
 
-  g_main_context_push_thread_default (place->context);
-  set (place, &place->has_begun);
-  while (goes_on (place))
-    g_main_context_iteration (place->context, TRUE);
-  prio_scheduler_close (place->scheduler);
-  g_main_context_pop_thread_default (place->context);
+  g_main_context_push_thread_default (inner->context);
+  set (inner, &inner->has_begun);
+  while (goes_on (inner))
+    g_main_context_iteration (inner->context, TRUE);
+  prio_scheduler_close (inner->scheduler);
+  g_main_context_pop_thread_default (inner->context);
 
-  set (place, &place->has_ended);
-  place_unref (place);
+  set (inner, &inner->has_ended);
+  inner_unref (inner);
   return NULL;
 }
 
@@ -142,9 +143,9 @@ is_in_thread (PrioWorker *self)
 {
   gboolean is;
 
-  pthread_mutex_lock (&self->place->lock);
+  pthread_mutex_lock (&self->inner->lock);
   is = self->thread == g_thread_self ();
-  pthread_mutex_unlock (&self->place->lock);
+  pthread_mutex_unlock (&self->inner->lock);
   return is;
 }
 
@@ -152,25 +153,25 @@ static void
 prio_worker_constructed (GObject *object)
 {
   PrioWorker *self = PRIO_WORKER (object);
-  PrioPlace *place = g_new0 (PrioPlace, 1);
+  PrioInner *inner = g_new0 (PrioInner, 1);
 
   G_OBJECT_CLASS (prio_worker_parent_class)->constructed (object);
 
-  place->refs = 2; /* the second is the thread's */
-  place->context = g_main_context_new ();
-  pthread_mutex_init (&place->lock, NULL);
-  pthread_cond_init (&place->changed, NULL);
-  g_main_context_push_thread_default (place->context);
-  place->scheduler = prio_scheduler_ref_thread_default ();
-  g_main_context_pop_thread_default (place->context);
-  self->place = place;
+  inner->refs = 2; /* the second is the thread's */
+  inner->context = g_main_context_new ();
+  pthread_mutex_init (&inner->lock, NULL);
+  pthread_cond_init (&inner->changed, NULL);
+  g_main_context_push_thread_default (inner->context);
+  inner->scheduler = prio_scheduler_ref_thread_default ();
+  g_main_context_pop_thread_default (inner->context);
+  self->inner = inner;
 
-  pthread_mutex_lock (&place->lock);
-  self->thread = g_thread_new (self->name != NULL ? self->name : "prio-worker", run, place);
+  pthread_mutex_lock (&inner->lock);
+  self->thread = g_thread_new (self->name != NULL ? self->name : "prio-worker", run, inner);
   /* Until the thread owns the context, another thread could acquire it. */
-  while (!place->has_begun)
-    pthread_cond_wait (&place->changed, &place->lock);
-  pthread_mutex_unlock (&place->lock);
+  while (!inner->has_begun)
+    pthread_cond_wait (&inner->changed, &inner->lock);
+  pthread_mutex_unlock (&inner->lock);
 }
 
 static void
@@ -180,7 +181,7 @@ prio_worker_finalize (GObject *object)
 
   prio_worker_stop (self, PRIO_WORKER_STOP_ABORT);
   g_clear_pointer (&self->thread, g_thread_unref);
-  g_clear_pointer (&self->place, place_unref);
+  g_clear_pointer (&self->inner, inner_unref);
   g_free (self->name);
   G_OBJECT_CLASS (prio_worker_parent_class)->finalize (object);
 }
@@ -197,7 +198,7 @@ prio_worker_get_property (GObject *object, guint id, GValue *value, GParamSpec *
       break;
 
     case PROP_SCHEDULER:
-      g_value_set_object (value, self->place->scheduler);
+      g_value_set_object (value, self->inner->scheduler);
       break;
 
     default:
@@ -296,7 +297,7 @@ prio_worker_get_scheduler (PrioWorker *self)
 {
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER), NULL);
 
-  return self->place->scheduler;
+  return self->inner->scheduler;
 }
 
 /**
@@ -327,23 +328,23 @@ prio_worker_get_scheduler (PrioWorker *self)
 void
 prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
 {
-  PrioPlace *place;
+  PrioInner *inner;
 
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER));
   g_return_if_fail (how == PRIO_WORKER_STOP_ABORT || how == PRIO_WORKER_STOP_FINISH);
 
-  place = self->place;
+  inner = self->inner;
   if (how == PRIO_WORKER_STOP_FINISH)
     {
-      g_atomic_int_compare_and_exchange (&place->stop, 0, 1 + PRIO_WORKER_STOP_FINISH);
+      g_atomic_int_compare_and_exchange (&inner->stop, 0, 1 + PRIO_WORKER_STOP_FINISH);
     }
   else
     {
-      g_atomic_int_set (&place->stop, 1 + PRIO_WORKER_STOP_ABORT);
+      g_atomic_int_set (&inner->stop, 1 + PRIO_WORKER_STOP_ABORT);
       /* Ends the batch that the thread is running. */
-      prio_scheduler_pause (place->scheduler);
+      prio_scheduler_pause (inner->scheduler);
     }
-  g_main_context_wakeup (place->context);
+  g_main_context_wakeup (inner->context);
 }
 
 /**
@@ -363,7 +364,7 @@ prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
 void
 prio_worker_join (PrioWorker *self)
 {
-  PrioPlace *place;
+  PrioInner *inner;
   GThread *thread;
 
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER));
@@ -373,17 +374,17 @@ prio_worker_join (PrioWorker *self)
       return;
     }
 
-  place = self->place;
-  if (g_atomic_int_get (&place->stop) == 0)
+  inner = self->inner;
+  if (g_atomic_int_get (&inner->stop) == 0)
     {
       g_critical ("%s(): the worker is not stopped, so its thread would never end", G_STRFUNC);
       return;
     }
-  pthread_mutex_lock (&place->lock);
-  while (!place->has_ended)
-    pthread_cond_wait (&place->changed, &place->lock);
+  pthread_mutex_lock (&inner->lock);
+  while (!inner->has_ended)
+    pthread_cond_wait (&inner->changed, &inner->lock);
   thread = g_steal_pointer (&self->thread);
-  pthread_mutex_unlock (&place->lock);
+  pthread_mutex_unlock (&inner->lock);
   if (thread != NULL)
     g_thread_join (thread);
 }
@@ -424,5 +425,5 @@ prio_scheduler_run_in_worker (PrioScheduler *self, PrioWorker *worker, const Pri
 {
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, worker, PRIO_TYPE_WORKER), NULL);
 
-  return prio_scheduler_run_in (self, G_STRFUNC, options, worker->place->scheduler, func, user_data, notify);
+  return prio_scheduler_run_in (self, G_STRFUNC, options, worker->inner->scheduler, func, user_data, notify);
 }
