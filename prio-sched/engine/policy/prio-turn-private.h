@@ -101,7 +101,7 @@ typedef struct
   gint64 rest_balance; /* time due to tasks for whole turns, µs; if negative, due to other sources */
   gint64 flood_until;  /* when the flood ends to count as detected, µs */
   gint64 balance;      /* time due to tasks during a flood, µs; if negative, due to other sources */
-  gint64 share;        /* how long tasks may run after a frame, µs, or 0 */
+  gint64 after_frame;  /* how long tasks may run after a frame, µs, or 0 */
   guint frame_share;   /* the share of tasks beside frames, if the program has set it, or 0 */
   gint64 frame_due;    /* if so: time due to tasks for drawing, µs; if negative, due to drawing */
   gint64 frame;        /* the first announced frame for which there has been no turn yet, µs, or 0 */
@@ -151,11 +151,11 @@ prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {
   if (turn->balance > 0)
     return MIN (slice, MAX (PRIO_MAX_LOOK, turn->balance));
-  return turn->share != 0 && (!is_set || turn->frame_share != 0) ? MIN (slice, turn->share) : slice;
+  return turn->after_frame != 0 && (!is_set || turn->frame_share != 0) ? MIN (slice, turn->after_frame) : slice;
 }
 
 static inline gint64
 prio_turn_look (PrioTurn *turn, gint64 allowance)
 {
-  return turn->balance > 0 || turn->share != 0 ? allowance : MIN (allowance, turn->look);
+  return turn->balance > 0 || turn->after_frame != 0 ? allowance : MIN (allowance, turn->look);
 }

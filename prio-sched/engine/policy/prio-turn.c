@@ -198,7 +198,7 @@ is_over (PrioTurn *turn, gint64 now)
   if (turn->reached != PRIO_REACH_LAYOUT || used < MIN (turn->ran, MAX_WAIT))
     return FALSE;
 
-  turn->share = used >= turn->slice ? used : 0;
+  turn->after_frame = used >= turn->slice ? used : 0;
   return TRUE;
 }
 
@@ -254,7 +254,7 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
 static void
 count_beside_frames (PrioTurn *turn, gint64 ran)
 {
-  gint64 least = turn->share != 0 ? -prio_share_of (turn->frame_share, MAX_WAIT) : MIN (turn->frame_due, 0);
+  gint64 least = turn->after_frame != 0 ? -prio_share_of (turn->frame_share, MAX_WAIT) : MIN (turn->frame_due, 0);
 
   turn->frame_due = MAX (turn->frame_due - ran, least);
 }
@@ -284,7 +284,7 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->ran = turn->spent;
   turn->slice = slice;
   turn->others = TRUE;
-  turn->share = turn->spent = 0;
+  turn->after_frame = turn->spent = 0;
   turn->began = now;
   turn->n_top = 0;
 }
@@ -308,14 +308,14 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
 
   if (reached == PRIO_REACH_FRAME)
     {
-      turn->share = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
+      turn->after_frame = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
       if (turn->frame_share != 0)
-        turn->share = MAX (turn->frame_due, PRIO_MAX_LOOK);
+        turn->after_frame = MAX (turn->frame_due, PRIO_MAX_LOOK);
     }
   else if (reached > PRIO_REACH_FRAME)
     {
       forget_flood (turn);
-      turn->share = 0;
+      turn->after_frame = 0;
     }
   end (turn, now);
   if (at_bottom)
@@ -331,5 +331,5 @@ prio_turn_rest (PrioTurn *turn)
   turn->rests = TRUE;
   turn->granted = turn->held = FALSE;
   turn->frame = 0;
-  turn->spent = turn->since_whole = turn->rest_balance = turn->share = turn->frame_due = turn->background_since = 0;
+  turn->spent = turn->since_whole = turn->rest_balance = turn->after_frame = turn->frame_due = turn->background_since = 0;
 }
