@@ -543,11 +543,6 @@ work (PrioScheduler *scheduler)
 }
 
 static void
-ignore (const char *name, gint priority, double duration, gpointer data)
-{
-}
-
-static void
 draw_page (const char *file)
 {
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
@@ -555,14 +550,15 @@ draw_page (const char *file)
   g_autoptr (GtkSnapshot) snapshot = gtk_snapshot_new ();
   g_autoptr (GskRenderNode) node = NULL;
   g_autoptr (GdkTexture) texture = NULL;
-  GtkWidget *inspector;
+  GtkWidget *inspector, *page;
   gboolean done = FALSE;
 
   prio_scheduler_start_statistics (scheduler);
-  prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, ignore, NULL, NULL);
-  open_page ();
+  page = open_page ();
   inspector = find_inspector ();
   gtk_window_set_default_size (GTK_WINDOW (inspector), 900, 640);
+  wait_for_parts (page, 1);
+  turn (find (page, "PrioInspectorLongest", NULL), TRUE);
   work (scheduler);
   g_timeout_add (2500, quit, &done);
   while (!done)
