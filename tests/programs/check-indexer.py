@@ -40,6 +40,9 @@ def check_index(indexer, root, *options):
     assert 'broken.gz: ' in result.stderr, result.stderr
     for row in ('user-blocking', 'user-visible', 'background'):
         assert re.search(rf'^{row} +[1-9]', result.stdout, re.MULTILINE), result.stdout
+    # GLib's idle sources have two more columns.
+    n_columns = 3 if '--plain' in options else 5
+    assert re.search(rf'^user-blocking +[0-9]+( +[0-9.]+ ms){{{n_columns}}}$', result.stdout, re.MULTILINE), result.stdout
 
 
 def check_commands(indexer):
