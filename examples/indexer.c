@@ -3,10 +3,10 @@
  *
  *   indexer [--plain] [--query WORD]… [--interval MS] [FOLDER]
  *
- * Background tasks, which yield, index files; user-visible tasks show progress; user-blocking
- * tasks answer questions: all in one main loop.  A question is a word, or a folder's name with
- * a slash at its end, to index that folder first; "quit" ends the program.  With --plain,
- * GLib's idle sources do the same work, for comparison.  A separate thread posts progress and
+ * A group reads files in threads, and background tasks index them in steps; user-visible tasks
+ * show progress; user-blocking tasks answer questions.  A question is a word, or a folder's name with
+ * a slash at its end, to index that folder first; "quit" ends the program.  Afterwards,
+ * GLib's idle sources do the same work in the main loop alone, for comparison; with --plain, they do it alone.  A separate thread posts progress and
  * questions at intervals, like a user who types: it does not depend on the main loop's timers.
  */
 
@@ -28,6 +28,7 @@ typedef struct
 {
   GMainLoop *loop;
   PrioScheduler *scheduler;
+  PrioTaskGroup *disk; /* reads files and folders */
   PrioTaskController *everything; /* aborted by Ctrl-C */
   GHashTable *folders;            /* name → Folder, one for each below the root */
   char *root;
@@ -37,7 +38,7 @@ typedef struct
   gboolean stopped;
 
   gboolean statistics;
-  gboolean plain;
+  gboolean plain, quiet;
   char **queries;
   gint interval; /* ms */
 
@@ -46,6 +47,9 @@ typedef struct
   GCond ended_changed;
   gboolean ended; /* under the lock */
 } App;
+
+/* Commands go to this app. */
+static App *running;
 
 /* A folder directly below the root, with everything in it. */
 typedef struct
@@ -60,8 +64,14 @@ typedef struct
   App *app;
   Folder *folder;
   char *path;
-  gint64 posted; /* when it was posted; 0 once it has started */
+  gboolean is_folder;
+  PrioTask *task;    /* reads it, and keeps its place in the group until it has been indexed */
+  gint64 posted;     /* when it was posted; 0 once its wait has been counted */
+  gint64 begun;      /* when it has begun; 0 before */
+  GPtrArray *inside; /* paths in a folder */
+  GInputStream *stream;
   WordReader *reader;
+  GError *error;
   gboolean finished;
 } Item;
 
@@ -75,8 +85,7 @@ typedef struct
 
 /* Posts @func as a task, or as an idle source of GLib with --plain. */
 static void
-app_post (App *app, PrioTaskPriority priority, PrioTaskSignal *signal, GSourceFunc func, gpointer data,
-          GDestroyNotify notify)
+app_post (App *app, PrioTaskPriority priority, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {
   static const gint plain_priorities[] = {
     [PRIO_TASK_PRIORITY_BACKGROUND] = G_PRIORITY_LOW,
@@ -86,9 +95,6 @@ app_post (App *app, PrioTaskPriority priority, PrioTaskSignal *signal, GSourceFu
 
   if (app->plain)
     g_idle_add_full (plain_priorities[priority], func, data, notify);
-  else if (signal != NULL)
-    prio_scheduler_post_full (app->scheduler, &PRIO_TASK_OPTIONS (.signal = signal), func, data,
-                              notify);
   else
     prio_scheduler_post (app->scheduler, priority, func, data, notify);
 }
@@ -125,6 +131,8 @@ app_get_folder (App *app, const char *path)
   return folder;
 }
 
+static gboolean index_item (gpointer data);
+
 /* Clears the progress line. */
 static void
 clear_line (void)
@@ -143,125 +151,178 @@ app_report (App *app, const char *path, const GError *error)
     }
 
   app->n_failed++;
+  if (app->quiet)
+    return;
   clear_line ();
   g_printerr ("%s: %s\n", path, error->message);
 }
 
 /* Called when an item has been indexed or aborted. */
 static void
-item_free (gpointer data)
+item_clear (gpointer data)
 {
   Item *item = data;
   App *app = item->app;
 
   if (!item->finished)
     app->n_aborted++;
+  g_clear_pointer (&item->inside, g_ptr_array_unref);
   g_clear_pointer (&item->reader, word_reader_free);
+  g_clear_object (&item->stream);
+  g_clear_error (&item->error);
   g_free (item->path);
-  g_free (item);
 
   if (--app->n_pending == 0)
     g_main_loop_quit (app->loop);
 }
 
-static gboolean index_file (gpointer data);
-static gboolean index_folder (gpointer data);
-
 static void
-app_add_item (App *app, const char *path, GSourceFunc func)
+item_release (gpointer item)
 {
-  Item *item = g_new0 (Item, 1);
-
-  item->app = app;
-  item->path = g_strdup (path);
-  item->posted = g_get_monotonic_time ();
-  app->n_pending++;
-
-  if (g_str_equal (path, app->root))
-    {
-      app_post (app, PRIO_TASK_PRIORITY_BACKGROUND, prio_task_controller_get_signal (app->everything), func, item,
-                item_free);
-      return;
-    }
-  item->folder = app_get_folder (app, path);
-  app_post (app, PRIO_TASK_PRIORITY_BACKGROUND, item->folder->signal, func, item, item_free);
+  g_atomic_rc_box_release_full (item, item_clear);
 }
 
+/* Gives the place of @item in the group to the next one: @item has been indexed, or aborted. */
 static void
-item_begin (Item *item)
-{
-  PrioTaskPriority priority = PRIO_TASK_PRIORITY_BACKGROUND;
-
-  if (item->posted == 0)
-    return;
-
-  if (item->folder != NULL)
-    priority = prio_task_signal_get_priority (item->folder->signal);
-  waits_add (&item->app->waits, priority, item->posted);
-  item->posted = 0;
-}
-
-/* Links are not followed: they may lead out of the root, or in a circle. */
-static gboolean
-index_folder (gpointer data)
+item_leave (gpointer data)
 {
   Item *item = data;
-  App *app = item->app;
-  g_autoptr (GError) error = NULL;
-  g_autoptr (GDir) dir = NULL;
+  g_autoptr (PrioTask) task = g_steal_pointer (&item->task);
+
+  prio_task_return_boolean (task, TRUE);
+  item_release (item);
+}
+
+/* Returns the signal that aborts @item, and has its priority. */
+static PrioTaskSignal *
+item_get_signal (Item *item)
+{
+  return item->folder != NULL ? item->folder->signal : prio_task_controller_get_signal (item->app->everything);
+}
+
+/* Lists a folder.  Links are not followed: they may lead out of the root, or in a circle. */
+static void
+load_folder (Item *item)
+{
+  g_autoptr (GDir) dir = g_dir_open (item->path, 0, &item->error);
   const char *name;
 
-  item_begin (item);
-  item->finished = TRUE;
-
-  dir = g_dir_open (item->path, 0, &error);
-  if (dir == NULL)
-    {
-      app_report (app, item->path, error);
-      return G_SOURCE_REMOVE;
-    }
-
-  while (!app->stopped && (name = g_dir_read_name (dir)) != NULL)
+  item->inside = g_ptr_array_new_with_free_func (g_free);
+  while (dir != NULL && (name = g_dir_read_name (dir)) != NULL)
     {
       g_autofree char *path = g_build_filename (item->path, name, NULL);
 
       if (g_file_test (path, G_FILE_TEST_IS_SYMLINK))
         continue;
       if (g_file_test (path, G_FILE_TEST_IS_DIR))
-        app_add_item (app, path, index_folder);
+        g_ptr_array_add (item->inside, g_strconcat (path, "/", NULL));
       else if (g_file_test (path, G_FILE_TEST_IS_REGULAR))
-        app_add_item (app, path, index_file);
+        g_ptr_array_add (item->inside, g_steal_pointer (&path));
     }
-  return G_SOURCE_REMOVE;
 }
 
-/* Reads a file until more urgent work waits.  GLib's idle sources cannot tell, so they read one
- * piece at a time. */
+/* Runs in a thread of the group: the disk may be slow. */
+static void
+load (PrioTask *task, gpointer data)
+{
+  Item *item = data;
+
+  item->begun = g_get_monotonic_time ();
+  if (item->is_folder)
+    load_folder (item);
+  else
+    item->stream = word_stream_load (item->path, &item->error);
+
+  prio_task_defer (task);
+  item->task = g_object_ref (task);
+  prio_scheduler_post_full (item->app->scheduler, &PRIO_TASK_OPTIONS (.signal = item_get_signal (item)), index_item,
+                            g_atomic_rc_box_acquire (item), item_leave);
+}
+
+/* Does the same in the main loop. */
 static gboolean
-index_file (gpointer data)
+load_plain (gpointer data)
+{
+  Item *item = data;
+
+  if (item->app->stopped)
+    return G_SOURCE_REMOVE;
+  if (item->begun != 0)
+    return index_item (item);
+
+  item->begun = g_get_monotonic_time ();
+  if (item->is_folder)
+    load_folder (item);
+  else
+    item->stream = word_stream_open (item->path, &item->error);
+  return index_item (item);
+}
+
+/* Adds a file, or a folder if @path ends with a slash. */
+static void
+app_add_item (App *app, const char *path)
+{
+  Item *item = g_atomic_rc_box_new0 (Item);
+
+  item->app = app;
+  item->is_folder = g_str_has_suffix (path, "/");
+  item->path = g_strndup (path, strlen (path) - item->is_folder);
+  if (!g_str_equal (item->path, app->root))
+    item->folder = app_get_folder (app, item->path);
+  item->posted = g_get_monotonic_time ();
+  app->n_pending++;
+
+  if (app->plain)
+    g_idle_add_full (G_PRIORITY_LOW, load_plain, item, item_release);
+  else
+    g_object_unref (prio_task_group_run_in_thread (app->disk, &PRIO_TASK_OPTIONS (.signal = item_get_signal (item)), load,
+                                                   item, item_release));
+}
+
+/* Indexes the next piece of a file, or adds the next file of a folder.  Returns whether there is more. */
+static gboolean
+index_piece (Item *item)
+{
+  gboolean done = FALSE;
+
+  if (item->error != NULL)
+    return FALSE;
+  if (item->is_folder)
+    {
+      g_autofree char *path = item->inside->len > 0 ? g_ptr_array_steal_index_fast (item->inside, 0) : NULL;
+
+      if (path != NULL)
+        app_add_item (item->app, path);
+      return path != NULL;
+    }
+  if (item->reader == NULL)
+    item->reader = word_reader_new (item->app->index, item->path, item->stream);
+  return word_reader_read_piece (item->reader, &done, &item->error) && !done;
+}
+
+/* Indexes until more urgent work waits.  GLib's idle sources cannot tell, so they index one piece at a time. */
+static gboolean
+index_item (gpointer data)
 {
   Item *item = data;
   App *app = item->app;
-  g_autoptr (GError) error = NULL;
-  gboolean done = FALSE;
 
-  item_begin (item);
-  if (app->stopped)
-    return G_SOURCE_REMOVE;
-
-  if (item->reader == NULL)
-    item->reader = word_reader_new (app->index, item->path, &error);
-
-  while (error == NULL && !done && word_reader_read_piece (item->reader, &done, &error))
+  if (item->posted != 0)
     {
-      if (!done && (app->plain || prio_scheduler_should_yield (app->scheduler)))
+      waits_add (&app->waits, prio_task_signal_get_priority (item_get_signal (item)),
+                 item->posted + g_get_monotonic_time () - item->begun);
+      item->posted = 0;
+    }
+  while (index_piece (item))
+    {
+      if (app->plain ? !item->is_folder : prio_scheduler_should_yield (app->scheduler))
         return G_SOURCE_CONTINUE;
     }
 
   item->finished = TRUE;
-  if (error != NULL)
-    app_report (app, item->path, error);
-  else
+  if (item->error != NULL)
+    app_report (app, item->path, item->error);
+  else if (!item->is_folder)
     app->n_done++;
   return G_SOURCE_REMOVE;
 }
@@ -326,6 +387,8 @@ answer (gpointer data)
   const GArray *files;
 
   waits_add (&app->waits, PRIO_TASK_PRIORITY_USER_BLOCKING, query->posted);
+  if (app->quiet)
+    return G_SOURCE_REMOVE;
   clear_line ();
 
   if (g_str_has_suffix (query->text, "/"))
@@ -356,7 +419,7 @@ app_ask (App *app, const char *text)
   if (g_str_equal (text, "quit"))
     app_stop (app);
   else if (*text != '\0')
-    app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, answer, query_new (app, text), query_free);
+    app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, answer, query_new (app, text), query_free);
 }
 
 /* Posts, from a separate thread, progress every 100 ms, and questions at intervals. */
@@ -374,14 +437,14 @@ keep_time (gpointer data)
       now = g_get_monotonic_time ();
       if (now >= next_progress)
         {
-          app_post (app, PRIO_TASK_PRIORITY_USER_VISIBLE, NULL, show_progress, query_new (app, NULL), query_free);
+          app_post (app, PRIO_TASK_PRIORITY_USER_VISIBLE, show_progress, query_new (app, NULL), query_free);
           next_progress += 100 * G_TIME_SPAN_MILLISECOND;
         }
       if (app->queries != NULL && now >= next_query)
         {
           const char *text = app->queries[n_queries++ % g_strv_length (app->queries)];
 
-          app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, answer, query_new (app, text), query_free);
+          app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, answer, query_new (app, text), query_free);
           next_query += app->interval * G_TIME_SPAN_MILLISECOND;
         }
       if (!app->ended)
@@ -409,9 +472,8 @@ app_end_time (App *app)
 }
 
 static void
-line_read (GObject *source, GAsyncResult *result, gpointer data)
+line_read (GObject *source, GAsyncResult *result, gpointer data G_GNUC_UNUSED)
 {
-  App *app = data;
   g_autofree char *line =
       g_data_input_stream_read_line_finish_utf8 (G_DATA_INPUT_STREAM (source), result, NULL, NULL);
 
@@ -419,15 +481,48 @@ line_read (GObject *source, GAsyncResult *result, gpointer data)
   if (line == NULL)
     return;
 
-  app_ask (app, g_strstrip (line));
-  g_data_input_stream_read_line_async (G_DATA_INPUT_STREAM (source), G_PRIORITY_DEFAULT, NULL, line_read, app);
+  app_ask (running, g_strstrip (line));
+  g_data_input_stream_read_line_async (G_DATA_INPUT_STREAM (source), G_PRIORITY_DEFAULT, NULL, line_read, NULL);
 }
 
 static gboolean
-interrupted (gpointer data)
+interrupted (gpointer data G_GNUC_UNUSED)
 {
-  app_stop (data);
+  app_stop (running);
   return G_SOURCE_CONTINUE;
+}
+
+/* Indexes app->root. */
+static void
+app_index (App *app)
+{
+  g_autofree char *root = g_strconcat (app->root, "/", NULL);
+
+  app->loop = g_main_loop_new (NULL, FALSE);
+  app->scheduler = prio_scheduler_get_default ();
+  /* One processor is left to the main loop. */
+  app->disk = prio_task_group_new (app->scheduler, MAX (g_get_num_processors () - 1, 1), PRIO_TASK_PRIORITY_BACKGROUND);
+  app->everything = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
+  app->folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, folder_free);
+  app->index = word_index_new ();
+  waits_init (&app->waits);
+
+  running = app;
+  app_add_item (app, root);
+  app->metronome = g_thread_new ("metronome", keep_time, app);
+  g_main_loop_run (app->loop);
+  app_end_time (app);
+}
+
+static void
+app_clear (App *app)
+{
+  waits_clear (&app->waits);
+  word_index_free (app->index);
+  g_hash_table_unref (app->folders);
+  g_object_unref (app->everything);
+  g_object_unref (app->disk);
+  g_main_loop_unref (app->loop);
 }
 
 static void
@@ -436,20 +531,31 @@ app_run (App *app)
   g_autoptr (GInputStream) input = g_unix_input_stream_new (STDIN_FILENO, FALSE);
   g_autoptr (GDataInputStream) lines = g_data_input_stream_new (input);
   gint64 start = g_get_monotonic_time ();
+  App plain = { .interval = app->interval, .queries = app->queries, .root = app->root, .plain = TRUE, .quiet = TRUE };
+  gboolean is_compared;
 
-  g_unix_signal_add (SIGINT, interrupted, app);
-  g_data_input_stream_read_line_async (lines, G_PRIORITY_DEFAULT, NULL, line_read, app);
+  g_unix_signal_add (SIGINT, interrupted, NULL);
+  g_data_input_stream_read_line_async (lines, G_PRIORITY_DEFAULT, NULL, line_read, NULL);
 
-  app_add_item (app, app->root, index_folder);
-  app->metronome = g_thread_new ("metronome", keep_time, app);
-  g_main_loop_run (app->loop);
-  app_end_time (app);
-
+  app_index (app);
   clear_line ();
   g_print (_("%u files, %.1f MB, %u words in %.2f s; %u not text, %u unreadable, %u aborted\n"), app->n_done,
            app->index->n_bytes / 1e6, g_hash_table_size (app->index->words),
            (g_get_monotonic_time () - start) / 1e6, app->n_binary, app->n_failed, app->n_aborted);
-  waits_print (&app->waits);
+
+  /* Indexes once more with GLib's idle sources, for comparison.  They find the files in memory. */
+  is_compared = !app->plain && !app->stopped;
+  if (is_compared)
+    {
+      app_index (&plain);
+      clear_line ();
+    }
+  waits_print (&app->waits, is_compared ? &plain.waits : NULL);
+  if (app->statistics)
+    print_statistics (app->scheduler);
+  if (is_compared)
+    app_clear (&plain);
+  app_clear (app);
 }
 
 static gboolean
@@ -514,22 +620,9 @@ main (int argc, char **argv)
     }
   else
     {
-      app.loop = g_main_loop_new (NULL, FALSE);
-      app.scheduler = prio_scheduler_get_default ();
-      app.everything = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-      app.folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, folder_free);
-      app.index = word_index_new ();
-      waits_init (&app.waits);
       if (app.statistics)
-        prio_scheduler_start_statistics (app.scheduler);
+        prio_scheduler_start_statistics (prio_scheduler_get_default ());
       app_run (&app);
-      if (app.statistics)
-        print_statistics (app.scheduler);
-      waits_clear (&app.waits);
-      word_index_free (app.index);
-      g_hash_table_unref (app.folders);
-      g_object_unref (app.everything);
-      g_main_loop_unref (app.loop);
     }
 
   g_strfreev (app.queries);

@@ -138,7 +138,7 @@ def draw_flood(logs):
 def draw_indexer(logs):
     waits, files = [], [re.search(r'^(\d+) files, ', log, re.MULTILINE)[1] for log in logs]
     for log in logs:
-        row = re.search(r'^user-blocking +(\d+) +([\d.]+) ms +([\d.]+) ms +([\d.]+) ms$', log, re.MULTILINE)
+        row = re.search(r'^user-blocking +(\d+) +([\d.]+) ms +([\d.]+) ms +([\d.]+) ms', log, re.MULTILINE)
         waits.append([float(number) for number in row.groups()])
     low = math.floor(math.log10(min(max(wait[1], 0.001) for wait in waits)))
     high = max(math.ceil(math.log10(max(wait[3] for wait in waits))), 2)

@@ -44,12 +44,17 @@ milliseconds_at (GArray *sorted, double share)
   return g_array_index (sorted, gint64, (guint) ((sorted->len - 1) * share)) / 1000.0;
 }
 
+/* Prints a table of @waits, and beside it the longest waits of @plain unless that is NULL. */
 void
-waits_print (Waits *waits)
+waits_print (Waits *waits, Waits *plain)
 {
   g_autoptr (GEnumClass) class = g_type_class_ref (PRIO_TYPE_TASK_PRIORITY);
+  g_autofree char *plain_p99 = g_strdup_printf ("--plain: %s", _("p99"));
 
-  g_print ("%-16s%10s%14s%14s%14s\n", _("Waiting times"), _("tasks"), _("median"), _("p99"), _("longest"));
+  g_print ("%-16s%10s%14s%14s%14s", _("Waiting times"), _("tasks"), _("median"), _("p99"), _("longest"));
+  if (plain != NULL)
+    g_print ("%18s%14s", plain_p99, _("longest"));
+  g_print ("\n");
   for (gint i = PRIO_TASK_PRIORITY_USER_BLOCKING; i >= PRIO_TASK_PRIORITY_BACKGROUND; i--)
     {
       GArray *sorted = waits->waits[i];
@@ -59,6 +64,11 @@ waits_print (Waits *waits)
       if (sorted->len > 0)
         g_print ("%11.2f ms%11.2f ms%11.2f ms", milliseconds_at (sorted, 0.5), milliseconds_at (sorted, 0.99),
                  milliseconds_at (sorted, 1));
+      if (plain != NULL && plain->waits[i]->len > 0)
+        {
+          g_array_sort (plain->waits[i], compare_waits);
+          g_print ("%15.2f ms%11.2f ms", milliseconds_at (plain->waits[i], 0.99), milliseconds_at (plain->waits[i], 1));
+        }
       g_print ("\n");
     }
 }

@@ -13,4 +13,4 @@ typedef struct
 void waits_init (Waits *waits);
 void waits_clear (Waits *waits);
 void waits_add (Waits *waits, PrioTaskPriority priority, gint64 posted);
-void waits_print (Waits *waits);
+void waits_print (Waits *waits, Waits *plain);

@@ -84,27 +84,59 @@ add_text (WordReader *reader, const guchar *text, gsize length)
     }
 }
 
-WordReader *
-word_reader_new (WordIndex *index, const char *path, GError **error)
+/* Returns a stream of the text of a file, which may be compressed. */
+GInputStream *
+word_stream_open (const char *path, GError **error)
 {
   g_autoptr (GFile) file = g_file_new_for_path (path);
-  GInputStream *stream = G_INPUT_STREAM (g_file_read (file, NULL, error));
-  WordReader *reader;
+  g_autoptr (GInputStream) stream = G_INPUT_STREAM (g_file_read (file, NULL, error));
+  g_autoptr (GZlibDecompressor) gunzip = NULL;
 
-  if (stream == NULL)
-    return NULL;
+  if (stream == NULL || !g_str_has_suffix (path, ".gz"))
+    return g_steal_pointer (&stream);
 
-  if (g_str_has_suffix (path, ".gz"))
+  gunzip = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP);
+  return g_converter_input_stream_new (stream, G_CONVERTER (gunzip));
+}
+
+static GInputStream *
+to_stream (GByteArray *text)
+{
+  g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (text);
+
+  return g_memory_input_stream_new_from_bytes (bytes);
+}
+
+/* Returns a stream whose text is in memory, so that reading it does not wait for the disk.  Any thread may call it. */
+GInputStream *
+word_stream_load (const char *path, GError **error)
+{
+  g_autoptr (GInputStream) stream = word_stream_open (path, error);
+  g_autoptr (GByteArray) text = g_byte_array_new ();
+  guchar block[16 * PIECE];
+  gssize length = 1;
+
+  while (stream != NULL && length > 0)
     {
-      g_autoptr (GInputStream) zipped = stream;
-      g_autoptr (GZlibDecompressor) gunzip = g_zlib_decompressor_new (G_ZLIB_COMPRESSOR_FORMAT_GZIP);
-
-      stream = g_converter_input_stream_new (zipped, G_CONVERTER (gunzip));
+      length = g_input_stream_read (stream, block, sizeof block, NULL, error);
+      if (length < 0)
+        return NULL;
+      g_byte_array_append (text, block, length);
+      /* A file that is not text is not read to its end. */
+      if (text->len > 0 && memchr (text->data, 0, MIN (text->len, PIECE)) != NULL)
+        break;
     }
+  return stream != NULL ? to_stream (g_steal_pointer (&text)) : NULL;
+}
 
-  reader = g_new0 (WordReader, 1);
+/* Reads the text of the file at @path from @stream. */
+WordReader *
+word_reader_new (WordIndex *index, const char *path, GInputStream *stream)
+{
+  WordReader *reader = g_new0 (WordReader, 1);
+
   reader->index = index;
-  reader->stream = stream;
+  reader->stream = g_object_ref (stream);
   reader->word = g_string_new (NULL);
   reader->file = index->files->len;
   g_ptr_array_add (index->files, g_strdup (path));

@@ -28,6 +28,8 @@ WordIndex *word_index_new (void);
 void word_index_free (WordIndex *index);
 const GArray *word_index_find (WordIndex *index, const char *word);
 
-WordReader *word_reader_new (WordIndex *index, const char *path, GError **error);
+GInputStream *word_stream_open (const char *path, GError **error);
+GInputStream *word_stream_load (const char *path, GError **error);
+WordReader *word_reader_new (WordIndex *index, const char *path, GInputStream *stream);
 gboolean word_reader_read_piece (WordReader *reader, gboolean *done, GError **error);
 void word_reader_free (WordReader *reader);
