@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* row-loader.c: loads a file for each of very many rows, those in view first
  *
- * A group reads a few files at a time, and asks for the next row when one has been read: prio_task_group_feed_model ().
+ * A group reads a few files at a time, and its feed asks for the next row when one has been read.
  */
 
 #include "row-loader.h"
+
+#include <prio-sched-feed.h>
 
 /* A list model whose rows are only their positions. */
 #define ROW_TYPE_LIST (row_list_get_type ())
@@ -57,7 +59,8 @@ row_list_init (RowList *self G_GNUC_UNUSED)
 struct _RowLoader
 {
   PrioTaskGroup *group;
-  PrioTask *all;   /* settled when the last row has been loaded */
+  PrioFeed *feed;
+  guint n_rows, n_loaded;
   guint n_reads;   /* files that are being read */
   RowFile file;
   RowLoaded loaded; /* NULL once the owner has freed the loader */
@@ -90,6 +93,7 @@ read_file (GObject *file, GAsyncResult *result, gpointer user_data)
     prio_task_return_error (read->task, g_steal_pointer (&error));
   g_object_unref (read->task);
   self->n_reads--;
+  self->n_loaded++;
 }
 
 static void
@@ -105,26 +109,26 @@ load (PrioTask *task, gpointer user_data)
 }
 
 static PrioTask *
-begin_row (PrioTaskGroup *group, gpointer item G_GNUC_UNUSED, guint row, gpointer user_data)
+begin_row (PrioTaskGroup *group, gpointer item G_GNUC_UNUSED, guint row, PrioTaskSignal *signal, gpointer user_data)
 {
   Read *read = g_new (Read, 1);
 
   *read = (Read) { user_data, row, NULL };
-  return prio_task_group_post_task (group, NULL, load, read, g_free);
+  return prio_task_group_post_task (group, &PRIO_TASK_OPTIONS (.signal = signal), load, read, g_free);
 }
 
 /* Called when @n_rows rows, starting with @first, are in view. */
 void
 row_loader_set_view (RowLoader *self, guint first, guint n_rows)
 {
-  prio_task_group_set_view (self->group, first, n_rows);
+  prio_feed_set_view (self->feed, first, n_rows);
 }
 
 /* Returns how many of the rows have been loaded, from 0 to 1. */
 double
 row_loader_get_progress (RowLoader *self)
 {
-  return prio_task_get_progress (self->all);
+  return (double) self->n_loaded / self->n_rows;
 }
 
 /* Makes a loader that reads at most @limit files at a time. */
@@ -136,10 +140,13 @@ row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile fil
 
   list->n_rows = n_rows;
   self->group = prio_task_group_new (scheduler, limit, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  self->n_rows = n_rows;
   self->file = file;
   self->loaded = loaded;
   self->user_data = user_data;
-  self->all = prio_task_group_feed_model (self->group, G_LIST_MODEL (list), begin_row, self, NULL);
+  self->feed = prio_feed_new_for_model (self->group, G_LIST_MODEL (list), begin_row, self, NULL);
+  /* All of them, those nearest to the view first. */
+  g_object_set (self->feed, "look-ahead", G_MAXDOUBLE, NULL);
   return self;
 }
 
@@ -149,10 +156,10 @@ void
 row_loader_free (RowLoader *self)
 {
   self->loaded = NULL;
+  g_object_unref (self->feed);
   prio_task_group_abort (self->group, NULL);
   while (self->n_reads > 0 || prio_task_group_get_n_pending (self->group) > 0)
     g_main_context_iteration (NULL, TRUE);
-  g_object_unref (self->all);
   g_object_unref (self->group);
   g_free (self);
 }

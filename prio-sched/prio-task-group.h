@@ -17,34 +17,6 @@ G_BEGIN_DECLS
 PRIO_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (PrioTaskGroup, prio_task_group, PRIO, TASK_GROUP, GObject)
 
-/**
- * PrioFeedFunc: (skip)
- * @group: a group that has a place
- * @user_data: the data given to [method@PrioSched.TaskGroup.feed]
- *
- * Posts the next task to a group.  It is called on the thread that runs the main context of the group's scheduler.
- *
- * Returns: (transfer full) (nullable): the task, or %NULL if there are no more
- *
- * Since: 1.0
- */
-typedef PrioTask *(*PrioFeedFunc) (PrioTaskGroup *group, gpointer user_data);
-
-/**
- * PrioRowFunc: (skip)
- * @group: a group that has a place
- * @item: (type GObject): the item of the row
- * @position: where the row is now
- * @user_data: the data given to [method@PrioSched.TaskGroup.feed_model]
- *
- * Posts the task of a row to a group.  It is called on the thread that runs the main context of the group's scheduler.
- *
- * Returns: (transfer full) (nullable): the task, or %NULL if the row needs none
- *
- * Since: 1.0
- */
-typedef PrioTask *(*PrioRowFunc) (PrioTaskGroup *group, gpointer item, guint position, gpointer user_data);
-
 PRIO_AVAILABLE_IN_ALL
 PrioTaskGroup   *prio_task_group_new           (PrioScheduler         *scheduler,
                                                 guint                  limit,
@@ -85,21 +57,6 @@ PrioTask        *prio_task_group_run_in_thread (PrioTaskGroup         *self,
                                                 PrioTaskFunc           func,
                                                 gpointer               user_data,
                                                 GDestroyNotify         notify);
-PRIO_AVAILABLE_IN_ALL
-PrioTask        *prio_task_group_feed          (PrioTaskGroup         *self,
-                                                PrioFeedFunc           func,
-                                                gpointer               user_data,
-                                                GDestroyNotify         notify);
-PRIO_AVAILABLE_IN_ALL
-PrioTask        *prio_task_group_feed_model    (PrioTaskGroup         *self,
-                                                GListModel            *model,
-                                                PrioRowFunc            func,
-                                                gpointer               user_data,
-                                                GDestroyNotify         notify);
-PRIO_AVAILABLE_IN_ALL
-void             prio_task_group_set_view      (PrioTaskGroup         *self,
-                                                guint                  first,
-                                                guint                  n_rows);
 PRIO_AVAILABLE_IN_ALL
 void             prio_task_group_cancel_queued (PrioTaskGroup         *self);
 PRIO_AVAILABLE_IN_ALL

@@ -543,6 +543,12 @@ declare module '@girs/priosched-1' {
              * promise settles with the last task; it is rejected by an abort of the group, and with an exception of items.
              */
             feed<T>(callback: (item: T) => unknown, items: Iterable<T>, options?: FeedOptions | null): Promise<void>;
+            /**
+             * Makes a feed, which posts a task callback(item, position) for each row of a list that is in view or near it. The task of
+             * a row that leaves the window or the list is aborted. The callback is called again when the row comes back, so it looks
+             * whether the row is loaded. Hold the feed: it ends when it is no longer referenced, or when the group is aborted.
+             */
+            feed_model(callback: (item: any, position: number) => unknown, model: Gio.ListModel, options?: {name?: string} | null): Feed;
             /** Waits until no task is queued or running. */
             drained(options?: WaitOptions | null): Promise<void>;
             /** Waits like drained(), but is rejected with the first rejected task. */
@@ -655,6 +661,36 @@ declare module '@girs/priosched-1' {
             join(): void;
         }
 
+        namespace Feed {
+            interface SignalSignatures extends GObject.Object.SignalSignatures {
+                'notify::demotes': (pspec: GObject.ParamSpec) => void;
+                'notify::first': (pspec: GObject.ParamSpec) => void;
+                'notify::look-ahead': (pspec: GObject.ParamSpec) => void;
+                'notify::n-rows': (pspec: GObject.ParamSpec) => void;
+            }
+        }
+
+        /** Asks for the tasks of a group when it has a free place: see TaskGroup.feed_model(). */
+        class Feed extends GObject.Object {
+            static $gtype: GObject.GType<Feed>;
+            $signals: Feed.SignalSignatures;
+            /** Whether the task of a row that has left the window continues in the background if it has started. */
+            get demotes(): boolean; set demotes(value: boolean);
+            get first(): number;
+            /** How many views before and after the view are loaded as well. */
+            get look_ahead(): number; set look_ahead(value: number);
+            get lookAhead(): number; set lookAhead(value: number);
+            get n_rows(): number; get nRows(): number;
+            static ['new'](group: TaskGroup, func: (group: TaskGroup) => Task | null): Feed;
+            static new_for_model(group: TaskGroup, model: Gio.ListModel,
+                func: (group: TaskGroup, item: any, position: number, signal: TaskSignal) => Task | null): Feed;
+            /** The task that ends with the feed. */
+            get_task(): Task;
+            /** Sets the rows in view; it is cheap. */
+            set_view(first: number, n_rows: number): void;
+        }
+
+        type FeedClass = typeof Feed;
         type WorkerClass = typeof Worker;
         type TaskGroupClass = typeof TaskGroup;
         type TaskControllerClass = typeof TaskController;

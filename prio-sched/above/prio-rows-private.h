@@ -1,23 +1,32 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-rows-private.h: which rows of a list are left, and which is the nearest to the view
+/* prio-rows-private.h: which rows of a list are new, under way or done
  *
- * Promises: rows that have been taken are kept as ranges, so a list of a million rows costs as much as a list of ten.
- * Taking the nearest row, and following a change of the list, searches the ranges in O(log n), and moves those behind a
- * range that is added or removed.  The number of ranges grows with views that do not touch, and with changes.
+ * Promises: a run is a row that is under way, or neighbours in the same state: a list of 4 billion new rows is one run.
+ * The runs are a treap by position, in which a run knows how many rows are below it, and not where it is.  So a change of
+ * the list and each search take O(log runs), and a row under way is found by its run however the list has changed.
  */
 
 #pragma once
 
 #include <glib.h>
 
+/* No position of a row. */
+#define PRIO_NO_ROW G_MAXUINT
+
+typedef struct _PrioRun PrioRun;
+
 typedef struct
 {
-  GArray *taken; /* PrioRowRange, in order; no two of them touch */
-  guint n_rows;
-  guint n_left;
+  PrioRun *root;
+  guint32 seed;
 } PrioRows;
 
-void prio_rows_init (PrioRows *rows, guint n_rows);
 void prio_rows_clear (PrioRows *rows);
-void prio_rows_splice (PrioRows *rows, guint position, guint n_removed, guint n_added);
-gboolean prio_rows_take_nearest (PrioRows *rows, guint first, guint n_in_view, guint *row);
+guint prio_rows_get_n (const PrioRows *rows);
+gboolean prio_rows_splice (PrioRows *rows, guint position, guint n_removed, guint n_added, GPtrArray *removed);
+void prio_rows_list (PrioRows *rows, guint begin, guint end, GPtrArray *under_way);
+PrioRun *prio_rows_begin (PrioRows *rows, guint position, gpointer data);
+guint prio_rows_count_new (const PrioRows *rows, guint end);
+guint prio_rows_find_new (const PrioRows *rows, guint n);
+void prio_run_end (PrioRun *run, gboolean is_new);
+guint prio_run_get_position (const PrioRun *run);

@@ -11,6 +11,9 @@
 
 #include <time.h>
 
+/* The due time of an entry that stays delayed until it is removed. */
+#define PRIO_NEVER G_MAXINT64
+
 static inline gint64
 prio_clock_now (void)
 {

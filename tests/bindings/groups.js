@@ -4,7 +4,7 @@
 
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
-const {Gio, GLib, PrioSched} = imports.gi;
+const {Gio, GLib, GObject, PrioSched} = imports.gi;
 const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const scheduler = PrioSched.Scheduler.get_default();
 const {TaskController, TaskGroup} = PrioSched;
@@ -371,6 +371,75 @@ test('items are asked for when a place is free', async () => {
     ends.forEach(end => end());
     assertEqual(await feeding, undefined);
     assertEqual(group.n_pending, 0);
+});
+
+const Row = GObject.registerClass(class Row extends GObject.Object {});
+
+function makeRows(n) {
+    const rows = new Gio.ListStore();
+    for (let i = 0; i < n; i++)
+        rows.append(new Row());
+    return rows;
+}
+
+test('rows in view and near it are loaded', async () => {
+    const rows = makeRows(100), order = [], group = new TaskGroup({limit: 2});
+    const feed = group.feed_model(async (row, position) => {
+        if (!row.loaded) {
+            order.push(position);
+            await scheduler.sleep(1);
+            row.loaded = true;
+        }
+    }, rows, {name: 'rows'});
+    feed.set_view(50, 4);
+    assertEqual([feed.first, feed.n_rows, feed.look_ahead], [50, 4, 1]);
+    await group.drained();
+    assertEqual(order.slice(0, 4), [50, 51, 52, 53]);
+    assertEqual(order.length, 12);
+    feed.set_view(54, 4);
+    await group.drained();
+    assertEqual(order.slice(12).sort(), [58, 59, 60, 61]);
+});
+
+test('rows that leave are aborted', async () => {
+    const rows = makeRows(100), aborted = [], group = new TaskGroup({limit: 2});
+    const feed = group.feed_model((row, position) => scheduler.sleep(60000).catch(() => aborted.push(position)), rows);
+    feed.set_view(0, 2);
+    while (group.n_pending < 2)
+        await scheduler.sleep(1);
+    await scheduler.sleep(1);
+    feed.set_view(80, 2);
+    while (aborted.length < 2)
+        await scheduler.sleep(1);
+    assertEqual(aborted.sort(), [0, 1]);
+    rows.remove_all();
+    await group.drained();
+});
+
+test('a loader removes its row and adds others', async () => {
+    const rows = makeRows(20), group = new TaskGroup({limit: 2});
+    let nAdded = 0;
+    const feed = group.feed_model(row => {
+        rows.remove(rows.find(row)[1]);
+        if (nAdded < 10) {
+            nAdded++;
+            rows.append(new Row());
+        }
+    }, rows);
+    feed.set_view(0, 1000);
+    await group.drained();
+    assertEqual(nAdded, 10);
+    assertEqual(rows.get_n_items(), 0);
+});
+
+test('a feed of a list refuses wrong arguments', () => {
+    const rows = makeRows(1), group = new TaskGroup();
+    for (const [body, text] of [
+        [() => group.feed_model(3, rows), '3 is not a function'],
+        [() => group.feed_model(() => 1, rows, {delay: 3}), '“delay” is not an option of feed_model ()'],
+    ])
+        assert(thrown(body).message.includes(text), `${text}: ${thrown(body)}`);
+    thrown(() => group.feed_model(() => 1, 3));
 });
 
 test('a feed of many, of none, and of an iterator that throws', async () => {

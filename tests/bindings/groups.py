@@ -4,7 +4,9 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import asyncio
+import contextlib
 import gc
+import io
 import itertools
 import threading
 import unittest
@@ -13,7 +15,7 @@ import weakref
 import gi
 
 gi.require_version('PrioSched', '1')
-from gi.repository import Gio, GLib, PrioSched  # noqa: E402
+from gi.repository import Gio, GLib, GObject, PrioSched  # noqa: E402
 
 scheduler = PrioSched.Scheduler.get_default()
 
@@ -467,6 +469,115 @@ class Lives(unittest.TestCase):
                 call()
         self.assertEqual(group.n_pending, 0)
 
+
+
+class Row(GObject.Object):
+    loaded = 0
+    cancelled = 0
+
+
+def make_rows():
+    rows = Gio.ListStore()
+    for _ in range(100):
+        rows.append(Row())
+    return rows, PrioSched.TaskGroup(limit=2)
+
+
+class Rows(unittest.TestCase):
+
+    @run
+    async def test_rows_in_view_and_near_it_are_loaded(self):
+        rows, group = make_rows()
+        order = []
+
+        async def load(row, position):
+            if not row.loaded:
+                order.append(position)
+                await scheduler.sleep(1)
+                row.loaded += 1
+
+        feed = group.feed_model(load, rows, name='rows')
+        feed.set_view(50, 4)
+        self.assertEqual((feed.get_property('first'), feed.get_property('n-rows')), (50, 4))
+        await group.drained()
+        self.assertEqual(order[:4], [50, 51, 52, 53])
+        self.assertEqual(sorted(order), [*range(46, 58)])
+        feed.set_view(54, 4)
+        await group.drained()
+        self.assertEqual(sorted(order), [*range(46, 62)])
+        self.assertEqual({row.loaded for row in rows}, {0, 1})
+
+    @run
+    async def test_rows_that_leave_are_aborted(self):
+        rows, group = make_rows()
+        async def load(row, position):
+            try:
+                await scheduler.sleep(60000)
+            except BaseException:
+                row.cancelled += 1
+                raise
+
+        feed = group.feed_model(load, rows)
+        feed.set_view(0, 2)
+        while group.n_pending < 2:
+            await scheduler.sleep(1)
+        await scheduler.sleep(1)
+        feed.set_view(80, 2)
+        while not rows[0].cancelled:
+            await scheduler.sleep(1)
+        self.assertEqual([position for position, row in enumerate(rows) if row.cancelled], [0, 1])
+        rows.remove_all()
+        await group.drained()
+
+    @run
+    async def test_a_loader_removes_its_row_and_adds_others(self):
+        rows, group = make_rows()
+        added = []
+
+        def load(row, position):
+            if not row.loaded:
+                row.loaded = 1
+                rows.remove(rows.find(row)[1])
+                if len(added) < 20:
+                    added.append(position)
+                    rows.append(Row())
+
+        feed = group.feed_model(load, rows)
+        feed.set_view(0, 1000)
+        await group.drained()
+        self.assertEqual((len(rows), len(added)), (0, 20))
+
+    @run
+    async def test_a_loader_fails(self):
+        rows, group = make_rows()
+        def load(row, position):
+            raise ValueError(position)
+
+        feed = group.feed_model(load, rows)
+        feed.set_view(0, 3)
+        with contextlib.redirect_stderr(io.StringIO()):
+            await group.drained()
+        self.assertEqual(group.n_pending, 0)
+
+    @run
+    async def test_a_dropped_feed_ends(self):
+        rows, group = make_rows()
+        calls = []
+        feed = group.feed_model(lambda row, position: calls.append(position), rows)
+        feed.set_view(0, 2)
+        del feed
+        gc.collect()
+        await group.drained()
+        self.assertEqual(calls, [])
+
+    def test_it_refuses_what_it_cannot_use(self):
+        rows, group = make_rows()
+        with self.assertRaisesRegex(TypeError, '3 is not callable'):
+            group.feed_model(3, rows)
+        with self.assertRaisesRegex(TypeError, 'a name is a string'):
+            group.feed_model(print, rows, name=3)
+        with self.assertRaises(TypeError):
+            group.feed_model(print, [])
 
 
 class Feeds(unittest.TestCase):

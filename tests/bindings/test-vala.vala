@@ -210,19 +210,19 @@ async void check_feed (Scheduler scheduler) throws Error {
 	var rows = new ListStore (typeof (Object));
 	int left = 5, n = 0;
 
-	var all = group.feed ((group) => left-- > 0 ? group.post_task (null, (task) => n++) : null);
-	yield all.wait_async ();
+	var feed = new Feed (group, (group) => left-- > 0 ? group.post_task (null, (task) => n++) : null);
+	yield feed.get_task ().wait_async ();
 	assert (n == 5);
 
 	for (int i = 0; i < 3; i++)
 		rows.append ((Object) Object.new (typeof (Object)));
-	group.set_view (1, 1);
 	var order = "";
-	all = group.feed_model (rows, (group, item, position) => {
+	feed = new Feed.for_model (group, rows, (group, item, position, wanted) => {
 		order += "%u ".printf (position);
-		return null;
+		return group.post_task (TaskOptions () { signal = wanted }, (task) => {});
 	});
-	yield all.wait_async ();
+	feed.set_view (1, 1);
+	yield group.wait_async (TaskGroupWait.DRAINED, null, null);
 	assert (order == "1 2 0 ");
 }
 

@@ -2,6 +2,7 @@
 /* test-statistics.c: counts and durations of a scheduler's tasks */
 
 #include <prio-sched-bindings.h>
+#include <prio-sched-feed.h>
 #include "frozen-time.h"
 
 #include "helpers.h"
@@ -741,6 +742,38 @@ test_wrong_size (Fixture *f, gconstpointer data)
   g_assert_cmpuint (statistics.size, ==, 1);
 }
 
+static PrioTask *
+next_of_feed (PrioTaskGroup *group, gpointer data)
+{
+  guint *left = data;
+
+  if (*left == 0)
+    return NULL;
+  --*left;
+  /* The feed has to let this go first, and asks again in a hidden task. */
+  prio_scheduler_post (prio_scheduler_get_default (), USER_BLOCKING, nothing, NULL, NULL);
+  return prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL);
+}
+
+/* A feed asks in tasks that statistics do not count. */
+static void
+test_of_a_feed (Fixture *f, gconstpointer data)
+{
+  PrioScheduler *scheduler = prio_scheduler_get_default ();
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (scheduler, G_MAXUINT, USER_VISIBLE);
+  guint left = 50;
+  g_autoptr (PrioFeed) feed = NULL;
+
+  prio_scheduler_start_statistics (scheduler);
+  feed = prio_feed_new (group, next_of_feed, &left, NULL);
+  g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 0);
+  while (prio_task_get_state (prio_feed_get_task (feed)) == PRIO_TASK_STATE_PENDING)
+    g_main_context_iteration (NULL, FALSE);
+  g_assert_cmpuint (statistics_of (scheduler, USER_VISIBLE).n_run, ==, 50);
+  g_assert_cmpuint (statistics_of (scheduler, USER_BLOCKING).n_run, ==, 50);
+  prio_scheduler_stop_statistics (scheduler);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -764,6 +797,7 @@ main (int argc, char **argv)
   ADD ("waits", test_waits);
   ADD ("random-programs", test_random_programs);
   ADD ("threads", test_threads);
+  ADD ("of-a-feed", test_of_a_feed);
   ADD ("sizes", test_sizes);
   ADD ("wrong-size", test_wrong_size);
   return g_test_run ();

@@ -8,6 +8,7 @@
 #ifdef WITH_REACT
 #include <prio-sched-react.h>
 #endif
+#include <prio-sched-feed.h>
 #include <prio-sched-watch.h>
 #include <prio-sched.h>
 

@@ -22,7 +22,7 @@ struct _PrioTaskGroup
   /* Only for the thread that runs the context, except @n_pending, which is atomic. */
   guint limit;
   guint n_pending; /* queued or begun */
-  guint n_open;    /* pending tasks, and tasks whose result is not reported to the waits yet */
+  guint n_open;    /* pending tasks, tasks whose result is not reported to the waits yet, and one if it is fed */
   guint n_begun;   /* tasks that have a place */
   guint n_queued_in_threads; /* of @queued */
   guint n_taking; /* calls that are ending queued tasks */
@@ -40,6 +40,4 @@ struct _PrioTaskGroup
   GError *last_error;     /* the error of the last failed task while there are waits for any, or NULL */
 
   PrioPlaces *threads; /* works that wait for a place in a thread; NULL until needed */
-
-  PrioSlot feed; /* the record of feeds; freed with the group */
 };

@@ -12,6 +12,7 @@
 #include "group/prio-task-group-post-private.h"
 #include "group/prio-task-group-private.h"
 #include "scheduler/prio-options-private.h"
+#include "prio-engine.h"
 
 /* Function of the work, in a thread. */
 static void
@@ -50,6 +51,15 @@ place_kept (gpointer data)
 }
 
 static const PrioPlacesFuncs funcs = { prio_member_take_out_of_queue, place_free, place_kept };
+
+/* Counts more than the places if functions run in threads, so that no thread waits for the main loop. */
+guint
+prio_task_group_get_room (PrioTaskGroup *self)
+{
+  guint ahead = self->threads != NULL ? MIN (self->limit, 16) : 0;
+
+  return self->limit < G_MAXUINT - ahead ? self->limit + ahead : G_MAXUINT;
+}
 
 /* Returns the age of a task that is posted now. */
 static guint64

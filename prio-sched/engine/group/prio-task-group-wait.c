@@ -8,6 +8,7 @@
 #include "base/prio-debug-private.h"
 #include "group/prio-task-group-private.h"
 #include "scheduler/prio-options-private.h"
+#include "prio-engine.h"
 
 #include <glib/gi18n-lib.h>
 
@@ -172,6 +173,14 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
   g_object_unref (self);
 }
 
+void
+prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed)
+{
+  self->n_open += is_fed ? 1 : -1;
+  if (!is_fed)
+    prio_task_group_settle_waits (self, NULL);
+}
+
 /* Adds the wait of the task @data to its group. */
 static void
 join (gpointer data)
@@ -225,7 +234,7 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
     begin_to_wait (self, wait, member);
   else if (member != NULL && prio_is_debugging ())
     debug_wait (self, member);
-  prio_task_hold (task, wait, wait_release);
+  prio_task_submit_hidden (task, PRIO_TASK_PRIORITY_UNSET, PRIO_NEVER, NULL, wait, wait_release);
 
   /* Tasks that ended before are reported in a microtask.  The wait joins after that, unless it is over at once. */
   if (self->n_open == (is_own ? self->n_waiting : 0))

@@ -111,7 +111,6 @@ prio_task_group_finalize (GObject *object)
   g_clear_pointer (&self->places, prio_run_queue_drop_part);
   g_clear_object (&self->controller);
   prio_combined_clear (&self->combined);
-  prio_slots_clear (&self->feed, 1);
 
   G_OBJECT_CLASS (prio_task_group_parent_class)->finalize (object);
 }

@@ -220,9 +220,6 @@ void prio_loop_catch_up (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 
-/* The due time of an entry that stays delayed until it is removed. */
-#define PRIO_NEVER G_MAXINT64
-
 /* Returns the time in @delay ms from now, µs; G_MAXINT64 if it overflows, and 0 if there is no delay. */
 static inline gint64
 prio_due_after (guint64 delay)

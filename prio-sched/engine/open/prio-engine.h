@@ -25,6 +25,17 @@ PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, cons
 /* Returns whether @options are valid, and there is a function; if not, logs a critical message for @function. */
 gboolean prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func);
 
+/* Posts @func as a task that observers do not see, and statistics do not count.  If it is due at PRIO_NEVER, it is in no
+ * queue, and the loop keeps it until it has a result, is aborted, or its context is destroyed. */
+PrioTask *prio_scheduler_post_hidden (PrioScheduler *self, const PrioTaskOptions *options, gint64 due, PrioTaskFunc func, gpointer data,
+                                      GDestroyNotify notify);
+/* Fulfils a hidden task that is in no queue. */
+void prio_task_fulfil (PrioTask *task);
+/* Returns how many tasks of a group have a place, or will have one before the main loop can ask for more. */
+guint prio_task_group_get_room (PrioTaskGroup *self);
+/* Sets whether there will be more tasks: then waits continue even if none is left.  Outside. */
+void prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed);
+
 /* Makes @task, whose function calls this in its state, continue with @func when its function has returned: as a
  * continuation, at @due, µs, or when its turn comes if that is 0.  @data is released after @func, or when @task has
  * ended. */

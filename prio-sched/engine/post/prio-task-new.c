@@ -7,15 +7,32 @@
 
 #include "signal/prio-dependence-private.h"
 #include "task/prio-task-impl-private.h"
+#include "prio-engine.h"
 
-/* Keeps @task, which is new, in no queue until it has its result, is aborted, or its context is destroyed.  Then
- * @notify is called with @data.  The loop holds the task meanwhile. */
+/* Submits @task, which is new, as a task that observers do not see.  If it is due at PRIO_NEVER, it is in no queue, and
+ * the loop holds it until it has its result, is aborted, or its context is destroyed.  Then @notify is called. */
 void
-prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify)
+prio_task_submit_hidden (PrioTask *task, PrioTaskPriority priority, gint64 due, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
 {
-  prio_task_set_work (task, NULL, data, notify);
+  prio_task_set_work (task, func, data, notify);
   task->entry.use = PRIO_ENTRY_OF_LIBRARY;
-  prio_scheduler_submit_task (g_object_ref (task), task->signal, NULL, PRIO_TASK_PRIORITY_UNSET, PRIO_NEVER);
+  prio_scheduler_submit_task (g_object_ref (task), task->signal, NULL, priority, due);
+}
+
+PrioTask *
+prio_scheduler_post_hidden (PrioScheduler *self, const PrioTaskOptions *options, gint64 due, PrioTaskFunc func, gpointer data,
+                            GDestroyNotify notify)
+{
+  PrioTask *task = prio_run_queue_make_task (self->run_queue, options);
+
+  prio_task_submit_hidden (task, options->priority, due, func, data, notify);
+  return task;
+}
+
+void
+prio_task_fulfil (PrioTask *task)
+{
+  prio_task_return (task, &(PrioResult) { .kind = PRIO_RESULT_NONE });
 }
 
 /**

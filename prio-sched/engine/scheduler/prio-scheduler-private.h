@@ -36,7 +36,7 @@ prio_check_scheduler (const char *function, PrioScheduler *self)
 PrioTask *prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options);
 PrioTask *prio_run_queue_post_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTaskFunc func, gpointer data,
                                     GDestroyNotify notify);
-void prio_task_hold (PrioTask *task, gpointer data, GDestroyNotify notify);
+void prio_task_submit_hidden (PrioTask *task, PrioTaskPriority priority, gint64 due, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 void prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, gpointer source_tag, gint64 due,
                               GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits);
 GParamSpec *prio_scheduler_make_lends_priority (void);

@@ -362,7 +362,7 @@ accept_result (PrioTask *self, PrioResult *result)
   if (prio_entry_is_running (&self->entry))
     return FALSE;
 
-  /* The loop has a reference already: prio_task_hold (). */
+  /* The loop has a reference already: prio_task_submit_hidden (). */
   if (state == PRIO_ENTRY_DELAYED)
     prio_run_queue_dequeue (&self->entry);
   settle_returned (self);

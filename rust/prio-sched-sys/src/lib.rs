@@ -73,7 +73,7 @@ pub const PRIO_YIELD_KEEP_PRIORITY: PrioYieldFlags = 4;
 // Callbacks
 pub type PrioFeedFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, gpointer) -> *mut PrioTask>;
 pub type PrioIdleFunc = Option<unsafe extern "C" fn(*mut PrioIdleDeadline, gpointer)>;
-pub type PrioRowFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, *mut gobject::GObject, c_uint, gpointer) -> *mut PrioTask>;
+pub type PrioRowFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, *mut gobject::GObject, c_uint, *mut PrioTaskSignal, gpointer) -> *mut PrioTask>;
 pub type PrioLongTaskFunc = Option<unsafe extern "C" fn(*const c_char, c_int, c_double, gpointer)>;
 pub type PrioRunnerFunc = Option<unsafe extern "C" fn(c_uint, gpointer)>;
 pub type PrioRunnerNameFunc = Option<unsafe extern "C" fn(c_uint, gpointer) -> *mut c_char>;
@@ -624,8 +624,6 @@ unsafe extern "C" {
     pub fn prio_task_group_abort(self_: *mut PrioTaskGroup, reason: *const glib::GError);
     pub fn prio_task_group_cancel_queued(self_: *mut PrioTaskGroup);
     pub fn prio_task_group_dup_scheduler(self_: *mut PrioTaskGroup) -> *mut PrioScheduler;
-    pub fn prio_task_group_feed(self_: *mut PrioTaskGroup, func: PrioFeedFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
-    pub fn prio_task_group_feed_model(self_: *mut PrioTaskGroup, model: *mut gio::GListModel, func: PrioRowFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_task_group_finish_id(self_: *mut PrioTaskGroup, id: c_uint, task: *mut *mut PrioTask, handle: *mut c_uint, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_task_group_get_limit(self_: *mut PrioTaskGroup) -> c_uint;
     pub fn prio_task_group_get_n_pending(self_: *mut PrioTaskGroup) -> c_uint;
@@ -639,7 +637,6 @@ unsafe extern "C" {
     pub fn prio_task_group_run_in_thread(self_: *mut PrioTaskGroup, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_task_group_set_limit(self_: *mut PrioTaskGroup, limit: c_uint);
     pub fn prio_task_group_set_priority(self_: *mut PrioTaskGroup, priority: PrioTaskPriority, error: *mut *mut glib::GError) -> gboolean;
-    pub fn prio_task_group_set_view(self_: *mut PrioTaskGroup, first: c_uint, n_rows: c_uint);
     pub fn prio_task_group_wait_async(self_: *mut PrioTaskGroup, until: PrioTaskGroupWait, cancellable: *mut gio::GCancellable, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_task_group_wait_finish(self_: *mut PrioTaskGroup, result: *mut gio::GAsyncResult, task: *mut *mut PrioTask, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_task_group_wait_id(self_: *mut PrioTaskGroup, own: *mut PrioTaskGroup, handle: c_uint, until: PrioTaskGroupWait, cancellable: *mut gio::GCancellable, runner: *mut PrioRunner, id: c_uint);

@@ -58,7 +58,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
 }
 
 // Posts a task callback (item) for each of the items, which are taken when a place is free.
-var addFeed = function addFeed({TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal}) {
+var addFeed = function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal}) {
     TaskGroup.prototype.feed = function (callback, items, options = undefined) {
         toUnstepped(callback, 'feed ()');
         const iterator = toIterator(items), {priority, signal, name} = toOptions(options, OPTIONS, 'feed ()');
@@ -72,5 +72,22 @@ var addFeed = function addFeed({TaskGroup, TaskSignal}, tasks, {schedulerOf, toN
         };
         return scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, tasks, checkSignal),
             {signal: either, name: given});
+    };
+
+    // Makes a Feed, which posts a task callback (item, position) for each row of a list that is in view or near it.
+    TaskGroup.prototype.feed_model = function (callback, model, options = undefined) {
+        toUnstepped(callback, 'feed_model ()');
+        const {name} = toOptions(options, ['name'], 'feed_model ()'), scheduler = schedulerOf(this);
+        const given = toName(name) ?? (callback.name || undefined);
+        return Feed.new_for_model(this, model, (group, item, position, signal) => {
+            const task = Task.new(scheduler, null), end = () => task.return_value(null);
+            // A failure is reported, because its promise is not returned.
+            group.post_task(Object.assign(() => callback(item, position), {calls: callback}), {signal, name: given}).then(end, error => {
+                end();
+                if (!signal.is_cancelled() && !(error instanceof AbortError))
+                    tasks.rejected(error, given);
+            });
+            return task;
+        });
     };
 };

@@ -169,7 +169,7 @@ class Wait {
 }
 
 // Gives TaskGroup its methods for JavaScript. convert has the functions that check the arguments of tasks.
-function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert) {
+function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert) {
     const {definePriority, toDelay, toFlag, toGivenPriority, toName, toPriority, toSignal} = convert;
     const {abort, cancel_queued: cancelQueued, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
         TaskGroup.prototype;
@@ -244,7 +244,7 @@ function make({Scheduler, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert)
         return postIn(this, toSteps(schedulerOf(this), make, given.progress, tasks), given);
     };
 
-    addFeed({TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal});
+    addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal});
 
     // The reason may be any value.  The group can be used further.
     TaskGroup.prototype.abort = function (reason = undefined) {

@@ -21,6 +21,24 @@ def _either(own, given):
     return both
 
 
+class _RowTask:
+    """A task for the library's feed, which ends with the task of a row."""
+
+    def __init__(self, scheduler, posted):
+        self.task = PrioSched.Task.new(scheduler, None)
+        posted.add_done_callback(self._ended)
+
+    def _ended(self, _):
+        self.task.return_value(None)
+
+
+def new_for_model(group, scheduler, model, callback, name):
+    """Returns a PrioSched.Feed that posts callback (item, position) for each row in its window."""
+    def post(_, item, position, signal):
+        return _RowTask(scheduler, group.post_task(functools.partial(callback, item, position), signal=signal, name=name)).task
+    return PrioSched.Feed.new_for_model(group, model, post)
+
+
 class Feed:
     """Posts the tasks of the items, as a task in steps."""
 

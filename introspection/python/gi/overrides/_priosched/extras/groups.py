@@ -21,7 +21,7 @@ from ..tasks import lending
 from ..tasks.states import current_state, expiry_after
 from ..tasks.table import new_task
 from ..tasks.tables import table_of
-from .feeds import Feed
+from .feeds import Feed, new_for_model
 from .scopes import GroupScope
 
 PrioSched = get_introspection_module('PrioSched')
@@ -249,6 +249,25 @@ class TaskGroup(PrioSched.TaskGroup):
         if self._scope is not None:
             self._scope.follow(task)
         return task
+
+    def feed_model(self, callback, model, name=None):
+        """Makes a PrioSched.Feed, which posts a task callback (item, position) for each row of a list that is in view or near it.
+
+        callback  a function or a coroutine function, as for post_task (); it has nothing to do for a row that is loaded
+        model     a Gio.ListModel
+
+        Nothing is posted before the feed's set_view (first, n_rows).  Its property look-ahead is how many views before and after
+        the view are loaded as well.  The task of a row that leaves them, or the list, is aborted; when the row comes back,
+        callback is posted again.  A failure is reported, unless callback catches it.
+
+        Hold the feed: it ends with the last reference to it, or when the group is aborted.
+        """
+        to_callback(callback)
+        if name is not None:
+            check_name(name)
+        self._check_scheduler()
+        self._check_owner()
+        return new_for_model(self, self.dup_scheduler(), model, callback, name)
 
     def _check_owner(self):
         if hasattr(self, '_tasks') or self.dup_scheduler() is not None:

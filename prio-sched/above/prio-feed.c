@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-feed.c: feeds, which ask for tasks when there is a place for them */
+
+#include "config.h"
+
+#include "prio-feed.h"
+
+#include "above/prio-feeding-private.h"
+#include "base/prio-check-private.h"
+#include "prio-engine.h"
+
+/**
+ * PrioFeed:
+ *
+ * Asks for the tasks of a group when the group has a place for them.
+ *
+ * A list of 100,000 rows need not post 100,000 tasks.  A feed of a list, made with [ctor@PrioSched.Feed.new_for_model],
+ * calls a function for each row that is in view, and then for the rows around these, as long as the group has fewer tasks
+ * than it runs at a time.  So the user can drag the scrollbar from end to end, and only the rows at its end are loaded.
+ *
+ * ```c
+ * #include <prio-sched-feed.h>
+ *
+ * static PrioTask *
+ * load_row (PrioTaskGroup *group, gpointer row, guint position, PrioTaskSignal *signal, gpointer user_data)
+ * {
+ *   if (row_is_loaded (row))
+ *     return NULL;
+ *   return prio_task_group_run_in_thread (group, &PRIO_TASK_OPTIONS (.signal = signal), load_thumbnail,
+ *                                         g_object_ref (row), g_object_unref);
+ * }
+ *
+ * window->thumbnails = prio_task_group_new (prio_scheduler_get_default (), 4, PRIO_TASK_PRIORITY_USER_VISIBLE);
+ * window->feed = prio_feed_new_for_model (window->thumbnails, rows, load_row, window, NULL);
+ * prio_feed_set_view (window->feed, 0, 20); // and whenever the user has scrolled
+ * ```
+ *
+ * A feed of a function, made with [ctor@PrioSched.Feed.new], asks for one task after the other.
+ *
+ * Its function is called by the main loop, never within a change of the list, a destroy notify or an abort.  So it may
+ * change the list, or post and abort tasks.
+ *
+ * The feed does this as long as it has a reference, and its group is not aborted.  Several feeds can share a group: they
+ * take turns.  Waits for the group include the tasks that its feeds are going to ask for.
+ *
+ * Call all methods on the thread that runs the main context of the group's scheduler, to which the list belongs too.
+ * Any thread may drop the last reference.
+ *
+ * Since: 1.0
+ */
+struct _PrioFeed
+{
+  GObject parent_instance;
+  PrioFeeding *feeding; /* NULL if it was not made with a function */
+};
+
+G_DEFINE_FINAL_TYPE (PrioFeed, prio_feed, G_TYPE_OBJECT)
+
+enum
+{
+  PROP_0,
+  PROP_FIRST,
+  PROP_N_ROWS,
+  PROP_LOOK_AHEAD,
+  PROP_DEMOTES,
+  N_PROPS
+};
+
+static GParamSpec *properties[N_PROPS];
+
+static void
+prio_feed_dispose (GObject *object)
+{
+  PrioFeeding *feeding = g_steal_pointer (&PRIO_FEED (object)->feeding);
+
+  if (feeding != NULL)
+    {
+      g_atomic_int_set (&feeding->is_over, TRUE);
+      prio_task_cancel (feeding->task);
+      prio_feeding_unref (feeding);
+    }
+  G_OBJECT_CLASS (prio_feed_parent_class)->dispose (object);
+}
+
+static void
+prio_feed_get_property (GObject *object, guint id, GValue *value, GParamSpec *pspec)
+{
+  const PrioFeeding *feeding = PRIO_FEED (object)->feeding;
+
+  if (feeding == NULL)
+    return;
+
+  switch (id)
+    {
+    case PROP_FIRST:
+      g_value_set_uint (value, feeding->first);
+      break;
+
+    case PROP_N_ROWS:
+      g_value_set_uint (value, feeding->n_rows);
+      break;
+
+    case PROP_LOOK_AHEAD:
+      g_value_set_double (value, feeding->look_ahead);
+      break;
+
+    case PROP_DEMOTES:
+      g_value_set_boolean (value, feeding->demotes);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+    }
+}
+
+static void
+prio_feed_set_property (GObject *object, guint id, const GValue *value, GParamSpec *pspec)
+{
+  PrioFeeding *feeding = PRIO_FEED (object)->feeding;
+
+  if (feeding == NULL)
+    return;
+
+  switch (id)
+    {
+    case PROP_LOOK_AHEAD:
+      feeding->look_ahead = g_value_get_double (value);
+      break;
+
+    case PROP_DEMOTES:
+      feeding->demotes = g_value_get_boolean (value);
+      break;
+
+    default:
+      G_OBJECT_WARN_INVALID_PROPERTY_ID (object, id, pspec);
+      return;
+    }
+  prio_feeding_change (feeding);
+}
+
+static void
+install_properties (GObjectClass *object_class)
+{
+  const GParamFlags readable = G_PARAM_READABLE | G_PARAM_STATIC_STRINGS;
+  const GParamFlags writable = readable | G_PARAM_WRITABLE;
+
+  /**
+   * PrioFeed:first:
+   *
+   * The position of the first row in view: see [method@PrioSched.Feed.set_view].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_FIRST] = g_param_spec_uint ("first", NULL, NULL, 0, G_MAXUINT, 0, readable);
+
+  /**
+   * PrioFeed:n-rows:
+   *
+   * How many rows are in view: see [method@PrioSched.Feed.set_view].
+   *
+   * Since: 1.0
+   */
+  properties[PROP_N_ROWS] = g_param_spec_uint ("n-rows", NULL, NULL, 0, G_MAXUINT, 0, readable);
+
+  /**
+   * PrioFeed:look-ahead:
+   *
+   * How many views before the view, and after it, are loaded as well: 1 for as many rows as are in view on each side, 0
+   * for none, a large number for all.
+   *
+   * ```c
+   * g_object_set (feed, "look-ahead", 0.5, NULL); // the pictures are large
+   * ```
+   *
+   * Since: 1.0
+   */
+  properties[PROP_LOOK_AHEAD] = g_param_spec_double ("look-ahead", NULL, NULL, 0, G_MAXDOUBLE, 1, writable);
+
+  /**
+   * PrioFeed:demotes:
+   *
+   * Whether the task of a row that has left the window continues with the priority `background` if it has begun.
+   * Otherwise it is aborted.
+   *
+   * Since: 1.0
+   */
+  properties[PROP_DEMOTES] = g_param_spec_boolean ("demotes", NULL, NULL, FALSE, writable);
+
+  g_object_class_install_properties (object_class, N_PROPS, properties);
+}
+
+static void
+prio_feed_class_init (PrioFeedClass *class)
+{
+  GObjectClass *object_class = G_OBJECT_CLASS (class);
+
+  object_class->dispose = prio_feed_dispose;
+  object_class->get_property = prio_feed_get_property;
+  object_class->set_property = prio_feed_set_property;
+
+  install_properties (object_class);
+}
+
+static void
+prio_feed_init (PrioFeed *self G_GNUC_UNUSED)
+{
+}
+
+static PrioFeed *
+feed_new (PrioTaskGroup *group, const char *function, const PrioFeeding *from)
+{
+  g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (group);
+  PrioFeed *self;
+
+  if (scheduler == NULL)
+    {
+      g_critical ("%s(): the scheduler of the group has gone: hold it as long as you use the group", function);
+      return NULL;
+    }
+
+  self = g_object_new (PRIO_TYPE_FEED, NULL);
+  self->feeding = prio_feeding_new (group, scheduler, from);
+  return self;
+}
+
+/**
+ * prio_feed_new:
+ * @group: a group
+ * @func: (scope notified) (closure user_data) (destroy notify): posts the next task
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Makes a feed that asks for tasks one after the other, so that a million of them need not be posted at once.
+ *
+ * @func posts one task to the group, in any of the ways that this has, and returns it; %NULL ends the feed.  It is called
+ * when the group has a free place.  If functions run in threads, some tasks are asked for ahead, so that no thread waits
+ * for the main loop.
+ *
+ * ```c
+ * static PrioTask *
+ * next_page (PrioTaskGroup *group, gpointer user_data)
+ * {
+ *   Book *book = user_data;
+ *
+ *   if (book->n_begun == book->n_pages)
+ *     return NULL;
+ *   return prio_task_group_run_in_thread (group, NULL, render, book_get_page (book, book->n_begun++), g_object_unref);
+ * }
+ *
+ * book->feed = prio_feed_new (group, next_page, book, NULL);
+ * prio_task_wait_async (prio_feed_get_task (book->feed), all_rendered, book);
+ * ```
+ *
+ * [method@PrioSched.Feed.get_task] is fulfilled when the last task has ended, however that was.  The end of the feed
+ * before that does not abort the tasks that have been posted.
+ *
+ * @notify is called at the end of the feed, and not before @func has returned.  With a wrong argument this logs a critical
+ * message, and does not call @notify.  Call it on the thread that runs the main context of the group's scheduler.
+ *
+ * Returns: (transfer full): a feed, which ends when its last reference is dropped
+ *
+ * Since: 1.0
+ */
+PrioFeed *
+prio_feed_new (PrioTaskGroup *group, PrioFeedFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, group), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL), NULL);
+
+  return feed_new (group, G_STRFUNC, &(PrioFeeding) { .func = func, .data = user_data, .notify = notify });
+}
+
+/**
+ * prio_feed_new_for_model:
+ * @group: a group
+ * @model: a list
+ * @func: (scope notified) (closure user_data) (destroy notify): posts the task of a row
+ * @user_data: data for @func
+ * @notify: (nullable): called when @user_data is no longer needed
+ *
+ * Makes a feed that asks for the tasks of the rows of a list that are in view, and then of those nearest to them.
+ *
+ * No row is in view before [method@PrioSched.Feed.set_view].  The rows in view, and as many before and after them as
+ * [property@PrioSched.Feed:look-ahead] says, are the window; for rows outside of it, @func is not called.
+ *
+ * @func posts one task to the group with the signal that it is given, and returns it, or %NULL if the row needs none.  It
+ * is called once for a row as long as this stays in the window, and again if it has left the window and comes back.  So
+ * it returns %NULL for a row that is loaded already.
+ *
+ * If a row leaves the window or is removed from the list, its task is aborted.  With [property@PrioSched.Feed:demotes]
+ * the task of a row that has left the window, and has begun, continues with the priority `background`; it gets its former
+ * priority if the row comes back.
+ *
+ * The feed of a list does not end by itself.  With its last reference, all rows leave the window.  When the group is
+ * aborted, the feed ends: make a new one if you use the group further.
+ *
+ * @notify is called at the end of the feed, and not before @func has returned.  With a wrong argument this logs a critical
+ * message, and does not call @notify.  Call it on the thread that runs the main context of the group's scheduler.
+ *
+ * Returns: (transfer full): a feed, which ends when its last reference is dropped
+ *
+ * Since: 1.0
+ */
+PrioFeed *
+prio_feed_new_for_model (PrioTaskGroup *group, GListModel *model, PrioRowFunc func, gpointer user_data, GDestroyNotify notify)
+{
+  prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, group), NULL);
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, model, G_TYPE_LIST_MODEL), NULL);
+  prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL), NULL);
+
+  return feed_new (group, G_STRFUNC,
+                   &(PrioFeeding) { .model = g_object_ref (model), .row_func = func, .data = user_data, .notify = notify });
+}
+
+/**
+ * prio_feed_get_task:
+ * @self: a feed
+ *
+ * Gets the task that ends with the feed: to wait for it, or to end it with [method@PrioSched.Task.cancel].
+ *
+ * The task has no value.  It is fulfilled when the function of [ctor@PrioSched.Feed.new] has returned %NULL and its last
+ * task has ended, and aborted with the group, or if the feed ends earlier.  Any thread may call it.
+ *
+ * Returns: (transfer none): the task
+ *
+ * Since: 1.0
+ */
+PrioTask *
+prio_feed_get_task (PrioFeed *self)
+{
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_FEED), NULL);
+
+  return self->feeding != NULL ? self->feeding->task : NULL;
+}
+
+/**
+ * prio_feed_set_view:
+ * @self: a feed of a list
+ * @first: the position of the first row in view
+ * @n_rows: how many rows are in view
+ *
+ * Sets the rows in view.
+ *
+ * It is cheap, so call it whenever the view has moved: the main loop looks at the last view only.  A view beyond the end
+ * of the list counts as a view of its last rows.
+ *
+ * ```c
+ * static void
+ * scrolled (GtkAdjustment *adjustment, Window *window)
+ * {
+ *   prio_feed_set_view (window->feed, (guint) (gtk_adjustment_get_value (adjustment) / ROW_HEIGHT),
+ *                       1 + (guint) (gtk_adjustment_get_page_size (adjustment) / ROW_HEIGHT));
+ * }
+ * ```
+ *
+ * Call it on the thread that runs the main context of the group's scheduler.
+ *
+ * Since: 1.0
+ */
+void
+prio_feed_set_view (PrioFeed *self, guint first, guint n_rows)
+{
+  PrioFeeding *feeding;
+  guint former;
+
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_FEED));
+  g_return_if_fail (self->feeding != NULL);
+  prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self->feeding->group));
+
+  feeding = self->feeding;
+  former = feeding->first;
+  if (first == former && n_rows == feeding->n_rows)
+    return;
+
+  if (first != former)
+    feeding->is_upwards = first < former && former - first < n_rows;
+  feeding->first = first;
+  feeding->n_rows = n_rows;
+  prio_feeding_change (feeding);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_FIRST]);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_N_ROWS]);
+}
