@@ -608,7 +608,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<TaskOptions>;
             constructor(properties?: Partial<Omit<TaskOptions, 'name' | 'source_tag'>>);
             priority: TaskPriority;
-            size: number;
+            size: number; reserved: number;
             signal: TaskSignal | null;
             cancellable: Gio.Cancellable | null;
             delay: number;
@@ -627,7 +627,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<YieldOptions>;
             constructor(properties?: Partial<Omit<YieldOptions, 'name'>>);
             priority: TaskPriority;
-            size: number;
+            size: number; reserved: number;
             signal: TaskSignal | null;
             cancellable: Gio.Cancellable | null;
             state: SchedulingState | null;

@@ -122,9 +122,9 @@ function toFrameClock(value) {
     return value;
 }
 
-// Defines a property of prototype by all of its names.
-function defineProperty(prototype, name, get, set) {
-    for (const alias of [name, name.replaceAll('_', '-'), name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
+// Defines a property of prototype in both spellings.
+function defineProperty(prototype, name, get, set = undefined) {
+    for (const alias of [name, name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
         Object.defineProperty(prototype, alias, {configurable: true, get, set});
 }
 
@@ -134,11 +134,14 @@ function checkProperty(prototype, name, convert) {
     prototype[setter] = function (value) {
         set.call(this, convert(value));
     };
-    defineProperty(prototype, name, function () {
-        return this[getter]();
-    }, function (value) {
-        this[setter](value);
-    });
+    // GObject has another spelling.
+    for (const alias of [name, name.replaceAll('_', '-')]) {
+        defineProperty(prototype, alias, function () {
+            return this[getter]();
+        }, function (value) {
+            this[setter](value);
+        });
+    }
 }
 
 // Looking up the first class loads the library.
