@@ -288,7 +288,7 @@ start (PrioTask *task, gpointer data)
   g_autoptr (PrioDexGate) gate = NULL;
   DexScheduler *scheduler;
 
-  self->state = prio_scheduling_state_get_current ();
+  self->state = prio_scheduling_state_ref_current ();
   scheduler = dex_scheduler_of (self);
   gate = prio_dex_gate_of (self);
   if (scheduler == NULL || gate == NULL)

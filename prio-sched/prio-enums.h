@@ -15,6 +15,8 @@ G_BEGIN_DECLS
 
 /**
  * PrioTaskPriority:
+ * @PRIO_TASK_PRIORITY_UNSET: no priority, where a priority is optional: then the signal's priority counts, or
+ *   %PRIO_TASK_PRIORITY_USER_VISIBLE if the signal is not a [class@PrioSched.TaskSignal]
  * @PRIO_TASK_PRIORITY_BACKGROUND: work that the user does not notice: logs, caches, indexes
  * @PRIO_TASK_PRIORITY_USER_VISIBLE: work that the user can see, but does not wait for; the default
  * @PRIO_TASK_PRIORITY_USER_BLOCKING: work that the user waits for
@@ -32,24 +34,11 @@ G_BEGIN_DECLS
  */
 typedef enum
 {
-  PRIO_TASK_PRIORITY_BACKGROUND = 1,
+  PRIO_TASK_PRIORITY_UNSET,
+  PRIO_TASK_PRIORITY_BACKGROUND,
   PRIO_TASK_PRIORITY_USER_VISIBLE,
   PRIO_TASK_PRIORITY_USER_BLOCKING
 } PrioTaskPriority;
-
-/**
- * PRIO_TASK_PRIORITY_UNSET:
- *
- * Stands for no [enum@PrioSched.TaskPriority], where a priority is optional.  Then the signal's priority counts, or
- * %PRIO_TASK_PRIORITY_USER_VISIBLE if the signal is not a [class@PrioSched.TaskSignal].
- *
- * Since: 1.0
- */
-#ifdef __GI_SCANNER__
-#define PRIO_TASK_PRIORITY_UNSET 0
-#else
-#define PRIO_TASK_PRIORITY_UNSET ((PrioTaskPriority) 0)
-#endif
 
 /**
  * PrioTaskState:

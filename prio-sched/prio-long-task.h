@@ -29,7 +29,7 @@ G_BEGIN_DECLS
  *   ([method@GLib.Source.set_name]) or, without one, of its callback's function; for many short sources, how many and
  *   of which functions, `20000 callbacks of load_row`; %NULL if none of these is known.  A function may be
  *   `FILE+0xADDRESS`, for `addr2line -f`
- * @priority: the task's own [enum@PrioSched.TaskPriority]; %PRIO_TASK_PRIORITY_UNSET for anything that is not a task,
+ * @priority: the task's own priority; %PRIO_TASK_PRIORITY_UNSET for anything that is not a task,
  *   such as an idle callback
  * @duration: how long it took, in milliseconds
  * @user_data: the data that was added with the function
@@ -39,19 +39,12 @@ G_BEGIN_DECLS
  *
  * Since: 1.0
  */
-typedef void (*PrioLongTaskFunc) (const char *name,
-                                  gint        priority,
-                                  double      duration,
-                                  gpointer    user_data);
+typedef void (*PrioLongTaskFunc) (const char *name, PrioTaskPriority priority, double duration, gpointer user_data);
 
 PRIO_AVAILABLE_IN_ALL
-guint         prio_scheduler_add_long_task_func           (PrioScheduler      *self,
-                                                           guint               threshold,
-                                                           PrioLongTaskFunc    func,
-                                                           gpointer            user_data,
-                                                           GDestroyNotify      notify);
+guint prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLongTaskFunc func,
+                                         gpointer user_data, GDestroyNotify notify);
 PRIO_AVAILABLE_IN_ALL
-void          prio_scheduler_remove_long_task_func        (PrioScheduler      *self,
-                                                           guint               id);
+void prio_scheduler_remove_long_task_func (PrioScheduler *self, guint id);
 
 G_END_DECLS

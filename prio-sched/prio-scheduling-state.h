@@ -17,34 +17,27 @@ G_BEGIN_DECLS
 #define PRIO_TYPE_SCHEDULING_STATE (prio_scheduling_state_get_type ())
 
 PRIO_AVAILABLE_IN_ALL
-GType                prio_scheduling_state_get_type    (void) G_GNUC_CONST;
+GType prio_scheduling_state_get_type (void) G_GNUC_CONST;
 PRIO_AVAILABLE_IN_ALL
-PrioSchedulingState *prio_scheduling_state_get_current (void);
+PrioSchedulingState *prio_scheduling_state_ref_current (void);
 PRIO_AVAILABLE_IN_ALL
-PrioSchedulingState *prio_scheduling_state_ref         (PrioSchedulingState *state);
+PrioSchedulingState *prio_scheduling_state_ref (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
-void                 prio_scheduling_state_unref       (PrioSchedulingState *state);
+void prio_scheduling_state_unref (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
-PrioScheduler       *prio_scheduling_state_dup_scheduler (PrioSchedulingState *state);
+PrioScheduler *prio_scheduling_state_dup_scheduler (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
-GCancellable        *prio_scheduling_state_get_cancellable  (PrioSchedulingState *state);
+GCancellable *prio_scheduling_state_get_cancellable (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
-gint                 prio_scheduling_state_get_priority (PrioSchedulingState *state);
+PrioTaskPriority prio_scheduling_state_get_priority (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
-gpointer             prio_scheduling_state_wrap        (GAsyncReadyCallback  callback,
-                                                        gpointer             user_data);
+gpointer prio_scheduling_state_wrap (GAsyncReadyCallback callback, gpointer user_data);
 PRIO_AVAILABLE_IN_ALL
-void                 prio_scheduling_state_ready       (GObject             *source_object,
-                                                        GAsyncResult        *result,
-                                                        gpointer             wrapped);
+void prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpointer wrapped);
 PRIO_AVAILABLE_IN_ALL
-void                 prio_scheduling_state_resume_async  (PrioSchedulingState *state,
-                                                        GAsyncReadyCallback  callback,
-                                                        gpointer             user_data);
+void prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallback callback, gpointer user_data);
 PRIO_AVAILABLE_IN_ALL
-gboolean             prio_scheduling_state_resume_finish (PrioSchedulingState *state,
-                                                        GAsyncResult        *result,
-                                                        GError             **error);
+gboolean prio_scheduling_state_resume_finish (PrioSchedulingState *state, GAsyncResult *result, GError **error);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioSchedulingState, prio_scheduling_state_unref)
 

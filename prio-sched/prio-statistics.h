@@ -123,11 +123,10 @@ typedef struct
 } PrioStatistics;
 
 PRIO_AVAILABLE_IN_ALL
-void prio_scheduler_start_statistics (PrioScheduler  *self);
+void prio_scheduler_start_statistics (PrioScheduler *self);
 PRIO_AVAILABLE_IN_ALL
-void prio_scheduler_stop_statistics  (PrioScheduler  *self);
+void prio_scheduler_stop_statistics (PrioScheduler *self);
 PRIO_AVAILABLE_IN_ALL
-void prio_scheduler_get_statistics   (PrioScheduler  *self,
-                                      PrioStatistics *statistics);
+void prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics);
 
 G_END_DECLS

@@ -17,15 +17,12 @@ PRIO_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (PrioTaskController, prio_task_controller, PRIO, TASK_CONTROLLER, GObject)
 
 PRIO_AVAILABLE_IN_ALL
-PrioTaskController *prio_task_controller_new          (PrioTaskPriority     priority);
+PrioTaskController *prio_task_controller_new (PrioTaskPriority priority);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskSignal     *prio_task_controller_get_signal   (PrioTaskController  *self);
+PrioTaskSignal *prio_task_controller_get_signal (PrioTaskController *self);
 PRIO_AVAILABLE_IN_ALL
-gboolean            prio_task_controller_set_priority (PrioTaskController  *self,
-                                                       PrioTaskPriority     priority,
-                                                       GError             **error);
+gboolean prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority priority, GError **error);
 PRIO_AVAILABLE_IN_ALL
-void                prio_task_controller_abort        (PrioTaskController  *self,
-                                                       const GError        *reason);
+void prio_task_controller_abort (PrioTaskController *self, const GError *reason);
 
 G_END_DECLS

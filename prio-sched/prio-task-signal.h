@@ -20,24 +20,21 @@ PRIO_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (PrioTaskSignal, prio_task_signal, PRIO, TASK_SIGNAL, GCancellable)
 
 PRIO_AVAILABLE_IN_ALL
-PrioTaskSignal  *prio_task_signal_new_aborted       (const GError      *reason);
+PrioTaskSignal *prio_task_signal_new_aborted (const GError *reason);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskSignal  *prio_task_signal_new_timeout       (guint64            delay);
+PrioTaskSignal *prio_task_signal_new_timeout (guint64 delay);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskSignal  *prio_task_signal_new_any           (GCancellable     **signals,
-                                                     gsize              n_signals,
-                                                     PrioTaskPriority   priority);
+PrioTaskSignal *prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPriority priority);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskSignal  *prio_task_signal_new_any_following (GCancellable     **signals,
-                                                     gsize              n_signals,
-                                                     PrioTaskSignal    *priority_source);
+PrioTaskSignal *prio_task_signal_new_any_following (GCancellable **signals, gsize n_signals,
+                                                    PrioTaskSignal *priority_source);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskPriority prio_task_signal_get_priority      (PrioTaskSignal    *self);
+PrioTaskPriority prio_task_signal_get_priority (PrioTaskSignal *self);
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_signal_is_aborted        (PrioTaskSignal    *self);
+gboolean prio_task_signal_is_aborted (PrioTaskSignal *self);
 PRIO_AVAILABLE_IN_ALL
-GError          *prio_task_signal_dup_reason        (PrioTaskSignal    *self);
+GError *prio_task_signal_dup_reason (PrioTaskSignal *self);
 PRIO_AVAILABLE_IN_ALL
-guint            prio_task_signal_get_n_pending     (PrioTaskSignal    *self);
+guint prio_task_signal_get_n_pending (PrioTaskSignal *self);
 
 G_END_DECLS

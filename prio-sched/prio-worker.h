@@ -17,21 +17,16 @@ PRIO_AVAILABLE_IN_ALL
 G_DECLARE_FINAL_TYPE (PrioWorker, prio_worker, PRIO, WORKER, GObject)
 
 PRIO_AVAILABLE_IN_ALL
-PrioWorker    *prio_worker_new              (const char            *name);
+PrioWorker *prio_worker_new (const char *name);
 PRIO_AVAILABLE_IN_ALL
-PrioScheduler *prio_worker_get_scheduler    (PrioWorker            *self);
+PrioScheduler *prio_worker_get_scheduler (PrioWorker *self);
 PRIO_AVAILABLE_IN_ALL
-void           prio_worker_stop             (PrioWorker            *self,
-                                             PrioWorkerStop         how);
+void prio_worker_stop (PrioWorker *self, PrioWorkerStop how);
 PRIO_AVAILABLE_IN_ALL
-void           prio_worker_join             (PrioWorker            *self);
+void prio_worker_join (PrioWorker *self);
 
 PRIO_AVAILABLE_IN_ALL
-PrioTask      *prio_scheduler_run_in_worker (PrioScheduler         *self,
-                                             PrioWorker            *worker,
-                                             const PrioTaskOptions *options,
-                                             PrioTaskFunc           func,
-                                             gpointer               user_data,
-                                             GDestroyNotify         notify);
+PrioTask *prio_worker_run (PrioWorker *self, PrioScheduler *scheduler, const PrioTaskOptions *options,
+                           PrioTaskFunc func, gpointer user_data, GDestroyNotify notify);
 
 G_END_DECLS

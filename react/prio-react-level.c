@@ -103,7 +103,7 @@ prio_react_level_get_timeout (PrioReactLevel level)
 static PrioSchedulingState *
 get_state (PrioScheduler *scheduler)
 {
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
   g_autoptr (PrioScheduler) own = state != NULL ? prio_scheduling_state_dup_scheduler (state) : NULL;
 
   if (own != NULL && prio_scheduler_get_context (own) != prio_scheduler_get_context (scheduler))
@@ -215,7 +215,7 @@ prio_react_run_with_level (PrioScheduler *scheduler, PrioReactLevel level, GSour
   if (!prio_react_check_level (G_STRFUNC, level))
     return;
 
-  outer = prio_scheduling_state_get_current ();
+  outer = prio_scheduling_state_ref_current ();
   state = prio_scheduling_state_new (outer, scheduler, levels[level].priority);
   prio_react_enter (&frame);
   prio_scheduling_state_run (state, func, user_data);

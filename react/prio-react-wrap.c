@@ -56,7 +56,8 @@ prio_react_wrap_callback (PrioScheduler *scheduler, GSourceFunc func, gpointer u
   g_return_val_if_fail (func != NULL, NULL);
 
   wrapped = g_new (Wrapped, 1);
-  *wrapped = (Wrapped) { prio_scheduling_state_get_current (), prio_react_get_current_level (scheduler), func, user_data, notify };
+  *wrapped = (Wrapped) { prio_scheduling_state_ref_current (), prio_react_get_current_level (scheduler), func,
+                         user_data, notify };
   if (wrapped->state == NULL)
     wrapped->state = prio_scheduling_state_new (NULL, scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE);
   return wrapped;

@@ -106,7 +106,7 @@ find_record (GPtrArray *records, const char *name, gint priority)
 }
 
 static void
-held (const char *name, gint priority, double duration, gpointer data)
+held (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
   GPtrArray *records = ((PrioInspectorLongest *) data)->records;
   Longest *record = find_record (records, name, priority);

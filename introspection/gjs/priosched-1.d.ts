@@ -36,8 +36,6 @@ declare module '@girs/priosched-1' {
         const MAJOR_VERSION: number;
         const MINOR_VERSION: number;
         const MICRO_VERSION: number;
-        /** Means no priority, where a priority is optional. */
-        const TASK_PRIORITY_UNSET: number;
 
         /** The ability of the native part for GJS: with 'state', the state of a task crosses every promise. */
         const nativePart: 'none' | 'speed' | 'state';
@@ -47,8 +45,10 @@ declare module '@girs/priosched-1' {
 
         /** How urgent a task is. */
         enum TaskPriority {
+            /** no priority, where a priority is optional */
+            UNSET,
             /** work that no user waits for: logs, caches, indexes */
-            BACKGROUND = 1,
+            BACKGROUND,
             /** work that the user can see, but does not wait for; the default */
             USER_VISIBLE,
             /** work that the user waits for */
@@ -285,7 +285,6 @@ declare module '@girs/priosched-1' {
             post(priority: Nick | TaskPriority, func: () => boolean): void;
             post_full(options: TaskOptions | null, func: () => boolean): boolean;
             /** Throws an error: the functions of JavaScript run in one thread. */
-            run_in_worker(...args: any[]): never;
             run_in_thread(...args: any[]): never;
             run_in_thread_under(...args: any[]): never;
             /** For bindings: makes should_yield () true until every other source has had its turn; and returns the task that
@@ -657,6 +656,7 @@ declare module '@girs/priosched-1' {
             get scheduler(): Scheduler;
             static ['new'](...args: any[]): never;
             get_scheduler(): Scheduler;
+            run(...args: any[]): never;
             stop(how: WorkerStop): void;
             join(): void;
         }

@@ -54,7 +54,7 @@ prio_scheduling_state_wrap (GAsyncReadyCallback callback, gpointer user_data)
 {
   Wrapped *wrapped = g_new0 (Wrapped, 1);
 
-  wrapped->state = prio_scheduling_state_get_current ();
+  wrapped->state = prio_scheduling_state_ref_current ();
   wrapped->callback = callback;
   wrapped->data = user_data;
   return wrapped;
@@ -157,7 +157,7 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
  * static gboolean
  * ask (gpointer connection) // a task
  * {
- *   my_connection_ask (connection, replied, prio_scheduling_state_get_current ());
+ *   my_connection_ask (connection, replied, prio_scheduling_state_ref_current ());
  *   return G_SOURCE_REMOVE;
  * }
  * ```

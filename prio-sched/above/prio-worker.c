@@ -36,7 +36,7 @@ typedef struct
  * such as rendering with a library that is not thread-safe, or a database.  For other work,
  * [method@PrioSched.Scheduler.run_in_thread] uses more processors.
  *
- * [method@PrioSched.Scheduler.run_in_worker] runs a function there, and returns its result to the main context of the
+ * [method@PrioSched.Worker.run] runs a function there, and returns its result to the main context of the
  * calling scheduler.  A task posted to [method@PrioSched.Worker.get_scheduler] runs in the thread entirely: its
  * callbacks, continuations and destroy notifies are called there too.
  *
@@ -57,7 +57,7 @@ typedef struct
  * }
  *
  * renderer = prio_worker_new ("render");
- * task = prio_scheduler_run_in_worker (prio_scheduler_get_default (), renderer, &PRIO_TASK_OPTIONS (.signal = shown),
+ * task = prio_worker_run (renderer, prio_scheduler_get_default (), &PRIO_TASK_OPTIONS (.signal = shown),
  *                                      render, g_object_ref (page), g_object_unref);
  * prio_task_wait_async (task, rendered, view);
  * ```
@@ -390,9 +390,9 @@ prio_worker_join (PrioWorker *self)
 }
 
 /**
- * prio_scheduler_run_in_worker:
- * @self: the scheduler whose main context gets the result
- * @worker: the worker whose thread runs @func
+ * prio_worker_run:
+ * @self: the worker whose thread runs @func
+ * @scheduler: the scheduler whose main context gets the result
  * @options: (nullable): options, or %NULL for the defaults; a delay or a timeout is refused
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
@@ -413,17 +413,17 @@ prio_worker_join (PrioWorker *self)
  * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
  *
  * Any thread may call it; @notify and the callbacks of waits for the task are called on the thread that runs the main
- * context of @self.
+ * context of @scheduler.
  *
  * Returns: (transfer full): the task
  *
  * Since: 1.0
  */
 PrioTask *
-prio_scheduler_run_in_worker (PrioScheduler *self, PrioWorker *worker, const PrioTaskOptions *options, PrioTaskFunc func,
-                              gpointer user_data, GDestroyNotify notify)
+prio_worker_run (PrioWorker *self, PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTaskFunc func,
+                 gpointer user_data, GDestroyNotify notify)
 {
-  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, worker, PRIO_TYPE_WORKER), NULL);
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER), NULL);
 
-  return prio_scheduler_run_in (self, G_STRFUNC, options, worker->inner->scheduler, func, user_data, notify);
+  return prio_scheduler_run_in (scheduler, G_STRFUNC, options, self->inner->scheduler, func, user_data, notify);
 }

@@ -47,3 +47,12 @@ prio_check_priority (const char *function, gint priority)
               "(user-blocking); GLib's G_PRIORITY_DEFAULT and others are none", function, priority);
   return FALSE;
 }
+
+/* Returns the priority in @value, of a property; logs a critical message, and returns the default, if it is none. */
+PrioTaskPriority
+prio_priority_of_value (const GValue *value)
+{
+  gint priority = g_value_get_enum (value);
+
+  return prio_check_priority ("g_object_new", priority) ? (PrioTaskPriority) priority : PRIO_TASK_PRIORITY_USER_VISIBLE;
+}

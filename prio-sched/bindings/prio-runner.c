@@ -218,7 +218,7 @@ prio_runner_next (void)
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or
- * [method@PrioSched.Scheduler.run_in_worker], for a language that cannot free the values that it has put into a
+ * [method@PrioSched.Worker.run], for a language that cannot free the values that it has put into a
  * structure of options.  Any thread may call it; @notify is called on the thread that runs the scheduler's main
  * context.
  *
@@ -233,6 +233,6 @@ prio_scheduler_run_in_thread_under (PrioScheduler *self, PrioWorker *worker, gin
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .cancellable = signal, .name = name };
 
   if (worker != NULL)
-    return prio_scheduler_run_in_worker (self, worker, &options, func, user_data, notify);
+    return prio_worker_run (worker, self, &options, func, user_data, notify);
   return prio_scheduler_run_in_thread (self, &options, func, user_data, notify);
 }

@@ -185,7 +185,7 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  *
  * ```c
  * static void
- * long_task (const char *name, gint priority, double duration, gpointer user_data)
+ * long_task (const char *name, PrioTaskPriority priority, double duration, gpointer user_data)
  * {
  *   g_printerr ("%s took %.0f ms\n", name != NULL ? name : "Something", duration);
  * }

@@ -47,7 +47,7 @@ class Work:
         self.worker = worker
         self.group = PrioSched.TaskGroup()
         self.kinds = {'run_in_thread ()': lambda signal: scheduler.run_in_thread(int, signal=signal),
-                      'run_in_worker ()': lambda signal: scheduler.run_in_worker(worker, int, signal=signal),
+                      'worker.run ()': lambda signal: worker.run(scheduler, int, signal=signal),
                       'drained ()': self.drain, 'a yield': self.yield_elsewhere}
         for name, job in JOBS.items():
             self.kinds[name] = lambda signal, job=job: scheduler.post_task(job, signal=signal)

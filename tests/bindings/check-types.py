@@ -67,10 +67,10 @@ async def main() -> None:
     await scheduler.yield_(takes_turns=True)
     await group.feed(lambda text: print(len(text)), ['a', 'b'], priority='background')
     async with PrioSched.Worker('render') as worker:
-        number_of_threads = await scheduler.run_in_worker(worker, lambda: number_of_threads)
+        number_of_threads = await worker.run(scheduler, lambda: number_of_threads)
     texts: list[str] = [await scheduler.post_task(count, progress=print), await group.post_task(count, timeout=250)]
     number: int = await group.post_task(lambda: len(texts), priority=PrioSched.TaskPriority.BACKGROUND)
-    assert number > PrioSched.TASK_PRIORITY_UNSET
+    assert number > PrioSched.TaskPriority.UNSET
     deadline: Optional[PrioSched.IdleDeadline] = PrioSched.IdleDeadline.get_current()
     if deadline is not None and not deadline.did_timeout:
         print(deadline.get_time_remaining())
@@ -120,10 +120,10 @@ FIND = 'async def find(word: str) -> list[str]:'
 # Names of other languages' bindings, or for which Python has another name.
 LEFT_OUT = {
     '': {'FeedClass', 'PostResult', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
-         'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_get_current'},
+         'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_ref_current'},
     'EventLoop': {'interrupt', 'running', 'shutdown_asyncgens'},  # from PyGObject and asyncio, and for run ()
     'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_under'},
-    'SchedulingState': {'new'},
+    'SchedulingState': {'new', 'ref_current'},
     'TaskGroup': {'finish_id', 'new_lender', 'post_id', 'return_id', 'wait_id'},
     'TaskOptions': {'reserved'},
     'TaskSignal': {'new_any', 'new_any_following', 'pin'},

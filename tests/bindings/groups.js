@@ -517,7 +517,7 @@ test('a feed refuses values that it cannot use', () => {
 
 test('JavaScript has one thread', () => {
     for (const body of [() => new PrioSched.Worker(), () => new PrioSched.Worker({name: 'x'}), () => PrioSched.Worker.new('x'),
-        () => PrioSched.Scheduler.get_default().run_in_worker(null, () => 1), () => PrioSched.Scheduler.get_default().run_in_thread(() => 1)])
+        () => PrioSched.Worker.prototype.run(null, () => 1), () => PrioSched.Scheduler.get_default().run_in_thread(() => 1)])
         assert(thrown(body).message.includes('JavaScript has one thread'), `${thrown(body)}`);
 });
 

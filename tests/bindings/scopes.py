@@ -101,15 +101,15 @@ class Workers(unittest.TestCase):
         log = []
         async with PrioSched.Worker('render') as worker:
             self.assertEqual(worker.name, 'render')
-            held = scheduler.run_in_worker(worker, self.hold)
-            queued = scheduler.run_in_worker(worker, log.append, 'queued')
+            held = worker.run(scheduler, self.hold)
+            queued = worker.run(scheduler, log.append, 'queued')
             end = scheduler.post_task(self.let_end)
         self.assertEqual(log, ['queued'])
         self.assertEqual(await held, 'held')
         await queued
         await end
         with self.assertRaises(GLib.Error):
-            await scheduler.run_in_worker(worker, print)
+            await worker.run(scheduler, print)
 
     @run
     async def test_a_body_that_raises_aborts_what_is_queued(self):
@@ -117,9 +117,9 @@ class Workers(unittest.TestCase):
         log = []
         with self.assertRaises(KeyError):
             async with PrioSched.Worker() as worker:
-                scheduler.run_in_worker(worker, self.hold)
+                worker.run(scheduler, self.hold)
                 await self.begun()
-                queued = scheduler.run_in_worker(worker, log.append, 'queued')
+                queued = worker.run(scheduler, log.append, 'queued')
                 end = scheduler.post_task(self.let_end)
                 raise KeyError
         self.assertTrue(self.may_end.is_set())
@@ -135,7 +135,7 @@ class Workers(unittest.TestCase):
 
         async def search():
             async with PrioSched.Worker() as worker:
-                await scheduler.run_in_worker(worker, self.hold)
+                await worker.run(scheduler, self.hold)
 
         task = scheduler.post_task(search, signal=controller.signal)
         await self.begun()
@@ -151,8 +151,8 @@ class Workers(unittest.TestCase):
 
         async def search():
             async with PrioSched.Worker() as worker:
-                scheduler.run_in_worker(worker, self.hold)
-                queued.append(scheduler.run_in_worker(worker, log.append, 'queued'))
+                worker.run(scheduler, self.hold)
+                queued.append(worker.run(scheduler, log.append, 'queued'))
             log.append('goes on')
 
         task = scheduler.post_task(search, signal=controller.signal)
@@ -171,8 +171,8 @@ class Workers(unittest.TestCase):
 
         async def search():
             async with PrioSched.Worker() as worker:
-                scheduler.run_in_worker(worker, self.hold)
-                queued.append(scheduler.run_in_worker(worker, log.append, 'queued'))
+                worker.run(scheduler, self.hold)
+                queued.append(worker.run(scheduler, log.append, 'queued'))
                 log.append('end')
             log.append('goes on')
 
@@ -200,7 +200,7 @@ class Workers(unittest.TestCase):
     async def test_two_wait_for_one_worker(self):
         async with PrioSched.Worker() as worker:
             async with worker:
-                self.assertEqual(await scheduler.run_in_worker(worker, lambda: 5), 5)
+                self.assertEqual(await worker.run(scheduler, lambda: 5), 5)
 
     @run
     async def test_a_worker_does_not_wait_for_itself(self):
@@ -258,7 +258,7 @@ class Workers(unittest.TestCase):
 
         self.assertEqual(await scheduler.run_in_thread(use), 'ended')
         async with PrioSched.Worker() as worker:
-            self.assertEqual(await scheduler.run_in_worker(worker, use), 'ended')
+            self.assertEqual(await worker.run(scheduler, use), 'ended')
 
 
 class Groups(unittest.TestCase):

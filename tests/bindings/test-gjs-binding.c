@@ -248,7 +248,7 @@ driver_new (Fixture *f, PrioScheduler *scheduler)
 }
 
 static void
-note_name (const char *name, gint priority, double duration, gpointer names)
+note_name (const char *name, PrioTaskPriority priority, double duration, gpointer names)
 {
   g_string_append_printf (names, "%s;", name);
 }

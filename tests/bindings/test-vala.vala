@@ -231,7 +231,7 @@ async void check_worker (Scheduler scheduler) throws Error {
 	void* here = Thread.self<void*> ();
 	Value answer;
 
-	var task = scheduler.run_in_worker (worker, null, (task) => {
+	var task = worker.run (scheduler, null, (task) => {
 		assert (Thread.self<void*> () != here);
 		task.return_value (42);
 	});
@@ -242,7 +242,7 @@ async void check_worker (Scheduler scheduler) throws Error {
 
 	worker.stop (WorkerStop.FINISH);
 	worker.join ();
-	task = scheduler.run_in_worker (worker, null, (task) => task.return_value (43));
+	task = worker.run (scheduler, null, (task) => task.return_value (43));
 	try {
 		yield task.wait_async ();
 		assert_not_reached ();

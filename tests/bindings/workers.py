@@ -27,26 +27,26 @@ class Workers(unittest.TestCase):
     async def test_a_function_runs_in_its_thread(self):
         async with PrioSched.Worker('render') as worker:
             self.assertEqual(worker.name, 'render')
-            value, thread = await scheduler.run_in_worker(worker, lambda *args: (args, threading.get_ident()), 1, 2)
+            value, thread = await worker.run(scheduler, lambda *args: (args, threading.get_ident()), 1, 2)
             self.assertEqual(value, (1, 2))
             self.assertNotEqual(thread, threading.get_ident())
-            self.assertEqual(thread, await scheduler.run_in_worker(worker, threading.get_ident))
+            self.assertEqual(thread, await worker.run(scheduler, threading.get_ident))
 
     @run
     async def test_an_exception_comes_home(self):
         async with PrioSched.Worker() as worker:
             with self.assertRaises(ZeroDivisionError):
-                await scheduler.run_in_worker(worker, lambda: 1 / 0)
+                await worker.run(scheduler, lambda: 1 / 0)
 
     @run
     async def test_they_run_by_priority(self):
         log, may_go_on = [], threading.Event()
         controller = PrioSched.TaskController('background')
         async with PrioSched.Worker() as worker:
-            held = scheduler.run_in_worker(worker, may_go_on.wait)
-            tasks = [scheduler.run_in_worker(worker, log.append, 'a', priority='background'),
-                     scheduler.run_in_worker(worker, log.append, 'b'),
-                     scheduler.run_in_worker(worker, log.append, 'c', signal=controller.signal)]
+            held = worker.run(scheduler, may_go_on.wait)
+            tasks = [worker.run(scheduler, log.append, 'a', priority='background'),
+                     worker.run(scheduler, log.append, 'b'),
+                     worker.run(scheduler, log.append, 'c', signal=controller.signal)]
             controller.set_priority('user-blocking')
             may_go_on.set()
             for task in (held, *tasks):
@@ -58,10 +58,10 @@ class Workers(unittest.TestCase):
         log, may_go_on = [], threading.Event()
         controller, plain = PrioSched.TaskController(), Gio.Cancellable()
         async with PrioSched.Worker() as worker:
-            held = scheduler.run_in_worker(worker, may_go_on.wait)
-            aborted = scheduler.run_in_worker(worker, log.append, 'a', signal=controller.signal)
-            cancelled = scheduler.run_in_worker(worker, log.append, 'b')
-            third = scheduler.run_in_worker(worker, log.append, 'c', signal=plain)
+            held = worker.run(scheduler, may_go_on.wait)
+            aborted = worker.run(scheduler, log.append, 'a', signal=controller.signal)
+            cancelled = worker.run(scheduler, log.append, 'b')
+            third = worker.run(scheduler, log.append, 'c', signal=plain)
             controller.abort(KeyError('why'))
             cancelled.cancel()
             plain.cancel()
@@ -77,10 +77,10 @@ class Workers(unittest.TestCase):
     @run
     async def test_its_end_finishes_what_is_queued(self):
         async with PrioSched.Worker() as worker:
-            tasks = [scheduler.run_in_worker(worker, lambda i=i: i) for i in range(20)]
+            tasks = [worker.run(scheduler, lambda i=i: i) for i in range(20)]
         self.assertEqual([await task for task in tasks], list(range(20)))
         with self.assertRaises(GLib.Error) as caught:
-            await scheduler.run_in_worker(worker, print)
+            await worker.run(scheduler, print)
         self.assert_closed(caught.exception)
 
     @run
@@ -88,9 +88,9 @@ class Workers(unittest.TestCase):
         has_begun, may_go_on = threading.Event(), threading.Event()
         with self.assertRaises(KeyError):
             async with PrioSched.Worker() as worker:
-                held = scheduler.run_in_worker(worker, lambda: (has_begun.set(), may_go_on.wait()))
+                held = worker.run(scheduler, lambda: (has_begun.set(), may_go_on.wait()))
                 has_begun.wait()
-                task = scheduler.run_in_worker(worker, print)
+                task = worker.run(scheduler, print)
                 worker.stop()
                 may_go_on.set()
                 raise KeyError
@@ -147,7 +147,7 @@ class Workers(unittest.TestCase):
             worker.join()
 
         with self.assertRaisesRegex(RuntimeError, 'cannot wait for its own end'):
-            await scheduler.run_in_worker(worker, stop)
+            await worker.run(scheduler, stop)
         worker.join()
         worker.join()
 
@@ -171,11 +171,11 @@ class Workers(unittest.TestCase):
     def test_bad_input(self):
         with PrioSched.Worker() as worker:
             for error, message, call in (
-                    (TypeError, 'None is not a PrioSched.Worker', lambda: scheduler.run_in_worker(None, print)),
-                    (TypeError, "'w' is not a PrioSched.Worker", lambda: scheduler.run_in_worker('w', print)),
-                    (TypeError, '3 is not callable', lambda: scheduler.run_in_worker(worker, 3)),
-                    (TypeError, 'coroutine function', lambda: scheduler.run_in_worker(worker, self.coroutine)),
-                    (ValueError, "'urgent' is not a task priority", lambda: scheduler.run_in_worker(worker, print, priority='urgent')),
+                    (TypeError, 'None is not a PrioSched.Scheduler', lambda: worker.run(None, print)),
+                    (TypeError, 'is not a PrioSched.Scheduler', lambda: worker.run(print, 1)),
+                    (TypeError, '3 is not callable', lambda: worker.run(scheduler, 3)),
+                    (TypeError, 'coroutine function', lambda: worker.run(scheduler, self.coroutine)),
+                    (ValueError, "'urgent' is not a task priority", lambda: worker.run(scheduler, print, priority='urgent')),
                     (ValueError, "'now' is not a way to stop a worker", lambda: worker.stop('now')),
                     (TypeError, 'a name is a string', lambda: PrioSched.Worker(3))):
                 with self.assertRaisesRegex(error, message):

@@ -133,7 +133,7 @@ cancel_then_move (World *world, guint i)
 static GCancellable *
 current_signal (World *world, guint i)
 {
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
   GCancellable *signal = state != NULL ? prio_scheduling_state_get_cancellable (state) : NULL;
 
   return g_object_ref (signal != NULL ? signal : world->signals[i % N_MORE]);
@@ -214,7 +214,7 @@ use_state (World *world)
   if (without ("states"))
     return;
   if (state == NULL)
-    world->state = prio_scheduling_state_get_current ();
+    world->state = prio_scheduling_state_ref_current ();
   else
     prio_scheduling_state_run (state, (GSourceOnceFunc) (gpointer) act, world);
 }

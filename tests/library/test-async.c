@@ -268,7 +268,7 @@ test_callback_drops_the_task (Fixture *f, gconstpointer data)
 static void
 look_at_state (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
 
   g_assert_true (state != NULL && prio_scheduling_state_get_cancellable (state) == data);
   g_assert_cmpint (prio_scheduling_state_get_priority (state), ==, BACKGROUND);

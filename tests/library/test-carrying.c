@@ -6,7 +6,7 @@
 static void
 capture (Step *step)
 {
-  *(PrioSchedulingState **) step->data = prio_scheduling_state_get_current ();
+  *(PrioSchedulingState **) step->data = prio_scheduling_state_ref_current ();
 }
 
 /* Returns the state of a task of @scheduler under @signal. */
@@ -27,7 +27,7 @@ state_under (Fixture *f, PrioScheduler *scheduler, gpointer signal)
 static void
 log_state (Fixture *f, gpointer signal)
 {
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
 
   if (state == NULL)
     g_string_append_c (f->log, '-');
@@ -274,7 +274,7 @@ capture_far (gpointer data)
 {
   Far *far = data;
 
-  g_atomic_pointer_set (&far->state, prio_scheduling_state_get_current ());
+  g_atomic_pointer_set (&far->state, prio_scheduling_state_ref_current ());
   return G_SOURCE_REMOVE;
 }
 
@@ -282,7 +282,7 @@ static void
 went_on_far (GObject *source, GAsyncResult *result, gpointer data)
 {
   Far *far = data;
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
 
   g_assert_true (g_thread_self () == far->worker.thread);
   if (!prio_scheduling_state_resume_finish (far->state, result, NULL))

@@ -441,7 +441,7 @@ capture_state (GCancellable *signal, gpointer data)
 {
   PrioSchedulingState **state = data;
 
-  *state = prio_scheduling_state_get_current ();
+  *state = prio_scheduling_state_ref_current ();
 }
 
 /* A signal's emission in its main context is not part of a task whose state a handler could keep beyond the context. */

@@ -102,7 +102,7 @@ test_names (void)
 }
 
 static void
-ignore (const char *name, gint priority, double duration, gpointer data)
+ignore (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
 }
 

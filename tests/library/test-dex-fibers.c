@@ -136,7 +136,7 @@ test_change_of_priority_moves_a_fiber (void)
 static void
 check_state (gpointer signal, gint priority)
 {
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
   g_autoptr (PrioScheduler) its = NULL;
 
   g_assert_nonnull (state);
@@ -150,7 +150,7 @@ check_state (gpointer signal, gint priority)
 static gboolean
 check_no_state (gpointer loop)
 {
-  g_assert_null (prio_scheduling_state_get_current ());
+  g_assert_null (prio_scheduling_state_ref_current ());
   g_main_loop_quit (loop);
   return G_SOURCE_REMOVE;
 }
@@ -158,7 +158,7 @@ check_no_state (gpointer loop)
 static void
 check_no_state_once (gpointer data G_GNUC_UNUSED)
 {
-  g_assert_null (prio_scheduling_state_get_current ());
+  g_assert_null (prio_scheduling_state_ref_current ());
 }
 
 /* Lets other fibers run, without the library's knowledge. */
@@ -171,7 +171,7 @@ pass_on (void)
 static DexFuture *
 keep_state (gpointer data G_GNUC_UNUSED)
 {
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
   GCancellable *signal = prio_scheduling_state_get_cancellable (state);
   g_autoptr (GMainLoop) loop = g_main_loop_new (NULL, FALSE);
 
@@ -201,7 +201,7 @@ have_no_state (gpointer data)
 {
   while (dex_future_is_pending (data))
     {
-      g_assert_null (prio_scheduling_state_get_current ());
+      g_assert_null (prio_scheduling_state_ref_current ());
       pass_on ();
     }
   return dex_future_new_true ();
@@ -217,7 +217,7 @@ test_state_is_kept (void)
   g_assert_true (dex_future_is_resolved (ours));
   wait_for (plain);
   g_assert_true (dex_future_is_resolved (plain));
-  g_assert_null (prio_scheduling_state_get_current ());
+  g_assert_null (prio_scheduling_state_ref_current ());
 }
 
 static DexFuture *
@@ -401,7 +401,7 @@ static DexFuture *
 recurse (gpointer depth)
 {
   volatile char frame[1000];
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
 
   g_assert_nonnull (state);
   frame[0] = 0;

@@ -22,7 +22,7 @@ find_otherwise (void)
 static gboolean
 capture (gpointer state)
 {
-  *(PrioSchedulingState **) state = prio_scheduling_state_get_current ();
+  *(PrioSchedulingState **) state = prio_scheduling_state_ref_current ();
   return G_SOURCE_REMOVE;
 }
 
@@ -30,7 +30,7 @@ static void
 log_priority (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
   Fixture *f = data;
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
 
   g_string_append_printf (f->log, "%d", state != NULL ? prio_scheduling_state_get_priority (state) : 0);
 }

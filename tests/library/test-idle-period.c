@@ -309,7 +309,7 @@ test_falls (Fixture *f, gconstpointer data)
 }
 
 static void
-ignore (const char *name, gint priority, double duration, gpointer data)
+ignore (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
 }
 

@@ -18,7 +18,7 @@ work (gint64 ms)
 }
 
 static void
-long_task (const char *name, gint priority, double duration, gpointer data)
+long_task (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
   g_string_append_printf (told, "%s:%d:%g ", name != NULL ? name : "?", priority, duration);
 }

@@ -24,7 +24,7 @@ work (gint64 ms)
 }
 
 static void
-long_task (const char *name, gint priority, double duration, gpointer data)
+long_task (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
   g_string_append_printf (told, "%s%s:%d:%g ", data != NULL ? (const char *) data : "", name != NULL ? name : "?", priority, duration);
 }
@@ -214,7 +214,7 @@ test_nested (void)
 }
 
 static void
-run_the_loop (const char *name, gint priority, double duration, gpointer data)
+run_the_loop (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
   long_task (name, priority, duration, NULL);
   work (70);
@@ -541,13 +541,13 @@ test_sources_stay (void)
 }
 
 static void
-drop (const char *name, gint priority, double duration, gpointer data)
+drop (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
   g_clear_object ((PrioScheduler **) data);
 }
 
 static void
-iterate (const char *name, gint priority, double duration, gpointer data)
+iterate (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
   run_all ();
 }
@@ -560,7 +560,7 @@ typedef struct
 } Remover;
 
 static void
-remove_itself (const char *name, gint priority, double duration, gpointer data)
+remove_itself (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
   Remover *self = data;
 
@@ -570,7 +570,7 @@ remove_itself (const char *name, gint priority, double duration, gpointer data)
 }
 
 static void
-count_call (const char *name, gint priority, double duration, gpointer n_calls)
+count_call (const char *name, PrioTaskPriority priority, double duration, gpointer n_calls)
 {
   ++*(guint *) n_calls;
 }
@@ -657,7 +657,7 @@ test_runner (void)
 }
 
 static void
-ignore (const char *name, gint priority, double duration, gpointer data)
+ignore (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
 }
 
@@ -851,7 +851,7 @@ test_reports_take_no_iteration (void)
 }
 
 static void
-work_long (const char *name, gint priority, double duration, gpointer data)
+work_long (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
   ++*(guint *) data;
   work (60);

@@ -257,7 +257,7 @@ pause_or_resume (void)
 static void
 in_state (gpointer data G_GNUC_UNUSED)
 {
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
   g_autoptr (PrioScheduler) scheduler = state != NULL ? prio_scheduling_state_dup_scheduler (state) : NULL;
 
   if (scheduler != NULL)
@@ -274,7 +274,7 @@ use_state (void)
     return;
   if (state == NULL)
     {
-      state = prio_scheduling_state_get_current ();
+      state = prio_scheduling_state_ref_current ();
       state = PUT (shared.state, state);
     }
   else

@@ -318,7 +318,7 @@ test_signals (void)
 static void
 capture (Step *step)
 {
-  *(PrioSchedulingState **) step->data = prio_scheduling_state_get_current ();
+  *(PrioSchedulingState **) step->data = prio_scheduling_state_ref_current ();
 }
 
 static void
@@ -406,6 +406,23 @@ test_task_of_nobody (void)
   assert_told ("*(): this PrioTask was made by no scheduler", prio_task_then (task, callback, NULL, NULL));
   assert_told ("*(): this PrioTask was made by no scheduler", prio_task_return_int (task, 1));
   assert_told ("*(): this PrioTask was made by no scheduler", prio_task_propagate_int (task, NULL));
+}
+
+/* A priority that is optional elsewhere is refused for a signal, and replaced by the default. */
+static void
+test_unset_priority (void)
+{
+  g_autoptr (PrioTaskController) controller = NULL;
+  g_autoptr (PrioTaskSignal) signal = NULL;
+  g_autoptr (PrioTaskGroup) group = NULL;
+
+  assert_told ("*0 is not a PrioTaskPriority*", signal = g_object_new (PRIO_TYPE_TASK_SIGNAL, "priority", 0, NULL));
+  assert_told ("*0 is not a PrioTaskPriority*", controller = g_object_new (PRIO_TYPE_TASK_CONTROLLER, "priority", 0,
+                                                                           NULL));
+  assert_told ("*0 is not a PrioTaskPriority*", group = g_object_new (PRIO_TYPE_TASK_GROUP, "priority", 0, NULL));
+  g_assert_cmpint (prio_task_signal_get_priority (signal), ==, USER_VISIBLE);
+  g_assert_cmpint (prio_task_signal_get_priority (prio_task_controller_get_signal (controller)), ==, USER_VISIBLE);
+  g_assert_cmpint (prio_task_group_get_priority (group), ==, USER_VISIBLE);
 }
 
 static void
@@ -500,6 +517,7 @@ main (int argc, char **argv)
   add_test ("/misuse/states-and-deadlines", test_states_and_deadlines);
   add_test ("/misuse/runner", test_runner);
   add_test ("/misuse/runner-in-a-task", test_runner_in_a_task);
+  g_test_add_func ("/misuse/unset-priority", test_unset_priority);
   g_test_add_func ("/misuse/task-of-nobody", test_task_of_nobody);
   add_test ("/misuse/properties", test_properties);
   add_test ("/misuse/kept-deadline", test_kept_deadline);

@@ -743,7 +743,7 @@ test_traces_one_after_another (void)
 #endif
 
 static void
-ignore (const char *name, gint priority, double duration, gpointer data)
+ignore (const char *name, PrioTaskPriority priority, double duration, gpointer data)
 {
 }
 

@@ -64,7 +64,7 @@ static void
 has_no_state (gpointer data)
 {
   Fixture *f = data;
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
 
   g_assert_null (state);
   g_string_append (f->log, "n ");
@@ -79,7 +79,7 @@ static gboolean
 post_another (gpointer data)
 {
   Fixture *f = data;
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
 
   prio_scheduler_pause (f->scheduler);
   prio_scheduler_resume (f->scheduler);

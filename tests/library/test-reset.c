@@ -97,7 +97,7 @@ test_yield_before_the_reset_is_rejected (Fixture *f, gconstpointer data)
 static void
 capture (Step *step)
 {
-  ((Run *) step->data)->state = prio_scheduling_state_get_current ();
+  ((Run *) step->data)->state = prio_scheduling_state_ref_current ();
 }
 
 static void

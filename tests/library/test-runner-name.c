@@ -29,7 +29,7 @@ released (gpointer n_asked)
 }
 
 static void
-note_name (const char *name, gint priority, double duration, gpointer names)
+note_name (const char *name, PrioTaskPriority priority, double duration, gpointer names)
 {
   g_string_append_printf (names, "%s;", name);
 }

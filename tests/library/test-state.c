@@ -275,7 +275,7 @@ static PrioSchedulingState *captured;
 static void
 capture (Step *step)
 {
-  captured = prio_scheduling_state_get_current ();
+  captured = prio_scheduling_state_ref_current ();
   g_assert_nonnull (captured);
 }
 
@@ -292,10 +292,10 @@ test_captured_state (Fixture *f, gconstpointer data)
   g_autoptr (PrioSchedulingState) copy = NULL;
   g_autoptr (PrioScheduler) scheduler = NULL;
 
-  g_assert_null (prio_scheduling_state_get_current ());
+  g_assert_null (prio_scheduling_state_ref_current ());
   post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'a', capture, NULL);
   fixture_run (f);
-  g_assert_null (prio_scheduling_state_get_current ());
+  g_assert_null (prio_scheduling_state_ref_current ());
 
   surround (f);
   prio_scheduling_state_run (captured, yield_in_state, f);
@@ -327,7 +327,7 @@ static void
 look_for_state (gpointer data)
 {
   Where *where = data;
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
 
   where->had_state = state != NULL;
   for (guint i = 0; i < 1000; i++)
@@ -388,7 +388,7 @@ yield_in_source (gpointer data)
 {
   Step *step = data;
 
-  g_assert_null (prio_scheduling_state_get_current ());
+  g_assert_null (prio_scheduling_state_ref_current ());
   yield_letter (step->f, 's');
   return G_SOURCE_REMOVE;
 }
@@ -530,7 +530,7 @@ static void
 tell_and_yield (gpointer data)
 {
   Fixture *f = data;
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
   g_autoptr (PrioScheduler) scheduler = prio_scheduling_state_dup_scheduler (state);
 
   g_string_append_printf (f->log, "%d%s%s", prio_scheduling_state_get_priority (state),
@@ -542,7 +542,7 @@ tell_and_yield (gpointer data)
 static void
 step_run_in_new (Step *step)
 {
-  g_autoptr (PrioSchedulingState) outer = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) outer = prio_scheduling_state_ref_current ();
   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_new (outer, step->data, BACKGROUND);
 
   prio_scheduling_state_run (state, tell_and_yield, step->f);

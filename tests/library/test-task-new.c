@@ -743,7 +743,7 @@ test_of_a_worker_that_has_stopped (Fixture *f, gconstpointer data)
 static void
 continued (GObject *source, GAsyncResult *result, gpointer data)
 {
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
   Held *held = data;
 
   g_string_append_printf (held->f->log, "%d, ", prio_scheduling_state_get_priority (state));

@@ -34,7 +34,7 @@ static void
 test_options_are_copied (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
-  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+  g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
   PrioTaskOptions task = { .signal = signal_of (controller), .name = "name", .source_object = G_OBJECT (f->scheduler), .delay = 7 };
   PrioYieldOptions yield = { .signal = signal_of (controller), .name = "name", .state = state };
   PrioTaskOptions *task_copy = g_boxed_copy (PRIO_TYPE_TASK_OPTIONS, &task);

@@ -67,7 +67,7 @@ go_on (World *w)
 static PrioTask *
 run_in_worker (World *w, PrioTaskFunc func, GCancellable *signal)
 {
-  return prio_scheduler_run_in_worker (w->f.scheduler, w->worker, &PRIO_TASK_OPTIONS (.cancellable = signal), func, w,
+  return prio_worker_run (w->worker, w->f.scheduler, &PRIO_TASK_OPTIONS (.cancellable = signal), func, w,
                                        freed);
 }
 
@@ -163,10 +163,10 @@ test_they_run_by_priority (World *w, gconstpointer data G_GNUC_UNUSED)
   Letter letters[] = { { w, 'a' }, { w, 'b' }, { w, 'c' }, { w, 'd' } };
   g_autoptr (PrioTask) a = NULL, b = NULL, c = NULL;
 
-  a = prio_scheduler_run_in_worker (w->f.scheduler, w->worker, &PRIO_TASK_OPTIONS (.priority = BACKGROUND), log_letter,
+  a = prio_worker_run (w->worker, w->f.scheduler, &PRIO_TASK_OPTIONS (.priority = BACKGROUND), log_letter,
                                     &letters[0], NULL);
-  b = prio_scheduler_run_in_worker (w->f.scheduler, w->worker, NULL, log_letter, &letters[1], NULL);
-  c = prio_scheduler_run_in_worker (w->f.scheduler, w->worker, &PRIO_TASK_OPTIONS (.signal = signal_of (controller)),
+  b = prio_worker_run (w->worker, w->f.scheduler, NULL, log_letter, &letters[1], NULL);
+  c = prio_worker_run (w->worker, w->f.scheduler, &PRIO_TASK_OPTIONS (.signal = signal_of (controller)),
                                     log_letter, &letters[2], NULL);
   prio_scheduler_post (prio_worker_get_scheduler (w->worker), USER_VISIBLE, write_letter, &letters[3], NULL);
   prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
@@ -533,12 +533,12 @@ test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
   assert_told ("*NULL is not a PrioWorker", prio_worker_join (NULL));
   assert_told ("*the worker is not stopped*", prio_worker_join (w->worker));
   assert_told ("*NULL is not a PrioWorker", prio_worker_get_scheduler (NULL));
-  assert_told ("*NULL is not a PrioWorker", prio_scheduler_run_in_worker (w->f.scheduler, NULL, NULL, count, w, NULL));
+  assert_told ("*NULL is not a PrioWorker", prio_worker_run (NULL, w->f.scheduler, NULL, count, w, NULL));
   assert_told ("*a PrioScheduler is not a PrioWorker",
-               prio_scheduler_run_in_worker (w->f.scheduler, (gpointer) w->f.scheduler, NULL, count, w, NULL));
-  assert_told ("*func is NULL*", prio_scheduler_run_in_worker (w->f.scheduler, w->worker, NULL, NULL, w, NULL));
+               prio_worker_run ((gpointer) w->f.scheduler, w->f.scheduler, NULL, count, w, NULL));
+  assert_told ("*func is NULL*", prio_worker_run (w->worker, w->f.scheduler, NULL, NULL, w, NULL));
   assert_told ("*a delay of 5 ms*",
-               prio_scheduler_run_in_worker (w->f.scheduler, w->worker, &PRIO_TASK_OPTIONS (.delay = 5), count, w, NULL));
+               prio_worker_run (w->worker, w->f.scheduler, &PRIO_TASK_OPTIONS (.delay = 5), count, w, NULL));
 }
 
 /* A thousand posts from several threads while it stops: each task ends once. */

@@ -127,7 +127,7 @@ run_way (Way way, double *idle)
       if (way == BY_HAND)
         g_async_queue_push (queue, &run);
       else if (way == WORKER)
-        wait_for (prio_scheduler_run_in_worker (scheduler, worker, NULL, do_task, &run, NULL), &run);
+        wait_for (prio_worker_run (worker, scheduler, NULL, do_task, &run, NULL), &run);
       else
         wait_for (prio_task_group_run_in_thread (group, NULL, do_task, &run, NULL), &run);
     }

@@ -118,7 +118,7 @@ table_may_post (Engine *engine)
   is_quiet = ask_overrides (engine);
   if (!is_quiet.isUndefined ())
     return is_quiet.isTrue ();
-  state = prio_scheduling_state_get_current ();
+  state = prio_scheduling_state_ref_current ();
   if (state == nullptr)
     return true;
   prio_scheduling_state_unref (state);

@@ -312,8 +312,8 @@ function addLatest({Scheduler, TaskController, TaskSignal}) {
 
 function refuseThreads({Scheduler, Worker}) {
     // GJS would end the program if a second thread called a function of JavaScript.
-    for (const name of ['run_in_thread', 'run_in_thread_under', 'run_in_worker']) {
-        Scheduler.prototype[name] = function () {
+    for (const [type, name] of [[Scheduler, 'run_in_thread'], [Scheduler, 'run_in_thread_under'], [Worker, 'run']]) {
+        type.prototype[name] = function () {
             throw new Error(`${name}(): JavaScript has one thread, and its functions run in no other: post a task that ` +
                 'yields, call an asynchronous function of GIO’s, or begin a Gio.Subprocess');
         };

@@ -173,7 +173,7 @@ prio_task_group_set_property (GObject *object, guint id, const GValue *value, GP
       break;
 
     case PROP_PRIORITY:
-      self->controller = prio_task_controller_new ((PrioTaskPriority) g_value_get_enum (value));
+      self->controller = prio_task_controller_new (prio_priority_of_value (value));
       break;
 
     case PROP_RETURN_ON_ABORT:

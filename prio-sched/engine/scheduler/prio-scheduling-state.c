@@ -22,7 +22,7 @@
  * - In C, pass `prio_scheduling_state_ready()` as the callback, and the result of
  *   `prio_scheduling_state_wrap()` as its data.
  * - For callbacks of other kinds, such as coroutines of a language binding, capture the state with
- *   [func@PrioSched.SchedulingState.get_current] where the callback is registered, and call the callback through
+ *   [func@PrioSched.SchedulingState.ref_current] where the callback is registered, and call the callback through
  *   prio_scheduling_state_run(), of `<prio-sched-bindings.h>`.
  * - In Vala, capture the state in the task, and continue after the call with `yield state.resume_async ()`.
  *
@@ -30,7 +30,7 @@
  * static gboolean
  * load (gpointer file)
  * {
- *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+ *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
  *
  *   g_file_load_contents_async (file, prio_scheduling_state_get_cancellable (state),
  *                               prio_scheduling_state_ready, prio_scheduling_state_wrap (loaded, NULL));
@@ -40,7 +40,7 @@
  * static void
  * loaded (GObject *file, GAsyncResult *result, gpointer data)
  * {
- *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+ *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
  *   … // tasks posted here with the state's signal are part of the task, as load () was }
  * ```
  *
@@ -88,7 +88,7 @@ prio_scheduling_state_make (const PrioState *current)
 }
 
 /**
- * prio_scheduling_state_get_current:
+ * prio_scheduling_state_ref_current:
  *
  * Captures the state of the running code on the calling thread: a task, a microtask, a callback of a task, or a
  * function inside prio_scheduling_state_run().
@@ -102,7 +102,7 @@ prio_scheduling_state_make (const PrioState *current)
  * Since: 1.0
  */
 PrioSchedulingState *
-prio_scheduling_state_get_current (void)
+prio_scheduling_state_ref_current (void)
 {
   const PrioState *current = prio_state_of_thread ();
 
@@ -116,7 +116,7 @@ prio_scheduling_state_get_current (void)
  * Adds a reference.  Any thread may call it.
  *
  * ```c
- * first->state = prio_scheduling_state_get_current ();
+ * first->state = prio_scheduling_state_ref_current ();
  * second->state = prio_scheduling_state_ref (first->state);
  * ```
  *
@@ -144,7 +144,7 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
  * static void
  * post_part (GSourceFunc func, gpointer data)
  * {
- *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_get_current ();
+ *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
  *   g_autoptr (PrioScheduler) scheduler = prio_scheduling_state_dup_scheduler (state);
  *
  *   prio_scheduler_post_full (scheduler,
@@ -190,16 +190,16 @@ prio_scheduling_state_get_cancellable (PrioSchedulingState *state)
  *
  * Gets the priority of tasks that inherit the state.  Any thread may call it.
  *
- * Returns: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the signal's
+ * Returns: their priority, or %PRIO_TASK_PRIORITY_UNSET if it is the signal's
  *
  * Since: 1.0
  */
-gint
+PrioTaskPriority
 prio_scheduling_state_get_priority (PrioSchedulingState *state)
 {
   g_return_val_if_fail (state != NULL, PRIO_TASK_PRIORITY_UNSET);
 
-  return state->state.priority;
+  return (PrioTaskPriority) state->state.priority;
 }
 
 static void

@@ -243,7 +243,7 @@ prio_task_signal_set_property (GObject *object, guint id, const GValue *value, G
   switch (id)
     {
     case PROP_PRIORITY:
-      PRIO_TASK_SIGNAL (object)->node.priority = g_value_get_enum (value);
+      PRIO_TASK_SIGNAL (object)->node.priority = prio_priority_of_value (value);
       break;
 
     default:

@@ -41,6 +41,7 @@ pub const PRIO_TASK_GROUP_WAIT_ANY: PrioTaskGroupWait = 2;
 pub const PRIO_TASK_GROUP_WAIT_FIRST: PrioTaskGroupWait = 3;
 
 pub type PrioTaskPriority = c_int;
+pub const PRIO_TASK_PRIORITY_UNSET: PrioTaskPriority = 0;
 pub const PRIO_TASK_PRIORITY_BACKGROUND: PrioTaskPriority = 1;
 pub const PRIO_TASK_PRIORITY_USER_VISIBLE: PrioTaskPriority = 2;
 pub const PRIO_TASK_PRIORITY_USER_BLOCKING: PrioTaskPriority = 3;
@@ -61,7 +62,6 @@ pub const PRIO_LONG_TASK_THRESHOLD: c_int = 50;
 pub const PRIO_MAJOR_VERSION: c_int = 1;
 pub const PRIO_MICRO_VERSION: c_int = 0;
 pub const PRIO_MINOR_VERSION: c_int = 0;
-pub const PRIO_TASK_PRIORITY_UNSET: c_int = 0;
 
 // Flags
 pub type PrioYieldFlags = c_uint;
@@ -74,7 +74,7 @@ pub const PRIO_YIELD_KEEP_PRIORITY: PrioYieldFlags = 4;
 pub type PrioFeedFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, gpointer) -> *mut PrioTask>;
 pub type PrioIdleFunc = Option<unsafe extern "C" fn(*mut PrioIdleDeadline, gpointer)>;
 pub type PrioRowFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, *mut gobject::GObject, c_uint, *mut PrioTaskSignal, gpointer) -> *mut PrioTask>;
-pub type PrioLongTaskFunc = Option<unsafe extern "C" fn(*const c_char, c_int, c_double, gpointer)>;
+pub type PrioLongTaskFunc = Option<unsafe extern "C" fn(*const c_char, PrioTaskPriority, c_double, gpointer)>;
 pub type PrioRunnerFunc = Option<unsafe extern "C" fn(c_uint, gpointer)>;
 pub type PrioRunnerNameFunc = Option<unsafe extern "C" fn(c_uint, gpointer) -> *mut c_char>;
 pub type PrioSchedulingStateFinder = Option<unsafe extern "C" fn() -> *mut PrioSchedulingState>;
@@ -506,14 +506,14 @@ unsafe extern "C" {
     pub fn prio_scheduling_state_get_type() -> GType;
     pub fn prio_scheduling_state_new(parent: *mut PrioSchedulingState, scheduler: *mut PrioScheduler, priority: PrioTaskPriority) -> *mut PrioSchedulingState;
     pub fn prio_scheduling_state_dup_scheduler(state: *mut PrioSchedulingState) -> *mut PrioScheduler;
-    pub fn prio_scheduling_state_get_priority(state: *mut PrioSchedulingState) -> c_int;
+    pub fn prio_scheduling_state_get_priority(state: *mut PrioSchedulingState) -> PrioTaskPriority;
     pub fn prio_scheduling_state_get_cancellable(state: *mut PrioSchedulingState) -> *mut gio::GCancellable;
     pub fn prio_scheduling_state_ref(state: *mut PrioSchedulingState) -> *mut PrioSchedulingState;
     pub fn prio_scheduling_state_resume_async(state: *mut PrioSchedulingState, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_scheduling_state_resume_finish(state: *mut PrioSchedulingState, result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_scheduling_state_run(state: *mut PrioSchedulingState, func: glib::GSourceOnceFunc, user_data: gpointer);
     pub fn prio_scheduling_state_unref(state: *mut PrioSchedulingState);
-    pub fn prio_scheduling_state_get_current() -> *mut PrioSchedulingState;
+    pub fn prio_scheduling_state_ref_current() -> *mut PrioSchedulingState;
     pub fn prio_scheduling_state_ready(source_object: *mut gobject::GObject, result: *mut gio::GAsyncResult, wrapped: gpointer);
     pub fn prio_scheduling_state_set_finder(find: PrioSchedulingStateFinder);
     pub fn prio_scheduling_state_wrap(callback: gio::GAsyncReadyCallback, user_data: gpointer) -> gpointer;
@@ -561,7 +561,7 @@ unsafe extern "C" {
     pub fn prio_scheduler_resume(self_: *mut PrioScheduler);
     pub fn prio_scheduler_run_in_thread(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_run_in_thread_under(self_: *mut PrioScheduler, worker: *mut PrioWorker, priority: c_int, signal: *mut gio::GCancellable, name: *const c_char, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
-    pub fn prio_scheduler_run_in_worker(self_: *mut PrioScheduler, worker: *mut PrioWorker, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
+    pub fn prio_worker_run(self_: *mut PrioWorker, scheduler: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_set_frame_share(self_: *mut PrioScheduler, share: c_double);
     pub fn prio_scheduler_set_lends_priority(self_: *mut PrioScheduler, lends_priority: gboolean);
     pub fn prio_scheduler_set_next_frame(self_: *mut PrioScheduler, next_frame: i64);

@@ -10,7 +10,7 @@ use glib::translate::*;
 use glib::ControlFlow;
 
 use crate::executor::drop_quietly;
-use crate::{executor, ffi, remote, InSlices, JoinHandle, RunInThread, Sleep, Slices, Statistics, TaskOptions, Worker};
+use crate::{executor, ffi, remote, InSlices, JoinHandle, RunInThread, Sleep, Slices, Statistics, TaskOptions};
 use gio::prelude::*;
 
 glib::wrapper! {
@@ -238,12 +238,6 @@ impl Scheduler {
     #[doc(alias = "prio_scheduler_run_in_thread")]
     pub fn run_in_thread<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(&self, func: F) -> RunInThread<T> {
         RunInThread::under_current(self, None, func)
-    }
-
-    /// Runs a closure in the thread of a worker: [`Worker`].
-    #[doc(alias = "prio_scheduler_run_in_worker")]
-    pub fn run_in_worker<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(&self, worker: &Worker, func: F) -> RunInThread<T> {
-        RunInThread::under_current(self, Some(worker), func)
     }
 
     /// Returns a stream of an iterator's items that lets more urgent tasks, input and frames run first whenever the time

@@ -22,7 +22,7 @@ glib::wrapper! {
     /// # use prio_sched::{Scheduler, Stop, Worker};
     /// let scheduler = Scheduler::default();
     /// let database = Worker::new("database");
-    /// let row = scheduler.run_in_worker(&database, || "a row");
+    /// let row = database.run(&scheduler, || "a row");
     /// assert_eq!(scheduler.context().block_on(row).unwrap(), "a row");
     /// database.stop(Stop::Finish);
     /// database.join();
@@ -75,6 +75,12 @@ impl Worker {
         unsafe { from_glib_none(ffi::prio_worker_get_scheduler(self.to_glib_none().0)) }
     }
 
+    /// Runs a closure in its thread, and brings the result to the main context of `scheduler`.
+    #[doc(alias = "prio_worker_run")]
+    pub fn run<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(&self, scheduler: &Scheduler, func: F) -> RunInThread<T> {
+        RunInThread::under_current(scheduler, Some(self), func)
+    }
+
     /// Ends its thread, soon.
     #[doc(alias = "prio_worker_stop")]
     pub fn stop(&self, how: Stop) {
@@ -92,7 +98,7 @@ impl Worker {
     }
 }
 
-/// The result of [`Scheduler::run_in_thread`], [`Scheduler::run_in_worker`] and
+/// The result of [`Scheduler::run_in_thread`], [`Worker::run`] and
 /// [`TaskGroup::run_in_thread`](crate::TaskGroup::run_in_thread): await it for the result of the closure.
 ///
 /// It fails if the closure has panicked, or was aborted before it started.

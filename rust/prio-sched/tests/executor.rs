@@ -153,8 +153,8 @@ fn a_result_that_has_come_is_awaited_too() {
         let handle = scheduler.spawn_local(options, async move {
             thread::sleep(Duration::from_millis(3));
             let (sender, receiver) = mpsc::channel();
-            let first = own.run_in_worker(&worker, || ());
-            let _second = own.run_in_worker(&worker, move || sender.send(()).unwrap());
+            let first = worker.run(&own, || ());
+            let _second = worker.run(&own, move || sender.send(()).unwrap());
             // So the first is over.
             receiver.recv().unwrap();
             own.spawn_local(Priority::UserBlocking, async move { urgent.borrow_mut().push("urgent".into()) });
@@ -530,16 +530,16 @@ fn a_thread_gives_its_result() {
 fn a_worker_runs_one_after_the_other() {
     with_scheduler(|scheduler| {
         let worker = Worker::new("test");
-        let ids: Vec<_> = (0..3).map(|_| scheduler.run_in_worker(&worker, || thread::current().id())).collect();
+        let ids: Vec<_> = (0..3).map(|_| worker.run(scheduler, || thread::current().id())).collect();
         let ids = wait_for(scheduler, futures_util::future::join_all(ids));
         assert!(ids.iter().all(|id| id.as_ref().unwrap() == ids[0].as_ref().unwrap()));
-        let never = scheduler.run_in_worker(&worker, || thread::sleep(Duration::from_millis(20)));
-        let late = scheduler.run_in_worker(&worker, || ());
+        let never = worker.run(scheduler, || thread::sleep(Duration::from_millis(20)));
+        let late = worker.run(scheduler, || ());
         worker.stop(Stop::Abort);
         worker.join();
         let results = wait_for(scheduler, futures_util::future::join(never, late));
         assert!(results.1.unwrap_err().is_aborted());
-        assert!(wait_for(scheduler, scheduler.run_in_worker(&worker, || ())).unwrap_err().is_aborted());
+        assert!(wait_for(scheduler, worker.run(scheduler, || ())).unwrap_err().is_aborted());
     });
 }
 

@@ -45,7 +45,7 @@ controller.signal.addEventListener('prioritychange', e => print(e.priority));
 
 // @ts-expect-error: no such priority
 native.post_task(() => 5, {priority: 'urgent'});
-// @ts-expect-error: 0 is for TASK_PRIORITY_UNSET, which is not a priority
+// @ts-expect-error: “unset” is not a priority
 native.post('unset', () => false);
 // @ts-expect-error: not a cancellable
 native.post_task(() => 5, {signal: 'inherit'});

@@ -411,7 +411,7 @@ use_state (World *world)
   begin (world, STATE);
   state = g_steal_pointer (&world->state);
   if (state == NULL)
-    world->state = prio_scheduling_state_get_current ();
+    world->state = prio_scheduling_state_ref_current ();
   else
     prio_scheduling_state_run (state, act_once, world);
   end (world, STATE);
@@ -586,7 +586,7 @@ set_frame (World *world, PrioScheduler *scheduler, gboolean on)
 }
 
 static void
-long_task (const char *name, gint priority, double duration, gpointer world)
+long_task (const char *name, PrioTaskPriority priority, double duration, gpointer world)
 {
   emitted (world);
 }

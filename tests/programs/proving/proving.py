@@ -72,7 +72,7 @@ class Way:
         if self._thread is None:
             self._thread = PrioSched.Worker('pages')
         controller = PrioSched.TaskController(priority)
-        task = PrioSched.Scheduler.get_default().run_in_worker(self._thread, job.work, signal=controller.signal)
+        task = self._thread.run(PrioSched.Scheduler.get_default(), job.work, signal=controller.signal)
         task.add_done_callback(lambda task: task.cancelled() or task.exception() or (job.show(), ended()))
         return controller.abort
 

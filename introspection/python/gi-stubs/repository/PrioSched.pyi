@@ -12,9 +12,6 @@ MAJOR_VERSION: int
 MINOR_VERSION: int
 MICRO_VERSION: int
 
-# Means no priority, where a priority is optional.
-TASK_PRIORITY_UNSET: int
-
 # The timeouts of the levels of React's Scheduler, in milliseconds.
 TIMEOUT_IMMEDIATE: int
 TIMEOUT_USER_BLOCKING: int
@@ -29,6 +26,7 @@ _F = TypeVar('_F', bound=Callable[..., Any])
 _Callback = Callable[[], Union[Awaitable[_T], _T]]
 
 class TaskPriority(enum.IntEnum):
+    UNSET = 0
     BACKGROUND = 1
     USER_VISIBLE = 2
     USER_BLOCKING = 3
@@ -237,16 +235,6 @@ class Scheduler(GObject.Object):
     @overload
     def run_in_thread(self, func: Callable[..., _T], *args: Any, priority: Optional[_Priority] = None,
                       signal: Optional[_Signal] = None, name: Optional[str] = None) -> Future[_T]: ...
-    @overload
-    def run_in_worker(self, worker: Worker, func: Callable[..., _Unknown], *args: Any, priority: Optional[_Priority] = None,
-                      signal: Optional[_Signal] = None, name: Optional[str] = None) -> Future[Any]: ...
-    @overload
-    def run_in_worker(self, worker: Worker, func: Callable[..., Coroutine[Any, Any, Any]], *args: Any,  # type: ignore
-                      priority: Optional[_Priority] = None, signal: Optional[_Signal] = None,
-                      name: Optional[str] = None) -> _Refused: ...
-    @overload
-    def run_in_worker(self, worker: Worker, func: Callable[..., _T], *args: Any, priority: Optional[_Priority] = None,
-                      signal: Optional[_Signal] = None, name: Optional[str] = None) -> Future[_T]: ...
     def queue_microtask(self, callback: _Callback[Any]) -> None: ...
     def request_idle_callback(self, callback: Callable[[IdleDeadline], object], timeout: Optional[int] = None) -> int: ...
     def cancel_idle_callback(self, id: int) -> None: ...
@@ -352,6 +340,16 @@ class Worker(GObject.Object):
     @property
     def scheduler(self) -> Scheduler: ...
     def get_scheduler(self) -> Scheduler: ...
+    @overload
+    def run(self, scheduler: Scheduler, func: Callable[..., _Unknown], *args: Any, priority: Optional[_Priority] = None,
+            signal: Optional[_Signal] = None, name: Optional[str] = None) -> Future[Any]: ...
+    @overload
+    def run(self, scheduler: Scheduler, func: Callable[..., Coroutine[Any, Any, Any]], *args: Any,  # type: ignore
+            priority: Optional[_Priority] = None, signal: Optional[_Signal] = None,
+            name: Optional[str] = None) -> _Refused: ...
+    @overload
+    def run(self, scheduler: Scheduler, func: Callable[..., _T], *args: Any, priority: Optional[_Priority] = None,
+            signal: Optional[_Signal] = None, name: Optional[str] = None) -> Future[_T]: ...
     def stop(self, how: Union[WorkerStop, Literal['abort', 'finish']] = 'abort') -> None: ...
     def join(self) -> None: ...
     def __enter__(self) -> Worker: ...

@@ -202,17 +202,6 @@ class Scheduler(PrioSched.Scheduler):
         """
         return threads.run_in_thread(self, None, func, args, to_priority(priority), to_signal(signal), name)
 
-    def run_in_worker(self, worker, func, *args, priority=None, signal=None, name=None):
-        """Calls func (*args) in the thread of a PrioSched.Worker, one call after the other, and returns its result or raises its
-        exception.
-
-        The rest is as in run_in_thread (): await scheduler.run_in_worker (worker, func).  Once the worker has stopped it fails with
-        PrioSched.Error.CLOSED.
-        """
-        if not isinstance(worker, PrioSched.Worker):
-            raise TypeError(f'{worker!r} is not a PrioSched.Worker')
-        return threads.run_in_thread(self, worker, func, args, to_priority(priority), to_signal(signal), name)
-
     def queue_microtask(self, callback):
         """Calls callback (), a function or a coroutine function, after the running task and before the next one."""
         super().queue_microtask(in_context(to_callback(callback), True))

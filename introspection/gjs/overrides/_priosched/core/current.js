@@ -115,7 +115,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
     Object.setPrototypeOf(CurrentState.prototype, SchedulingState.prototype);
 
     // If the native part calls a function whose state is like none, only the library knows the task.
-    const {get_current: getLibraryState} = SchedulingState;
+    const {ref_current: getLibraryState} = SchedulingState;
     const stateHere = () => currentState() ?? (native?.isCallback() ? stateOf(getLibraryState(), tableOf) : null);
     SchedulingState.get_current = function () {
         const state = stateHere();

@@ -35,7 +35,7 @@ class Tables {
     #newScheduler;
 
     constructor({Runner, Scheduler, SchedulingState, TaskSignal}, native, exact) {
-        const {get_current: getLibraryState} = SchedulingState;
+        const {ref_current: getLibraryState} = SchedulingState;
         this.#newScheduler = () => Scheduler.new(null);
         this.running = new Running(native, exact, () => Current.stateOf(getLibraryState(), scheduler => this.tableOf(scheduler)),
             () => this.results.wakeIfWaiting());

@@ -42,7 +42,7 @@ _DEFAULT_SLICE = 5000  # microseconds
 
 _copy_context = contextvars.copy_context
 _native_did_timeout = PrioSched.Scheduler.did_timeout
-_get_native_state, _new_native_state = PrioSched.SchedulingState.get_current, PrioSched.SchedulingState.new
+_get_native_state, _new_native_state = PrioSched.SchedulingState.ref_current, PrioSched.SchedulingState.new
 
 
 def did_timeout(self):

@@ -4,7 +4,8 @@ import weakref
 
 from gi.module import get_introspection_module
 
-from ..arguments import check_name
+from ..arguments import check_name, to_priority, to_signal
+from ..tasks import threads
 from .scopes import is_in_main_loop, wait_for_thread
 
 PrioSched = get_introspection_module('PrioSched')
@@ -20,7 +21,7 @@ def _is_in_worker():
 
 
 class Worker(PrioSched.Worker):
-    """Runs one function after the other in a thread, by priority: await scheduler.run_in_worker (worker, func).
+    """Runs one function after the other in a thread, by priority: await worker.run (scheduler, func).
 
     name  the name of the thread, which debuggers and the operating system show
 
@@ -44,6 +45,15 @@ class Worker(PrioSched.Worker):
     def scheduler(self):
         """The scheduler whose tasks run in the thread.  Tasks that are posted to it stay in the thread, with their callbacks."""
         return self.get_scheduler()
+
+    def run(self, scheduler, func, *args, priority=None, signal=None, name=None):
+        """Calls func (*args) in the thread, one call after the other, and returns its result or raises its exception.
+
+        The rest is as in scheduler.run_in_thread ().  Once the worker has stopped it fails with PrioSched.Error.CLOSED.
+        """
+        if not isinstance(scheduler, PrioSched.Scheduler):
+            raise TypeError(f'{scheduler!r} is not a PrioSched.Scheduler')
+        return threads.run_in_thread(scheduler, self, func, args, to_priority(priority), to_signal(signal), name)
 
     def stop(self, how='abort'):
         """Ends the thread, soon.  A function that runs is not interrupted.

@@ -19,7 +19,7 @@ PrioSched = get_introspection_module('PrioSched')
 _USER_VISIBLE = 2
 _MAX_TIME = 2 ** 63 - 1
 _copy_context = contextvars.copy_context
-_get_native_state = PrioSched.SchedulingState.get_current
+_get_native_state = PrioSched.SchedulingState.ref_current
 # Set in a context to find out whether it is the current one.
 _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
