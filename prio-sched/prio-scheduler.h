@@ -121,10 +121,10 @@ gboolean       prio_scheduler_should_yield       (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 gboolean       prio_scheduler_did_timeout        (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
-guint          prio_scheduler_get_time_slice     (PrioScheduler       *self);
+double         prio_scheduler_get_time_slice     (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL
 void           prio_scheduler_set_time_slice     (PrioScheduler       *self,
-                                                  guint                time_slice);
+                                                  double               time_slice);
 PRIO_AVAILABLE_IN_ALL
 double         prio_scheduler_get_frame_share    (PrioScheduler       *self);
 PRIO_AVAILABLE_IN_ALL

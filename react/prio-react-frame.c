@@ -7,7 +7,7 @@
 
 /* As in React's Scheduler. */
 #define MAX_FRAME_RATE 125
-#define DEFAULT_SLICE 5000 /* µs */
+#define DEFAULT_SLICE 5 /* ms */
 
 /**
  * prio_react_force_frame_rate:
@@ -33,7 +33,7 @@ prio_react_force_frame_rate (PrioScheduler *scheduler, gint fps)
   g_return_if_fail (PRIO_IS_SCHEDULER (scheduler));
 
   if (fps >= 0 && fps <= MAX_FRAME_RATE)
-    prio_scheduler_set_time_slice (scheduler, fps == 0 ? DEFAULT_SLICE : 1000 / (guint) fps * 1000);
+    prio_scheduler_set_time_slice (scheduler, fps == 0 ? DEFAULT_SLICE : 1000 / fps);
   else
     g_critical ("%s(): %d is not a rate that can be forced, which is from 0 to %d frames per second", G_STRFUNC, fps, MAX_FRAME_RATE);
 }

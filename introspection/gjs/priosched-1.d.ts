@@ -140,7 +140,7 @@ declare module '@girs/priosched-1' {
         function idle_deadline_get_current(): IdleDeadline | null;
         function runner_end(): boolean;
         function runner_next(): number;
-        function scheduling_state_get_current(): SchedulingState | null;
+        function scheduling_state_ref_current(): SchedulingState | null;
         /** Writes a trace in the Chrome trace event format to a duplicate of the file descriptor fd, such as a
          * Gio.FileOutputStream's. */
         function trace_start(fd: number): boolean;

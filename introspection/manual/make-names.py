@@ -39,7 +39,7 @@ ROWS = [
     ('the signal of the running task', 'SchedulingState.get_cancellable', {
         'python': 'Scheduler.current_signal', 'gjs': 'Scheduler.current_signal', 'web': 'Extras.currentTaskSignal'}),
     ('run a function in a thread', 'Scheduler.run_in_thread', {'gjs': None}),
-    ('run a function in a worker', 'Scheduler.run_in_worker', {'gjs': None}),
+    ('run a function in a worker', 'Worker.run', {'gjs': None}),
     ('run a function before the next task', 'Scheduler.queue_microtask', {'web': 'queueMicrotask'}),
     ('run a function when there is nothing else to do', 'Scheduler.request_idle_callback', {'web': 'requestIdleCallback'}),
     ('how many tasks are pending', 'Scheduler.get_n_pending', {}),

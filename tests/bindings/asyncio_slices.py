@@ -15,7 +15,7 @@ from asyncio_loops import GLib, PrioSched, Why, in_loop
 scheduler = PrioSched.Scheduler.get_default()
 MANY = 400
 STEP = 0.0002  # seconds of cleanup of each, so all take 80 ms
-TWO_SLICES = 2 * scheduler.get_time_slice() / 1e6
+TWO_SLICES = 2 * scheduler.get_time_slice() / 1e3
 
 
 def run(function):

@@ -338,11 +338,11 @@ class BadInput(unittest.TestCase):
                                   (lambda: scheduler.set_next_frame(-1), ValueError, 'next_frame is out of range: -1'),
                                   (lambda: scheduler.set_next_frame(2 ** 63), ValueError, f'range: {2 ** 63}'),
                                   (lambda: scheduler.set_next_frame(1.5), TypeError, 'microseconds, not 1.5'),
-                                  (lambda: scheduler.set_time_slice(2.5), TypeError, 'microseconds, not 2.5'),
-                                  (lambda: scheduler.set_time_slice(True), TypeError, 'microseconds, not True'),
-                                  (lambda: scheduler.set_time_slice(None), TypeError, 'microseconds, not None'),
-                                  (lambda: scheduler.set_time_slice(-1), ValueError, 'time_slice is out of range: -1'),
-                                  (lambda: scheduler.set_time_slice(2 ** 32), ValueError, f'range: {2 ** 32}'),
+                                  (lambda: scheduler.set_time_slice('2'), TypeError, "a time slice .*'2'"),
+                                  (lambda: scheduler.set_time_slice(True), TypeError, 'a time slice .*True'),
+                                  (lambda: scheduler.set_time_slice(None), TypeError, 'a time slice .*None'),
+                                  (lambda: scheduler.set_time_slice(-1), ValueError, 'a time slice .*-1'),
+                                  (lambda: scheduler.set_time_slice(2 ** 32), ValueError, f'a time slice .*{2 ** 32}'),
                                   (lambda: scheduler.cancel_idle_callback(-1), (ValueError, OverflowError), '-1'),
                                   (lambda: PrioSched.PostedTask(), TypeError, r'post_task\(\)'),
                                   (lambda: scheduler.post_task(coroutine), TypeError, 'never.*pass the function'),
@@ -358,7 +358,7 @@ class BadInput(unittest.TestCase):
         self.assertEqual((scheduler.time_slice, scheduler.frame_share), (slice_before, scheduler.get_frame_share()))
         scheduler.time_slice, scheduler.frame_share = slice_before, scheduler.frame_share
         with self.assertRaises(TypeError):
-            scheduler.time_slice = 2.5
+            scheduler.time_slice = '2.5'
 
     def test_a_signal_that_is_aborted_from_the_start(self):
         why = ValueError('why')

@@ -119,11 +119,11 @@ class Steps(unittest.TestCase):
                 if i == 20:
                     scheduler.post_task(lambda: None, 'user-blocking')
                 yield i
-        scheduler.set_time_slice(10_000_000)
+        scheduler.set_time_slice(10_000)
         try:
             await scheduler.post_task(steps, 'background', progress=heard.append)
         finally:
-            scheduler.set_time_slice(5000)
+            scheduler.set_time_slice(5)
         self.assertEqual(heard[-1], 99)
         self.assertIn(20, heard)
         self.assertLess(len(heard), 50)

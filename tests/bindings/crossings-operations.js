@@ -293,7 +293,7 @@ addSwitch('statistics', scheduler => scheduler.start_statistics(), scheduler => 
     scheduler.stop_statistics();
 });
 addSwitch('frame-share', scheduler => scheduler.set_frame_share(.5), scheduler => scheduler.set_frame_share(0));
-addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => scheduler.set_time_slice(5000));
+addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => scheduler.set_time_slice(5));
 
 // An observer of long tasks, added and removed.
 add('watch', (program, here) => {

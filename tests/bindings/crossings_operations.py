@@ -250,7 +250,7 @@ add_switch('pause', PrioSched.Scheduler.pause, PrioSched.Scheduler.resume)
 add_switch('statistics', PrioSched.Scheduler.start_statistics,
            lambda scheduler: (scheduler.get_statistics(), scheduler.stop_statistics()))
 add_switch('frame-share', lambda scheduler: scheduler.set_frame_share(.5), lambda scheduler: scheduler.set_frame_share(0))
-add_switch('slice', lambda scheduler: scheduler.set_time_slice(0), lambda scheduler: scheduler.set_time_slice(5000))
+add_switch('slice', lambda scheduler: scheduler.set_time_slice(0), lambda scheduler: scheduler.set_time_slice(5))
 
 
 @operation('watch', LOOP)

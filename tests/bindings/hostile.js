@@ -128,7 +128,7 @@ async function main() {
         }
     }
     // The loop continues, and so do tasks.
-    scheduler.set_time_slice(5000);
+    scheduler.set_time_slice(5);
     while (scheduler.get_paused())
         scheduler.resume();
     await scheduler.post_task(() => {}, {priority: 'background'});

@@ -216,7 +216,7 @@ test('an abort of the group by a step is thrown where it yields next', async () 
 test('a generator that has noticed an abort continues within its slice', async () => {
     const controller = new PrioSched.TaskController('background'), other = new PrioSched.TaskController('background');
     const own = PrioSched.Scheduler.new(null);
-    own.time_slice = 60000000;
+    own.time_slice = 60000;
     let cleaned = 0;
     await rejection(own.post_steps(function* () {
         try {

@@ -463,7 +463,7 @@ more_turns (void)
   g_source_set_priority (other, G_PRIORITY_DEFAULT);
   g_source_set_callback (other, take_long, NULL, NULL);
   g_source_attach (other, context);
-  prio_scheduler_set_time_slice (scheduler, 1);
+  prio_scheduler_set_time_slice (scheduler, 0.001);
   prio_scheduler_post (scheduler, USER_VISIBLE, take_long, NULL, NULL);
   for (guint n = 0; n < 60; n++)
     g_main_context_iteration (context, FALSE);

@@ -48,7 +48,7 @@ post_delayed (Fixture *f, guint64 delay, char letter)
 static void
 run_from (gint64 start, const char *expected)
 {
-  static const guint slices[] = { 0, 1, 5, G_MAXUINT };
+  static const double slices[] = { 0, 0.001, 0.005, G_MAXUINT };
 
   for (guint i = 0; i < G_N_ELEMENTS (slices); i++)
     {

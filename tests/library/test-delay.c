@@ -106,7 +106,7 @@ work (gpointer data)
 static void
 test_due_within_a_batch (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (f->scheduler, 60000);
   post_delayed (f, USER_VISIBLE, NULL, 2, 'a');
   prio_scheduler_post (f->scheduler, BACKGROUND, work, f, NULL);
   while (f->log->len == 0)
@@ -158,7 +158,7 @@ test_due_but_paused (Fixture *f, gconstpointer data)
   g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
 
   frozen_time = g_get_monotonic_time ();
-  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (f->scheduler, 60000);
   for (guint delay = 0; delay <= 2; delay += 2)
     {
       prio_scheduler_pause (other);

@@ -301,7 +301,7 @@ pause_and_resume (gpointer data)
   for (guint i = 0; i < 20000; i++)
     {
       prio_scheduler_pause (f->scheduler);
-      prio_scheduler_set_time_slice (f->scheduler, i % 2 == 0 ? 5000 : 4000);
+      prio_scheduler_set_time_slice (f->scheduler, i % 2 == 0 ? 5 : 4);
       prio_scheduler_resume (f->scheduler);
     }
   return NULL;

@@ -264,7 +264,7 @@ ask_until_told (gpointer data)
 static void
 test_should_yield_for_a_frame (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (f->scheduler, 60000);
   prio_scheduler_set_next_frame (f->scheduler, g_get_monotonic_time () + 5000);
   prio_scheduler_post (f->scheduler, USER_VISIBLE, ask_until_told, step_new (f, 'a', NULL, NULL), step_free);
   fixture_run (f);
@@ -274,7 +274,7 @@ test_should_yield_for_a_frame (Fixture *f, gconstpointer data)
 static void
 test_should_yield_for_a_delay (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (f->scheduler, 60000);
   prio_scheduler_post_full (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING, .delay = 2 }, step_run,
                             step_new (f, 'd', NULL, NULL), step_free);
   prio_scheduler_post (f->scheduler, BACKGROUND, ask_until_told, step_new (f, 'a', NULL, NULL), step_free);
@@ -288,7 +288,7 @@ ask_while_priority_falls (Step *step)
 {
   PrioScheduler *scheduler = step->f->scheduler;
 
-  prio_scheduler_set_time_slice (scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (scheduler, 60000);
   post_letter (step->f, USER_VISIBLE, 'b');
   g_assert_false (prio_scheduler_should_yield (scheduler));
   prio_task_controller_set_priority (step->data, BACKGROUND, NULL);

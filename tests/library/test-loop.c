@@ -87,7 +87,7 @@ test_a_flood_of_others_does_not_hold_up_urgent_tasks (Fixture *f, gconstpointer 
   GSource *source = g_idle_source_new ();
 
   flood_on = TRUE;
-  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (f->scheduler, 60000);
   g_source_set_priority (source, G_PRIORITY_DEFAULT);
   g_source_set_callback (source, keep_going, f->log, NULL);
   g_source_attach (source, f->context);
@@ -106,8 +106,8 @@ test_a_flood_of_others_does_not_hold_up_urgent_tasks (Fixture *f, gconstpointer 
 static void
 test_time_slices (Fixture *f, gconstpointer data)
 {
-  g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, 5000);
-  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
+  g_assert_cmpfloat (prio_scheduler_get_time_slice (f->scheduler), ==, 5);
+  prio_scheduler_set_time_slice (f->scheduler, 60000);
   for (guint i = 0; i < 5; i++)
     post_letter (f, USER_VISIBLE, 'a' + i);
   frozen_time = g_get_monotonic_time ();
@@ -154,13 +154,13 @@ work_until_told (gpointer data)
 static void
 test_should_yield (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_set_time_slice (f->scheduler, 10 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (f->scheduler, 10000);
   g_assert_false (prio_scheduler_should_yield (f->scheduler));
   prio_scheduler_post (f->scheduler, USER_VISIBLE, ask_should_yield, step_new (f, 'a', NULL, NULL), step_free);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "acb");
 
-  prio_scheduler_set_time_slice (f->scheduler, 1000);
+  prio_scheduler_set_time_slice (f->scheduler, 1);
   prio_scheduler_post (f->scheduler, BACKGROUND, work_until_told, step_new (f, 'd', NULL, NULL), step_free);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "acbd");

@@ -436,13 +436,13 @@ test_properties (Fixture *f, gconstpointer data)
   g_autoptr (GError) reason = NULL;
   PrioTaskPriority priority;
   gboolean paused;
-  guint time_slice;
+  double time_slice;
   gint64 next_frame;
 
-  scheduler = g_object_new (PRIO_TYPE_SCHEDULER, "context", f->context, "time-slice", 7u, "next-frame", (gint64) 77, NULL);
+  scheduler = g_object_new (PRIO_TYPE_SCHEDULER, "context", f->context, "time-slice", 7.5, "next-frame", (gint64) 77, NULL);
   g_object_get (scheduler, "context", &context, "time-slice", &time_slice, "paused", &paused, "next-frame", &next_frame, NULL);
   g_assert_true (context == f->context && prio_scheduler_get_context (scheduler) == context);
-  g_assert_cmpuint (time_slice, ==, 7);
+  g_assert_cmpfloat (time_slice, ==, 7.5);
   g_assert_false (paused);
   g_assert_cmpint (next_frame, ==, 77);
 

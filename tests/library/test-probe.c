@@ -90,7 +90,7 @@ probe_set_up (Probe *probe, Fixture *f)
 {
   *probe = (Probe) { .f = f };
   g_assert_true (g_unix_open_pipe (probe->pipe, 0, NULL));
-  prio_scheduler_set_time_slice (f->scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (f->scheduler, 60000);
 }
 
 static void

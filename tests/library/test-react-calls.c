@@ -18,14 +18,14 @@ set_up (Fixture *f, gconstpointer data)
 static void
 test_force_frame_rate (Fixture *f, gconstpointer data)
 {
-  static const struct { gint fps; guint slice; } rates[] = {
-    { 125, 8 * MS }, { 60, 16 * MS }, { 30, 33 * MS }, { 7, 142 * MS }, { 1, 1000 * MS }, { 0, 5 * MS }
+  static const struct { gint fps; double slice; } rates[] = {
+    { 125, 8 }, { 60, 16 }, { 30, 33 }, { 7, 142 }, { 1, 1000 }, { 0, 5 }
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
     {
       prio_react_force_frame_rate (f->scheduler, rates[i].fps);
-      g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, rates[i].slice);
+      g_assert_cmpfloat (prio_scheduler_get_time_slice (f->scheduler), ==, rates[i].slice);
     }
   if (!HAS_CHECKS)
     return;
@@ -33,7 +33,7 @@ test_force_frame_rate (Fixture *f, gconstpointer data)
   prio_react_force_frame_rate (f->scheduler, 30);
   assert_told ("*prio_react_force_frame_rate(): -1 is not a rate*0 to 125*", prio_react_force_frame_rate (f->scheduler, -1));
   assert_told ("*126 is not a rate that can be forced*", prio_react_force_frame_rate (f->scheduler, 126));
-  g_assert_cmpuint (prio_scheduler_get_time_slice (f->scheduler), ==, 33 * MS);
+  g_assert_cmpfloat (prio_scheduler_get_time_slice (f->scheduler), ==, 33);
 }
 
 static void

@@ -57,7 +57,7 @@ keep_on (gpointer data)
 static void
 test_turns_that_end_by_time (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_set_time_slice (f->scheduler, 1);
+  prio_scheduler_set_time_slice (f->scheduler, 0.001);
   attach_source (f->context, G_PRIORITY_DEFAULT, keep_on, NULL);
   prio_scheduler_post (f->scheduler, USER_VISIBLE, keep_on, NULL, NULL);
 
@@ -70,7 +70,7 @@ test_turns_that_end_by_time (Fixture *f, gconstpointer data)
 static void
 test_the_source_of_turns_leaves (Fixture *f, gconstpointer data)
 {
-  prio_scheduler_set_time_slice (f->scheduler, 1);
+  prio_scheduler_set_time_slice (f->scheduler, 0.001);
   for (guint i = 0; i < 10; i++)
     post_letter (f, USER_VISIBLE, 'a');
   fixture_run (f);

@@ -656,7 +656,7 @@ test_random_programs (Fixture *f, gconstpointer data)
 
       frozen_time = 1000000;
       begin (f);
-      prio_scheduler_set_time_slice (f->scheduler, seed % 3 == 0 ? 0 : 5000);
+      prio_scheduler_set_time_slice (f->scheduler, seed % 3 == 0 ? 0 : 5);
       while (program.n_left > 0)
         {
           for (guint i = 0; i < 20; i++)

@@ -295,7 +295,7 @@ meddle (World *world)
         PrioScheduler **scheduler = &world->schedulers[dice (world, N_SCHEDULERS)];
         g_autoptr (PrioScheduler) old G_GNUC_UNUSED = *scheduler;
 
-        prio_scheduler_set_time_slice (fresh, dice (world, 3) * 100);
+        prio_scheduler_set_time_slice (fresh, dice (world, 3) * 0.1);
         *scheduler = fresh;
       }
       break;

@@ -149,7 +149,7 @@ static void
 set_slice_and_ask (Step *step)
 {
   g_assert_false (prio_scheduler_should_yield (step->f->scheduler));
-  prio_scheduler_set_time_slice (step->f->scheduler, 1000);
+  prio_scheduler_set_time_slice (step->f->scheduler, 1);
   log_whether_told (step->f);
 }
 

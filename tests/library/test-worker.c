@@ -366,7 +366,7 @@ test_a_scheduler_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED
   prio_scheduler_queue_microtask (scheduler, step_run_once, w, freed);
   prio_scheduler_request_idle_callback (scheduler, 0, idle, w, freed);
   g_assert_cmpint (w->n_freed, ==, 7);
-  prio_scheduler_set_time_slice (scheduler, 1000);
+  prio_scheduler_set_time_slice (scheduler, 1);
   prio_scheduler_pause (scheduler);
   prio_scheduler_post (scheduler, USER_VISIBLE, for_ever, w, freed);
   g_assert_cmpint (w->n_freed, ==, 8);

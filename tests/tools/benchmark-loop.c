@@ -169,7 +169,7 @@ repeat (gpointer data)
 }
 
 static double
-repeat_with_slice (guint slice)
+repeat_with_slice (double slice)
 {
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
@@ -186,7 +186,7 @@ repeat_with_slice (guint slice)
 double
 bench_repeat_in_batch (void)
 {
-  return repeat_with_slice (5000);
+  return repeat_with_slice (5);
 }
 
 double
@@ -334,7 +334,7 @@ bench_should_yield (void)
   g_autoptr (GMainContext) context = g_main_context_new ();
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
 
-  prio_scheduler_set_time_slice (scheduler, 60 * G_USEC_PER_SEC);
+  prio_scheduler_set_time_slice (scheduler, 60000);
   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, ask, scheduler, NULL);
   g_main_context_iteration (context, TRUE);
   return per_question;

@@ -112,7 +112,11 @@ function toInteger(value, max, what) {
     return Math.trunc(value);
 }
 
-const toTimeSlice = value => toInteger(value, 0xffffffff, 'time slice in microseconds');
+const toTimeSlice = value => {
+    if (typeof value !== 'number' || !(value >= 0 && value <= 0xffffffff))
+        throw new TypeError(`${value} is not a time slice in milliseconds`);
+    return value;
+};
 const toFrameTime = value => toInteger(value, Number.MAX_SAFE_INTEGER, 'time of a frame in microseconds');
 
 function toFrameClock(value) {
@@ -166,7 +170,7 @@ function checkScheduler(Scheduler) {
     const {set_time_slice: setTimeSlice} = Scheduler.prototype;
     Scheduler.prototype.set_time_slice = function (value) {
         if (value > MAX_SHARED_SLICE && this === Scheduler.get_default())
-            throw new RangeError(`${value} is too long a slice for the default scheduler, which all share: at most ${MAX_SHARED_SLICE} microseconds`);
+            throw new RangeError(`${value} is too long a slice for the default scheduler, which all share: at most ${MAX_SHARED_SLICE} milliseconds`);
         setTimeSlice.call(this, value);
     };
     checkProperty(Scheduler.prototype, 'time_slice', toTimeSlice);

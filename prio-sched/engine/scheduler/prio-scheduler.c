@@ -161,7 +161,7 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       break;
 
     case PROP_TIME_SLICE:
-      g_value_set_uint (value, prio_scheduler_get_time_slice (self));
+      g_value_set_double (value, prio_scheduler_get_time_slice (self));
       break;
 
     case PROP_PAUSED:
@@ -197,7 +197,7 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
       break;
 
     case PROP_TIME_SLICE:
-      prio_scheduler_set_time_slice (self, g_value_get_uint (value));
+      prio_scheduler_set_time_slice (self, g_value_get_double (value));
       break;
 
     case PROP_NEXT_FRAME:
@@ -234,10 +234,10 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioScheduler:time-slice: (getter get_time_slice) (setter set_time_slice)
    *
-   * How long tasks run before every other source of the main context has its turn, in microseconds, and how long a task
+   * How long tasks run before every other source of the main context has its turn, in milliseconds, and how long a task
    * may run until [method@PrioSched.Scheduler.should_yield] returns %TRUE.
    *
-   * Drawing, and sources that go before it, have a turn more often.  The default of 5,000 is shortened to half a frame
+   * Drawing, and sources that go before it, have a turn more often.  The default of 5 ms is shortened to half a frame
    * if a frame clock is followed, and further where drawing takes all the time; a time slice that has been set is never
    * shortened.
    *
@@ -247,7 +247,7 @@ install_properties (GObjectClass *object_class)
    * Since: 1.0
    */
   properties[PROP_TIME_SLICE] =
-      g_param_spec_uint ("time-slice", NULL, NULL, 0, G_MAXUINT, PRIO_DEFAULT_SLICE,
+      g_param_spec_double ("time-slice", NULL, NULL, 0, G_MAXUINT, PRIO_DEFAULT_SLICE / 1000.0,
                          G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
@@ -538,23 +538,23 @@ prio_scheduler_enter (PrioScheduler *self, const char *function, const char *wha
  * Gets how long tasks run before every other source has its turn.  Any thread may call it.
  *
  * ```c
- * guint time_slice = prio_scheduler_get_time_slice (scheduler);
+ * double time_slice = prio_scheduler_get_time_slice (scheduler);
  *
- * prio_scheduler_set_time_slice (scheduler, 20 * 1000); // while a dialog shows the progress of an import
+ * prio_scheduler_set_time_slice (scheduler, 20); // while a dialog shows the progress of an import
  * import_everything (importer);
  * prio_scheduler_set_time_slice (scheduler, time_slice);
  * ```
  *
- * Returns: microseconds
+ * Returns: milliseconds
  *
  * Since: 1.0
  */
-guint
+double
 prio_scheduler_get_time_slice (PrioScheduler *self)
 {
   g_return_val_if_fail (PRIO_IS_SCHEDULER (self), 0);
 
-  return (guint) prio_run_queue_get_slice (self->run_queue);
+  return (double) prio_run_queue_get_slice (self->run_queue) / 1000;
 }
 
 static void
@@ -569,7 +569,7 @@ op_share_slice (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 /**
  * prio_scheduler_set_time_slice: (set-property time-slice)
  * @self: a scheduler
- * @time_slice: microseconds, or 0 for one task per iteration
+ * @time_slice: milliseconds, to the microsecond, or 0 for one task per iteration
  *
  * Sets how long tasks run before every other source has its turn.  It takes effect at once, for the running task too.
  * Any thread may call it.
@@ -577,11 +577,15 @@ op_share_slice (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * Since: 1.0
  */
 void
-prio_scheduler_set_time_slice (PrioScheduler *self, guint time_slice)
+prio_scheduler_set_time_slice (PrioScheduler *self, double time_slice)
 {
-  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  gint64 slice;
 
-  if (__atomic_exchange_n (&self->run_queue->slice, (gint64) time_slice, __ATOMIC_RELAXED) != time_slice)
+  g_return_if_fail (PRIO_IS_SCHEDULER (self));
+  g_return_if_fail (time_slice >= 0 && time_slice <= G_MAXUINT);
+
+  slice = (gint64) (time_slice * 1000 + 0.5);
+  if (__atomic_exchange_n (&self->run_queue->slice, slice, __ATOMIC_RELAXED) != slice)
     prio_scheduler_submit_change (self, op_share_slice, "time-slice");
 }
 

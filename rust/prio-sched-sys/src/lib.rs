@@ -549,7 +549,7 @@ unsafe extern "C" {
     pub fn prio_scheduler_get_next_frame(self_: *mut PrioScheduler) -> i64;
     pub fn prio_scheduler_get_paused(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_get_statistics(self_: *mut PrioScheduler, statistics: *mut PrioStatistics);
-    pub fn prio_scheduler_get_time_slice(self_: *mut PrioScheduler) -> c_uint;
+    pub fn prio_scheduler_get_time_slice(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_pause(self_: *mut PrioScheduler);
     pub fn prio_scheduler_post(self_: *mut PrioScheduler, priority: PrioTaskPriority, func: glib::GSourceFunc, user_data: gpointer, notify: glib::GDestroyNotify);
     pub fn prio_scheduler_post_full(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: glib::GSourceFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> gboolean;
@@ -565,7 +565,7 @@ unsafe extern "C" {
     pub fn prio_scheduler_set_frame_share(self_: *mut PrioScheduler, share: c_double);
     pub fn prio_scheduler_set_lends_priority(self_: *mut PrioScheduler, lends_priority: gboolean);
     pub fn prio_scheduler_set_next_frame(self_: *mut PrioScheduler, next_frame: i64);
-    pub fn prio_scheduler_set_time_slice(self_: *mut PrioScheduler, time_slice: c_uint);
+    pub fn prio_scheduler_set_time_slice(self_: *mut PrioScheduler, time_slice: c_double);
     pub fn prio_scheduler_should_yield(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_sleep_async(self_: *mut PrioScheduler, delay: u64, options: *const PrioYieldOptions, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_scheduler_sleep_finish(self_: *mut PrioScheduler, result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;

@@ -270,13 +270,13 @@ impl Scheduler {
     /// Returns how long tasks run before every other source of the main context has its turn.
     #[doc(alias = "prio_scheduler_get_time_slice")]
     pub fn time_slice(&self) -> Duration {
-        Duration::from_micros(unsafe { ffi::prio_scheduler_get_time_slice(self.as_ptr()) }.into())
+        Duration::from_micros((unsafe { ffi::prio_scheduler_get_time_slice(self.as_ptr()) } * 1000.0).round() as u64)
     }
 
     /// Sets how long tasks run before every other source of the main context has its turn, in whole microseconds; 0 runs one task at a time.
     #[doc(alias = "prio_scheduler_set_time_slice")]
     pub fn set_time_slice(&self, time_slice: Duration) {
-        let time_slice = time_slice.as_micros().min(u32::MAX.into()) as u32;
+        let time_slice = (time_slice.as_micros() as f64 / 1000.0).min(u32::MAX.into());
         unsafe { ffi::prio_scheduler_set_time_slice(self.as_ptr(), time_slice) }
     }
 

@@ -34,6 +34,6 @@ export class Search {
     hide(): void {
         this.#controller.setPriority('background');
         requestIdleCallback(() => this.#page.abort());
-        PrioSched.Scheduler.get_default().set_time_slice(1000);
+        PrioSched.Scheduler.get_default().set_time_slice(1);
     }
 }

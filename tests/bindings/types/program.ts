@@ -124,7 +124,7 @@ function calls(): void {
 
     const id: number = native.request_idle_callback(deadline => print(deadline.get_time_remaining()), 100);
     native.cancel_idle_callback(id);
-    native.time_slice = 2000;
+    native.time_slice = 2;
     fromImports.next_frame = GLib.get_monotonic_time() + 16000;
     native.queue_microtask(() => print(native.should_yield(), native.paused, native.context === native.get_context()));
     const bounded = new PrioSched.Scheduler({context: GLib.MainContext.new(), timeSlice: 0});

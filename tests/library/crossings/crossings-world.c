@@ -228,7 +228,7 @@ book_new (World *world)
 
   book->scheduler = track (world, prio_scheduler_new (world->context));
   book->runner = prio_runner_new (book->scheduler, run_ids, book, NULL);
-  prio_scheduler_set_time_slice (book->scheduler, dice (3) * 3);
+  prio_scheduler_set_time_slice (book->scheduler, dice (3) * 0.003);
   if ((world->uses & BIT (STATISTICS)) != 0 && dice (2) == 0)
     {
       set_switch (world, book, STATISTICS, TRUE);

@@ -295,7 +295,7 @@ make_scheduler (Program *program, GMainContext *context, guint number)
   PrioScheduler *scheduler = prio_scheduler_new (context);
 
   if (program->slice >= 0)
-    prio_scheduler_set_time_slice (scheduler, (guint) program->slice);
+    prio_scheduler_set_time_slice (scheduler, (double) program->slice / 1000);
   prio_scheduler_set_lends_priority (scheduler, lends (program, number));
   return scheduler;
 }

@@ -19,5 +19,5 @@ var FOREVER = Number.MAX_SAFE_INTEGER;
 // The option of a yield that keeps the task's signal or priority
 var INHERIT = 'inherit';
 
-// The longest slice of the default scheduler, which extensions of GNOME Shell share, in microseconds: three frames at 60 Hz
-var MAX_SHARED_SLICE = 50000;
+// The longest slice of the default scheduler, which extensions of GNOME Shell share, in milliseconds: three frames at 60 Hz
+var MAX_SHARED_SLICE = 50;

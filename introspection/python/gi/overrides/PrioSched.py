@@ -112,8 +112,8 @@ class Scheduler(PrioSched.Scheduler):
         super().set_next_frame(to_whole(next_frame, 'next_frame', 'microseconds', 2 ** 63 - 1))
 
     def set_time_slice(self, time_slice):
-        """Sets how long tasks run before other sources have their turn, in microseconds; 0 runs one task at a time."""
-        super().set_time_slice(to_whole(time_slice, 'time_slice', 'microseconds', 2 ** 32 - 1))
+        """Sets how long tasks run before other sources have their turn, in milliseconds; 0 runs one task at a time."""
+        super().set_time_slice(to_part(time_slice, 'a time slice', 2 ** 32 - 1))
 
     def set_frame_share(self, share):
         """Sets the share of time that tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""

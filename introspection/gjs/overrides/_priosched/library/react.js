@@ -13,7 +13,7 @@ const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 const {State} = imports.overrides._priosched.core.states;
 
 const MAX_FRAME_RATE = 125;
-const DEFAULT_SLICE = 5000; // microseconds
+const DEFAULT_SLICE = 5; // milliseconds
 const MAX_TIMEOUT = 2 ** 31 - 1;
 
 // Timeouts of React's levels, in milliseconds: a negative one has passed from the beginning, 0 means none.
@@ -258,7 +258,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
 
     Scheduler.prototype.force_frame_rate = function (fps) {
         const rate = toFrameRate(fps);
-        this.set_time_slice(rate === 0 ? DEFAULT_SLICE : Math.min(Math.floor(1000 / rate) * 1000, MAX_SHARED_SLICE));
+        this.set_time_slice(rate === 0 ? DEFAULT_SLICE : Math.min(Math.floor(1000 / rate), MAX_SHARED_SLICE));
     };
 
     // Lets other sources of the main context have their turn, so that changes are drawn.

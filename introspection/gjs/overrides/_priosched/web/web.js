@@ -451,8 +451,8 @@ class Extras {
     get currentTaskSignal() { return this.#currentTaskSignal(); }
 
     // In milliseconds.
-    get timeSlice() { return this.native.get_time_slice() / 1000; }
-    set timeSlice(value) { this.native.set_time_slice(Math.round(toMilliseconds(value) * 1000)); }
+    get timeSlice() { return this.native.get_time_slice(); }
+    set timeSlice(value) { this.native.set_time_slice(toMilliseconds(value)); }
 
     shouldYield() { return this.native.should_yield(); }
     followFrameClock(clock) { this.native.follow_frame_clock(clock); }

@@ -38,7 +38,7 @@ _LEVELS = {
     'idle': (1, TIMEOUT_IDLE),
 }
 
-_DEFAULT_SLICE = 5000  # microseconds
+_DEFAULT_SLICE = 5  # milliseconds
 
 _copy_context = contextvars.copy_context
 _native_did_timeout = PrioSched.Scheduler.did_timeout
@@ -167,7 +167,7 @@ def _steps_in(context, coroutine):
 def force_frame_rate(self, fps):
     """Sets the time slice to the whole milliseconds of a frame at fps frames a second, 1 to 125; 0 resets it."""
     rate = to_frame_rate(fps)
-    self.set_time_slice(1000 // rate * 1000 if rate else _DEFAULT_SLICE)
+    self.set_time_slice(1000 // rate if rate else _DEFAULT_SLICE)
 
 
 def request_paint(self):
