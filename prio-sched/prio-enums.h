@@ -136,4 +136,21 @@ typedef enum
   PRIO_WORKER_STOP_FINISH
 } PrioWorkerStop;
 
+/**
+ * PrioChannelPace:
+ * @PRIO_CHANNEL_PACE_EACH: for each value, as soon as tasks of its priority run
+ * @PRIO_CHANNEL_PACE_TURN: at most once in a turn of the main loop, after which other sources have their turn
+ * @PRIO_CHANNEL_PACE_FRAME: at most once a frame, or 60 times a second where no frame is known
+ *
+ * How often a [class@PrioSched.Channel] calls its function.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  PRIO_CHANNEL_PACE_EACH,
+  PRIO_CHANNEL_PACE_TURN,
+  PRIO_CHANNEL_PACE_FRAME
+} PrioChannelPace;
+
 G_END_DECLS

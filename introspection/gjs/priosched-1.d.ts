@@ -103,6 +103,14 @@ declare module '@girs/priosched-1' {
         }
 
         /** How a stopping worker ends its queued tasks. */
+        enum ChannelPace {
+            EACH = 0,
+            TURN = 1,
+            FRAME = 2,
+        }
+        namespace ChannelPace {
+            const $gtype: GObject.GType<ChannelPace>;
+        }
         enum WorkerStop {
             ABORT,
             FINISH,
@@ -638,6 +646,34 @@ declare module '@girs/priosched-1' {
 
         type SchedulerClass = typeof Scheduler;
         type TaskClass = typeof Task;
+        interface ChannelOptions {
+            /** How many values wait or are in use at most; 1 by default. */
+            capacity?: number;
+            /** How often the callback is called: for each value, or at most once in a turn of the main loop, or a frame. */
+            pace?: 'each' | 'turn' | 'frame' | ChannelPace;
+            scheduler?: Scheduler;
+            priority?: Nick | TaskPriority | null;
+            signal?: Gio.Cancellable | null;
+            name?: string | null;
+        }
+        /** Brings values to a callback that runs on the main loop, without a queue that grows. */
+        class Channel<T = unknown> {
+            static $gtype: GObject.GType;
+            /** If the callback returns a promise, the value keeps its place until the promise settles. */
+            constructor(callback: (value: T) => unknown, options?: ChannelOptions | null);
+            /** How many values wait, are in use, or have promises that are pending. */
+            get length(): number;
+            get closed(): boolean;
+            /** Gives a value, in the place of the oldest waiting value if the channel is full. Returns false if it is closed. */
+            replace(value: T): boolean;
+            /** Gives a value if there is a place for it. Returns false if the channel is full or closed. */
+            offer(value: T): boolean;
+            /** Gives a value, and waits for a place. */
+            give(value: T): Promise<void>;
+            /** Lets no more values in; the callback gets the waiting values. */
+            close(): void;
+        }
+
         namespace Worker {
             interface SignalSignatures extends GObject.Object.SignalSignatures {
                 'notify::name': (pspec: GObject.ParamSpec) => void;

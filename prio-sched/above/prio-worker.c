@@ -127,6 +127,8 @@ run (gpointer data)
   PrioInner *inner = data;
 
   g_main_context_push_thread_default (inner->context);
+  /* From now on the loop counts as this thread's. */
+  g_main_context_iteration (inner->context, FALSE);
   set (inner, &inner->has_begun);
   while (goes_on (inner))
     g_main_context_iteration (inner->context, TRUE);

@@ -226,6 +226,31 @@ async void check_feed (Scheduler scheduler) throws Error {
 	assert (order == "1 2 0 ");
 }
 
+async void check_channel (Scheduler scheduler) throws Error {
+	int n = 0;
+	var channel = new Channel (scheduler, null, 2, ChannelPace.EACH, (channel, value) => n += (int) (long) value);
+
+	assert (channel.offer ((void*) 1, null) && channel.replace ((void*) 2, null) && !channel.offer ((void*) 4, null));
+	yield channel.give_task (scheduler, null, (void*) 8, null).wait_async ();
+	channel.close ();
+	while (channel.get_length () > 0)
+		yield scheduler.yield_async ();
+	assert (n == 11);
+
+	var thread = new Thread<bool> ("asks", () => {
+		var answered = false;
+		try {
+			answered = scheduler.post_task (null, (task) => n++).wait (0);
+		} catch (Error error) {
+		}
+		AtomicInt.set (ref n, 0);
+		return answered;
+	});
+	while (AtomicInt.get (ref n) != 0)
+		yield scheduler.sleep_async (1);
+	assert (thread.join ());
+}
+
 async void check_worker (Scheduler scheduler) throws Error {
 	var worker = new Worker ("render");
 	void* here = Thread.self<void*> ();
@@ -283,6 +308,7 @@ async void run_checks (MainLoop loop) {
 		yield check_idioms (scheduler);
 		yield check_thread (scheduler);
 		yield check_worker (scheduler);
+		yield check_channel (scheduler);
 		yield check_task_in_no_queue (scheduler);
 		yield check_feed (scheduler);
 		yield check_steps (scheduler);

@@ -20,6 +20,7 @@ import sys
 MOST = {
     'prio-sched.h': (115, 0),
     'prio-sched-feed.h': (5, 0),
+    'prio-sched-threads.h': (10, 0),
     'prio-sched-watch.h': (8, 0),
     'prio-sched-bindings.h': (39, None),
     'prio-sched-react.h': (12, 0),

@@ -9,6 +9,7 @@
 #include <prio-sched-react.h>
 #endif
 #include <prio-sched-feed.h>
+#include <prio-sched-threads.h>
 #include <prio-sched-watch.h>
 #include <prio-sched.h>
 

@@ -15,6 +15,7 @@ const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides
 const React = imports.overrides._priosched.library.react;
 // These files are loaded before this one changes anything: if one of them cannot be loaded, another complete copy of the
 // library can still be used.
+const Channels = imports.overrides._priosched.library.channels;
 const Groups = imports.overrides._priosched.library.groups;
 const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
@@ -433,6 +434,7 @@ function _init() {
     React.make(PrioSched, tasks, convert);
     PrioSched.AbortError = AbortError;
     Groups.make(PrioSched, tasks, convert);
+    PrioSched.Channel = Channels.make(PrioSched, convert);
 
     // The abilities of the native part: 'none', 'speed', or 'state', which includes speed: then state crosses every
     // promise.

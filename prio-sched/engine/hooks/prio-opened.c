@@ -23,6 +23,12 @@ prio_scheduler_close (PrioScheduler *self)
   prio_loop_close (self->run_queue->loop);
 }
 
+PrioLoop *
+prio_task_get_loop (PrioTask *task)
+{
+  return prio_task_get_entry (task)->run_queue->loop;
+}
+
 gboolean
 prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
 {

@@ -5,6 +5,9 @@
 
 #include "loop/prio-frames-private.h"
 
+/* Between two frames where none has been announced, µs. */
+#define USUAL_INTERVAL 16667
+
 void (*prio_frames_look) (gint64 now);
 
 static gint64
@@ -67,6 +70,15 @@ PrioFrame *
 prio_frame_new (void)
 {
   return g_new0 (PrioFrame, 1);
+}
+
+gint64
+prio_frame_after (PrioLoop *loop, gint64 now)
+{
+  gint64 due = prio_loop_next_frame (loop, now);
+  gint64 interval = prio_loop_frame_interval (loop);
+
+  return MAX (due, prio_time_after (now, interval != 0 ? interval : USUAL_INTERVAL));
 }
 
 static void

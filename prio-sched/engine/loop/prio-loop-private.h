@@ -211,7 +211,6 @@ void prio_loops_observe (const PrioObservingFuncs *funcs);
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
-void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
 
 /* The value of `prio_thread.state` for code without a state, for which no finder is called (prio-current). */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;

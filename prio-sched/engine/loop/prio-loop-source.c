@@ -398,6 +398,12 @@ prepare (PrioLoop *loop, gint *timeout)
   return FALSE;
 }
 
+guint64
+prio_observed_iteration (PrioLoop *loop)
+{
+  return loop->sources.iteration;
+}
+
 static gboolean
 governor_prepare (GSource *source, gint *timeout)
 {

@@ -588,6 +588,12 @@ prio_loop_has_gone (PrioLoop *loop)
   return closed;
 }
 
+gsize
+prio_observed_owner (PrioLoop *loop)
+{
+  return __atomic_load_n (&loop->lock.owner, __ATOMIC_RELAXED);
+}
+
 GMainContext *
 prio_observed_context (PrioLoop *loop)
 {

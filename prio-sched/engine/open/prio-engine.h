@@ -45,6 +45,8 @@ gint64 prio_task_due_after (guint64 delay);
 /* In the function of @task: returns whether it has no result, has not been deferred, and is not aborted; and tells whether it should
  * yield. */
 gboolean prio_task_may_go_on (PrioTask *task, gboolean *should_yield);
+/* Returns (transfer none) the loop of the scheduler of @task. */
+PrioLoop *prio_task_get_loop (PrioTask *task);
 /* Returns whether the result of @task comes later. */
 gboolean prio_task_is_deferred (PrioTask *task);
 

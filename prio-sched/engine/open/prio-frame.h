@@ -20,6 +20,10 @@ void prio_frame_free (PrioLoop *loop, PrioFrame *frame);
 /* Returns (transfer full) (nullable) the loop of @context. */
 PrioLoop *prio_loop_find (GMainContext *context);
 
+/* Returns when the next frame can have begun, µs: the time of a frame that is due, and at least the time between two
+ * frames from @now.  Inside, or on the owner thread. */
+gint64 prio_frame_after (PrioLoop *loop, gint64 now);
+
 /* Looks for toolkits that draw frames.  Called with the time, µs, when a scheduler is made, and after long batches;
  * or NULL.  Set when the library is loaded. */
 extern void (*prio_frames_look) (gint64 now) G_GNUC_INTERNAL;

@@ -141,6 +141,12 @@ gboolean prio_observed_has_microtasks (PrioLoop *loop);
 void prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
 /* Returns whether this thread is the owner. */
 gboolean prio_observed_is_here (PrioLoop *loop);
+/* Returns the thread that is the owner, as prio_thread_get_id () numbers it. */
+gsize prio_observed_owner (PrioLoop *loop);
+/* Returns the number of GLib's iteration that runs.  On the owner thread. */
+guint64 prio_observed_iteration (PrioLoop *loop);
+/* Calls @notify on the owner thread, outside, soon; or here if the context is gone, unless @quietly. */
+void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
 /* The rooms above that keep a record with a loop.  Any thread makes and frees it; `is_large` and `trim` of its
  * functions are called on the owner thread, and `ends` outside, at the end of the context. */
 typedef enum

@@ -106,6 +106,7 @@ prio_task_pool_give (gpointer data)
       return;
     }
 
+  prio_in_finalize (task);
   prio_task_clear (task);
   pool = prio_loop_ensure_slot (loop, PRIO_SLOT_TASK, &pool_funcs);
   task->entry.job.next = (PrioJob *) pool->first;

@@ -53,6 +53,11 @@ pub const PRIO_TASK_STATE_FULFILLED: PrioTaskState = 2;
 pub const PRIO_TASK_STATE_FAILED: PrioTaskState = 3;
 pub const PRIO_TASK_STATE_ABORTED: PrioTaskState = 4;
 
+pub type PrioChannelPace = c_int;
+pub const PRIO_CHANNEL_PACE_EACH: PrioChannelPace = 0;
+pub const PRIO_CHANNEL_PACE_TURN: PrioChannelPace = 1;
+pub const PRIO_CHANNEL_PACE_FRAME: PrioChannelPace = 2;
+
 pub type PrioWorkerStop = c_int;
 pub const PRIO_WORKER_STOP_ABORT: PrioWorkerStop = 0;
 pub const PRIO_WORKER_STOP_FINISH: PrioWorkerStop = 1;
@@ -79,6 +84,7 @@ pub type PrioRunnerFunc = Option<unsafe extern "C" fn(c_uint, gpointer)>;
 pub type PrioRunnerNameFunc = Option<unsafe extern "C" fn(c_uint, gpointer) -> *mut c_char>;
 pub type PrioSchedulingStateFinder = Option<unsafe extern "C" fn() -> *mut PrioSchedulingState>;
 pub type PrioStepFunc = Option<unsafe extern "C" fn(*mut PrioTask, gpointer) -> gboolean>;
+pub type PrioChannelFunc = Option<unsafe extern "C" fn(*mut PrioChannel, gpointer, gpointer)>;
 pub type PrioTaskFunc = Option<unsafe extern "C" fn(*mut PrioTask, gpointer)>;
 pub type PrioTaskReadyCallback = Option<unsafe extern "C" fn(*mut gobject::GObject, *mut gio::GAsyncResult, gpointer)>;
 
@@ -298,6 +304,20 @@ impl ::std::fmt::Debug for PrioTaskTimes {
 
 #[derive(Copy, Clone)]
 #[repr(C)]
+pub struct PrioChannelClass {
+    pub parent_class: gobject::GObjectClass,
+}
+
+impl ::std::fmt::Debug for PrioChannelClass {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter) -> ::std::fmt::Result {
+        f.debug_struct(&format!("PrioChannelClass @ {self:p}"))
+         .field("parent_class", &self.parent_class)
+         .finish()
+    }
+}
+
+#[derive(Copy, Clone)]
+#[repr(C)]
 pub struct PrioWorkerClass {
     pub parent_class: gobject::GObjectClass,
 }
@@ -412,6 +432,20 @@ impl ::std::fmt::Debug for PrioTaskSignal {
 
 #[repr(C)]
 #[allow(dead_code)]
+pub struct PrioChannel {
+    _data: [u8; 0],
+    _marker: core::marker::PhantomData<(*mut u8, core::marker::PhantomPinned)>,
+}
+
+impl ::std::fmt::Debug for PrioChannel {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter) -> ::std::fmt::Result {
+        f.debug_struct(&format!("PrioChannel @ {self:p}"))
+         .finish()
+    }
+}
+
+#[repr(C)]
+#[allow(dead_code)]
 pub struct PrioWorker {
     _data: [u8; 0],
     _marker: core::marker::PhantomData<(*mut u8, core::marker::PhantomPinned)>,
@@ -451,6 +485,11 @@ unsafe extern "C" {
     // PrioTaskState
     //=========================================================================
     pub fn prio_task_state_get_type() -> GType;
+
+    //=========================================================================
+    // PrioChannelPace
+    //=========================================================================
+    pub fn prio_channel_pace_get_type() -> GType;
 
     //=========================================================================
     // PrioWorkerStop
@@ -604,6 +643,7 @@ unsafe extern "C" {
     pub fn prio_task_set_name(self_: *mut PrioTask, name: *const c_char);
     pub fn prio_task_set_progress(self_: *mut PrioTask, progress: c_double);
     pub fn prio_task_then(self_: *mut PrioTask, callback: PrioTaskReadyCallback, user_data: gpointer, notify: glib::GDestroyNotify);
+    pub fn prio_task_wait(self_: *mut PrioTask, timeout: c_uint, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_task_wait_async(self_: *mut PrioTask, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_task_wait_finish(self_: *mut PrioTask, result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;
 
@@ -655,6 +695,19 @@ unsafe extern "C" {
     pub fn prio_task_signal_has_fixed_priority(self_: *mut PrioTaskSignal) -> gboolean;
     pub fn prio_task_signal_is_aborted(self_: *mut PrioTaskSignal) -> gboolean;
     pub fn prio_task_signal_pin(self_: *mut PrioTaskSignal);
+
+    //=========================================================================
+    // PrioChannel
+    //=========================================================================
+    pub fn prio_channel_get_type() -> GType;
+    pub fn prio_channel_new(scheduler: *mut PrioScheduler, options: *const PrioTaskOptions, capacity: c_uint, pace: PrioChannelPace, func: PrioChannelFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioChannel;
+    pub fn prio_channel_close(self_: *mut PrioChannel);
+    pub fn prio_channel_get_length(self_: *mut PrioChannel) -> c_uint;
+    pub fn prio_channel_give(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify, cancellable: *mut gio::GCancellable, error: *mut *mut glib::GError) -> gboolean;
+    pub fn prio_channel_give_task(self_: *mut PrioChannel, scheduler: *mut PrioScheduler, options: *const PrioTaskOptions, value: gpointer, destroy: glib::GDestroyNotify) -> *mut PrioTask;
+    pub fn prio_channel_hold(self_: *mut PrioChannel, task: *mut PrioTask);
+    pub fn prio_channel_offer(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify) -> gboolean;
+    pub fn prio_channel_replace(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify) -> gboolean;
 
     //=========================================================================
     // PrioWorker

@@ -16,7 +16,7 @@ from ._priosched.arguments import (UNSET, called_back, check_name, to_callback, 
                                    to_priority_of, to_signal, to_signals, to_timeout, to_whole)
 from ._priosched.coroutines.run import EventLoop, run
 from ._priosched.coroutines.steps import with_progress
-from ._priosched.extras import groups, helpers, react, workers
+from ._priosched.extras import channels, groups, helpers, react, workers
 from ._priosched.extras.react import TIMEOUT_IDLE, TIMEOUT_IMMEDIATE, TIMEOUT_LOW, TIMEOUT_NORMAL, TIMEOUT_USER_BLOCKING
 from ._priosched.futures import handlers, reasons
 from ._priosched.futures.future import Future, PostedTask
@@ -28,7 +28,7 @@ from ._priosched.tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
 # There is no Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
-__all__ = ['AbortError', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'TIMEOUT_IDLE', 'TIMEOUT_IMMEDIATE',
+__all__ = ['AbortError', 'Channel', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'TIMEOUT_IDLE', 'TIMEOUT_IMMEDIATE',
            'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run']
 if EventLoop is not None:
     __all__.append('EventLoop')
@@ -449,3 +449,6 @@ class Worker(workers.Worker):
 
 
 Worker = override(Worker)
+
+
+Channel = channels.Channel

@@ -119,6 +119,24 @@ class _Raise:
         raise self._exception
 
 
+class _ThreadWaiter:
+    """Wakes a thread that waits in Future.result (); it is called as the step of a driver is."""
+
+    def __init__(self):
+        self.done = threading.Event()
+
+    def __call__(self):
+        self.done.set()
+
+    def go_on_after(self, _):
+        self.done.set()
+
+    go_on_from = go_on_after
+
+    def own_main_context(self):
+        return None
+
+
 class Future(FutureBase):
     """Represents the result of a task, which coroutines of PrioSched and of asyncio can await.
 
@@ -139,6 +157,38 @@ class Future(FutureBase):
     def cancelled(self):
         """Returns whether it was cancelled; awaiting it then raises asyncio.CancelledError."""
         return self._done and isinstance(self._exception, CancelledError)
+
+    def result(self, timeout=None):
+        """Returns the result, or raises the exception.
+
+        In a thread that runs neither the main context of the task nor a loop of asyncio, it first waits until the task is done.
+
+        timeout  seconds, as in concurrent.futures, after which TimeoutError is raised; the task continues
+        """
+        if not self._done and not self._is_own_thread():
+            self._wait_in_thread(timeout)
+        return super().result()
+
+    def _is_own_thread(self):
+        """Returns whether this thread cannot wait, because it runs the task, or a loop."""
+        if get_running_loop() is not None:
+            return True
+        table = self._table()
+        scheduler = table.scheduler() if table is not None else None
+        context = scheduler.get_context() if scheduler is not None else None
+        if context is None or context.is_owner():
+            return True
+        if not context.acquire():
+            return False
+        context.release()  # no thread runs it
+        return self._is_of(own_context()) and threading.current_thread() is threading.main_thread()
+
+    def _wait_in_thread(self, timeout):
+        waiter = _ThreadWaiter()
+        self._add(waiter, None, None, None)
+        if not self._done and not waiter.done.wait(timeout):
+            self.remove_done_callback(waiter)
+            raise TimeoutError(f'{self!r} is not done in time')
 
     def _has_no_result(self):
         raise asyncio.InvalidStateError(f'{self!r} has not completed')

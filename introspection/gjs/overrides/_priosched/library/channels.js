@@ -1,0 +1,178 @@
+// channels.js: values for a function that runs on the main loop, without a queue that grows
+//
+// JavaScript has one thread, so a value is given on the main loop, by a handler or a task.
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported make */
+
+const {GLib} = imports.gi;
+const {named} = imports.overrides._priosched.core.reasons;
+const {isThenable} = imports.overrides._priosched.core.settling;
+const {toOptions} = imports.overrides._priosched.library.options;
+
+const OPTIONS = ['capacity', 'pace', 'scheduler', 'priority', 'signal', 'name'];
+const MAX_CAPACITY = 0xffffffff;
+const FRAME = 17; // milliseconds between two frames
+
+function toCapacity(value) {
+    if (!Number.isInteger(value) || value < 1 || value > MAX_CAPACITY)
+        throw new TypeError(`${named(value)} is not a capacity, which is a whole number of values from 1`);
+    return value;
+}
+
+var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: errorQuark}, {toName, toPriority, toSignal}) {
+    const PACES = {each: ChannelPace.EACH, turn: ChannelPace.TURN, frame: ChannelPace.FRAME};
+
+    function toPace(value) {
+        const pace = typeof value === 'string' && Object.hasOwn(PACES, value) ? PACES[value] : value;
+        if (!Object.values(PACES).includes(pace))
+            throw new TypeError(`${named(value)} is not a pace: these are 'each', 'turn', 'frame'`);
+        return pace;
+    }
+
+    const closedError = () => new GLib.Error(errorQuark(), Error.CLOSED, 'The channel is closed');
+
+    class Channel {
+        #callback;
+        #capacity;
+        #isClosed = false;
+        #isPosted = false;
+        #nHeld = 0;
+        #options;
+        #outside = []; // values that wait for a place
+        #pace;
+        #scheduler;
+        #values = [];
+
+        constructor(callback, options = undefined) {
+            const {capacity = 1, pace = 'each', scheduler = Scheduler.get_default(), priority, signal, name} =
+                toOptions(options, OPTIONS, 'new Channel ()');
+            if (typeof callback !== 'function')
+                throw new TypeError(`${named(callback)} is not a function`);
+            if (!(scheduler instanceof Scheduler))
+                throw new TypeError(`${named(scheduler)} is not a scheduler`);
+            toPriority(priority);
+            this.#callback = callback;
+            this.#capacity = toCapacity(capacity);
+            this.#pace = toPace(pace);
+            this.#scheduler = scheduler;
+            this.#options = {priority, signal: toSignal(signal), name: toName(name) ?? (callback.name || undefined)};
+        }
+
+        get length() {
+            return this.#values.length + this.#nHeld;
+        }
+
+        get closed() {
+            return this.#isClosed || (this.#options.signal?.is_cancelled() ?? false);
+        }
+
+        // Gives a value, in the place of the oldest waiting value if the channel is full.
+        replace(value) {
+            if (this.closed)
+                return false;
+            if (this.#values.length > 0 && this.length >= this.#capacity)
+                this.#values.shift();
+            this.#append(value);
+            return true;
+        }
+
+        // Gives a value if the channel has a place for it.
+        offer(value) {
+            if (this.closed || this.#outside.length > 0 || this.length >= this.#capacity)
+                return false;
+            this.#append(value);
+            return true;
+        }
+
+        // Gives a value; the promise is fulfilled when the channel has a place for it.
+        give(value) {
+            return new Promise((resolve, reject) => {
+                this.#outside.push({value, resolve, reject});
+                this.#letIn();
+            });
+        }
+
+        close() {
+            this.#isClosed = true;
+            this.#letIn();
+        }
+
+        #append(value) {
+            this.#values.push(value);
+            if (!this.#isPosted)
+                this.#post(0);
+        }
+
+        #letIn() {
+            while (this.#outside.length > 0 && (this.closed || this.length < this.#capacity)) {
+                const {value, resolve, reject} = this.#outside.shift();
+                if (this.closed) {
+                    reject(closedError());
+                } else {
+                    this.#append(value);
+                    resolve();
+                }
+            }
+        }
+
+        #post(delay) {
+            this.#isPosted = true;
+            let hasRun = false;
+            const take = Object.assign(() => {
+                hasRun = true;
+                this.#take();
+            }, {calls: this.#callback});
+            this.#scheduler.post_task(take, {...this.#options, delay}).catch(error => {
+                if (hasRun) // the callback has thrown it
+                    throw error;
+                this.#isClosed = true;
+                this.#isPosted = false;
+                this.#values = [];
+                this.#letIn();
+            });
+        }
+
+        #leave() {
+            this.#nHeld--;
+            this.#letIn();
+        }
+
+        // How many milliseconds to wait after a value.
+        #delay() {
+            if (this.#pace === ChannelPace.EACH)
+                return 0;
+            if (this.#pace === ChannelPace.TURN)
+                return 1;
+            return Math.max(FRAME, Math.ceil((this.#scheduler.get_next_frame() - GLib.get_monotonic_time()) / 1000));
+        }
+
+        // Calls the callback, until it is time to yield, or at the channel's pace once.
+        #take() {
+            while (this.#values.length > 0) {
+                let result;
+                this.#nHeld++;
+                try {
+                    result = (0, this.#callback)(this.#values.shift());
+                } catch (error) {
+                    this.#post(this.#delay());
+                    this.#leave();
+                    throw error;
+                }
+                if (isThenable(result))
+                    result.then(() => this.#leave(), () => this.#leave());
+                else
+                    this.#leave();
+                const delay = this.#delay();
+                if (delay > 0 || this.#scheduler.should_yield()) {
+                    this.#post(delay);
+                    return;
+                }
+            }
+            this.#isPosted = false;
+        }
+    }
+    Channel.$gtype = Native.$gtype;
+    return Channel;
+};

@@ -1,0 +1,220 @@
+"""Has channels of PrioSched in Python: values from any thread, for a function that runs on a main loop."""
+
+import collections
+import threading
+
+from gi.module import get_introspection_module
+from gi.repository import GLib
+
+from ..arguments import MAX_LIMIT, check_name, to_callback, to_priority, to_scheduler, to_signal, to_whole
+from ..futures.contexts import own_context
+from ..futures.future import Future
+
+PrioSched = get_introspection_module('PrioSched')
+
+_PACES = {'each': PrioSched.ChannelPace.EACH, 'turn': PrioSched.ChannelPace.TURN, 'frame': PrioSched.ChannelPace.FRAME}
+_FRAME = 17  # milliseconds between two frames
+
+
+def _to_pace(value):
+    if isinstance(value, PrioSched.ChannelPace):
+        return value
+    if value.__class__ is not str or value not in _PACES:
+        raise ValueError(f"{value!r} is not a pace: these are 'each', 'turn', 'frame'")
+    return _PACES[value]
+
+
+def _closed_error():
+    return GLib.Error.new_literal(PrioSched.error_quark(), 'The channel is closed', PrioSched.Error.CLOSED)
+
+
+class Channel:
+    """Brings values from any thread to callback (value), which runs on the main loop, without a queue that grows.
+
+    capacity   how many values wait or are in use at most: with 1 and replace (), the newest value wins
+    pace       'each', for each value as soon as tasks of its priority run; 'turn', at most once in a turn of the main loop; or
+               'frame', at most once a frame
+    scheduler  the default one, or another
+    priority, signal, name  as for post_task (); an abort of signal ends the channel
+
+    If callback returns a task, such as one of a group, the value keeps its place until the task is done.  Any thread may use the
+    channel.
+    """
+
+    def __init__(self, callback, capacity=1, pace='each', scheduler=None, priority=None, signal=None, name=None):
+        check_name(name)
+        self._callback = to_callback(callback)
+        self._capacity = to_whole(capacity, 'capacity', 'values', MAX_LIMIT, 1)
+        self._pace = _to_pace(pace)
+        self._scheduler = PrioSched.Scheduler.get_default() if scheduler is None else to_scheduler(scheduler)
+        to_priority(priority)
+        self._options = {'priority': priority, 'signal': to_signal(signal), 'name': name}
+        self._changed = threading.Condition()  # its lock guards:
+        self._values = collections.deque()
+        self._outside = collections.deque()  # values that wait for a place, and their futures
+        self._n_held = 0  # places of the value in use, and of tasks
+        self._is_posted = self._is_closed = False
+
+    def __len__(self):
+        """Returns how many values wait, are in use, or have tasks that are not done."""
+        with self._changed:
+            return len(self._values) + self._n_held
+
+    def __bool__(self):
+        return True
+
+    @property
+    def closed(self):
+        """Whether no more values are let in."""
+        signal = self._options['signal']
+        return self._is_closed or (signal is not None and signal.is_cancelled())
+
+    def _has_place(self):
+        return len(self._values) + self._n_held < self._capacity
+
+    def _append(self, value):
+        """Returns whether the caller has to post the task.  With the lock, as _has_place ()."""
+        self._values.append(value)
+        posts, self._is_posted = not self._is_posted, True
+        return posts
+
+    def _put(self, value):
+        with self._changed:
+            if self.closed or self._outside or not self._has_place():
+                return False
+            posts = self._append(value)
+        if posts:
+            self._post(0)
+        return True
+
+    def replace(self, value):
+        """Gives value, in the place of the oldest waiting value if the channel is full.  Returns False if it is closed."""
+        old = None
+        with self._changed:
+            if self.closed:
+                return False
+            if self._values and not self._has_place():
+                old = self._values.popleft()
+            posts = self._append(value)
+        if posts:
+            self._post(0)
+        del old  # here, and not with the lock
+        return True
+
+    def offer(self, value):
+        """Gives value if the channel has a place for it.  Returns False if it is full or closed."""
+        return self._put(value)
+
+    def give(self, value, timeout=None):
+        """Gives value, and blocks this thread until the channel has a place for it.
+
+        timeout  seconds, as for queue.Queue.put (), after which TimeoutError is raised
+
+        Raises PrioSched.Error.CLOSED if the channel is or gets closed, and RuntimeError on the thread of the main loop, where it
+        would wait for ever: there, await give_async ().
+        """
+        if self._put(value):
+            return
+        context = self._scheduler.get_context()
+        if context.is_owner() or (hash(context) == hash(own_context()) and threading.current_thread() is threading.main_thread()):
+            if self.closed:
+                raise _closed_error()
+            raise RuntimeError('the channel is full, and the thread of its main loop would wait for itself: await give_async()')
+        future = self.give_async(value)
+        with self._changed:
+            self._changed.wait_for(lambda: future.done() or self.closed, timeout)
+            entry = (value, future)
+            taken_back = entry in self._outside
+            if taken_back:
+                self._outside.remove(entry)
+        if taken_back:
+            future.cancel()
+            raise _closed_error() if self.closed else TimeoutError('the channel has been full all the time')
+        future.result()
+
+    def give_async(self, value):
+        """Gives value, and waits until the channel has a place for it: await channel.give_async (value)."""
+        future = Future()
+        with self._changed:
+            self._outside.append((value, future))
+        self._let_in(0)
+        return future
+
+    def _let_in(self, n_places):
+        """Lets values in to free places, after n_places more have become free; or refuses them if the channel is closed."""
+        posts, ended = False, []
+        with self._changed:
+            self._n_held -= n_places
+            closed = self.closed
+            while self._outside and (closed or self._has_place()):
+                value, future = self._outside.popleft()
+                ended.append(future)
+                if not closed:
+                    posts |= self._append(value)
+        if posts:
+            self._post(0)
+        for future in ended:
+            if closed:
+                future._retrieved = True  # by give ()
+            future._settle(None, _closed_error() if closed else None)
+        with self._changed:
+            self._changed.notify_all()
+
+    def close(self):
+        """Lets no more values in; callback gets the waiting values.  A second call does nothing."""
+        with self._changed:
+            self._is_closed = True
+        self._let_in(0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def _post(self, delay):
+        self._scheduler.post_task(self._take, delay=delay, **self._options).add_done_callback(self._taken)
+
+    def _taken(self, task):
+        """Ends the channel if its task has been aborted or, with its context, dropped."""
+        if task.state is not PrioSched.TaskState.ABORTED and task.state != PrioSched.TaskState.ABORTED:
+            return
+        task.exception()
+        with self._changed:
+            values, self._values = self._values, collections.deque()
+            self._is_closed, self._is_posted = True, False
+        self._let_in(0)
+        del values
+
+    def _delay(self):
+        """Returns how many milliseconds to wait after a value."""
+        if self._pace == PrioSched.ChannelPace.EACH:
+            return 0
+        if self._pace == PrioSched.ChannelPace.TURN:
+            return 1
+        return max(_FRAME, (self._scheduler.get_next_frame() - GLib.get_monotonic_time()) // 1000 + 1)
+
+    def _take(self):
+        """Calls the callback, until it is time to yield, or at the channel's pace once."""
+        while True:
+            with self._changed:
+                if not self._values:
+                    self._is_posted = False
+                    return
+                value = self._values.popleft()
+                self._n_held += 1
+            try:
+                task = self._callback(value)
+            except BaseException:
+                self._post(self._delay())
+                self._let_in(1)
+                raise
+            del value
+            if hasattr(task, 'add_done_callback'):
+                task.add_done_callback(lambda _: self._let_in(1))
+            else:
+                self._let_in(1)
+            delay = self._delay()
+            if delay > 0 or self._scheduler.should_yield():
+                self._post(delay)
+                return

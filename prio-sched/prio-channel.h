@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-channel.h: values from any thread, for a function that runs on a main loop */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched-threads.h> can be included directly."
+#endif
+
+#include "prio-scheduler.h"
+
+G_BEGIN_DECLS
+
+#define PRIO_TYPE_CHANNEL (prio_channel_get_type ())
+
+PRIO_AVAILABLE_IN_ALL
+G_DECLARE_FINAL_TYPE (PrioChannel, prio_channel, PRIO, CHANNEL, GObject)
+
+/**
+ * PrioChannelFunc: (skip)
+ * @channel: the channel
+ * @value: (nullable): the oldest value, which the channel releases when the function has returned
+ * @user_data: the data that the channel was made with
+ *
+ * Uses a value of a channel.  It is called on the thread that runs the scheduler's main context.
+ *
+ * Since: 1.0
+ */
+typedef void (*PrioChannelFunc) (PrioChannel *channel, gpointer value, gpointer user_data);
+
+PRIO_AVAILABLE_IN_ALL
+PrioChannel *prio_channel_new         (PrioScheduler         *scheduler,
+                                       const PrioTaskOptions *options,
+                                       guint                  capacity,
+                                       PrioChannelPace        pace,
+                                       PrioChannelFunc        func,
+                                       gpointer               user_data,
+                                       GDestroyNotify         notify);
+PRIO_AVAILABLE_IN_ALL
+gboolean     prio_channel_replace     (PrioChannel           *self,
+                                       gpointer               value,
+                                       GDestroyNotify         destroy);
+PRIO_AVAILABLE_IN_ALL
+gboolean     prio_channel_offer       (PrioChannel           *self,
+                                       gpointer               value,
+                                       GDestroyNotify         destroy);
+PRIO_AVAILABLE_IN_ALL
+gboolean     prio_channel_give        (PrioChannel           *self,
+                                       gpointer               value,
+                                       GDestroyNotify         destroy,
+                                       GCancellable          *cancellable,
+                                       GError               **error);
+PRIO_AVAILABLE_IN_ALL
+PrioTask    *prio_channel_give_task   (PrioChannel           *self,
+                                       PrioScheduler         *scheduler,
+                                       const PrioTaskOptions *options,
+                                       gpointer               value,
+                                       GDestroyNotify         destroy);
+PRIO_AVAILABLE_IN_ALL
+void         prio_channel_hold        (PrioChannel           *self,
+                                       PrioTask              *task);
+PRIO_AVAILABLE_IN_ALL
+guint        prio_channel_get_length  (PrioChannel           *self);
+PRIO_AVAILABLE_IN_ALL
+void         prio_channel_close       (PrioChannel           *self);
+
+G_END_DECLS

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-sched-threads.h: values, and questions, from other threads to a main loop */
+
+#pragma once
+
+#include <prio-sched.h>
+
+#define PRIO_SCHED_INSIDE
+
+#include "prio-channel.h"
+#include "prio-thread-wait.h"
+
+#undef PRIO_SCHED_INSIDE

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* prio-thread-wait.h: a thread waits for a task of another thread */
+
+#pragma once
+
+#if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
+#error "Only <prio-sched-threads.h> can be included directly."
+#endif
+
+#include "prio-task.h"
+
+G_BEGIN_DECLS
+
+PRIO_AVAILABLE_IN_ALL
+gboolean prio_task_wait (PrioTask *self,
+                         guint     timeout,
+                         GError  **error);
+
+G_END_DECLS
