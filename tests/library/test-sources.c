@@ -130,6 +130,30 @@ test_all_sources_leave (Fixture *f, gconstpointer data)
   iterate_until_none_is_left ();
 }
 
+static gboolean
+be_slow (gpointer data)
+{
+  g_usleep (15000);
+  return G_SOURCE_REMOVE;
+}
+
+/* Beside a source that is always ready, GLib never reaches the source that notices that input has gone. */
+static void
+test_all_sources_leave_after_a_slow_handler (Fixture *f, gconstpointer data)
+{
+  g_autoptr (GSource) busy = g_idle_source_new ();
+  gint n = 0;
+
+  g_source_set_priority (busy, G_PRIORITY_DEFAULT);
+  g_source_set_callback (busy, keep_on, NULL, NULL);
+  g_source_attach (busy, NULL);
+  post_to_default (&n);
+  wait_for (&n, 1);
+  g_idle_add_full (G_PRIORITY_HIGH, be_slow, NULL, NULL);
+  iterate_until_none_is_left ();
+  g_source_destroy (busy);
+}
+
 /* A post from another thread brings the sources back, too, while the loop sleeps. */
 static void
 test_another_thread_brings_them_back (Fixture *f, gconstpointer data)
@@ -370,6 +394,7 @@ main (int argc, char **argv)
   add_test ("/sources/turns/end-by-time", test_turns_that_end_by_time);
   add_test ("/sources/turns/leave-when-there-are-none", test_the_source_of_turns_leaves);
   add_test ("/sources/leave/all", test_all_sources_leave);
+  add_test ("/sources/leave/after-a-slow-handler", test_all_sources_leave_after_a_slow_handler);
   add_test ("/sources/leave/and-come-back-by-another-thread", test_another_thread_brings_them_back);
   add_test ("/sources/leave/while-another-thread-posts", test_another_thread_posts_while_they_leave);
   add_test ("/sources/leave/and-come-back-in-a-prepare", test_a_prepare_brings_them_back);
