@@ -290,13 +290,14 @@ adapt_sources (PrioLoop *loop)
   PrioTurn *turn = &loop->turn;
   gboolean is_long = turn->n_top > 0 || turn->drawn || turn->ends_before_frame;
 
-  if (loop->sources.lane == PRIO_LANE_NONE && !turn->input_pending && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1)
+  if (loop->sources.lane == PRIO_LANE_NONE && __atomic_load_n (&loop->sources.n, __ATOMIC_RELAXED) == 1)
     return;
 
   loop->sources.idle_passes[PRIO_SOURCE_GOVERNOR] = 0;
   for (guint lane = 0; lane < PRIO_N_LANES; lane++)
     adapt_source (loop, lane, (PrioLane) lane == loop->sources.lane);
-  adapt_source (loop, PRIO_SOURCE_AFTER_INPUT, is_long || turn->granted || turn->input_pending);
+  adapt_source (loop, PRIO_SOURCE_AFTER_INPUT,
+                is_long || turn->granted || (turn->input_pending && loop->sources.lane != PRIO_LANE_NONE));
   adapt_source (loop, PRIO_SOURCE_BEFORE_FRAME, is_long);
   adapt_source (loop, PRIO_SOURCE_BEFORE_LAYOUT, is_long);
   adapt_source (loop, PRIO_SOURCE_AFTER_FRAME, turn->others);
