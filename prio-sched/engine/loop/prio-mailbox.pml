@@ -29,11 +29,11 @@
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
  * @models engine/loop/prio-loop-source.c take_over 04d1dd604443
  *     Loop: `if :: state == FILLED -> CATCH_UP ()`
- * @models engine/loop/prio-loop-source.c leave_if_idle 54d45a73230d
+ * @models engine/loop/prio-loop-source.c leave_if_idle 7cc74eb47bdf
  *     Loop: `here = 0`
  * @models engine/loop/prio-loop-source.c prepare 4e751583a798
  *     Loop, prepare
- * @models engine/loop/prio-loop-source.c governor_check fc123205f66f
+ * @models engine/loop/prio-loop-source.c governor_check 1a235f5cf336
  *     Loop, check
  * @models engine/loop/prio-loop-end.c prio_loop_tear_down 3fe760b2bc1e
  *     Ender
