@@ -119,7 +119,7 @@ FIND = 'async def find(word: str) -> list[str]:'
 
 # Names of other languages' bindings, or for which Python has another name.
 LEFT_OUT = {
-    '': {'FeedClass', 'PostResult', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
+    '': {'ChannelClass', 'FeedClass', 'PostResult', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
          'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_ref_current'},
     'EventLoop': {'interrupt', 'running', 'shutdown_asyncgens'},  # from PyGObject and asyncio, and for run ()
     'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_under'},
