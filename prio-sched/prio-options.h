@@ -163,9 +163,9 @@ typedef struct
 #define PRIO_TYPE_TASK_OPTIONS (prio_task_options_get_type ())
 #define PRIO_TYPE_YIELD_OPTIONS (prio_yield_options_get_type ())
 
-PRIO_AVAILABLE_IN_1_0
+PRIO_AVAILABLE_IN_ALL
 GType prio_task_options_get_type (void) G_GNUC_CONST;
-PRIO_AVAILABLE_IN_1_0
+PRIO_AVAILABLE_IN_ALL
 GType prio_yield_options_get_type (void) G_GNUC_CONST;
 
 G_END_DECLS

@@ -22,7 +22,7 @@ G_DECLARE_FINAL_TYPE (PrioTaskSignal, prio_task_signal, PRIO, TASK_SIGNAL, GCanc
 PRIO_AVAILABLE_IN_ALL
 PrioTaskSignal *prio_task_signal_new_aborted (const GError *reason);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskSignal *prio_task_signal_new_timeout (guint64 delay);
+PrioTaskSignal *prio_task_signal_new_timeout (guint64 timeout);
 PRIO_AVAILABLE_IN_ALL
 PrioTaskSignal *prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPriority priority);
 PRIO_AVAILABLE_IN_ALL

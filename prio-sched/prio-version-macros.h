@@ -75,9 +75,13 @@
 #define PRIO_DEPRECATED_FOR(function) G_DEPRECATED_FOR (function) _PRIO_EXTERN
 #define PRIO_UNAVAILABLE(major, minor) G_UNAVAILABLE (major, minor) _PRIO_EXTERN
 
-/* Each version that adds or deprecates a function has three of these: PRIO_AVAILABLE_IN_, PRIO_DEPRECATED_IN_ and
- * PRIO_DEPRECATED_IN_…_FOR. */
+/* Functions of 1.0 are available in all versions.  Each later version that adds or deprecates a function has three of
+ * these: PRIO_AVAILABLE_IN_, PRIO_DEPRECATED_IN_ and PRIO_DEPRECATED_IN_…_FOR. */
 #define PRIO_AVAILABLE_IN_ALL _PRIO_EXTERN
-#define PRIO_AVAILABLE_IN_1_0 _PRIO_EXTERN
+#if PRIO_SCHED_VERSION_MIN_REQUIRED >= PRIO_SCHED_VERSION_1_0
 #define PRIO_DEPRECATED_IN_1_0 PRIO_DEPRECATED
 #define PRIO_DEPRECATED_IN_1_0_FOR(function) PRIO_DEPRECATED_FOR (function)
+#else
+#define PRIO_DEPRECATED_IN_1_0 _PRIO_EXTERN
+#define PRIO_DEPRECATED_IN_1_0_FOR(function) _PRIO_EXTERN
+#endif

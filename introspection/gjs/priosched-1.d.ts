@@ -356,7 +356,7 @@ declare module '@girs/priosched-1' {
             static new_any_following: typeof TaskSignal.any_following;
             static new_aborted(reason: GLib.Error | null): TaskSignal;
             /** Returns a signal that is aborted after a delay in milliseconds. */
-            static new_timeout(delay: number): TaskSignal;
+            static new_timeout(timeout: number): TaskSignal;
             /** Aborts it, as Gio.Cancellable.cancel() does. */
             cancel(): void;
 

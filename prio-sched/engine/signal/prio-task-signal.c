@@ -370,9 +370,9 @@ prio_task_signal_new_aborted (const GError *reason)
 
 /**
  * prio_task_signal_new_timeout: (constructor)
- * @delay: milliseconds
+ * @timeout: milliseconds
  *
- * Makes a signal that is aborted after @delay, with %G_IO_ERROR_TIMED_OUT as the reason: `AbortSignal.timeout()`.
+ * Makes a signal that is aborted after @timeout, with %G_IO_ERROR_TIMED_OUT as the reason: `AbortSignal.timeout()`.
  *
  * The timer runs in the thread-default main context of the calling thread, even if its schedulers are paused.  It stops
  * when the signal has no references, no handlers and no dependent signals, and when the main context is destroyed,
@@ -383,7 +383,7 @@ prio_task_signal_new_aborted (const GError *reason)
  * Since: 1.0
  */
 PrioTaskSignal *
-prio_task_signal_new_timeout (guint64 delay)
+prio_task_signal_new_timeout (guint64 timeout)
 {
   PrioTaskSignal *self = task_signal_new (PRIO_TASK_PRIORITY_USER_VISIBLE);
 
@@ -392,7 +392,7 @@ prio_task_signal_new_timeout (guint64 delay)
   self->node.is_timeout = TRUE;
   self->node.handle = prio_handle_new (&self->node, G_CANCELLABLE (self));
   self->node.may_time_out = TRUE;
-  prio_handle_start_timer (self->node.handle, delay);
+  prio_handle_start_timer (self->node.handle, timeout);
   return self;
 }
 

@@ -688,7 +688,7 @@ unsafe extern "C" {
     pub fn prio_task_signal_new_aborted(reason: *const glib::GError) -> *mut PrioTaskSignal;
     pub fn prio_task_signal_new_any(signals: *mut *mut gio::GCancellable, n_signals: size_t, priority: PrioTaskPriority) -> *mut PrioTaskSignal;
     pub fn prio_task_signal_new_any_following(signals: *mut *mut gio::GCancellable, n_signals: size_t, priority_source: *mut PrioTaskSignal) -> *mut PrioTaskSignal;
-    pub fn prio_task_signal_new_timeout(delay: u64) -> *mut PrioTaskSignal;
+    pub fn prio_task_signal_new_timeout(timeout: u64) -> *mut PrioTaskSignal;
     pub fn prio_task_signal_dup_reason(self_: *mut PrioTaskSignal) -> *mut glib::GError;
     pub fn prio_task_signal_get_n_pending(self_: *mut PrioTaskSignal) -> c_uint;
     pub fn prio_task_signal_get_priority(self_: *mut PrioTaskSignal) -> PrioTaskPriority;
