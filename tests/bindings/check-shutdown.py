@@ -52,6 +52,7 @@ ENDS = [
     (PYTHON, 'post(); sys.exit(3)', 3),
     # The loop iterates several times here, and background tasks have a batch every half second.
     (PYTHON, 'post(paused); PrioSched.run(scheduler.post_task(lambda: None, "user-blocking"))', 0),
+    (PYTHON, 'other = PrioSched.Scheduler(); PrioSched.run(other.post_task(lambda: None))', 0),
     (PYTHON, 'loop = GLib.MainLoop(); scheduler.post_task(lambda: (post(), loop.quit()), "user-blocking"); '
              'scheduler.set_time_slice(0); loop.run()', 0),
     (JS, 'post();', 0),
