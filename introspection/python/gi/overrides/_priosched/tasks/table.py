@@ -8,6 +8,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import collections
 import contextvars
+import sys
 import time
 import types
 import weakref
@@ -51,6 +52,8 @@ class _Entrance:
         self.table._run(number)
 
     def __del__(self):
+        if sys.is_finalizing():
+            return
         outer, running.state = running.state, None
         try:
             self.table._close()
