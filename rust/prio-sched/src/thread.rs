@@ -160,7 +160,7 @@ impl<T: Send + 'static> RunInThread<T> {
         let worker = worker.map_or(ptr::null_mut(), |worker| worker.to_glib_none().0);
         Self::new(scheduler, func, |work, data, release| unsafe {
             let scheduler = scheduler.to_glib_none().0;
-            ffi::prio_scheduler_run_in_thread_under(scheduler, worker, with.priority, with.signal, with.name, work, data, release)
+            ffi::prio_scheduler_run_in_thread_under(scheduler, worker, with.priority, with.cancellable, with.name, work, data, release)
         })
     }
 }
