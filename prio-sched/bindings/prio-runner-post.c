@@ -16,7 +16,7 @@
  *
  * Posts a task without a signal, which nothing can abort (§2.2, §2.4.2 of the draft).  Any thread may call it.
  *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and whether it was posted from a task
+ * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task
  *
  * Since: 1.0
  */
@@ -45,7 +45,7 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft), and with a timeout: see
  * [struct@PrioSched.TaskOptions].  Any thread may call it.
  *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and whether it was posted from a task; a
+ * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
  *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
  *
  * Since: 1.0
@@ -75,7 +75,7 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
  *
  * Outside any task of the scheduler its priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  Any thread may call it.
  *
- * Returns: (type gint): a [enum@PrioSched.Posted]: whether the task will run, and whether it was posted from a task; a
+ * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
  *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
  *
  * Since: 1.0
@@ -104,7 +104,7 @@ prio_runner_yield (PrioRunner *self, guint id)
  * nothing: it is for a binding that knows the task where the library does not, such as after an `await` of something
  * else.  Elsewhere use [method@PrioSched.Runner.yield], which inherits all of this.  Any thread may call it.
  *
- * Returns: (type gint): a [enum@PrioSched.Posted], as [method@PrioSched.Runner.post_full] does
+ * Returns: (type gint): a [enum@PrioSched.PostResult], as [method@PrioSched.Runner.post_full] does
  *
  * Since: 1.0
  */

@@ -97,7 +97,7 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: the group's, or
  *   a signal that depends on it and on @signal
- * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.Posted], as for
+ * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.PostResult], as for
  *   [method@PrioSched.Runner.post_full]
  *
  * Posts a task of a [struct@PrioSched.Runner] that begins when the group has a free place.
