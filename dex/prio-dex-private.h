@@ -53,8 +53,8 @@ PrioDexGate *prio_dex_gate_of (PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_unref (PrioDexGate *self) G_GNUC_INTERNAL;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioDexGate, prio_dex_gate_unref)
 
-/* Called when a fiber enters, in its first turn, and when it leaves.  Between these calls the gate checks whether another
- * function has suspended the fiber inside.
+/* Call _enter () in the fiber's first turn and _leave () when it ends.  In between, the gate notices if the fiber that is
+ * inside is suspended by other code.
  *
  * Returns: (transfer full): resolves when the fiber is inside */
 DexFuture *prio_dex_gate_enter (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;

@@ -543,7 +543,7 @@ app_run (App *app)
            app->index->n_bytes / 1e6, g_hash_table_size (app->index->words),
            (g_get_monotonic_time () - start) / 1e6, app->n_binary, app->n_failed, app->n_aborted);
 
-  /* Indexes once more with GLib's idle sources, for comparison.  They find the files in memory. */
+  /* Compares with GLib's idle sources.  By then the files are in the page cache, which favours the idle sources. */
   is_compared = !app->plain && !app->stopped;
   if (is_compared)
     {

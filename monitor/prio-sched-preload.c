@@ -11,7 +11,7 @@
 #define _GNU_SOURCE
 #endif
 
-/* The C library defines these functions inline. */
+/* With _FORTIFY_SOURCE, the C library defines poll () and ppoll () inline, which this file could not replace. */
 #undef _FORTIFY_SOURCE
 
 #include <dlfcn.h>

@@ -74,9 +74,9 @@ compare (gconstpointer a, gconstpointer b)
   return strcmp (name_a, name_b);
 }
 
-/* Skips files that cannot be read, and fails if no other is left.
- *
- * Returns: (transfer full) (nullable) (element-type GFile): the pictures by their names, or %NULL with @error set */
+/* Finds the pictures in @folders and their subfolders.  Skips folders that cannot be read: that is an error only if
+ * @folders has just one folder and no picture was found.
+ * Returns: (transfer full) (nullable) (element-type GFile): the pictures, sorted by name, or %NULL with @error set */
 GPtrArray *
 gallery_folder_find (GPtrArray *folders, GCancellable *cancellable, GError **error)
 {

@@ -277,7 +277,7 @@ start (GalleryLoader *self)
     want (self, GPOINTER_TO_UINT (row->data));
 }
 
-/* Decodes the rows that are left @way from now on. */
+/* Sets how the remaining rows are decoded, or pauses decoding. */
 void
 gallery_loader_set_way (GalleryLoader *self, GalleryWay way, gboolean paused)
 {

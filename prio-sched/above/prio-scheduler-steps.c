@@ -191,7 +191,7 @@ prio_scheduler_post_steps (PrioScheduler *self, const PrioTaskOptions *options, 
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task of steps, as [method@PrioSched.Scheduler.post_steps] does, that begins when the group has a free place.
+ * Posts a task of steps like [method@PrioSched.Scheduler.post_steps], but starts it only when the group has a free place.
  * It keeps the place until it ends.
  *
  * ```c

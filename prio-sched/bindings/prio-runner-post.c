@@ -14,7 +14,8 @@
  * @id: the number that identifies the task; not 0
  * @priority: a [enum@PrioSched.TaskPriority]
  *
- * Posts a task without a signal, which nothing can abort (§2.2, §2.4.2 of the draft).  Any thread may call it.
+ * Posts a task that has no signal (§2.2, §2.4.2 of the draft).  Only [method@PrioSched.Runner.cancel] or the end of the
+ * scheduler can end it before it runs.  Any thread may call it.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task
  *

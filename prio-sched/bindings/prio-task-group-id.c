@@ -100,7 +100,7 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.PostResult], as for
  *   [method@PrioSched.Runner.post_full]
  *
- * Posts a task of a [struct@PrioSched.Runner] that begins when the group has a free place.
+ * Posts a task of a [struct@PrioSched.Runner], but starts it only when the group has a free place.
  *
  * It is for language bindings, whose tasks are numbers.  In C, use [method@PrioSched.TaskGroup.post_task].  The task
  * keeps its place until [method@PrioSched.TaskGroup.return_id] is called.  Call it on the thread that runs the

@@ -45,7 +45,7 @@ prio_histogram_add (PrioHistogram *self, gint64 time)
   self->longest = MAX (self->longest, length);
 }
 
-/* Returns the time that the @share of all, up to 1, does not exceed: the start of its bucket. */
+/* Returns the @share quantile (0 to 1) of the times, rounded down to the start of its bucket. */
 static inline gint64
 prio_histogram_time_at (const PrioHistogram *self, double share)
 {

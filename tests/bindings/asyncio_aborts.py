@@ -154,7 +154,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_cancellation_that_comes_after_an_abort_changes_nothing(self):
-        """Checks the case of a scope of anyio that the abort has reached."""
+        """Checks a task that is cancelled again after its abort, as by an anyio scope: the result is still the abort."""
         async def body():
             try:
                 await asyncio.sleep(100)

@@ -338,7 +338,7 @@ class Cancellation(unittest.TestCase):
 
     @in_loop
     async def test_tasks_that_many_await_are_cancelled_once(self):
-        """Checks tasks of which each gathers the two before it, so the number of paths is too large to walk."""
+        """Checks that cancelling does not walk all paths: each task gathers the previous two, so they are exponentially many."""
         for end in (lambda task, controller: task.cancel(), lambda task, controller: controller.abort(Why())):
             controller, tasks, told = PrioSched.TaskController(), [], []
 

@@ -45,7 +45,7 @@ class Moments(unittest.TestCase):
         self.dependent = PrioSched.TaskSignal.any([self.controller.signal])
 
     def assert_rejected(self, use):
-        """Checks that posts of use () in that moment are rejected with the reason."""
+        """Checks that a task which use () posts at that moment is rejected with the reason."""
         why, tasks = LookupError('it'), []
 
         def hear(signal):

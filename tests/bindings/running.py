@@ -278,7 +278,7 @@ print(context.is_owner())
         self.assertEqual((status, out, error), (0, 'True True\nruns\nFalse\n', ''))
 
     def test_in_a_thread_that_has_pushed_a_main_context(self):
-        """Checks that it also ends tasks that are left there: it is nested only in a running main loop."""
+        """Checks that run () ends leftover tasks here too: a pushed context that is not running does not make it nested."""
         status, out, error = self.run_program('''
 async def waits():
     try:

@@ -129,7 +129,7 @@ cancel_then_move (World *world, guint i)
     }
 }
 
-/* Returns the signal that may abort the running code, or any. */
+/* Returns the signal of the running code or, if it has none, one of the world's signals. */
 static GCancellable *
 current_signal (World *world, guint i)
 {

@@ -366,7 +366,7 @@ test_only_where_the_context_runs (void)
   g_assert_true (where.yielded);
   g_main_context_release (context);
 
-  /* Another thread has run it, and this one is about to. */
+  /* Another thread ran the context last.  This thread has a state only after it acquires the context. */
   g_clear_pointer (&captured, prio_scheduling_state_unref);
   post_step (&f, BACKGROUND, 'c', capture, NULL);
   g_thread_join (g_thread_new ("other", run_until_captured, context));

@@ -10,7 +10,7 @@ typedef struct
   Fixture *f;
   char letter;
   guint n, end;           /* steps made, and their total */
-  guint at;               /* after this one */
+  guint at;               /* the step that calls then () */
   void (*then) (PrioTask *task);
   gint64 takes;           /* ms */
 } Made;

@@ -30,7 +30,7 @@ CHOSEN = {
     '240': ['--beside', 'alone', '--beside', 'redraw', '--step', '0.1', '--step', '20', *JUDGED],
 }
 SKIPPED = 77
-# Its output goes to files: mutter and dbus-run-session print too, and do not return its status.
+# Writes the test program's output and status to files: mutter and dbus-run-session print too, and do not return it.
 TO_FILES = 'folder=$1; shift; "$@" >"$folder/rows" 2>"$folder/errors"; echo $? >"$folder/status"'
 
 

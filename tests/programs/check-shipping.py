@@ -49,7 +49,7 @@ def expect(said, *wanted):
 
 
 def script_example(source):
-    """Returns the page's example for a script, without a Shell."""
+    """Returns the manual's example for scripts (as opposed to modules), changed to run outside GNOME Shell."""
     script = shipping.example(source, 'js', 'PrioSchedCopy')
     extension = 'imports.misc.extensionUtils.getCurrentExtension()'
     assert extension in script

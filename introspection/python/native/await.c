@@ -41,7 +41,7 @@ is_checked (FutureObject *self, PyObject *loop)
   return is_same;
 }
 
-/* Returns whether a task of asyncio runs the coroutine of @self, which might be the awaiting one. */
+/* Returns whether an asyncio task runs the coroutine of @self, which might be the awaiting one. */
 static gboolean
 is_run_by_asyncio (FutureObject *self)
 {
@@ -195,7 +195,7 @@ future_get_loop (PyObject *object, PyObject *Py_UNUSED (ignored))
   return PyObject_CallMethod (object, "_loop_elsewhere", NULL);
 }
 
-/* Returns whether @callback wakes up a task of asyncio. */
+/* Returns whether @callback wakes up an asyncio task. */
 static gboolean
 is_wakeup (PyObject *callback)
 {

@@ -70,7 +70,7 @@ prio_call_outside (GSourceOnceFunc func, gpointer data)
   Py_XSETREF (prio_running.state, outer);
 }
 
-/* Called after @waiter has woken up a task of asyncio: if that has ended and runs a coroutine of this library, the
+/* Called after @waiter has woken up an asyncio task: if that has ended and runs a coroutine of this library, the
  * coroutine continues at once. */
 static gboolean
 woken (PyObject *waiter)
@@ -92,7 +92,7 @@ woken (PyObject *waiter)
   return is_told;
 }
 
-/* Wakes up a task of asyncio, which awaits @future, in its context. */
+/* Wakes up an asyncio task, which awaits @future, in its context. */
 static gboolean
 wake_up (FutureObject *future, PyObject *waiter, gboolean debugs)
 {
@@ -115,7 +115,7 @@ wake_up (FutureObject *future, PyObject *waiter, gboolean debugs)
   return woken (waiter) && is_done;
 }
 
-/* Returns whether @waiter wakes up a task of asyncio that runs in @loop. */
+/* Returns whether @waiter wakes up an asyncio task that runs in @loop. */
 static gboolean
 is_of_loop (PyObject *waiter, PyObject *loop)
 {

@@ -143,11 +143,11 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task, as [method@PrioSched.Scheduler.post_task] does, that begins when the group has a free place.
+ * Posts a task like [method@PrioSched.Scheduler.post_task], but starts it only when the group has a free place.
  *
- * The task is aborted with the group.  If @options has a signal, the task is also aborted with it, and has its
- * priority: then [method@PrioSched.Task.get_cancellable] is a signal that depends on both, and that tasks with the same
- * signal share.
+ * The task is aborted with the group.  If @options has a signal, that can abort it too and, unless @options sets a
+ * priority, determines its priority: then [method@PrioSched.Task.get_cancellable] is a signal that depends on both,
+ * and that tasks with the same signal share.
  *
  * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
  * Call it on the thread that runs the scheduler's main context.

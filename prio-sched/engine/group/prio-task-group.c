@@ -230,7 +230,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:n-pending: (getter get_n_pending)
    *
-   * How many tasks are queued or running.  It is notified once for all changes in a task.
+   * The number of queued and running tasks.  The changes in one task are notified together, at the end of that task.
    *
    * Since: 1.0
    */

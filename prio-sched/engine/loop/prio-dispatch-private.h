@@ -37,9 +37,9 @@ struct _PrioBatch
   gint64 look;      /* how long they may run before the batch looks for other sources, µs */
   PrioStopwatch watch;
 
-  /* While numbers run: */
+  /* While tasks of a PrioRunner run: */
   PrioRunner *numbers; /* their runner; NULL also where a task's function calls a runner's */
-  gboolean running; /* a number runs; its state and entry follow */
+  gboolean running; /* whether such a task is running; its state and entry follow */
   PrioState state;
   PrioEntry *entry; /* or NULL */
   PrioObservedTask *observed; /* of @entry; NULL if it is not observed */

@@ -45,7 +45,7 @@ idle_free (PrioIdle *idle)
   g_free (idle);
 }
 
-/* Calls @idle, with the state of a background task that nothing can abort (§4.2.1).  In a dispatch. */
+/* Calls @idle, with the state of a background task without a signal (§4.2.1).  In a dispatch. */
 static void
 idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 {

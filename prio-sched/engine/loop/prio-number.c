@@ -148,7 +148,7 @@ prio_numbers_leave (PrioLoop *loop)
   prio_loop_leave (loop);
 }
 
-/* Posts @id, which nothing can abort.  @self must not be closed. */
+/* Posts @id, which has no signal.  @self must not be closed. */
 void
 prio_numbers_append (PrioRunner *self, guint id, PrioEffective effective)
 {

@@ -94,7 +94,7 @@ is_queue_dropped (PrioEntry *entry)
   return entry->follows != NULL && entry->follows->dropped;
 }
 
-/* Removes @entry, which is QUEUED and has a timeout, from its places. */
+/* Removes @entry, which is QUEUED and has a timeout, from its queue and from the deadlines. */
 void
 prio_run_queue_dequeue_timed (PrioEntry *entry)
 {

@@ -90,7 +90,7 @@ run_queue_free (gpointer data)
   run_queue_clear (run_queue);
 }
 
-/* Sets the largest frame share of all schedulers, after a change. */
+/* Updates the loop's frame share to the largest of its schedulers'.  Call this after a share has changed. */
 void
 prio_run_queues_update_frame_share (PrioLoop *loop)
 {
@@ -422,8 +422,8 @@ prio_run_queue_release_entry (PrioEntry *entry)
   prio_run_queue_release (run_queue);
 }
 
-/* Aborts @entry: its group has been aborted, it has been cancelled, or the context is gone.  If it is running, and
- * ABORTED, its result is the abort from now on, and its function continues, with the state that it was posted with. */
+/* Aborts @entry: its group has been aborted, it has been cancelled, or the context is gone.  If it is already
+ * running, its result becomes the abort error, but its function runs on, with the state that it was posted with. */
 void
 prio_run_queue_abort_entry (PrioEntry *entry)
 {

@@ -165,7 +165,7 @@ slice_begin (PrioTaskNext *base, PrioTask *task)
   prio_thread.state = outer;
   prio_state_release (&state);
 
-  /* Another thread's call, or releases in between, may have given the task its result meanwhile. */
+  /* The task may have got its result in the meantime, from another thread or from a destroy notify called above. */
   if (base->waits != NULL && task->next != base)
     prio_task_cancel (base->waits);
   slice_unref (slice);

@@ -51,17 +51,17 @@ return_result (PrioTask *self, PrioResult *result, const char *function)
 
 /**
  * prio_task_return_pointer: (skip)
- * @self: a task whose function has begun
+ * @self: a running task
  * @result: (nullable) (transfer full): the result
  * @destroy: (nullable): a function that frees @result if no caller takes it
  *
  * Fulfils the task with a pointer.
  *
- * Only one of the `prio_task_return_…` functions may be called, once: in the task's function or, after
- * [method@PrioSched.Task.defer], later, on any thread that holds a reference to the task.  @destroy is called without a
- * lock held, on the thread that runs the scheduler's main context or, if the last reference to the task is dropped on
- * another thread, on that thread.  A second result is refused and destroyed at once.  Bindings use
- * [method@PrioSched.Task.return_value].
+ * Call only one of the `prio_task_return_…` functions, once: from the task's function or, after
+ * [method@PrioSched.Task.defer] or for a task from [ctor@PrioSched.Task.new], from any thread that holds a reference.
+ * @destroy is called without a lock held, on the thread that runs the scheduler's main context or, if the last
+ * reference to the task is dropped on another thread, on that thread.
+ * A second result is refused and destroyed at once.  Bindings use [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -75,11 +75,10 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
 
 /**
  * prio_task_return_boolean:
- * @self: a task whose function has begun
+ * @self: a running task
  * @result: the result
  *
- * Fulfils the task with a boolean, once: in its function, or later on any thread, as described
- * for [method@PrioSched.Task.return_value].
+ * Fulfils the task with a boolean, once, as described for [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -93,11 +92,10 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
 
 /**
  * prio_task_return_int:
- * @self: a task whose function has begun
+ * @self: a running task
  * @result: the result
  *
- * Fulfils the task with a number, once: in its function, or later on any thread, as described
- * for [method@PrioSched.Task.return_value].
+ * Fulfils the task with a number, once, as described for [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -118,7 +116,7 @@ value_free (gpointer data)
 
 /**
  * prio_task_return_value:
- * @self: a task whose function has begun
+ * @self: a running task
  * @result: (nullable) (transfer none): the result
  *
  * Fulfils the task with a value, which is copied.
@@ -135,8 +133,8 @@ value_free (gpointer data)
  * }
  * ```
  *
- * Only one of the `prio_task_return_…` functions may be called, once: in the task's function or, after
- * [method@PrioSched.Task.defer], later, on any thread that holds a reference to the task.
+ * Call only one of the `prio_task_return_…` functions, once: from the task's function or, after
+ * [method@PrioSched.Task.defer] or for a task from [ctor@PrioSched.Task.new], from any thread that holds a reference.
  *
  * Since: 1.0
  */
@@ -161,10 +159,10 @@ prio_task_return_value (PrioTask *self, const GValue *result)
 
 /**
  * prio_task_return_error:
- * @self: a task whose function has begun
+ * @self: a running task
  * @error: (transfer full): the error
  *
- * Fails the task, once: in its function, or later on any thread, as described for [method@PrioSched.Task.return_value].
+ * Fails the task, once, as described for [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -179,13 +177,13 @@ prio_task_return_error (PrioTask *self, GError *error)
 
 /**
  * prio_task_return_new_error: (skip)
- * @self: a task whose function has begun
+ * @self: a running task
  * @domain: the domain of the error
  * @code: its code
  * @format: its message, a format for printf() @...: the arguments for @format
  *
- * Fails the task with a new error, once: in its function, or later on any thread, as described for
- * [method@PrioSched.Task.return_value].  Bindings use [method@PrioSched.Task.return_error].
+ * Fails the task with a new error, once, as described for [method@PrioSched.Task.return_value].
+ * Bindings use [method@PrioSched.Task.return_error].
  *
  * Since: 1.0
  */
@@ -217,7 +215,7 @@ is_ended_by_abort (PrioTask *self)
 
 /**
  * prio_task_return_error_if_aborted:
- * @self: a task whose function has begun
+ * @self: a running task
  *
  * Ends the task with the reason of its abort, if it has been cancelled or its signal aborted.
  *

@@ -133,7 +133,7 @@ find_gdk_wrapper (GSourceFunc func)
   return wrapper;
 }
 
-/* Returns the name of a callback's function; where GDK's wrapper is the callback, of that at the beginning of its @data. */
+/* Returns the name of a callback or, if it is GDK's wrapper, of the wrapped function: the first field of @data. */
 static const char *
 name_function (GSourceFunc func, gpointer data)
 {

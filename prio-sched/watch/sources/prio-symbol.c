@@ -94,7 +94,7 @@ look_up (gconstpointer function)
   if (info.dli_sname != NULL && info.dli_saddr == function)
     return g_strdup (info.dli_sname);
 
-  /* The program itself has an empty name in the map, and dli_fname is wrong if the linker was run to start it. */
+  /* For the program itself, l_name is empty, and dli_fname is wrong after "ld.so program". */
   address = (guintptr) function - map->l_addr;
   file = g_mapped_file_new (*map->l_name != '\0' ? info.dli_fname : "/proc/self/exe", FALSE, NULL);
   if (file != NULL)

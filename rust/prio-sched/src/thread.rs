@@ -35,7 +35,7 @@ glib::wrapper! {
     }
 }
 
-// SAFETY: the C library takes it on any thread.
+// SAFETY: PrioWorker can be used from any thread.
 unsafe impl Send for Worker {}
 unsafe impl Sync for Worker {}
 
@@ -81,7 +81,7 @@ impl Worker {
         RunInThread::under_current(scheduler, Some(self), func)
     }
 
-    /// Ends its thread, soon.
+    /// Stops the worker. Its thread ends when running functions have returned and `how` has been applied to the rest.
     #[doc(alias = "prio_worker_stop")]
     pub fn stop(&self, how: Stop) {
         let how = match how {

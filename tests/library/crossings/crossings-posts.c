@@ -3,7 +3,7 @@
 
 #include "crossings.h"
 
-/* A way to post work. */
+/* The randomly drawn arguments of one post. */
 typedef struct
 {
   Payload *payload;

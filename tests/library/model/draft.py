@@ -322,7 +322,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         entry.release = functools.cache(lambda: self.release(label, place, op))
         entry.label, entry.member, entry.node, entry.settle = label, member, Node(own), settle
         if not op.get('alone', not self.lends):
-            self.lend(state, entry.node)  # the code that gets its result
+            self.lend(state, entry.node)  # the code that posted the task waits for its result
         self.enqueue_delayed(entry, op)
         self.listen()
         self.tasks[op['id']] = entry  # after the call has returned

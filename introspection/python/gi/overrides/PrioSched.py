@@ -145,7 +145,7 @@ class Scheduler(PrioSched.Scheduler):
                   takes_turns=False):
         """Posts a task, which calls callback () in its turn.  Any thread may post.
 
-        callback  a function, or a coroutine function, which runs as a task of asyncio if its loop is running
+        callback  a function, or a coroutine function, which runs as an asyncio task if its loop is running
         priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority, which
                   does not change.  Without it, the task follows the priority of signal
         signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has started gets the

@@ -189,7 +189,7 @@ def check_name(value):
 
 
 def _name_of_runner(runner):
-    """Returns the name of the coroutine that a Driver, a task of asyncio or a wakeup runs, or of another function."""
+    """Returns the name of the coroutine that a Driver, an asyncio task or a wakeup runs, or of another function."""
     callback = getattr(runner, '_prio_sched_calls', runner)
     runner = getattr(callback, '__self__', callback)
     name = getattr(getattr(runner, 'future', None), 'name', None)

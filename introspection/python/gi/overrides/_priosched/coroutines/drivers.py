@@ -1,4 +1,4 @@
-"""Runs the coroutines of PrioSched: as a task of asyncio if its loop is running, or else by a Driver."""
+"""Runs the coroutines of PrioSched: as an asyncio task if its loop is running, or else by a Driver."""
 
 import asyncio
 import collections.abc
@@ -300,7 +300,7 @@ closing_loops = set()
 
 
 class CoroutineTask:
-    """Records a task of asyncio that runs a coroutine of this library.
+    """Records an asyncio task that runs a coroutine of this library.
 
     None of these names is one of asyncio.Task's.
     """
@@ -362,7 +362,7 @@ class CoroutineTask:
             self.cancel(msg)
 
     def throw_in(self, error):
-        """Raises error where it, or a task of asyncio that it awaits, awaits a future of this library; gather () ends at once."""
+        """Raises error where it, or an asyncio task that it awaits, awaits a future of this library; gather () ends at once."""
         task, waits_for = self, self._fut_waiter
         while isinstance(waits_for, asyncio.Task):
             task, waits_for = waits_for, waits_for._fut_waiter
@@ -397,7 +397,7 @@ class _Task(CoroutineTask, asyncio.Task):
 
 
 def _begin_task(loop, coroutine, context, name):
-    """Makes a task of asyncio whose first step has run already."""
+    """Makes an asyncio task whose first step has run already."""
     if sys.version_info >= (3, 12):
         return _Task(coroutine, loop=loop, name=name, context=context, eager_start=True)
 
@@ -419,7 +419,7 @@ def _begin_task(loop, coroutine, context, name):
 
 
 def start(coroutine, context, state=None, name=None):
-    """Runs coroutine in context, up to its first wait.  Returns a Driver or a task of asyncio, which runs it."""
+    """Runs coroutine in context, up to its first wait.  Returns a Driver or an asyncio task, which runs it."""
     loop = get_running_loop()
     if loop is None:
         return Driver(coroutine, context, state)

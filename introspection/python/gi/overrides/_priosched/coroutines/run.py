@@ -212,7 +212,7 @@ def _run_in_asyncio(coroutine, context):
 
 
 def _cancel_tasks(tasks, loop):
-    """Cancels tasks of asyncio, and runs its loop until they have ended."""
+    """Cancels asyncio tasks, and runs its loop until they have ended."""
     for task in tasks:
         task.cancel()
     while not all(task.done() for task in tasks):

@@ -74,7 +74,7 @@ class _Entering:
 
 
 async def _find_run():
-    """Returns the task of asyncio, or the driver, that runs this coroutine."""
+    """Returns the asyncio task, or the driver, that runs this coroutine."""
     loop = get_running_loop()
     if loop is not None:
         return asyncio.current_task(loop)
@@ -131,9 +131,10 @@ class GroupScope:
         return not isinstance(self._run, asyncio.Task) or self._run.uncancel() == 0
 
     async def leave(self, error):
-        """Waits until the group is empty.  Returns whether the body's own exception, error, was the scope's.
+        """Waits until the group is empty.  Returns False if the body failed by itself.
 
-        Raises the first exception of a task, or an abort that comes meanwhile.
+        Returns True if it raised nothing, or only the cancellation that the scope itself caused.  Then it raises instead
+        an abort that came during the wait or, without one, the first exception of a task.
         """
         is_own = error is None or self._takes_back(error)
         if error is not None:

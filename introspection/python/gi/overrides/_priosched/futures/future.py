@@ -63,7 +63,7 @@ def cancel_in_turn(run, msg, passed_on=None):
 
 
 def awaited_by(run):
-    """Returns the future that a Driver or a task of asyncio awaits, or None."""
+    """Returns the future that a Driver or an asyncio task awaits, or None."""
     return run._fut_waiter if isinstance(run, asyncio.Task) else run.waits_for
 
 
@@ -110,7 +110,7 @@ _waiting_lock = threading.RLock()
 
 
 class _Raise:
-    """Wakes a task of asyncio up with an exception."""
+    """Wakes up an asyncio task with an exception."""
 
     def __init__(self, exception):
         self._exception = exception
@@ -271,7 +271,7 @@ class Future(FutureBase):
         self._check_waiting()
 
     def _take_wakeup(self, task):
-        """Removes the callback that would wake up a task of asyncio, and returns it with its context."""
+        """Removes the callback that would wake up an asyncio task, and returns it with its context."""
         entries = [(self._waiter, self._waiter_context)] + [entry[:2] for entry in self._callbacks or ()]
         for callback, context in entries:
             if callback is not None and getattr(callback, '__self__', None) is task:
@@ -374,7 +374,7 @@ class Future(FutureBase):
         return self._raises(task, _copy_context()) if task is not None else self._exception
 
     def _as_seen_by(self, callback, context):
-        """Returns the future to pass to callback, which may wake up a task of asyncio."""
+        """Returns the future to pass to callback, which may wake up an asyncio task."""
         if self._exception is None or context is None:
             return self
         error = self._raises(getattr(callback, '__self__', None), context)
@@ -561,7 +561,7 @@ class PostedTask(Future):
 
 
 def is_wakeup(callback):
-    """Returns whether callback wakes up a task of asyncio."""
+    """Returns whether callback wakes up an asyncio task."""
     return isinstance(getattr(callback, '__self__', None), asyncio.Task)
 
 
@@ -574,7 +574,7 @@ def direct_loop():
 
 
 def wake_up(callback, context, future):
-    """Wakes a task of asyncio up.  In debug mode it reports a slow step, as asyncio does."""
+    """Wakes up an asyncio task.  In asyncio's debug mode, logs steps that take too long."""
     task = callback.__self__
     loop, begun = task.get_loop(), time.monotonic()
     outer, running.context = running.context, context
@@ -589,7 +589,7 @@ def wake_up(callback, context, future):
 
 
 def woken(task):
-    """Called after this library has woken up a task of asyncio: its end need not wait for asyncio."""
+    """Called after this library has woken up an asyncio task: its end need not wait for asyncio."""
     if hasattr(task, 'coroutine_ended') and task.done():
         task.coroutine_ended()
 

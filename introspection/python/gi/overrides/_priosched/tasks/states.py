@@ -122,7 +122,7 @@ def _is_stranger():
     """
     depth = running.depth
     if depth == 0:
-        # A step of asyncio runs a nested loop, in which asyncio itself does nothing.
+        # More than one quit function: an asyncio step runs a nested main loop, and this callback is not part of it.
         return len(getattr(get_running_loop(), '_quit_funcs', ())) > 1
     if running.context is None or depth == GLib.main_depth():
         return False
