@@ -137,6 +137,12 @@ declare module '@girs/priosched-1' {
         interface RunnerFunc {
             (id: number): void;
         }
+        interface FeedFunc {
+            (group: TaskGroup): Task | null;
+        }
+        interface RowFunc {
+            (group: TaskGroup, item: any, position: number, signal: TaskSignal): Task | null;
+        }
         interface TaskFunc {
             (task: Task): void;
         }
@@ -582,7 +588,7 @@ declare module '@girs/priosched-1' {
         /** The state that a task runs in: its signal and its priority. */
         class SchedulingState {
             static $gtype: GObject.GType<SchedulingState>; protected constructor();
-            static get_current(): SchedulingState | null; dup_scheduler(): Scheduler | null;
+            static get_current(): SchedulingState | null; static ref_current(): SchedulingState | null; dup_scheduler(): Scheduler | null;
             static ['new'](parent: SchedulingState | null, scheduler: Scheduler, priority: TaskPriority): SchedulingState;
             get_priority(): number; get_cancellable(): Gio.Cancellable | null;
             resume_async(callback: Gio.AsyncReadyCallback): void; resume_finish(result: Gio.AsyncResult): boolean;
@@ -656,6 +662,10 @@ declare module '@girs/priosched-1' {
             signal?: Gio.Cancellable | null;
             name?: string | null;
         }
+        namespace Channel {
+            interface SignalSignatures extends GObject.Object.SignalSignatures {}
+            interface ConstructorProps extends GObject.Object.ConstructorProps {}
+        }
         /** Brings values to a callback that runs on the main loop, without a queue that grows. */
         class Channel<T = unknown> {
             static $gtype: GObject.GType;
@@ -704,6 +714,10 @@ declare module '@girs/priosched-1' {
                 'notify::look-ahead': (pspec: GObject.ParamSpec) => void;
                 'notify::n-rows': (pspec: GObject.ParamSpec) => void;
             }
+            interface ConstructorProps extends GObject.Object.ConstructorProps {
+                demotes: boolean;
+                look_ahead: number; lookAhead: number;
+            }
         }
 
         /** Asks for the tasks of a group when it has a free place: see TaskGroup.feed_model(). */
@@ -717,15 +731,15 @@ declare module '@girs/priosched-1' {
             get look_ahead(): number; set look_ahead(value: number);
             get lookAhead(): number; set lookAhead(value: number);
             get n_rows(): number; get nRows(): number;
-            static ['new'](group: TaskGroup, func: (group: TaskGroup) => Task | null): Feed;
-            static new_for_model(group: TaskGroup, model: Gio.ListModel,
-                func: (group: TaskGroup, item: any, position: number, signal: TaskSignal) => Task | null): Feed;
+            static ['new'](group: TaskGroup, func: FeedFunc): Feed;
+            static new_for_model(group: TaskGroup, model: Gio.ListModel, func: RowFunc): Feed;
             /** The task that ends with the feed. */
             get_task(): Task;
             /** Sets the rows in view; it is cheap. */
             set_view(first: number, n_rows: number): void;
         }
 
+        type ChannelClass = typeof Channel;
         type FeedClass = typeof Feed;
         type WorkerClass = typeof Worker;
         type TaskGroupClass = typeof TaskGroup;

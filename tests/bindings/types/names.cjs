@@ -26,7 +26,7 @@ function describe(symbol) {
     return {
         values: namesOf(symbol.exports, ts.SymbolFlags.Value),
         types: namesOf(symbol.exports, ts.SymbolFlags.Type),
-        members: namesOf(symbol.members),
+        members: namesOf(symbol.members, ~ts.SymbolFlags.TypeParameter),
         nested: Object.fromEntries(inner.map(member => [member.getName(), describe(member)])),
     };
 }
