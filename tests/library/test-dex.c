@@ -400,7 +400,9 @@ test_misuse (void)
   assert_told ("*scheduler*", g_assert_null (prio_dex_post (NULL, NULL, count, NULL, NULL)));
   assert_told ("*func*", g_assert_null (prio_dex_post (scheduler, NULL, NULL, NULL, NULL)));
   assert_told ("*17*", g_assert_null (prio_dex_post (scheduler, &(PrioTaskOptions) { .priority = 17 }, count, NULL, NULL)));
-  assert_told ("*signal*",
+  assert_told ("*the signal*",
+               g_assert_null (prio_dex_post (scheduler, &(PrioTaskOptions) { .signal = (gpointer) scheduler }, count, NULL, NULL)));
+  assert_told ("*the cancellable*",
                g_assert_null (prio_dex_post (scheduler, &(PrioTaskOptions) { .cancellable = (gpointer) scheduler },
                                                          count, NULL, NULL)));
   assert_told ("*PRIO_IS_TASK*", g_assert_null (prio_dex_future_new (NULL)));
