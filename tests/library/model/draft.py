@@ -168,6 +168,9 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         if entry.label and entry.has_result and not entry.continuation:
             self.listen()
             self.checkpoint()
+            # The data of an aborted task is released after its turn: the loop may look at the time before.
+            if entry.aborted and self.is_due(place) and self.choose():
+                self.enqueue_due(place)
             self.finish(entry)
             self.listen()
             if place.microtasks:

@@ -9,6 +9,12 @@ class Statistics:
     """Keeps a Model's statistics of schedulers, which include their groups."""
 
     def collect(self, scheduler, collects):
+        # The library may have ended the run of a task before, whose function has returned, or release its data now.
+        for entry in [entry for entry in self.running if entry.returned and entry.is_counted]:
+            if self.choose():
+                self.end_run(entry)
+            if self.choose():
+                self.listen()
         if scheduler.collects == collects:
             return
         scheduler.collects = collects
