@@ -6,7 +6,7 @@
 /* Iterations within which the library may not have forgotten a slow callback. */
 #define SOON 16
 
-/* Keys, as GDK has them: a source at G_PRIORITY_DEFAULT that dispatches one event each time. */
+/* Keys, as GDK has them: a source at G_PRIORITY_DEFAULT that dispatches one event each time, also in a nested main loop. */
 typedef struct
 {
   GSource parent;
@@ -39,6 +39,7 @@ attach_keys (World *world)
   GSource *source = g_source_new (&funcs, sizeof (Keys));
 
   ((Keys *) source)->world = world;
+  g_source_set_can_recurse (source, TRUE);
   g_source_attach (source, world->context);
   g_source_unref (source);
 }
