@@ -78,7 +78,7 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
  * @self: a running task
  * @result: the result
  *
- * Fulfils the task with a boolean, once, as described for [method@PrioSched.Task.return_value].
+ * Fulfils the task with a boolean, once: [method@PrioSched.Task.return_value] says on which threads.
  *
  * Since: 1.0
  */
@@ -95,7 +95,7 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
  * @self: a running task
  * @result: the result
  *
- * Fulfils the task with a number, once, as described for [method@PrioSched.Task.return_value].
+ * Fulfils the task with a number, once: [method@PrioSched.Task.return_value] says on which threads.
  *
  * Since: 1.0
  */
@@ -162,7 +162,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
  * @self: a running task
  * @error: (transfer full): the error
  *
- * Fails the task, once, as described for [method@PrioSched.Task.return_value].
+ * Fails the task, once: [method@PrioSched.Task.return_value] says on which threads.
  *
  * Since: 1.0
  */
@@ -182,7 +182,7 @@ prio_task_return_error (PrioTask *self, GError *error)
  * @code: its code
  * @format: its message, a format for printf() @...: the arguments for @format
  *
- * Fails the task with a new error, once, as described for [method@PrioSched.Task.return_value].
+ * Fails the task with a new error, once: [method@PrioSched.Task.return_value] says on which threads.
  * Bindings use [method@PrioSched.Task.return_error].
  *
  * Since: 1.0
