@@ -21,7 +21,6 @@ const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
 const Tasks = imports.overrides._priosched.core.tasks;
 
-const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns']; // of tasks
 const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities, starting with 1
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
@@ -187,13 +186,14 @@ function checkScheduler(Scheduler) {
 // Posts tasks that are promises.  byDefault is the scheduler with the fast path, for posts without options, once there is a table.  The promise is
 // made in the method itself: see keepResolvers.  The function that checks options is passed as an argument: GJS's importer looks up the names of a
 // file at each use, but not the members of an object, which makes a post a quarter faster.
-function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toPriority, toSignal, toSpecial, toUnstepped}) {
+function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
     const {keepResolvers, tableOf} = tasks;
+    const names = ['priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns'], namesOfSteps = [...names, 'progress'];
     let byDefault = null, table = null;
 
     Scheduler.prototype.post_task = function (callback, options) {
         if (options !== undefined || this !== byDefault || typeof callback !== 'function' || isStepped(callback))
-            return postWith(this, toUnstepped(callback, 'post_task ()'), toOptions(options, OPTIONS, 'post_task ()'));
+            return postWith(this, toUnstepped(callback, 'post_task ()'), toOptions(options, names, 'post_task ()'));
         const promise = new Promise(keepResolvers);
         table.post(callback, USER_VISIBLE, promise);
         return promise;
@@ -216,14 +216,14 @@ function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toPriority, toSign
 
     // Posts a task that runs the generator that make () returns in steps.  Options: as for post_task (), and progress.
     Scheduler.prototype.post_steps = function (make, options) {
-        const given = toOptions(options, [...OPTIONS, 'progress'], 'post_steps ()');
+        const given = toOptions(options, namesOfSteps, 'post_steps ()');
         return postWith(this, toSteps(this, make, given.progress, tasks), given);
     };
 }
 
 // Adds yields, and waits that end with a yield.
-function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toPriority, toSignal}) {
-    const {keepResolvers, tableOf} = tasks;
+function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, toPriority, toSignal}) {
+    const {keepResolvers, tableOf} = tasks, names = ['signal', 'priority', 'name', 'takesTurns'], namesOfSleep = ['signal', 'priority'];
     let byDefault = null, table = null;
 
     // Options: signal and priority, each of which may be "inherit"; and takesTurns.
@@ -236,7 +236,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toPriority, 
     };
 
     function yieldWith(self, options) {
-        const {signal = null, priority = null, name, takesTurns} = toOptions(options, ['signal', 'priority', 'name', 'takesTurns'], 'yield ()');
+        const {signal = null, priority = null, name, takesTurns} = toOptions(options, names, 'yield ()');
         const turns = toFlag(takesTurns, 'takesTurns');
         toName(name); // a continuation has no separate name
         const givenSignal = signal === INHERIT ? INHERIT : toSignal(signal);
@@ -253,7 +253,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toPriority, 
 
     // Waits, and continues the task: with its signal and priority, or with the given ones.
     Scheduler.prototype.sleep = function (delay, options) {
-        const {signal = null, priority = null} = toOptions(options, ['signal', 'priority'], 'sleep ()');
+        const {signal = null, priority = null} = toOptions(options, namesOfSleep, 'sleep ()');
         const milliseconds = toGivenDelay(delay);
         const givenSignal = signal === null || signal === INHERIT ? INHERIT : toSignal(signal);
         const givenPriority = priority === INHERIT ? INHERIT : toPriority(priority);
@@ -416,8 +416,8 @@ function _init() {
     Runner.loadBinding();
     const tasks = Tasks.make(PrioSched);
     const convert = {
-        definePriority, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toPriority, toSignal, toUnstepped,
-        toSpecial: React.toSpecial,
+        definePriority, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toOptions, toPriority, toSignal,
+        toSpecial: React.toSpecial, toUnstepped,
     };
 
     checkScheduler(Scheduler);
