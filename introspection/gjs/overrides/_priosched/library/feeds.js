@@ -14,23 +14,23 @@ function toIterator(items) {
     return items[Symbol.iterator]();
 }
 
+// Posts callback (...values) in a group, and calls ended () at the end.  A failure is reported, because the promise is not returned.
+function postItem(group, tasks, signal, callback, values, options, ended) {
+    group.post_task(Object.assign(() => callback(...values), {calls: callback}), options).then(ended, error => {
+        ended();
+        if (!signal.is_cancelled() && !(error instanceof AbortError))
+            tasks.rejected(error, options.name);
+    });
+}
+
 // A generator: it waits for the promises that it yields.
 function* feed(group, callback, iterator, options, tasks, checkSignal) {
     let nOpen = 0, wake = () => {};
     const {signal} = group, change = () => new Promise(resolve => { wake = resolve; });
     const handlers = ['n-pending', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
-    const post = value => {
-        const ended = () => {
-            nOpen--;
-            wake();
-        };
-        nOpen++;
-        // A failure is reported, because its promise is not returned.
-        group.post_task(Object.assign(() => callback(value), {calls: callback}), options).then(ended, error => {
-            ended();
-            if (!signal.is_cancelled() && !(error instanceof AbortError))
-                tasks.rejected(error, options.name);
-        });
+    const ended = () => {
+        nOpen--;
+        wake();
     };
     let isOver = false;
     try {
@@ -44,7 +44,8 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
             isOver = done;
             if (!done) {
                 checkSignal();
-                post(value);
+                nOpen++;
+                postItem(group, tasks, signal, callback, [value], options, ended);
                 yield;
             }
         }
@@ -80,13 +81,8 @@ var addFeed = function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {sche
         const {name} = toOptions(options, ['name'], 'feed_model ()'), scheduler = schedulerOf(this);
         const given = toName(name) ?? (callback.name || undefined);
         return Feed.new_for_model(this, model, (group, item, position, signal) => {
-            const task = Task.new(scheduler, null), end = () => task.return_value(null);
-            // A failure is reported, because its promise is not returned.
-            group.post_task(Object.assign(() => callback(item, position), {calls: callback}), {signal, name: given}).then(end, error => {
-                end();
-                if (!signal.is_cancelled() && !(error instanceof AbortError))
-                    tasks.rejected(error, given);
-            });
+            const task = Task.new(scheduler, null);
+            postItem(group, tasks, signal, callback, [item, position], {signal, name: given}, () => task.return_value(null));
             return task;
         });
     };
