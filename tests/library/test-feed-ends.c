@@ -400,6 +400,20 @@ test_feeds_of_a_group_take_turns (World *w, gconstpointer data G_GNUC_UNUSED)
   run (w);
 }
 
+static void
+test_without_a_scheduler_no_list_is_kept (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  GListStore *rows = w->rows;
+
+  g_clear_object (&w->f.scheduler);
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*the scheduler of the group has gone*");
+  g_assert_null (prio_feed_new_for_model (w->group, G_LIST_MODEL (rows), load_row, w, NULL));
+  g_test_assert_expected_messages ();
+  g_object_add_weak_pointer (G_OBJECT (rows), (gpointer *) &rows);
+  g_clear_object (&w->rows);
+  g_assert_null (rows);
+}
+
 #define add(path, func) g_test_add ("/feed-ends/" path, World, NULL, set_up, func, tear_down)
 
 int
@@ -421,5 +435,6 @@ main (int argc, char **argv)
   add ("drained-of-rows", test_drained_of_rows);
   add ("drained-after-an-abort", test_drained_after_an_abort);
   add ("feeds-of-a-group-take-turns", test_feeds_of_a_group_take_turns);
+  add ("without-a-scheduler-no-list-is-kept", test_without_a_scheduler_no_list_is_kept);
   return g_test_run ();
 }
