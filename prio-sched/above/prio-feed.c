@@ -309,7 +309,7 @@ prio_feed_new_for_model (PrioTaskGroup *group, GListModel *model, PrioRowFunc fu
   prio_return_val_if_wrong (prio_check_callable (G_STRFUNC, "func", func != NULL), NULL);
 
   return feed_new (group, G_STRFUNC,
-                   &(PrioFeeding) { .model = g_object_ref (model), .row_func = func, .data = user_data, .notify = notify });
+                   &(PrioFeeding) { .model = model, .row_func = func, .data = user_data, .notify = notify });
 }
 
 /**

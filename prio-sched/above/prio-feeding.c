@@ -498,7 +498,7 @@ end (gpointer data)
   prio_feeding_unref (self);
 }
 
-/* Begins a feed with the function and the list of @from, whose reference to the list it takes over. */
+/* Begins a feed with the function and the list of @from. */
 PrioFeeding *
 prio_feeding_new (PrioTaskGroup *group, PrioScheduler *scheduler, const PrioFeeding *from)
 {
@@ -511,6 +511,7 @@ prio_feeding_new (PrioTaskGroup *group, PrioScheduler *scheduler, const PrioFeed
   self->look_ahead = 1;
   if (self->model != NULL)
     {
+      g_object_ref (self->model);
       self->gone = g_ptr_array_new_with_free_func (asked_unref);
       self->items_changed = g_signal_connect (self->model, "items-changed", G_CALLBACK (items_changed), self);
       self->priority_changed = g_signal_connect_swapped (group, "notify::priority", G_CALLBACK (priority_changed), self);
