@@ -188,15 +188,14 @@ prio_channel_init (PrioChannel *self)
   self->is_closed = TRUE;
 }
 
-/* Under the lock, like all from here to put (). */
 /* Returns the cancellable that ends the channel, or NULL. */
 static GCancellable *
 get_cancellable (PrioChannel *self)
 {
-  const PrioTaskOptions *options = self->options;
-
-  return options == NULL ? NULL : options->signal != NULL ? G_CANCELLABLE (options->signal) : options->cancellable;
+  return self->options != NULL ? PRIO_CANCELLABLE_OF (self->options) : NULL;
 }
+
+/* Under the lock, as the functions from here to put (). */
 
 static gboolean
 is_closed (PrioChannel *self)
@@ -545,12 +544,7 @@ typedef struct
   PrioTask *task;       /* held */
 } Waiting;
 
-static void
-nothing (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
-{
-}
-
-/* Called when the task has completed, after nothing (), or at the end of the context. */
+/* Called when the task has completed, or at the end of the context. */
 static void
 waiting_gone (gpointer data)
 {
@@ -584,7 +578,7 @@ wait_outside (PrioChannel *self, PrioTask *task, Value *value)
 
   waiting = g_new (Waiting, 1);
   *waiting = (Waiting) { g_object_ref (self), g_object_ref (task) };
-  prio_task_then (task, nothing, waiting, waiting_gone);
+  prio_task_when_over (task, waiting, waiting_gone);
   let_in (self, 0);
   return TRUE;
 }
@@ -701,7 +695,7 @@ prio_channel_give (PrioChannel *self, gpointer value, GDestroyNotify destroy, GC
   return accepted;
 }
 
-/* Called after nothing (), or at the end of the context instead of it. */
+/* Called when the task has completed, or at the end of the context. */
 static void
 leave_held_place (gpointer channel)
 {
@@ -740,7 +734,7 @@ prio_channel_hold (PrioChannel *self, PrioTask *task)
   prio_lock_lock (&prio_waits_lock);
   self->n_held++;
   prio_lock_unlock (&prio_waits_lock);
-  prio_task_then (task, nothing, g_object_ref (self), leave_held_place);
+  prio_task_when_over (task, g_object_ref (self), leave_held_place);
 }
 
 /**

@@ -7,9 +7,12 @@
 #pragma once
 
 #include "base/prio-lock-private.h"
+#include "prio-task.h"
 
 /* One for all waits and channels.  A leaf. */
 extern PrioLock prio_waits_lock G_GNUC_INTERNAL;
 
 /* Lets threads that wait look at their tasks, before the main loop tells of the end.  Any thread. */
 void prio_thread_waits_look (void);
+
+void prio_task_when_over (PrioTask *task, gpointer data, GDestroyNotify notify);

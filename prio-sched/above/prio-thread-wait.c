@@ -65,8 +65,15 @@ may_wait (PrioLoop *loop)
 }
 
 static void
-ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer wait G_GNUC_UNUSED)
+ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
+}
+
+/* Calls @notify when @task has completed or, instead, at the end of its context. */
+void
+prio_task_when_over (PrioTask *task, gpointer data, GDestroyNotify notify)
+{
+  prio_task_then (task, ended, data, notify);
 }
 
 /* Drops a reference.  Under the lock. */
@@ -77,7 +84,6 @@ drop (PrioThreadWait *wait)
     g_free (wait);
 }
 
-/* Called after ended (), or at the end of the context instead of it. */
 static void
 wake (gpointer data)
 {
@@ -133,7 +139,7 @@ wait_for (PrioTask *task, guint timeout, GError **error)
   gboolean allowed, goes_on;
 
   *wait = (PrioThreadWait) { .refs = 2, .loop = prio_task_get_loop (task), .link.data = wait, .thread = prio_thread_get_id () };
-  prio_task_then (task, ended, wait, wake);
+  prio_task_when_over (task, wait, wake);
   prio_lock_lock (&prio_waits_lock);
   allowed = may_wait (wait->loop);
   g_queue_push_tail_link (&waits, &wait->link);

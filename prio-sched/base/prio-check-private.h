@@ -18,6 +18,10 @@
 #define PRIO_IS_PRIORITY_OR_UNSET(priority) \
   ((priority) == PRIO_TASK_PRIORITY_UNSET || PRIO_IS_PRIORITY (priority))
 
+/* Returns the signal or the cancellable of options of a task or a yield; NULL if they have neither. */
+#define PRIO_CANCELLABLE_OF(options) \
+  ((options)->signal != NULL ? (GCancellable *) (options)->signal : (options)->cancellable)
+
 #ifdef G_DISABLE_CHECKS
 #define prio_return_if_wrong(check) G_STMT_START { } G_STMT_END
 #define prio_return_val_if_wrong(check, value) G_STMT_START { } G_STMT_END

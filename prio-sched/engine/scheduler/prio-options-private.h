@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "base/prio-check-private.h"
 #include "prio-options.h"
 #include "signal/prio-util-private.h"
 
@@ -26,10 +27,6 @@ gboolean prio_check_each_task_option (const char *function, const PrioTaskOption
 
 /* Returns whether @options have another size than this version's, and need a closer look. */
 #define PRIO_HAS_OTHER_SIZE(options) ((options)->size != 0 && (options)->size != sizeof *(options))
-
-/* Returns the signal or the cancellable of options of a task or a yield; NULL if they have neither. */
-#define PRIO_CANCELLABLE_OF(options) \
-  ((options)->signal != NULL ? (GCancellable *) (options)->signal : (options)->cancellable)
 
 /* Returns whether @options have one signal or cancellable at most, of the right type. */
 #define PRIO_HAS_VALID_SIGNAL(options) \
