@@ -177,7 +177,7 @@ class Channel:
 
     def _taken(self, task):
         """Ends the channel if its task has been aborted or, with its context, dropped."""
-        if task.state is not PrioSched.TaskState.ABORTED and task.state != PrioSched.TaskState.ABORTED:
+        if task.state != PrioSched.TaskState.ABORTED:
             return
         task.exception()
         with self._changed:
