@@ -18,21 +18,6 @@ typedef struct
 } Models;
 
 static void
-mirror_change (GListModel *list, guint position, guint n_removed, guint n_added, GPtrArray *mirror)
-{
-  g_assert_cmpuint (position + n_removed, <=, mirror->len);
-  if (n_removed > 0)
-    g_ptr_array_remove_range (mirror, position, n_removed);
-  for (guint i = 0; i < n_added; i++)
-    {
-      gpointer item = g_list_model_get_item (list, position + i);
-
-      g_assert_nonnull (item);
-      g_ptr_array_insert (mirror, (gint) (position + i), item);
-    }
-}
-
-static void
 append (Models *models)
 {
   g_autofree char *name = g_strdup_printf ("%05d", g_test_rand_int_range (0, 100000));

@@ -453,22 +453,6 @@ test_two_feeds_of_a_list (World *w, gconstpointer data G_GNUC_UNUSED)
   assert_state (w->all, PENDING);
 }
 
-/* A copy of the list, made as GtkSortListModel and GtkListView do. */
-static void
-mirror_change (GListModel *rows, guint position, guint n_removed, guint n_added, GPtrArray *mirror)
-{
-  g_assert_cmpuint (position + n_removed, <=, mirror->len);
-  if (n_removed > 0)
-    g_ptr_array_remove_range (mirror, position, n_removed);
-  for (guint i = 0; i < n_added; i++)
-    {
-      gpointer item = g_list_model_get_item (rows, position + i);
-
-      g_assert_nonnull (item);
-      g_ptr_array_insert (mirror, (gint) (position + i), item);
-    }
-}
-
 static PrioTask *
 remove_itself (PrioTaskGroup *group G_GNUC_UNUSED, gpointer item G_GNUC_UNUSED, guint position, PrioTaskSignal *signal G_GNUC_UNUSED,
                gpointer data)
