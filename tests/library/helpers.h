@@ -69,6 +69,14 @@ fixture_run (Fixture *f)
     idle = g_main_context_iteration (f->context, FALSE) ? 0 : idle + 1;
 }
 
+/* Runs until @n, which other threads count up, has reached @wanted.  They wake the context. */
+static inline void
+fixture_run_until (Fixture *f, gint *n, gint wanted)
+{
+  while (g_atomic_int_get (n) < wanted)
+    g_main_context_iteration (f->context, TRUE);
+}
+
 /* Runs all that is ready, and expects exactly this log. */
 #define assert_ran(f, expected)                         \
   G_STMT_START                                          \

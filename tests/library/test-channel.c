@@ -122,13 +122,6 @@ iterate_all (World *w)
     ;
 }
 
-static void
-iterate_until_over (World *w, gint n)
-{
-  while (g_atomic_int_get (&w->is_over) < n)
-    g_main_context_iteration (w->f.context, TRUE);
-}
-
 /* The last thing that a thread does. */
 static gpointer
 is_over (World *w)
@@ -157,7 +150,7 @@ test_newest_wins (World *w, gconstpointer data)
 
   make (w, 1, PRIO_CHANNEL_PACE_TURN, NULL);
   thread = g_thread_new ("giver", replace_many, w);
-  iterate_until_over (w, 1);
+  fixture_run_until (&w->f, &w->is_over, 1);
   g_thread_join (thread);
   while (w->last != times (MANY))
     g_main_context_iteration (w->f.context, TRUE);
@@ -298,7 +291,7 @@ test_give_waits (World *w, gconstpointer data)
   make (w, 4, PRIO_CHANNEL_PACE_EACH, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("giver", give_many, w);
-  iterate_until_over (w, 4);
+  fixture_run_until (&w->f, &w->is_over, 4);
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     g_thread_join (threads[i]);
   iterate_all (w);
@@ -639,7 +632,7 @@ test_fork (World *w, gconstpointer data)
       g_assert_cmpint (waitpid (child, &status, 0), ==, child);
       g_assert_cmpint (status, ==, 0);
     }
-  iterate_until_over (w, 1);
+  fixture_run_until (&w->f, &w->is_over, 1);
   g_thread_join (thread);
 }
 

@@ -34,14 +34,6 @@ tear_down (World *w, gconstpointer data)
   fixture_tear_down (&w->f, data);
 }
 
-/* Runs the loop until the threads are over. */
-static void
-iterate_until_over (World *w, gint n)
-{
-  while (g_atomic_int_get (&w->n_over) < n)
-    g_main_context_iteration (w->f.context, TRUE);
-}
-
 /* The last thing that a thread does. */
 static gpointer
 is_over (World *w)
@@ -87,7 +79,7 @@ test_answer (World *w, gconstpointer data)
 
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     threads[i] = g_thread_new ("asks", ask, w);
-  iterate_until_over (w, G_N_ELEMENTS (threads));
+  fixture_run_until (&w->f, &w->n_over, G_N_ELEMENTS (threads));
   for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
     g_ptr_array_unref (g_thread_join (threads[i]));
 }
@@ -218,7 +210,7 @@ test_destroy_notify (World *w, gconstpointer data)
 {
   w->task = prio_task_new (w->f.scheduler, NULL);
   prio_scheduler_post (w->f.scheduler, USER_VISIBLE, nothing, w, wait_in_notify);
-  iterate_until_over (w, 1);
+  fixture_run_until (&w->f, &w->n_over, 1);
   prio_task_return_boolean (w->task, TRUE);
 }
 
@@ -281,7 +273,7 @@ test_other_loop (World *w, gconstpointer data)
 
   home = w->f.scheduler;
   task = prio_scheduler_post_task (prio_worker_get_scheduler (worker), NULL, ask_home, w, NULL);
-  iterate_until_over (w, 1);
+  fixture_run_until (&w->f, &w->n_over, 1);
   g_assert_true (prio_task_wait (task, 0, NULL));
   g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 42);
   prio_worker_stop (worker, PRIO_WORKER_STOP_ABORT);
@@ -311,7 +303,7 @@ test_fork (World *w, gconstpointer data)
       g_assert_cmpint (status, ==, 0);
       g_main_context_iteration (w->f.context, FALSE);
     }
-  iterate_until_over (w, 1);
+  fixture_run_until (&w->f, &w->n_over, 1);
   g_ptr_array_unref (g_thread_join (thread));
 }
 
