@@ -52,8 +52,8 @@ CLOSED = re.compile(r'watch/|bindings/|above/|base/')
 PART = re.compile(rf'\bloop->({"|".join(OWNERS)})\.(\w+)')
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The most lines: of code, and of all of prio-sched/ with comments and blank lines.
-LINES = {'engine/ with base/': 14028, 'prio-sched/': 19536}
-ALL_LINES = 30935
+LINES = {'engine/ with base/': 14018, 'prio-sched/': 19475}
+ALL_LINES = 30761
 # The most stations, and the most modules that have them.
 BOUNDS = {'prio_scheduler_post_full': (40, 12)}
 WAYS = ('prio_scheduler_post', 'prio_scheduler_post_full', 'prio_scheduler_post_task', 'prio_task_group_post_task')
