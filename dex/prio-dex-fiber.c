@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dex-fiber.c: fibers that take turns by priority
  *
- * libdex's scheduler class is private, and so are its functions that run a fiber: so these are fibers of libdex's own
- * schedulers, which wait for their turn when they are suspended.
+ * libdex's scheduler class is private, and so are its functions that run a fiber.  So libdex's own schedulers run the
+ * fibers, which wait for their turn before they continue.
  */
 
 #include "prio-dex-private.h"
 
-/* libdex's default size, passed explicitly: then it reuses stacks. */
+/* libdex's default size.  It is passed explicitly, because libdex then reuses stacks. */
 #define STACK_SIZE (MAX (4096 * 32, dex_get_min_stack_size ()))
 
-/* The fibers of a thread that have started and not ended, by the addresses of their stacks. */
+/* The fibers of a thread that have started and not ended, sorted by the addresses of their stacks. */
 typedef struct
 {
   GPtrArray *fibers;
@@ -96,8 +96,8 @@ has_address (PrioDexFiber *self, gsize address)
   return self->low <= address && address < self->high;
 }
 
-/* Returns the fiber on whose stack the caller is, or NULL.  This works wherever and by whatever function it has been
- * suspended. */
+/* Returns the fiber on whose stack the caller is, or NULL.  This works no matter which function has suspended the
+ * fiber, and where. */
 static PrioDexFiber *
 current_fiber (void)
 {
@@ -121,8 +121,8 @@ current_fiber (void)
   return NULL;
 }
 
-/* Finds the state of the running fiber: callbacks of a main loop that the fiber runs are on its stack, but not part of
- * it. */
+/* Finds the state of the running fiber.  Callbacks of a main loop that the fiber runs are on its stack, but are not
+ * part of the fiber. */
 static PrioSchedulingState *
 find_state (void)
 {
@@ -157,7 +157,7 @@ add_to_thread (PrioDexFiber *self, gsize address)
 {
   Thread *thread = thread_get ();
 
-  /* Another thread may have continued the context, and ended fibers that started here. */
+  /* Another thread may have run the context since, and may have ended fibers that had started on this thread. */
   for (guint i = find_above (thread, address); i < thread->fibers->len;)
     {
       PrioDexFiber *old = thread->fibers->pdata[i];
@@ -185,7 +185,8 @@ remove_from_thread (PrioDexFiber *self)
     g_ptr_array_remove_index (thread->fibers, index);
 }
 
-/* Returns the reason for which the fiber has been aborted instead of libdex's error, or that error. */
+/* Sets the last argument to the reason for which the fiber was aborted or, if it was not aborted, to @error.  Takes
+ * @error.  Returns FALSE. */
 static gboolean
 tell (PrioDexFiber *self, GError *error, GError **told)
 {
@@ -206,7 +207,7 @@ is_aborted (PrioDexFiber *self)
   return g_cancellable_is_cancelled (prio_scheduling_state_get_cancellable (self->state));
 }
 
-/* Ends the fiber's turn, waits for @future, if it is not NULL, and then for a turn. */
+/* Ends the fiber's turn.  Waits for @future, if that is not NULL, and then for the next turn. */
 static gboolean
 suspend (PrioDexFiber *self, DexFuture *future, GError **error)
 {
@@ -266,7 +267,7 @@ run (gpointer data)
   return result;
 }
 
-/* Returns: (transfer none) (nullable): a DexScheduler that runs the main context of the calling thread */
+/* Returns: (transfer none) (nullable): a DexScheduler that runs the main context of the fiber's scheduler */
 static DexScheduler *
 dex_scheduler_of (PrioDexFiber *self)
 {
@@ -280,7 +281,7 @@ dex_scheduler_of (PrioDexFiber *self)
   return NULL;
 }
 
-/* Runs as the fiber's task, whose result is the fiber's. */
+/* Starts the fiber.  Runs as the fiber's task, whose result is the fiber's result. */
 static void
 start (PrioTask *task, gpointer data)
 {
@@ -298,7 +299,7 @@ start (PrioTask *task, gpointer data)
       return;
     }
 
-  /* The fiber has its turn, unless another fiber's has not ended. */
+  /* The fiber has its turn now, unless another fiber is inside the gate. */
   self->entrance = prio_dex_gate_enter (gate, self);
   prio_dex_task_return (task, dex_scheduler_spawn (scheduler, self->stack_size, run, prio_dex_fiber_ref (self),
                                                    prio_dex_fiber_unref));
@@ -313,16 +314,16 @@ start (PrioTask *task, gpointer data)
  * @user_data: data for @func
  * @notify: (nullable): releases @user_data, when @func has returned or will not be called
  *
- * Spawns a fiber that takes turns by priority: it starts as a task of @scheduler, and after each wait in [func@PrioSchedDex.yield]
- * and [func@PrioSchedDex.await] it continues that task. One fiber of a scheduler runs at a time, and then the most urgent ready
- * fiber or task; if its signal's priority changes, its place changes.
+ * Spawns a fiber that takes turns by priority.  The fiber starts as a task of @scheduler, and after each wait in
+ * [func@PrioSchedDex.yield] and [func@PrioSchedDex.await] it continues that task. One fiber of a scheduler runs at a
+ * time.  The next one is the most urgent ready fiber or task, and a fiber follows changes of its signal's priority.
  *
  * The fiber keeps its scheduling state: its posts and yields have its signal and its priority, and
  * [func@PrioSched.SchedulingState.get_current] returns it after each wait of any kind.
  *
- * An abort of its signal, or libdex's discard of the future, cancels the fiber: the awaited future is discarded, and each wait
- * fails at once, with the reason of the abort, so that the fiber can clean up and return. Before its first turn, @func is not
- * called. The future is rejected with the reason.
+ * An abort of its signal, or libdex's discard of the future, cancels the fiber: the awaited future is discarded, and
+ * each wait fails at once, with the reason of the abort, so that the fiber can clean up and return. If the fiber has
+ * not had its first turn, @func is not called.  The future is rejected with the reason.
  *
  * ```c
  * static DexFuture *
@@ -344,12 +345,12 @@ start (PrioTask *task, gpointer data)
  *                                    0, index, files, NULL));
  * ```
  *
- * A plain dex_await() in such a fiber works, even inside a function of another library: the fiber then continues without waiting
- * for its turn.
+ * A plain dex_await() in such a fiber works too, for example in a function of another library, but the fiber then
+ * continues without waiting for its turn.
  *
- * The fiber runs on the thread that runs the main context of @scheduler, which has to have a DexScheduler: the main thread, or
- * a thread of libdex's pool; otherwise the future is rejected with %G_IO_ERROR_NOT_SUPPORTED. The program holds @scheduler as long
- * as its fibers run: without it their waits fail with %PRIO_ERROR_CLOSED.
+ * The fiber runs on the thread that runs the main context of @scheduler, which has to have a DexScheduler: the main
+ * thread, or a thread of libdex's pool; otherwise the future is rejected with %G_IO_ERROR_NOT_SUPPORTED. Hold
+ * @scheduler as long as its fibers run: once it is finalized, their waits fail with %PRIO_ERROR_CLOSED.
  *
  * Any thread may call it, once dex_init() has been called on the main thread.
  *
@@ -375,7 +376,7 @@ prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize 
   self->func = func;
   self->data = user_data;
   self->notify = notify;
-  /* As libdex does. */
+  /* Rounded as in libdex. */
   self->stack_size = stack_size < dex_get_min_stack_size () ? STACK_SIZE : (stack_size + page - 1) / page * page;
 
   future = prio_dex_post (scheduler, options, start, self, prio_dex_fiber_unref);
@@ -402,8 +403,8 @@ prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize 
  *     return dex_future_new_for_error (error);
  * ```
  *
- * It fails with the reason if the fiber's signal is aborted, and with %DEX_ERROR_NO_FIBER outside of such a fiber. Call it
- * on the thread that runs the fiber.
+ * It fails with the reason of the abort if the fiber's signal is aborted, and with %DEX_ERROR_NO_FIBER outside of such
+ * a fiber. Call it on the thread that runs the fiber.
  *
  * Returns: %TRUE if the fiber may continue, or %FALSE with @error set
  *
@@ -442,8 +443,8 @@ prio_dex_yield (GError **error)
  * parse (dex_await_boxed (g_steal_pointer (&bytes), NULL));
  * ```
  *
- * If @future has completed, it returns at once, as dex_await() does. If the fiber's signal is aborted, @future is discarded,
- * and @error is the reason. Call it on the thread that runs the fiber.
+ * If @future has completed, the call returns at once, as dex_await() does. If the fiber's signal is aborted, @future is
+ * discarded, and @error is the reason. Call it on the thread that runs the fiber.
  *
  * Returns: %TRUE if @future has resolved and the fiber may continue, or %FALSE with @error set
  *

@@ -3,7 +3,8 @@
 
 #include "prio-dex-private.h"
 
-/* Returns whether dex_init () has been called: it makes libdex's types, and the scheduler of the main thread. */
+/* Returns whether dex_init () has been called, which registers libdex's types and creates the scheduler of the main
+ * thread. */
 gboolean
 prio_dex_is_ready (const char *function)
 {
@@ -14,14 +15,14 @@ prio_dex_is_ready (const char *function)
   return FALSE;
 }
 
-/* Settles @promise; only the first call counts. */
+/* Settles @promise.  Only the first call has an effect. */
 static void
 settle (DexPromise *promise, PrioTask *task)
 {
   g_auto (GValue) value = G_VALUE_INIT;
   GError *error = NULL;
 
-  /* A pointer, which can be taken only once, stays in the task. */
+  /* A pointer can be taken from the task only once, so it stays there if the future was discarded. */
   if (g_cancellable_is_cancelled (dex_promise_get_cancellable (promise)))
     dex_promise_reject (promise, g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "The future was discarded"));
   else if (!prio_task_propagate_value (task, &value, &error))
@@ -38,7 +39,7 @@ on_completed (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpoint
   settle (promise, PRIO_TASK (result));
 }
 
-/* Releases a promise: when a task's main context is destroyed, its callbacks are released, and not called. */
+/* Releases a promise.  Rejects it if its callback was not called, because the task's main context was destroyed. */
 static void
 release_promise (gpointer promise)
 {
@@ -48,7 +49,7 @@ release_promise (gpointer promise)
   dex_unref (promise);
 }
 
-/* Returns: (transfer full): a signal that is aborted with @given, unless it is NULL, and with the promise */
+/* Returns: (transfer full): a signal that is aborted with the promise and, unless it is NULL, with @given */
 static PrioTaskSignal *
 signal_for (DexPromise *promise, GCancellable *given)
 {
@@ -67,14 +68,16 @@ signal_for (DexPromise *promise, GCancellable *given)
  * @user_data: data for @func
  * @notify: (nullable): releases @user_data
  *
- * Posts a task, as [method@PrioSched.Scheduler.post_task] does, whose result is a future.
+ * Posts a task, as [method@PrioSched.Scheduler.post_task] does, and returns a future for its result.
  *
- * The future resolves to the task's result, and to %TRUE if it has none; it rejects with the task's error, or with the
- * reason of its abort. Values of every type are passed on. The code that awaits the future owns a pointer, and frees it.
+ * The future resolves to the task's result, or to %TRUE if the task has none; it rejects with the task's error, or with
+ * the reason of its abort. Values of every type are passed on. The code that awaits the future owns a pointer, and
+ * frees it.
  *
- * When libdex discards the future, the task is aborted: that happens when the last waiting fiber, or chained future, such as
- * one of dex_future_first(), drops it. The task's function gets the abort through [method@PrioSched.Task.get_cancellable],
- * and so does all work that inherits that signal. A future that is never awaited does not abort the task.
+ * When libdex discards the future, the task is aborted.  This happens when the last fiber or chained future that waits
+ * for it drops it, as dex_future_first() may do. The task's function gets the abort through
+ * [method@PrioSched.Task.get_cancellable], and so does all work that inherits that signal. A future that is never
+ * awaited does not abort the task.
  *
  * ```c
  * static DexFuture *
@@ -99,7 +102,9 @@ DexFuture *
 prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                GDestroyNotify notify)
 {
-  PrioTaskOptions own = PRIO_TASK_OPTIONS ();
+  /* As large as the options of any version, so that fields are copied that only the library knows. */
+  union { PrioTaskOptions options; guint8 bytes[512]; } copy = { .options = PRIO_TASK_OPTIONS () };
+  PrioTaskOptions *own = &copy.options;
   g_autoptr (DexPromise) promise = NULL;
   g_autoptr (PrioTaskSignal) signal = NULL;
   g_autoptr (PrioTask) task = NULL;
@@ -110,17 +115,17 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
 
   promise = dex_promise_new_cancellable ();
   if (options != NULL)
-    own = *options;
-  given = own.signal != NULL ? (GCancellable *) own.signal : own.cancellable;
-  /* The post refuses a wrong signal, and two. */
-  if ((own.signal == NULL || own.cancellable == NULL) && (given == NULL || G_IS_CANCELLABLE (given)))
+    memcpy (&copy, options, MIN (sizeof copy, options->size != 0 ? options->size : G_STRUCT_OFFSET (PrioTaskOptions, reserved) + 4));
+  given = own->signal != NULL ? (GCancellable *) own->signal : own->cancellable;
+  /* The post refuses a wrong signal, and options with both a signal and a cancellable. */
+  if ((own->signal == NULL || own->cancellable == NULL) && (given == NULL || G_IS_CANCELLABLE (given)))
     {
       signal = signal_for (promise, given);
-      own.signal = signal;
-      own.cancellable = NULL;
+      own->signal = signal;
+      own->cancellable = NULL;
     }
 
-  task = prio_scheduler_post_task (scheduler, &own, func, user_data, notify);
+  task = prio_scheduler_post_task (scheduler, own, func, user_data, notify);
   if (task == NULL)
     return NULL;
 
@@ -128,8 +133,8 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   return DEX_FUTURE (g_steal_pointer (&promise));
 }
 
-/* The futures of tasks: a task keeps its future as long as it lives, so that all callers get the same one, and libdex
- * knows when the last reference is dropped. */
+/* Guards the futures of tasks.  A task keeps its future as long as it lives, so that all callers get the same one, and
+ * libdex knows when the last reference is dropped. */
 static GMutex futures_lock;
 
 static void
@@ -139,7 +144,7 @@ free_weak_task (gpointer data, GClosure *closure G_GNUC_UNUSED)
   g_free (data);
 }
 
-/* Called on any thread.  GLib may hold the lock of this cancellable, which is used only here. */
+/* Cancels the task.  Called on any thread.  GLib may hold the lock of this cancellable, which is used only here. */
 static void
 on_discarded (GCancellable *cancellable G_GNUC_UNUSED, gpointer weak_task)
 {
@@ -165,14 +170,15 @@ promise_of (PrioTask *task)
  * prio_dex_future_new:
  * @task: a task
  *
- * Makes a future of a task that has been posted. It resolves and rejects like the future of [func@PrioSchedDex.post].
+ * Returns a future for a task that has been posted.  The future resolves and rejects like the future of
+ * [func@PrioSchedDex.post].
  *
- * A task has one future, and each call returns another reference to it. When libdex discards it, because the last waiting
- * fiber or future has dropped it, the task is cancelled as by [method@PrioSched.Task.cancel], even if callbacks of
- * [method@PrioSched.Task.then] wait for the task.
+ * A task has one future, and each call returns a new reference to it.  When libdex discards the future, because the
+ * last waiting fiber or future has dropped it, the task is cancelled as by [method@PrioSched.Task.cancel], even if
+ * callbacks of [method@PrioSched.Task.then] wait for the task.
  *
- * The future does not hold the task. If the task's result is a pointer, the future gets it, and the code that awaits it
- * frees it: only one fiber may await such a task.
+ * The future does not hold the task. If the task's result is a pointer, the code that awaits the future owns it, and
+ * frees it.  So only one fiber may await such a task.
  *
  * ```c
  * DexFuture *both = dex_future_all (prio_dex_future_new (parse), prio_dex_future_new (highlight), NULL);

@@ -3,22 +3,22 @@
 
 #include "prio-dex-private.h"
 
-/* Unless a field says otherwise, used on the thread that runs the context. */
+/* All fields are used on the thread that runs the context, unless their comments say otherwise. */
 struct _PrioDexGate
 {
   gint refs; /* atomic */
 
-  /* Another scheduler of the same context, in which fibers wait whose turn came while another was inside.  It is paused
+  /* Another scheduler of the same context, for fibers whose turn came while another fiber was inside.  It is paused
    * until that fiber is suspended. */
   PrioScheduler *turns;
   gboolean paused;
   guint n_waiting;
 
   PrioDexFiber *inside; /* or NULL */
-  gboolean began;       /* whether it has been resumed since it was let in */
+  gboolean began;       /* whether @inside has been resumed since it was let in */
 
   guint n_fibers;
-  GSource *watch; /* owned, while there are fibers */
+  GSource *watch; /* owned; NULL while there are no fibers */
 };
 
 static PrioDexGate *
@@ -58,7 +58,7 @@ drop_watch (PrioDexGate *self)
   g_clear_pointer (&self->watch, g_source_unref);
 }
 
-/* Called when the scheduler has gone: waiting fibers fail. */
+/* Closes the gate of a scheduler that has gone.  Fibers that wait fail. */
 static void
 gate_close (gpointer data)
 {
@@ -123,8 +123,8 @@ prio_dex_gate_release (PrioDexGate *self, PrioDexFiber *fiber)
     let_out (self);
 }
 
-/* A source that checks the fiber inside.  Functions such as dex_await () or dex_fiber_yield () may suspend the fiber without the
- * gate; it is then still inside while the main loop, below it, continues. */
+/* A source that checks the fiber inside.  A function such as dex_await () or dex_fiber_yield () may suspend the fiber
+ * without the gate.  Then the main loop continues at a lower depth, while the fiber is still inside. */
 typedef struct
 {
   GSource source;
@@ -185,7 +185,7 @@ prio_dex_gate_leave (PrioDexGate *self)
 typedef struct
 {
   PrioDexFiber *fiber; /* owned */
-  DexPromise *promise; /* owned: resolved when it is inside; cancelled when the fiber is */
+  DexPromise *promise; /* owned; resolved when the fiber is let in; cancelled when the fiber is discarded */
 } Waiter;
 
 static void
@@ -225,7 +225,7 @@ no_scheduler (void)
 
 static void on_turn (GObject *source_object, GAsyncResult *result, gpointer data);
 
-/* Called when the turn of a fiber that waited behind another has come. */
+/* Lets the next fiber in.  Called in the turn of a fiber that waited for another fiber. */
 static void
 on_next (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -262,7 +262,7 @@ wait_behind (Waiter *self, PrioDexGate *gate)
   prio_scheduler_yield_async (gate->turns, &PRIO_YIELD_OPTIONS (.state = self->fiber->state), on_next, self);
 }
 
-/* Called when the fiber's turn has come among all tasks. */
+/* Lets the fiber in, or makes it wait for another fiber.  Called in the fiber's turn among all tasks. */
 static void
 on_turn (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dex-private.h: the interfaces between the parts of the library
  *
- * Promises: prio-dex-future makes futures of tasks, prio-dex-return gives a task the result of a future,
- * prio-dex-gate decides which fiber of a scheduler may run, and prio-dex-fiber runs them.  They use only the public
- * interfaces of the two libraries.
+ * Promises: prio-dex-future makes futures of tasks, prio-dex-return gives a task the result of a future, prio-dex-gate
+ * decides which fiber of a scheduler may run, and prio-dex-fiber runs fibers.  All use only public functions of
+ * prio-sched and libdex.
  */
 
 #pragma once
@@ -25,17 +25,17 @@ typedef struct
   GDestroyNotify notify;
   gsize stack_size;
 
-  /* The state of the fiber's task: it does not hold the scheduler, which holds the main context. */
+  /* The state of the fiber's task.  It does not hold the scheduler. */
   PrioSchedulingState *state; /* owned, from its first turn on */
 
   /* Resolves when the fiber may start. */
   DexFuture *entrance; /* owned, until it is awaited */
 
-  /* Bounds of the used part of its stack, starting at its first function. */
+  /* The bounds of the used part of the fiber's stack, from its first function on. */
   gsize low, high;
-  /* g_main_depth () when it was last resumed. */
+  /* g_main_depth () when the fiber was last resumed */
   gint depth;
-  /* Whether the list that it is in may drop it; atomic. */
+  /* Whether the list that contains the fiber may drop it; atomic. */
   gint ended;
 } PrioDexFiber;
 
@@ -44,8 +44,8 @@ void prio_dex_fiber_unref (gpointer self) G_GNUC_INTERNAL;
 
 /* The gate of a scheduler, which gives its fibers their turns: one fiber at a time is inside, until it is suspended.
  *
- * libdex runs a fiber in a later dispatch than the one in which it became ready.  If the gate let in each fiber at its turn,
- * all of them would be inside before the first had run, and a more urgent fiber, or a frame, would come after them.  */
+ * libdex runs a fiber in a later dispatch than it became ready in.  If the gate let each fiber in at its turn, all
+ * ready fibers would be inside before the first had run, and would run before a more urgent fiber or a frame. */
 typedef struct _PrioDexGate PrioDexGate;
 
 /* Returns: (transfer full) (nullable): the gate of the fiber's scheduler, or NULL if that has gone */
@@ -53,18 +53,18 @@ PrioDexGate *prio_dex_gate_of (PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_unref (PrioDexGate *self) G_GNUC_INTERNAL;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioDexGate, prio_dex_gate_unref)
 
-/* Call _enter () in the fiber's first turn and _leave () when it ends.  In between, the gate notices if the fiber that is
- * inside is suspended by other code.
+/* Call prio_dex_gate_enter () in the fiber's first turn, and prio_dex_gate_leave () when it ends.  In between, the gate
+ * notices if other code suspends the fiber that is inside.
  *
- * Returns: (transfer full): resolves when the fiber is inside */
+ * Returns: (transfer full): a future that resolves when the fiber is inside */
 DexFuture *prio_dex_gate_enter (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_leave (PrioDexGate *self) G_GNUC_INTERNAL;
 
-/* Called when the fiber inside has been resumed, or suspends itself. */
+/* Called when the fiber inside has been resumed, and when it suspends itself. */
 void prio_dex_gate_began (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_release (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 
-/* Suspends a fiber that is not inside until it has its turn, by priority and age.
+/* Suspends a fiber that is not inside until it is its turn, by priority and age.
  *
- * Returns: whether it is inside, or FALSE with @error set if it has been aborted or discarded */
+ * Returns: whether the fiber is inside, or FALSE with @error set if it was aborted or discarded */
 gboolean prio_dex_gate_wait (PrioDexFiber *fiber, GError **error) G_GNUC_INTERNAL;

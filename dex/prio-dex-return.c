@@ -3,18 +3,19 @@
 
 #include "prio-dex-private.h"
 
-/* A task that waits for a future under its signal.  The first of result and abort claims it. */
+/* A task that waits for a future under its signal.  The result or an abort claims the wait, whichever comes first. */
 typedef struct
 {
   gint refs;    /* atomic */
   gint claimed; /* atomic */
   PrioTask *task;
 
-  /* A separate signal that follows the task's: it emits `cancelled` while GLib holds no lock. */
+  /* A separate signal that follows the task's signal, because it emits `cancelled` while GLib holds no lock. */
   PrioTaskSignal *signal; /* or NULL */
 
   GMutex lock;
-  DexFuture *future; /* guarded by the lock: the awaited future, and then the waiting callback's; NULL when it has ended */
+  DexFuture *future; /* the awaited future, and then the future of the waiting callback; NULL when the wait has ended;
+                      * under the lock */
 } Wait;
 
 static Wait *
@@ -68,7 +69,7 @@ claim (Wait *self)
   return TRUE;
 }
 
-/* Drops the future, which libdex discards if it has no other waiters. */
+/* Drops the future. libdex discards it if no other code waits for it. */
 static void
 let_go (Wait *self)
 {
@@ -78,7 +79,7 @@ let_go (Wait *self)
     dex_unref (future);
 }
 
-/* Called on the thread with the DexScheduler. */
+/* Ends the wait with the result of @future.  Called on the thread that has the DexScheduler. */
 static DexFuture *
 on_settled (DexFuture *future, gpointer data)
 {
@@ -115,7 +116,7 @@ on_aborted (GCancellable *signal G_GNUC_UNUSED, gpointer data)
   wait_unref (self);
 }
 
-/* Starts to wait, on a thread that has a DexScheduler. */
+/* Starts to wait.  Called on a thread that has a DexScheduler. */
 static void
 listen (gpointer data)
 {
@@ -151,13 +152,13 @@ follow_signal (Wait *self)
 /**
  * prio_dex_task_return:
  * @task: a task, in its function
- * @future: (transfer full): a future of its result
+ * @future: (transfer full): a future of the task's result
  *
- * Defers the task's result, as [method@PrioSched.Task.defer] does, until @future completes: its value is the task's result,
- * or its error the task's error. Values of every type are passed on.
+ * Defers the task's result, as [method@PrioSched.Task.defer] does, until @future completes.  The value or the error of
+ * @future is then the task's. Values of every type are passed on.
  *
- * The task waits under its signal: an abort fails it with the reason, and drops the future, which libdex discards if it has
- * no other waiters. [method@PrioSched.Task.cancel] does not end the wait.
+ * The task waits under its signal: an abort fails it with the reason, and drops the future, which libdex discards if no
+ * other code waits for it. [method@PrioSched.Task.cancel] does not end the wait.
  *
  * ```c
  * static void
@@ -167,8 +168,8 @@ follow_signal (Wait *self)
  * }
  * ```
  *
- * The function must not use its task afterwards. Call it on the thread that runs the task; if that has no DexScheduler
- * (only the main thread and libdex's own threads do), the main thread waits for the future.
+ * The function must not use its task afterwards. Call it on the thread that runs the task.  Only the main thread and
+ * libdex's own threads have a DexScheduler: on another thread, the main thread waits for the future.
  *
  * Since: 1.0
  */

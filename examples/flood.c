@@ -3,9 +3,9 @@
  *
  *   flood [--flood none|background|user-visible|user-blocking|glib-idle] [--log]
  *
- * The window has an animation, a text field, and a meter of the time that each frame took.
- * Meanwhile 2,000 tasks of a millisecond each run again and again, at the chosen priority, or as
- * idle sources of GLib.  With --log it prints when the flood began, and when each frame was drawn.
+ * The window has an animation, a text field, and a meter of the time that each frame took.  Meanwhile 2,000 tasks of a
+ * millisecond each run again and again, at the chosen priority or as idle sources of GLib.  With --log it prints when
+ * the flood began, and when each frame was drawn.
  */
 
 #include "config.h"
@@ -41,7 +41,7 @@ typedef struct
 {
   PrioScheduler *scheduler;
   FloodKind kind;
-  guint n_running; /* tasks of this flood and of earlier ones that have not been freed */
+  guint n_running; /* tasks, of this flood and earlier ones, that have not been freed */
   guint n_done;
   gboolean closing, logs;
   gint64 opened;                 /* µs */
@@ -82,7 +82,8 @@ static void
 start_flood (App *app)
 {
   /* The name appears in GTK's inspector: GTK_DEBUG=interactive flood. */
-  PrioTaskOptions options = PRIO_TASK_OPTIONS (.name = "flood", .priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind));
+  PrioTaskOptions options = PRIO_TASK_OPTIONS (.name = "flood", .takes_turns = TRUE,
+                                               .priority = (PrioTaskPriority) (PRIO_TASK_PRIORITY_BACKGROUND + app->kind));
 
   for (guint i = 0; i < N_TASKS && app->kind != FLOOD_NONE; i++)
     {

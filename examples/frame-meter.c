@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* frame-meter.c: shows how long each frame of its window took
  *
- * A bar for each frame, in milliseconds since the one before; the latest is on the right.  The line is the time for a frame
- * at the display's refresh rate: a bar well above it is a visible stutter.  The widget asks for frames as long as it is
- * shown.  The colours differ even for people who cannot tell red from green.
+ * Each bar shows the milliseconds between a frame and the previous frame; the latest is on the right.  The line is the
+ * time for a frame at the display's refresh rate: a bar well above it is a visible stutter.  The widget asks for frames
+ * as long as it is shown.  The colours differ even for people who cannot tell red from green.
  */
 
 #include "config.h"
@@ -34,7 +34,7 @@ struct _FrameMeter
 
 G_DEFINE_FINAL_TYPE (FrameMeter, frame_meter, GTK_TYPE_WIDGET)
 
-/* Describes the meter in words, now and then. */
+/* Updates the text that describes the meter, at intervals. */
 static void
 tell (FrameMeter *self, gint64 now)
 {

@@ -48,7 +48,7 @@ typedef struct
   gboolean ended; /* under the lock */
 } App;
 
-/* Commands go to this app. */
+/* The app that gets the commands. */
 static App *running;
 
 /* A folder directly below the root, with everything in it. */
@@ -66,9 +66,9 @@ typedef struct
   char *path;
   gboolean is_folder;
   PrioTask *task;    /* reads it, and keeps its place in the group until it has been indexed */
-  gint64 posted;     /* when it was posted; 0 once its wait has been counted */
-  gint64 begun;      /* when it has begun; 0 before */
-  GPtrArray *inside; /* paths in a folder */
+  gint64 posted;     /* when the item was posted; 0 once the wait has been counted */
+  gint64 begun;      /* when indexing has begun; 0 before */
+  GPtrArray *inside; /* paths of the files in a folder */
   GInputStream *stream;
   WordReader *reader;
   GError *error;
@@ -239,7 +239,7 @@ load (PrioTask *task, gpointer data)
                             g_atomic_rc_box_acquire (item), item_leave);
 }
 
-/* Does the same in the main loop. */
+/* Lists a folder or opens a file in the main loop. */
 static gboolean
 load_plain (gpointer data)
 {
@@ -422,7 +422,7 @@ app_ask (App *app, const char *text)
     app_post (app, PRIO_TASK_PRIORITY_USER_BLOCKING, answer, query_new (app, text), query_free);
 }
 
-/* Posts, from a separate thread, progress every 100 ms, and questions at intervals. */
+/* Posts progress every 100 ms, and questions at intervals.  Runs in a separate thread. */
 static gpointer
 keep_time (gpointer data)
 {

@@ -144,16 +144,16 @@ class Example:
 
 
 class Log:
-    """Keeps the lines of a source: their text in one piece, and where each begins.
+    """Keeps the lines of a source: one text, and where each line begins in it.
 
-    It is read from beginning to end.
+    The source is read from beginning to end.
     """
 
     def __init__(self, source: Source, signal: PrioSched.TaskSignal) -> None:
         self.source = source
         self.signal = signal
         self.text = bytearray()
-        self.starts = array('Q', [0])  # and the end
+        self.starts = array('Q', [0])  # last, the end of the text
         self.levels = bytearray()
         self.rest = b''                # a line whose end has not been read
         self.is_complete = False

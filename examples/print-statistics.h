@@ -17,7 +17,7 @@ static inline void
 print_statistics (PrioScheduler *scheduler)
 {
   static const char *const names[] = { "background", "user-visible", "user-blocking" };
-  PrioStatistics statistics = { .size = sizeof statistics };
+  PrioStatistics statistics = PRIO_STATISTICS_INIT;
   const PrioTaskStatistics *const of[] = { &statistics.background, &statistics.user_visible, &statistics.user_blocking };
 
   prio_scheduler_get_statistics (scheduler, &statistics);

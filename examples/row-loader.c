@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* row-loader.c: loads a file for each of very many rows, those in view first
+/* row-loader.c: loads a file for each of very many rows, rows in view first
  *
- * A group reads a few files at a time, and its feed asks for the next row when one has been read.
+ * A group reads a few files at a time, and its feed asks for the next row when a file has been read.
  */
 
 #include "row-loader.h"
@@ -145,7 +145,7 @@ row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile fil
   self->loaded = loaded;
   self->user_data = user_data;
   self->feed = prio_feed_new_for_model (self->group, G_LIST_MODEL (list), begin_row, self, NULL);
-  /* All of them, those nearest to the view first. */
+  /* The feed loads all rows, the nearest to the view first. */
   g_object_set (self->feed, "look-ahead", G_MAXDOUBLE, NULL);
   return self;
 }
@@ -158,7 +158,7 @@ row_loader_free (RowLoader *self)
   self->loaded = NULL;
   g_object_unref (self->feed);
   prio_task_group_abort (self->group, NULL);
-  while (self->n_reads > 0 || prio_task_group_get_n_pending (self->group) > 0)
+  while (self->n_reads > 0 || prio_task_group_get_n_tasks (self->group) > 0)
     g_main_context_iteration (NULL, TRUE);
   g_object_unref (self->group);
   g_free (self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* row-loader.h: loads a file for each of very many rows, those in view first */
+/* row-loader.h: loads a file for each of very many rows, rows in view first */
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* row-tasks.c: a task for each of very many rows, those in view first
+/* row-tasks.c: a task for each of very many rows, rows in view first
  *
  * Every row has a task in a group that runs a few at a time, and its own controller, which sets the priority of the row:
  * user-blocking in view, user-visible on the next screen in both directions, background otherwise.  The group starts the
@@ -14,7 +14,7 @@ typedef struct
   PrioTaskController *controller; /* NULL for a row without work */
 } Row;
 
-/* @n rows, starting with @first. */
+/* The rows from @first to before @first + @n. */
 typedef struct
 {
   guint first, n;
@@ -25,7 +25,7 @@ struct _RowTasks
   PrioTaskGroup *group;
   Row *rows;
   guint n_rows;
-  Range view, near; /* @near has @view in its middle */
+  Range view, near; /* @view is in the middle of @near */
   RowFunc func;
   gpointer user_data;
 };
@@ -127,7 +127,7 @@ row_tasks_abort (RowTasks *self, guint row)
     prio_task_controller_abort (controller, NULL);
 }
 
-/* Makes tasks for @n_rows rows; at most @limit run at a time. */
+/* Creates tasks for @n_rows rows; at most @limit run at a time. */
 RowTasks *
 row_tasks_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFunc func, gpointer user_data)
 {

@@ -56,7 +56,7 @@ item_set_text (Item *self, guint row, const char *text)
   g_object_notify_by_pspec (G_OBJECT (self), text_property);
 }
 
-/* All rows: only rows that the list has asked for are objects. */
+/* A model of all rows; only rows that the list has asked for are objects. */
 #define MODEL_TYPE (model_get_type ())
 G_DECLARE_FINAL_TYPE (Model, model, EXAMPLE, MODEL, GObject)
 
@@ -133,7 +133,7 @@ typedef struct
   Model *model;
   GtkWidget *window, *status;
   GtkAdjustment *place;
-  guint n_jumps; /* jumps that are left, if it jumps by itself */
+  guint n_jumps; /* jumps that are left, if the window jumps by itself */
   gboolean jumps, closing;
 } Window;
 

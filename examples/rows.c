@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rows.c: shows 200,000 rows that load a file each; those in view come first
+/* rows.c: shows 200,000 rows that load a file each, rows in view first
  *
  *   rows [--rows N] [--limit N] [--jumps N] [--headless] [FOLDER]
  *

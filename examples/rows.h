@@ -7,7 +7,7 @@
 
 typedef struct
 {
-  GPtrArray *files; /* GFile; the first comes again after the last */
+  GPtrArray *files; /* GFile; after the last file, rows show the first again */
   guint n_rows;
   guint limit;
   RowLoader *loader;

@@ -143,8 +143,8 @@ word_reader_new (WordIndex *index, const char *path, GInputStream *stream)
   return reader;
 }
 
-/* Reads the next piece, and sets @done at the end of the file.  Fails with
- * %G_CONVERT_ERROR_ILLEGAL_SEQUENCE if the file is not text. */
+/* Reads the next piece, and sets @done at the end of the file.  Fails with %G_CONVERT_ERROR_ILLEGAL_SEQUENCE if the
+ * file is not text. */
 gboolean
 word_reader_read_piece (WordReader *reader, gboolean *done, GError **error)
 {

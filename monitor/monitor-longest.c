@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Copies as much of @name as fits, without cutting a character. */
+/* Copies as much of @name as fits, in whole characters. */
 static void
 copy_name (char *to, const char *name)
 {
@@ -20,7 +20,7 @@ copy_name (char *to, const char *name)
     to[end - to] = '\0';
 }
 
-/* Returns the record of @name or, if there is none, the one to replace. */
+/* Returns the record of @name or, if there is none, the record to replace. */
 static PrioLongest *
 find (PrioLongest *table, guint n, const char *name, gint priority)
 {
@@ -38,8 +38,8 @@ find (PrioLongest *table, guint n, const char *name, gint priority)
   return least;
 }
 
-/* Notes a run of @time µs that has ended @now in @table, which has @n records; if it @goes_on, an earlier part of the run has been
- * noted. */
+/* Adds a run of @time µs, which ended at @now, to @table, which has @n records.  @goes_on: an earlier part of the same
+ * run has been added before. */
 void
 prio_longest_note (PrioLongest *table, guint n, const char *name, gint priority, gint64 time, gint64 now, gboolean goes_on)
 {

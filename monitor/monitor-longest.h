@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* monitor-longest.h: the longest runs, by name
  *
- * Promises: a table of N records keeps the N names with the longest runs.  A name that has been dropped counts anew.
+ * Promises: a table of N records keeps the N names with the longest runs.  A name that was dropped is counted anew when
+ * it comes again.
  */
 
 #pragma once
@@ -15,7 +16,7 @@ typedef struct
   gint32 priority;
   gint64 longest; /* µs; 0 if the record is not used */
   gint64 ended;   /* when the longest run ended, µs of g_get_monotonic_time () */
-  gint64 total;   /* µs */
+  gint64 total;   /* of all runs, µs */
   guint64 n_runs;
   char name[PRIO_LONGEST_NAME];
 } PrioLongest;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* monitor-program.c: starts the program */
 
-/* pipe2 () */
+/* For pipe2 (). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -78,13 +78,13 @@ make_environment (const Watch *watch)
   environment = g_environ_setenv (environment, THRESHOLD, threshold, watch->threshold >= 0);
   if (!watch->preloads || g_str_equal (g_environ_getenv (environment, THRESHOLD), "0"))
     return environment;
-  /* The linker cannot load a file with one of these characters in its name. */
+  /* The dynamic linker cannot preload a file whose name contains a space or a colon. */
   if (strpbrk (library, " :") != NULL || !g_file_test (library, G_FILE_TEST_EXISTS))
     return environment;
   return prepend (prepend (environment, "LD_PRELOAD", library), "PYTHONPATH", python);
 }
 
-/* Starts @argv.  If that fails, @status is a shell's exit status. */
+/* Starts @argv.  On failure sets @status to the exit status that a shell would return. */
 gboolean
 program_start (Program *program, char **argv, const Watch *watch, gboolean with_output, int *status, GError **error)
 {
@@ -104,7 +104,7 @@ program_start (Program *program, char **argv, const Watch *watch, gboolean with_
     {
       close (failure[1]);
       failure[1] = -1;
-      /* The pipe closes when the program is executed. */
+      /* The pipe is closed when the program is executed. */
       while (read (failure[0], &saved, sizeof saved) < 0 && errno == EINTR)
         ;
       if (saved == ENOENT)

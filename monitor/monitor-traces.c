@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* monitor-traces.c: reads the traces of the processes
  *
- * Each writes a trace (prio_trace_start ()) into one pipe, line by line.  Other programs may write to it, too: a line that is not in
- * the library's format is skipped, and no number is trusted.
+ * All processes write their traces (prio_trace_start ()) into one pipe, line by line.  Other programs may write to it,
+ * too, so a line in another format is skipped, and no number is trusted.
  */
 
-/* pipe2 (), F_SETPIPE_SZ */
+/* For pipe2 () and F_SETPIPE_SZ. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -20,11 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes that processes may write while the monitor is busy. */
+/* The number of bytes that processes may write while the monitor is busy. */
 #define PIPE_SIZE (1 << 20)
-/* The library writes no longer lines. */
+/* The library writes no lines longer than this. */
 #define MAX_LINE 8192
-/* No more than these are followed. */
+/* No more processes and tasks than this are followed. */
 #define MAX_PROCESSES 1000
 #define MAX_TASKS 10000000
 
@@ -63,7 +63,7 @@ traces_init (Traces *traces, GError **error)
   *traces = (Traces) {
     .fd = ends[0],
     .writes = ends[1],
-    /* A program that closes inherited descriptors can still open it, and so can its children. */
+    /* A program that closes inherited descriptors can still open this path, and so can its children. */
     .path = g_strdup_printf ("/proc/%d/fd/%d", (int) getpid (), ends[1]),
     .line = g_string_new (NULL),
     .processes = g_ptr_array_new_with_free_func (process_free),
@@ -178,7 +178,7 @@ find_process (Traces *traces, gint64 pid)
 {
   Process *process;
 
-  /* Mostly it is the last. */
+  /* Most lines are from the process that was added last. */
   for (guint i = traces->processes->len; i > 0; i--)
     {
       process = traces->processes->pdata[i - 1];
@@ -228,7 +228,7 @@ drop_task (Process *process, gint64 id)
   g_hash_table_remove (process->tasks, &id);
 }
 
-/* Notes that a source, or other work outside of tasks, has held the main loop. */
+/* Notes that a source, or other code outside of tasks, has held the main loop. */
 static void
 read_held (Process *process, const char *line)
 {
@@ -300,7 +300,7 @@ read_abort (Process *process, const char *line, gint64 id)
     drop_task (process, id);
 }
 
-/* Notes the end of the arrow from a queue to a run, which names the task by ID.TIME. */
+/* Notes the end of an arrow from a queue to a run.  The arrow names the task by ID.TIME. */
 static void
 read_begin (Process *process, const char *line)
 {

@@ -8,9 +8,10 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
-/* The live view shows fewer of the longest tasks. */
+/* The live view shows only this many of the longest tasks. */
 #define MAX_LIVE_LONGEST 5
-/* A trace arrives up to a tenth of a second late: a task that seems to have run for less may have ended, µs. */
+/* A task that seems to have run for less than this time, µs, may have ended: a trace arrives up to a tenth of a second
+ * late. */
 #define MIN_RUNNING (200 * G_TIME_SPAN_MILLISECOND)
 
 /* Returns whether @character could control a terminal, or start a line. */
@@ -51,14 +52,14 @@ view_clean (const char *text, gssize length)
   return g_string_free (clean, FALSE);
 }
 
-/* Returns @text, cleaned in this way, on one line. */
+/* Returns @text on one line, cleaned as by view_clean (). */
 char *
 view_clean_line (const char *text)
 {
   return g_strdelimit (view_clean (text, -1), "\n\t", ' ');
 }
 
-/* Returns the columns that @text takes in a terminal. */
+/* Returns how many columns @text takes in a terminal. */
 static guint
 width_of (const char *text)
 {
@@ -95,7 +96,7 @@ add_count (GString *line, guint64 count)
   add_cell (line, text, 11);
 }
 
-/* Limits a number of a trace, which may be wrong. */
+/* Limits a number from a trace, which may be wrong. */
 static gint64
 to_time (guint64 time)
 {
@@ -220,7 +221,7 @@ compare_longest (gconstpointer a, gconstpointer b)
   return (x->longest < y->longest) - (x->longest > y->longest);
 }
 
-/* Adds the @max longest of @table below @title, if there are any. */
+/* Adds the @max longest records of @table under @title, if there are any. */
 static void
 add_longest (GString *text, const char *title, const PrioLongest *table, guint max)
 {
@@ -279,7 +280,8 @@ add_process (GString *text, const Process *process, gint64 now, gboolean is_live
   add_longest (text, _("Longest of the other sources"), process->held, is_live ? MAX_LIVE_LONGEST : N_LONGEST);
 }
 
-/* Appends the data of each process; in the summary only of processes that have run a task, or were held up. */
+/* Appends the data of each process; in the summary, only of processes that have run a task, or whose main loop was
+ * held. */
 void
 view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is_live)
 {
@@ -296,7 +298,7 @@ view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is
     }
 }
 
-/* Returns the lines of @text that fit into a terminal of @rows, each cut to @columns. */
+/* Returns the lines of @text that fit into @rows of a terminal, each cut to @columns. */
 char *
 view_fit (const char *text, guint rows, guint columns)
 {

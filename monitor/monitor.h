@@ -38,20 +38,20 @@ typedef struct
   gint64 started; /* when the monitor first read its trace, µs of g_get_monotonic_time () */
   char *program;
   guint64 n_queued;               /* waiting tasks of all priorities */
-  Priority priorities[N_PRIORITIES]; /* from background */
-  PrioLongest longest[N_LONGEST]; /* in no order */
-  PrioLongest held[N_LONGEST];    /* longest runs of other sources, and of unknown code */
-  GHashTable *tasks;              /* trace id, gint64 → Task; and */
-  GHashTable *running;            /* the running ones of these */
+  Priority priorities[N_PRIORITIES]; /* from background to user-blocking */
+  PrioLongest longest[N_LONGEST]; /* unsorted */
+  PrioLongest held[N_LONGEST];    /* the longest runs of other sources, and of unknown code; unsorted */
+  GHashTable *tasks;              /* trace id (gint64) → Task */
+  GHashTable *running;            /* the tasks in @tasks that are running */
 } Process;
 
 /* The traces of all processes, which come through one pipe. */
 typedef struct
 {
-  int fd;      /* descriptor from which it is read */
-  char *path;  /* path by which processes open the other end, which the monitor holds as */
-  int writes;
-  GString *line;        /* the read part of the next line */
+  int fd;      /* the end from which the monitor reads */
+  char *path;  /* the path by which processes open the other end */
+  int writes;  /* the other end, which the monitor holds open */
+  GString *line;        /* the beginning of the next line, if it has been read */
   GPtrArray *processes; /* of Process, by age */
   gboolean is_used;     /* whether a process has opened the pipe */
 } Traces;
@@ -60,26 +60,26 @@ gboolean traces_init (Traces *traces, GError **error);
 void traces_clear (Traces *traces);
 gboolean traces_read (Traces *traces);
 
-/* The program that is running, whose output may come through pipes. */
+/* The program that is running. */
 typedef struct
 {
   pid_t pid;
-  int output; /* pipe of its output, if requested; or -1 */
+  int output; /* the pipe with its output, or -1 */
 } Program;
 
-/* The options of its watch. */
-#define THRESHOLD_UNSET G_MININT /* the environment's value */
+/* The threshold if the option was not given. */
+#define THRESHOLD_UNSET G_MININT /* use the environment's value */
 
 typedef struct
 {
-  const char *trace; /* path of its trace */
+  const char *trace; /* the path of the trace */
   gint threshold;    /* ms; longer runs are reported; 0 for no reports; or THRESHOLD_UNSET */
-  gboolean preloads; /* whether it also watches programs that do not use the library */
+  gboolean preloads; /* whether to watch programs that do not use the library, too */
 } Watch;
 
 gboolean program_start (Program *program, char **argv, const Watch *watch, gboolean with_output, int *status, GError **error);
 
-/* Text for people. */
+/* Functions that prepare text for the terminal. */
 char *view_clean (const char *text, gssize length);
 char *view_clean_line (const char *text);
 void view_add_processes (GString *text, const Traces *traces, gint64 now, gboolean is_live);

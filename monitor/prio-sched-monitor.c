@@ -4,10 +4,10 @@
  *   prio-sched-monitor [--plain] [--threshold MILLISECONDS] [--no-preload] PROGRAM [ARGUMENT…]
  *
  * In a terminal, the view is below the program's output, which then comes through a pipe.  Otherwise the program prints
- * as without the monitor.  When it has ended, a summary is printed.
+ * its output itself.  When the program has ended, a summary is printed.
  */
 
-/* memrchr () */
+/* For memrchr (). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -38,12 +38,12 @@ typedef struct
   Traces traces;
   Program program;
   char **argv;
-  char *name; /* name of the program, for people */
+  char *name; /* the program's name, without harmful characters */
   gboolean is_live;
-  GString *line;  /* the part of its next line that the program has printed */
-  guint n_drawn;  /* lines of the view on the terminal */
+  GString *line;  /* the beginning of the next line of the program's output */
+  guint n_drawn;  /* how many lines of the terminal the view takes */
   guint n_interrupts;
-  int status;     /* status from waitpid () */
+  int status;     /* the status from waitpid () */
   Watch watch;
 } Monitor;
 
@@ -72,7 +72,7 @@ draw (Monitor *monitor)
   view_add_processes (text, &monitor->traces, g_get_monotonic_time (), TRUE);
   if (text->len == 0)
     g_string_printf (text, _("%s has sent no trace yet."), monitor->name);
-  /* A partial line may be a question. */
+  /* A partial line may be a question, so it is shown too. */
   if (monitor->line->len > 0)
     {
       partial = view_clean_line (monitor->line->str);
@@ -90,7 +90,7 @@ draw (Monitor *monitor)
   fflush (stdout);
 }
 
-/* Prints the program's complete lines, or with @all the whole output. */
+/* Prints the complete lines of the program's output or, with @all, all of it. */
 static void
 print_output (Monitor *monitor, gboolean all)
 {
@@ -152,8 +152,8 @@ draw_again (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Handles signals: the terminal also sends them to the program.  Signals to the monitor alone are passed on, and so is a second
- * one. */
+/* Handles signals.  The terminal also sends its signals to the program, so only a signal to the monitor alone is passed
+ * on.  The third signal kills the program. */
 static gboolean
 interrupted (gint fd, GIOCondition condition G_GNUC_UNUSED, gpointer data)
 {
@@ -311,7 +311,7 @@ main (int argc, char **argv)
   if (parse (&monitor, argc, argv, &error) && monitor.argv == NULL)
     return 0;
 
-  /* Before any thread is started. */
+  /* Blocked before any thread is started. */
   sigemptyset (&wishes);
   sigaddset (&wishes, SIGINT);
   sigaddset (&wishes, SIGTERM);

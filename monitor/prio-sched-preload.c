@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sched-preload.c: watches the main loop of a program that does not use the library
  *
- * prio-sched-monitor loads it into the program and its children (LD_PRELOAD).  It replaces poll (), which GLib calls in each iteration of a
- * main loop: when the default main loop runs, it loads the library, and makes a scheduler, which reports tasks and sources of more than
- * PRIO_SCHED_LONG_TASKS milliseconds.  In a program without GLib, or without that loop, it only adds these functions.
+ * prio-sched-monitor loads this module into the program and its children (LD_PRELOAD).  The module replaces poll (),
+ * which GLib calls in each iteration of a main loop.  When the default main loop runs, it loads the library, and
+ * creates a scheduler, which reports tasks and sources of more than PRIO_SCHED_LONG_TASKS milliseconds.  In a program
+ * without GLib or a main loop, the module only passes the calls on.
  */
 
-/* RTLD_NEXT, ppoll () */
+/* For RTLD_NEXT and ppoll (). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -27,7 +28,7 @@ typedef int (*PPoll) (struct pollfd *, nfds_t, const struct timespec *, const si
 
 static Poll next_poll;
 static PPoll next_ppoll;
-/* Of the process that has loaded this module: between fork () and exec () no library can be loaded. */
+/* The process that has loaded this module.  Between fork () and exec () no library can be loaded. */
 static pid_t pid;
 static int is_over = 1;
 
@@ -48,7 +49,7 @@ begin (void)
   is_over = threshold == NULL || *threshold == '\0' || strcmp (threshold, "0") == 0;
 }
 
-/* Makes the library watch the default main context, if this thread iterates it.  Returns whether it does. */
+/* Makes the library watch the default main context, if this thread iterates it.  Returns whether this thread does. */
 static int
 watch (void *glib)
 {
@@ -63,7 +64,7 @@ watch (void *glib)
   if (library == NULL)
     library = dlopen (PRIO_LIBDIR "/" PRIO_SONAME, RTLD_NOW);
   get_default = library != NULL ? (void *(*) (void)) dlsym (library, "prio_scheduler_get_default") : NULL;
-  /* Calls from here may poll. */
+  /* The calls below may poll. */
   __atomic_store_n (&is_over, 1, __ATOMIC_RELAXED);
   if (get_default != NULL)
     get_default ();

@@ -24,14 +24,14 @@ G_BEGIN_DECLS
 
 /**
  * PrioError:
- * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while a change of it is being announced (the
+ * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while handlers of an earlier change run (the
  *   draft's `NotAllowedError`)
- * @PRIO_ERROR_CLOSED: the main context was destroyed before the task had run
- * @PRIO_ERROR_DROPPED: the result of the task was deferred, and the last reference to the task was dropped before a
- *   result was given
+ * @PRIO_ERROR_CLOSED: the task will not run, because its main context was destroyed or its worker was stopped; or the
+ *   channel is closed
+ * @PRIO_ERROR_DROPPED: the result of the task was deferred, and the last reference to the task was dropped before the
+ *   task was given a result
  *
- * Errors of the scheduler.  An abort is not among them: its error is the reason that was given, by default
- * %G_IO_ERROR_CANCELLED.
+ * Errors of the library.  The error of an aborted task is the reason of the abort, by default %G_IO_ERROR_CANCELLED.
  *
  * ```c
  * if (!prio_task_controller_set_priority (controller, PRIO_TASK_PRIORITY_BACKGROUND, &error) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-feed.h: asks for the tasks of a group when it has a free place */
+/* prio-feed.h: calls a function for each next task of a group when the group has a free place */
 
 #pragma once
 
@@ -18,59 +18,48 @@ G_DECLARE_FINAL_TYPE (PrioFeed, prio_feed, PRIO, FEED, GObject)
 
 /**
  * PrioFeedFunc:
- * @group: a group that has a place
+ * @group: the group, which has a free place
  * @user_data: the data given to [ctor@PrioSched.Feed.new]
  *
  * Posts the next task to a group.
  *
- * The main loop calls it on the thread that runs the main context of the group's scheduler, with no scheduling state.
+ * The function is called by the main loop, on the thread that runs the main context of the group's scheduler, with no
+ * scheduling state.
  *
- * Returns: (transfer full) (nullable): the task, or %NULL if there are no more
+ * Returns: (transfer full) (nullable): the task, or %NULL if there are no more tasks
  *
  * Since: 1.0
  */
-typedef PrioTask *(*PrioFeedFunc) (PrioTaskGroup *group,
-                                   gpointer       user_data);
+typedef PrioTask *(*PrioFeedFunc) (PrioTaskGroup *group, gpointer user_data);
 
 /**
- * PrioRowFunc:
- * @group: a group that has a place
+ * PrioFeedRowFunc:
+ * @group: the group, which has a free place
  * @item: (type GObject): the item of the row
- * @position: where the row is now
- * @signal: aborts the task when the row leaves the window: post the task with it
+ * @position: the current position of the row
+ * @signal: the signal to post the task with, which aborts the task when the row leaves the window
  * @user_data: the data given to [ctor@PrioSched.Feed.new_for_model]
  *
  * Posts the task of a row to a group.
  *
- * The main loop calls it on the thread that runs the main context of the group's scheduler, with no scheduling state.
- * It may change the list.
+ * The function is called by the main loop, on the thread that runs the main context of the group's scheduler, with no
+ * scheduling state.  The function may change the list.
  *
- * Returns: (transfer full) (nullable): the task, or %NULL if the row needs none now
+ * Returns: (transfer full) (nullable): the task, or %NULL if the row needs no task now
  *
  * Since: 1.0
  */
-typedef PrioTask *(*PrioRowFunc) (PrioTaskGroup  *group,
-                                  gpointer        item,
-                                  guint           position,
-                                  PrioTaskSignal *signal,
-                                  gpointer        user_data);
+typedef PrioTask *(*PrioFeedRowFunc) (PrioTaskGroup *group, gpointer item, guint position, PrioTaskSignal *signal,
+                                      gpointer user_data);
 
 PRIO_AVAILABLE_IN_ALL
-PrioFeed *prio_feed_new           (PrioTaskGroup  *group,
-                                   PrioFeedFunc    func,
-                                   gpointer        user_data,
-                                   GDestroyNotify  notify);
+PrioFeed *prio_feed_new (PrioTaskGroup *group, PrioFeedFunc func, gpointer user_data, GDestroyNotify notify);
 PRIO_AVAILABLE_IN_ALL
-PrioFeed *prio_feed_new_for_model (PrioTaskGroup  *group,
-                                   GListModel     *model,
-                                   PrioRowFunc     func,
-                                   gpointer        user_data,
-                                   GDestroyNotify  notify);
+PrioFeed *prio_feed_new_for_model (PrioTaskGroup *group, GListModel *model, PrioFeedRowFunc func, gpointer user_data,
+                                   GDestroyNotify notify);
 PRIO_AVAILABLE_IN_ALL
-PrioTask *prio_feed_get_task      (PrioFeed       *self);
+PrioTask *prio_feed_get_task (PrioFeed *self);
 PRIO_AVAILABLE_IN_ALL
-void      prio_feed_set_view      (PrioFeed       *self,
-                                   guint           first,
-                                   guint           n_rows);
+void prio_feed_set_view (PrioFeed *self, guint first, guint n_rows);
 
 G_END_DECLS

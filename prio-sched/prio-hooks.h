@@ -7,39 +7,35 @@
 #error "Only <prio-sched-bindings.h> can be included directly."
 #endif
 
-#include "prio-idle-deadline.h"
 #include "prio-scheduler.h"
 #include "prio-scheduling-state.h"
-#include "prio-task-signal.h"
-#include "prio-task.h"
 
 G_BEGIN_DECLS
 
 /**
  * PrioTaskReadyCallback:
- * @source_object: (nullable): the source object that the task was posted with, or else the task
+ * @source_object: (nullable): the source object that the task was posted with or, if there is none, the task
  * @result: the task
  * @user_data: the data that was registered with the callback
  *
- * Called when a task has completed.
+ * Handles the completion of a task.
  *
- * It is called on the thread that runs the scheduler's main context.  It has the arguments of a
- * [callback@Gio.AsyncReadyCallback], so that such a callback can be used without a cast.
+ * The function is called on the thread that runs the scheduler's main context.  It has the arguments of a
+ * [callback@Gio.AsyncReadyCallback], so such a callback can be used without a cast.
  *
  * Since: 1.0
  */
-typedef void (*PrioTaskReadyCallback) (GObject      *source_object,
-                                       GAsyncResult *result,
-                                       gpointer      user_data);
+typedef void (*PrioTaskReadyCallback) (GObject *source_object, GAsyncResult *result, gpointer user_data);
 
 /**
  * PrioSchedulingStateFinder: (skip)
  *
  * Returns the state of the calling code, if it is a fiber: see prio_scheduling_state_set_finder().
  *
- * It is called on any thread, and under locks of the library, so it must not call the library, nor take a lock.
+ * The function is called on any thread, and with locks of the library held, so it must neither call the library nor
+ * take a lock.
  *
- * Returns: (transfer none) (nullable): the state, which lives on at least until the fiber is suspended, or %NULL
+ * Returns: (transfer none) (nullable): the state, which has to be valid at least until the fiber is suspended, or %NULL
  *
  * Since: 1.0
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-idle-deadline.h: how much idle time is left */
+/* prio-idle-deadline.h: the deadline of an idle callback */
 
 #pragma once
 
@@ -19,28 +19,27 @@ typedef struct _PrioIdleDeadline PrioIdleDeadline;
 
 /**
  * PrioIdleFunc:
- * @deadline: how much time is left
+ * @deadline: the deadline, which tells how much time is left
  * @user_data: the data that the callback was requested with
  *
- * Works in idle time.
+ * Does work in idle time.
  *
- * It is called on the thread that runs the scheduler's main context.
+ * The function is called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
-typedef void (*PrioIdleFunc) (PrioIdleDeadline *deadline,
-                              gpointer          user_data);
+typedef void (*PrioIdleFunc) (PrioIdleDeadline *deadline, gpointer user_data);
 
 PRIO_AVAILABLE_IN_ALL
-GType             prio_idle_deadline_get_type       (void) G_GNUC_CONST;
+GType prio_idle_deadline_get_type (void) G_GNUC_CONST;
 PRIO_AVAILABLE_IN_ALL
-PrioIdleDeadline *prio_idle_deadline_copy           (const PrioIdleDeadline *deadline);
+PrioIdleDeadline *prio_idle_deadline_copy (const PrioIdleDeadline *deadline);
 PRIO_AVAILABLE_IN_ALL
-void              prio_idle_deadline_free           (PrioIdleDeadline       *deadline);
+void prio_idle_deadline_free (PrioIdleDeadline *deadline);
 PRIO_AVAILABLE_IN_ALL
-double            prio_idle_deadline_get_time_remaining (const PrioIdleDeadline *deadline);
+double prio_idle_deadline_get_time_remaining (const PrioIdleDeadline *deadline);
 PRIO_AVAILABLE_IN_ALL
-gboolean          prio_idle_deadline_did_timeout    (const PrioIdleDeadline *deadline);
+gboolean prio_idle_deadline_did_timeout (const PrioIdleDeadline *deadline);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioIdleDeadline, prio_idle_deadline_free)
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-long-task.h: reports of tasks and sources that hold a main loop for long */
+/* prio-long-task.h: reports of tasks and sources that block a main loop for long */
 
 #pragma once
 
 #if !defined (PRIO_SCHED_INSIDE) && !defined (PRIO_SCHED_COMPILATION)
 #error "Only <prio-sched-watch.h> can be included directly."
 #endif
-
-#include <gio/gio.h>
 
 #include "prio-scheduler.h"
 
@@ -16,8 +14,8 @@ G_BEGIN_DECLS
 /**
  * PRIO_LONG_TASK_THRESHOLD:
  *
- * The web's threshold for long tasks, in milliseconds, for [method@PrioSched.Scheduler.add_long_task_func].  A user
- * notices a delay of 100 ms.
+ * The web's threshold for long tasks, in milliseconds, for [method@PrioSched.Scheduler.add_long_task_func].  The
+ * threshold is half of the shortest delay that a user notices.
  *
  * Since: 1.0
  */
@@ -25,17 +23,17 @@ G_BEGIN_DECLS
 
 /**
  * PrioLongTaskFunc:
- * @name: (nullable): the task's name; the function of an idle callback, in C; the name of another source
- *   ([method@GLib.Source.set_name]) or, without one, of its callback's function; for many short sources, how many and
- *   of which functions, `20000 callbacks of load_row`; %NULL if none of these is known.  A function may be
- *   `FILE+0xADDRESS`, for `addr2line -f`
+ * @name: (nullable): the name of a task; the function of an idle callback, in C; the name of another source
+ *   ([method@GLib.Source.set_name]) or, if it has none, of the source's callback; for many short sources, their number
+ *   and functions, such as `20000 callbacks of load_row`; %NULL if the name is not known.  For a function without a
+ *   known name, `FILE+0xADDRESS` is passed, for `addr2line -f`
  * @priority: the task's own priority; %PRIO_TASK_PRIORITY_UNSET for anything that is not a task,
  *   such as an idle callback
- * @duration: how long it took, in milliseconds
- * @user_data: the data that was added with the function
+ * @duration: how long the main context was blocked, in milliseconds
+ * @user_data: the data given to [method@PrioSched.Scheduler.add_long_task_func]
  *
- * Called on the thread that runs a main context, when something has held the main context for long: see
- * [method@PrioSched.Scheduler.add_long_task_func].
+ * Handles a report that a task or another source has blocked a main context for long.  The function is called on the
+ * thread that runs the main context: see [method@PrioSched.Scheduler.add_long_task_func].
  *
  * Since: 1.0
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-options.h: the options of tasks and yields, by name */
+/* prio-options.h: the options of tasks and yields */
 
 #pragma once
 
@@ -7,34 +7,29 @@
 #error "Only <prio-sched.h> can be included directly."
 #endif
 
-#include <gio/gio.h>
-
-#include "prio-enums.h"
 #include "prio-task-signal.h"
-#include "prio-version-macros.h"
 
 G_BEGIN_DECLS
-
-typedef struct _PrioSchedulingState PrioSchedulingState;
 
 /**
  * PrioTaskOptions:
  * @size: the size of the structure, which `PRIO_TASK_OPTIONS()` sets, or 0
- * @priority: how urgent the task is; %PRIO_TASK_PRIORITY_UNSET, which is 0, for the priority of @signal or, if it has
- *   none, %PRIO_TASK_PRIORITY_USER_VISIBLE
- * @timeout: milliseconds from when the task is posted, or from the end of its delay, after which the task precedes all
- *   whose timeout has not passed; 0 for none.  A negative timeout has passed from the beginning
+ * @priority: how urgent the task is; %PRIO_TASK_PRIORITY_UNSET, which is 0, for the priority of @signal or, if @signal
+ *   has no priority, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @timeout: milliseconds from the post of the task, or from the end of its delay, after which the task precedes all
+ *   tasks whose timeout has not passed; 0 for none.  A negative timeout counts as passed at once.  A timeout does not
+ *   end the task: [ctor@PrioSched.TaskSignal.new_timeout] makes a signal that does
  * @signal: (nullable): the signal that may abort the task
- * @cancellable: (nullable): a cancellable that may abort the task, instead of @signal; if it is a
- *   [class@PrioSched.TaskSignal], that is the same as @signal
  * @delay: milliseconds to wait before the task is queued.  For a function that runs in a thread, a delay or a timeout
  *   is refused with a critical message
+ * @cancellable: (nullable): a cancellable that may abort the task, if @signal is %NULL; options that have both are
+ *   refused.  A [class@PrioSched.TaskSignal] has the same effect here as in @signal
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @source_object: (nullable): the object whose `_async` function returns the task as its
  *   result; %NULL for the task itself.  Only for tasks that have a result
- * @source_tag: (nullable): identifies that `_async` function, as for
- *   [method@Gio.AsyncResult.is_tagged].  Only for tasks that have a result
- * @takes_turns: whether its continuations and its next steps wait behind tasks of the same priority that are queued
+ * @source_tag: (nullable): identifies this `_async` function, as for [method@Gio.AsyncResult.is_tagged].  Only for
+ *   tasks that have a result
+ * @takes_turns: whether the task's continuations and steps wait behind tasks of the same priority that are queued
  *   already
  *
  * The options of a task: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
@@ -48,45 +43,44 @@ typedef struct _PrioSchedulingState PrioSchedulingState;
  *                                  make_thumbnail, g_object_ref (file), g_object_unref);
  * ```
  *
- * They last as long as the block around them, and in C++, from C++20 on, as long as the call; there the fields
- * are named in the order of the structure.
+ * Options from the macro are valid until the end of the enclosing block.  In C++, which needs C++20, they are valid
+ * until the end of the call, and the fields have to be in the order of the structure.
  *
- * The library does not use the structure after the call.  A program fills it and the library reads it, so it can grow:
- * later versions add fields at its end, whose zero is the default, and @size says how many of them the program knows; 0
- * stands for the fields of version 1.0.  A program that was built for a later version may set fields that this version
- * does not know: then it refuses the options, with a critical message.  As long as those fields are zero, it accepts
- * them.
+ * The library does not use the structure after the call.  The structure can grow: later versions add fields at the end,
+ * whose default is zero, and @size says how many of them the program knows; 0 stands for the fields of version 1.0, and
+ * fields of later versions then have no effect.  If a program that was built for a later version sets fields that this
+ * version does not know, the library refuses the options, with a critical message.  The library accepts options whose
+ * unknown fields are zero.
  *
  * A given priority takes precedence over the signal's, and never changes.
  *
  * Without a timeout, order is strict: a task waits as long as there is a more urgent task.  A timeout limits the wait.
  * When it has passed, the task precedes all other tasks of the main context, except tasks whose timeout passed earlier.
- * A paused scheduler still runs it only when it is resumed, and a group when it has a place.  The task and its
- * continuations find out with [method@PrioSched.Scheduler.did_timeout].  Continuations keep the timeout that has
- * passed, and so come first until the task ends, before everything urgent.  A future of the crate for Rust has a new
- * timeout after each await.
+ * Even then, the task does not run while its scheduler is paused, or its group's limit is reached.  The task and its
+ * continuations can call [method@PrioSched.Scheduler.did_timeout].  Continuations keep the timeout that has passed, and
+ * so precede all urgent tasks until the task ends.  A future of the crate for Rust has a new timeout after each await.
  *
  * By the draft, a continuation runs before all new tasks of its priority.  So a long task makes short tasks of the same
- * priority wait until it ends.  With @takes_turns it gives way to them, as an idle source does: its next step or slice
- * is queued like a new task.  It then takes longer, the more tasks are posted.
+ * priority wait until it ends.  With @takes_turns, a task lets such tasks run first, as an idle source does: the next
+ * step or slice is queued like a new task.  So the task takes longer the more tasks are posted.
  *
  * Since: 1.0
  */
-typedef struct
+struct _PrioTaskOptions
 {
   gsize size;
   PrioTaskPriority priority;
   gint timeout;
   PrioTaskSignal *signal;
-  GCancellable *cancellable;
   guint64 delay;
+  GCancellable *cancellable;
   const char *name;
   GObject *source_object;
   gpointer source_tag;
   gboolean takes_turns;
   /*< private >*/
   guint reserved;
-} PrioTaskOptions;
+};
 
 /**
  * PRIO_TASK_OPTIONS:
@@ -100,33 +94,34 @@ typedef struct
  *
  * Since: 1.0
  */
-#define PRIO_TASK_OPTIONS(...) PRIO_OPTIONS_LITERAL (PrioTaskOptions, .size = sizeof (PrioTaskOptions), __VA_ARGS__)
+#define PRIO_TASK_OPTIONS(...) _PRIO_OPTIONS_LITERAL (PrioTaskOptions, .size = sizeof (PrioTaskOptions), __VA_ARGS__)
 
-/* In C++ a literal is a value without an address, so a reference to it is passed. */
+/* In C++ a literal is a value without an address, so a reference to the literal is passed. */
 #ifdef __GI_SCANNER__
 #elif defined (__cplusplus)
-#define PRIO_OPTIONS_LITERAL(type, ...) (static_cast<const type &> (type { __VA_ARGS__ }))
+#define _PRIO_OPTIONS_LITERAL(type, ...) (static_cast<const type &> (type { __VA_ARGS__ }))
 #else
-#define PRIO_OPTIONS_LITERAL(type, ...) ((type) { __VA_ARGS__ })
+#define _PRIO_OPTIONS_LITERAL(type, ...) ((type) { __VA_ARGS__ })
 #endif
 
 /**
  * PrioYieldOptions:
  * @size: the size of the structure, which `PRIO_YIELD_OPTIONS()` sets, or 0
  * @priority: how urgent the continuation is; %PRIO_TASK_PRIORITY_UNSET, which is 0, for the inherited priority or, if
- *   @signal is given, its priority, or %PRIO_TASK_PRIORITY_USER_VISIBLE if it has none
+ *   @signal is given, for the signal's priority, or %PRIO_TASK_PRIORITY_USER_VISIBLE if the signal has none
  * @flags: flags that change the inheritance
  * @signal: (nullable): the signal that may abort the continuation, instead of the inherited signal
- * @cancellable: (nullable): a cancellable that may abort the continuation, instead of @signal
- * @state: (nullable): the state to inherit from, and to continue under, instead of the running task's
+ * @cancellable: (nullable): a cancellable that may abort the continuation, if @signal is %NULL; options that have both
+ *   are refused
+ * @state: (nullable): the state that the continuation inherits from and runs in, instead of the running task's state
  * @name: (nullable): the continuation's name in messages and tools for developers; it is copied
  * @takes_turns: whether the continuation waits behind tasks of the same priority that are queued already.  The
  *   continuation of a task that takes turns always does: see [struct@PrioSched.TaskOptions]
  *
  * The options of a yield.  Options that are not given are inherited from the running task.
  *
- * All fields zero are the defaults, and so is %NULL instead of a pointer: that is the draft's `yield()`, which has no
- * options.  The structure grows as [struct@PrioSched.TaskOptions] does.
+ * All fields zero are the defaults, and so is %NULL instead of a pointer.  The draft's `yield()`, which has no options,
+ * uses the defaults.  The structure grows as [struct@PrioSched.TaskOptions] does.
  *
  * ```c
  * prio_scheduler_yield_async (scheduler,
@@ -158,7 +153,7 @@ typedef struct
  *
  * Since: 1.0
  */
-#define PRIO_YIELD_OPTIONS(...) PRIO_OPTIONS_LITERAL (PrioYieldOptions, .size = sizeof (PrioYieldOptions), __VA_ARGS__)
+#define PRIO_YIELD_OPTIONS(...) _PRIO_OPTIONS_LITERAL (PrioYieldOptions, .size = sizeof (PrioYieldOptions), __VA_ARGS__)
 
 #define PRIO_TYPE_TASK_OPTIONS (prio_task_options_get_type ())
 #define PRIO_TYPE_YIELD_OPTIONS (prio_yield_options_get_type ())

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-runner.h: tasks that are identified by numbers */
+/* prio-runner.h: runs tasks that are identified by numbers */
 
 #pragma once
 
@@ -7,9 +7,7 @@
 #error "Only <prio-sched-bindings.h> can be included directly."
 #endif
 
-#include <gio/gio.h>
-
-#include "prio-scheduler.h"
+#include "prio-post-result.h"
 #include "prio-worker.h"
 
 G_BEGIN_DECLS
@@ -21,9 +19,10 @@ G_BEGIN_DECLS
  *
  * Runs tasks that are identified by numbers.  In C, include `<prio-sched-bindings.h>`.
  *
- * It is for language bindings, and for programs that have their own table of tasks.  A task of a runner is a number
- * that the caller chooses; it needs no object, no closure, and no separate call from C.  One function runs all tasks:
- * it is called with the number of the first, and gets the next from [func@PrioSched.Runner.next], until that returns 0.
+ * Runners are for language bindings, and for programs that have their own table of tasks.  A task of a runner is a
+ * number that the caller chooses, without an object, a closure, or a separate call from C.  One function runs all
+ * tasks.  The function is called with the number of the first task, and gets further numbers from
+ * [func@PrioSched.Runner.next], until that returns 0.
  *
  * ```c
  * static void
@@ -46,8 +45,8 @@ typedef struct _PrioRunner PrioRunner;
 
 /**
  * PrioRunnerFunc:
- * @id: the number of the task to run first, or 0 if tasks have been rejected: then
- *   [method@PrioSched.Runner.take_rejected] returns their numbers
+ * @id: the number of the task to run first, or 0 if tasks have been rejected, whose numbers
+ *   [method@PrioSched.Runner.take_rejected] returns
  * @user_data: the data given to [ctor@PrioSched.Runner.new]
  *
  * Runs the tasks of a [struct@PrioSched.Runner], on the thread that runs the scheduler's main context.
@@ -61,9 +60,9 @@ typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
  * @id: the number of a task that is about to begin
  * @user_data: the data given to [method@PrioSched.Runner.set_name_func]
  *
- * Returns the name of a task.  It is called on the thread that runs the scheduler's main context.
+ * Returns the name of a task.  The function is called on the thread that runs the scheduler's main context.
  *
- * Returns: (transfer full) (nullable): its name, or %NULL if it has none
+ * Returns: (transfer full) (nullable): the task's name, or %NULL
  *
  * Since: 1.0
  */
@@ -101,9 +100,9 @@ PRIO_AVAILABLE_IN_ALL
 gboolean prio_runner_is_owner (PrioRunner *self);
 
 PRIO_AVAILABLE_IN_ALL
-guint prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable *signal);
+guint prio_runner_add_lender (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 PRIO_AVAILABLE_IN_ALL
-void prio_runner_free_lender (PrioRunner *self, guint lender);
+void prio_runner_remove_lender (PrioRunner *self, guint lender);
 PRIO_AVAILABLE_IN_ALL
 void prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited);
 PRIO_AVAILABLE_IN_ALL
@@ -119,7 +118,7 @@ gboolean prio_runner_end (void);
 PRIO_AVAILABLE_IN_ALL
 guint prio_runner_next (void);
 PRIO_AVAILABLE_IN_ALL
-void prio_runner_add_interlude (GMainContext *context, GSourceFunc func, gpointer data, GDestroyNotify notify);
+void prio_runner_add_checkpoint_func (GMainContext *context, GSourceFunc func, gpointer user_data, GDestroyNotify notify);
 PRIO_AVAILABLE_IN_ALL
 gboolean prio_runner_set_runs_jobs (gboolean runs_jobs);
 PRIO_AVAILABLE_IN_ALL
@@ -128,9 +127,9 @@ PRIO_AVAILABLE_IN_ALL
 guint *prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected);
 
 PRIO_AVAILABLE_IN_ALL
-PrioTask *prio_scheduler_run_in_thread_under (PrioScheduler *self, PrioWorker *worker, gint priority,
-                                              GCancellable *signal, const char *name, PrioTaskFunc func,
-                                              gpointer user_data, GDestroyNotify notify);
+PrioTask *prio_scheduler_run_in_thread_full (PrioScheduler *self, PrioWorker *worker, gint priority,
+                                             GCancellable *signal, const char *name, PrioTaskFunc func,
+                                             gpointer user_data, GDestroyNotify notify);
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioRunner, prio_runner_unref)
 

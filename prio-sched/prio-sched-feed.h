@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-feed.h: feeds, which ask for tasks when there is a place for them */
+/* prio-sched-feed.h: feeds, which call a function for each next task of a group */
 
 #pragma once
 

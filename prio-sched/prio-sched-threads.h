@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-threads.h: values, and questions, from other threads to a main loop */
+/* prio-sched-threads.h: channels, and waits of a thread for a task */
 
 #pragma once
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sched-watch.h: statistics, long tasks, and the trace
  *
- * They do not change the behaviour of tasks.
- */
+ * None of these changes how tasks behave. */
 
 #pragma once
 

@@ -8,7 +8,7 @@
 #define PRIO_SCHED_INSIDE
 
 #include "prio-version-macros.h"
-#include "prio-enums.h"
+#include "prio-types.h"
 #include "prio-error.h"
 #include "prio-sched-enumtypes.h"
 #include "prio-idle-deadline.h"

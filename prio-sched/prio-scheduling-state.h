@@ -9,8 +9,7 @@
 
 #include <gio/gio.h>
 
-#include "prio-scheduler.h"
-#include "prio-version-macros.h"
+#include "prio-types.h"
 
 G_BEGIN_DECLS
 
@@ -31,9 +30,9 @@ GCancellable *prio_scheduling_state_get_cancellable (PrioSchedulingState *state)
 PRIO_AVAILABLE_IN_ALL
 PrioTaskPriority prio_scheduling_state_get_priority (PrioSchedulingState *state);
 PRIO_AVAILABLE_IN_ALL
-gpointer prio_scheduling_state_wrap (GAsyncReadyCallback callback, gpointer user_data);
+gpointer prio_scheduling_state_wrap_callback (GAsyncReadyCallback callback, gpointer user_data);
 PRIO_AVAILABLE_IN_ALL
-void prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpointer wrapped);
+void prio_scheduling_state_call_wrapped (GObject *source_object, GAsyncResult *result, gpointer wrapped);
 PRIO_AVAILABLE_IN_ALL
 void prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallback callback, gpointer user_data);
 PRIO_AVAILABLE_IN_ALL

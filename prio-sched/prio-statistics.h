@@ -7,10 +7,7 @@
 #error "Only <prio-sched-watch.h> can be included directly."
 #endif
 
-#include <glib-object.h>
-
 #include "prio-scheduler.h"
-#include "prio-version-macros.h"
 
 G_BEGIN_DECLS
 
@@ -34,11 +31,13 @@ typedef struct
   double longest;
   double median;
   double percentile_99;
+  /*< private >*/
+  double reserved[4];
 } PrioTaskTimes;
 
 /**
  * PrioTaskStatistics:
- * @n_queued: how many tasks wait in a queue, also of a paused scheduler
+ * @n_queued: how many tasks wait in a queue, even if the scheduler is paused
  * @n_delayed: how many tasks wait for the end of their delay
  * @n_run: how often tasks have run, to their end or until they yielded.  A task that was aborted while it ran counts
  * @n_continued: how many of @n_run continued after a yield
@@ -61,21 +60,24 @@ typedef struct
   guint64 n_aborted;
   PrioTaskTimes waiting;
   PrioTaskTimes running;
+  /*< private >*/
+  guint64 reserved[4];
 } PrioTaskStatistics;
 
 /**
  * PrioStatistics:
- * @size: the size of the structure, which the caller sets, or 0
+ * @size: the size of the structure, which `PRIO_STATISTICS_INIT` sets, or 0 for the fields of version 1.0.  Fields that
+ *   the library does not know are set to 0
  * @collecting: whether the scheduler is counting
  * @background: statistics of tasks of %PRIO_TASK_PRIORITY_BACKGROUND
  * @user_visible: statistics of tasks of %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @user_blocking: statistics of tasks of %PRIO_TASK_PRIORITY_USER_BLOCKING
  *
  * Statistics of a scheduler's tasks since [method@PrioSched.Scheduler.start_statistics], by priority.
- * [method@PrioSched.Scheduler.get_statistics] fills it.  In C, include `<prio-sched-watch.h>`.
+ * [method@PrioSched.Scheduler.get_statistics] fills the structure.  In C, include `<prio-sched-watch.h>`.
  *
  * ```c
- * PrioStatistics statistics = { .size = sizeof statistics };
+ * PrioStatistics statistics = PRIO_STATISTICS_INIT;
  *
  * prio_scheduler_get_statistics (scheduler, &statistics);
  * g_print ("%" G_GUINT64_FORMAT " background tasks ran, of which the longest took %.1f ms\n",
@@ -85,31 +87,26 @@ typedef struct
  * ```
  *
  * Every kind of task is counted, including tasks of the scheduler's groups, under its own priority at that moment: a
- * lent priority or a timeout that has passed does not change it.  Idle callbacks, microtasks and functions in threads
- * are not counted.
+ * lent priority or an expired timeout does not matter.  Idle callbacks, microtasks and functions in threads are not
+ * counted.
  *
  * # Counts
  *
- * Each number is exact, but does not include a task from another thread whose signal is aborted before the main loop
- * has taken the task in.  A task that yields is queued again, and counts each time.  So `n_run` + `n_aborted` +
- * `n_queued` + `n_delayed` is the number of tasks that waited at the start or were posted since, plus the yields, less
- * the running tasks: with nested main loops there may be several.
+ * Each number is exact.  A task that another thread has posted is not included if its signal is aborted before the main
+ * loop has received the task.  A task that yields is queued again, and counts each time.  So `n_run` + `n_aborted` +
+ * `n_queued` + `n_delayed` is the number of tasks that waited at the start or were posted since, plus the yields, minus
+ * the running tasks, of which there may be several in nested main loops.
  *
  * # Times
  *
- * The clock is read when a task is queued, when it begins and when it is over.  If a task starts directly after
- * another, its start is the end of the other.
+ * The clock is read when a task is queued, when it begins and when it ends.  If a task begins directly after another
+ * task, its beginning is the other task's end.
  *
- * - A task *waits* from when it is queued until it begins: after a delay, from when it is due; from another thread,
- *   from when the main loop takes it in.  For a task that waits already, the time counts from the start of the
- *   statistics.
- * - A task *runs* until its function, its microtasks and its destroy notify are over.  This includes everything that
- *   its nested main loops run.
- *
- * # Size
- *
- * Later versions add fields at the end, and @size says for how many the program has room; 0 stands for the fields of
- * version 1.0.  Fields that the library does not know are set to 0.
+ * - A task *waits* from the time when it is queued until it begins.  A delayed task is queued when it is due, and a
+ *   task from another thread when the main loop receives it.  For a task that waits already, the time counts from the
+ *   start of the statistics.
+ * - A task *runs* until its function, its microtasks and its destroy notify have ended, including everything that its
+ *   nested main loops run.
  *
  * Since: 1.0
  */
@@ -121,6 +118,15 @@ typedef struct
   PrioTaskStatistics user_visible;
   PrioTaskStatistics user_blocking;
 } PrioStatistics;
+
+/**
+ * PRIO_STATISTICS_INIT:
+ *
+ * Initializes a [struct@PrioSched.Statistics], with its size.
+ *
+ * Since: 1.0
+ */
+#define PRIO_STATISTICS_INIT { .size = sizeof (PrioStatistics) }
 
 PRIO_AVAILABLE_IN_ALL
 void prio_scheduler_start_statistics (PrioScheduler *self);

@@ -19,7 +19,7 @@ guint prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id
 PRIO_AVAILABLE_IN_ALL
 void prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failure);
 PRIO_AVAILABLE_IN_ALL
-guint prio_task_group_new_lender (PrioTaskGroup *self, guint handle);
+guint prio_task_group_add_lender (PrioTaskGroup *self, guint handle);
 PRIO_AVAILABLE_IN_ALL
 void prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, PrioTaskGroupWait until,
                               GCancellable *cancellable, PrioRunner *runner, guint id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-signal.h: a signal that aborts tasks, and has their priority */
+/* prio-task-signal.h: a signal that aborts tasks and sets their priority */
 
 #pragma once
 
@@ -9,8 +9,7 @@
 
 #include <gio/gio.h>
 
-#include "prio-enums.h"
-#include "prio-version-macros.h"
+#include "prio-types.h"
 
 G_BEGIN_DECLS
 
@@ -35,6 +34,6 @@ gboolean prio_task_signal_is_aborted (PrioTaskSignal *self);
 PRIO_AVAILABLE_IN_ALL
 GError *prio_task_signal_dup_reason (PrioTaskSignal *self);
 PRIO_AVAILABLE_IN_ALL
-guint prio_task_signal_get_n_pending (PrioTaskSignal *self);
+guint prio_task_signal_count_pending (PrioTaskSignal *self);
 
 G_END_DECLS

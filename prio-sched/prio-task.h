@@ -9,8 +9,7 @@
 
 #include <gio/gio.h>
 
-#include "prio-enums.h"
-#include "prio-version-macros.h"
+#include "prio-types.h"
 
 G_BEGIN_DECLS
 
@@ -24,112 +23,92 @@ G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
  * @task: the task that runs
  * @user_data: the data that the task was posted with
  *
- * The function of a task, which does its work.
+ * Does the work of a task.
  *
- * It gives the task a result with one of the `prio_task_return_…` functions.  If it returns without a result, the task
- * is fulfilled with no value, unless it has called [method@PrioSched.Task.defer].
+ * The function gives the task a result with one of the `prio_task_return_…` functions.  If it returns without a result,
+ * the task is fulfilled with no value, unless the function has called [method@PrioSched.Task.defer].
  *
- * It is called on the thread that runs the scheduler's main context, and by
- * [method@PrioSched.Scheduler.run_in_thread] in a thread of its pool.
+ * The function is called on the thread that runs the scheduler's main context.  With
+ * [method@PrioSched.Scheduler.run_in_thread], it is called in a thread of a pool.
  *
  * Since: 1.0
  */
-typedef void (*PrioTaskFunc) (PrioTask *task,
-                              gpointer  user_data);
+typedef void (*PrioTaskFunc) (PrioTask *task, gpointer user_data);
 
 /**
  * PrioStepFunc: (skip)
  * @task: the task that runs
  * @user_data: the data that the task was posted with
  *
- * Makes a step of a task.
+ * Does one step of a task's work.
  *
- * It may give the task its result, as a [callback@PrioSched.TaskFunc] does; then it is the last step.
- *
- * It is called on the thread that runs the scheduler's main context.
+ * A step may give the task its result, as a [callback@PrioSched.TaskFunc] does, and is then the last step.  The
+ * function is called on the thread that runs the scheduler's main context.
  *
  * Returns: %G_SOURCE_CONTINUE if there is more to do, or %G_SOURCE_REMOVE if this was the last step
  *
  * Since: 1.0
  */
-typedef gboolean (*PrioStepFunc) (PrioTask *task,
-                                  gpointer  user_data);
+typedef gboolean (*PrioStepFunc) (PrioTask *task, gpointer user_data);
 
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_is_valid          (gpointer             result,
-                                              gpointer             source_object,
-                                              gpointer             source_tag);
+PrioTask *prio_task_new (PrioScheduler *scheduler, const PrioTaskOptions *options);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskState    prio_task_get_state         (PrioTask            *self);
+gboolean prio_task_is_valid (gpointer result, gpointer source_object, gpointer source_tag);
 PRIO_AVAILABLE_IN_ALL
-PrioTaskPriority prio_task_get_priority      (PrioTask            *self);
+PrioTaskState prio_task_get_state (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
-const char      *prio_task_get_name          (PrioTask            *self);
+PrioTaskPriority prio_task_get_priority (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_set_name          (PrioTask            *self,
-                                              const char          *name);
+char *prio_task_dup_name (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
-double           prio_task_get_progress      (PrioTask            *self);
+void prio_task_set_name (PrioTask *self, const char *name);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_set_progress      (PrioTask            *self,
-                                              double               progress);
+double prio_task_get_progress (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
-GCancellable    *prio_task_get_cancellable        (PrioTask            *self);
+void prio_task_set_progress (PrioTask *self, double progress);
 PRIO_AVAILABLE_IN_ALL
-const GError    *prio_task_get_error         (PrioTask            *self);
+GCancellable *prio_task_get_cancellable (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_wait_async        (PrioTask            *self,
-                                              GAsyncReadyCallback  callback,
-                                              gpointer             user_data);
+const GError *prio_task_get_error (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_wait_finish       (PrioTask            *self,
-                                              GAsyncResult        *result,
-                                              GError             **error);
+void prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_cancel            (PrioTask            *self);
+gboolean prio_task_wait_finish (PrioTask *self, GAsyncResult *result, GError **error);
+PRIO_AVAILABLE_IN_ALL
+void prio_task_cancel (PrioTask *self);
+PRIO_AVAILABLE_IN_ALL
+gboolean prio_task_get_return_on_abort (PrioTask *self);
+PRIO_AVAILABLE_IN_ALL
+void prio_task_set_return_on_abort (PrioTask *self, gboolean return_on_abort);
 
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_defer             (PrioTask            *self);
+void prio_task_defer (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_delay_step        (PrioTask            *self,
-                                              guint64              delay);
+void prio_task_delay_step (PrioTask *self, guint64 delay);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_return_pointer    (PrioTask            *self,
-                                              gpointer             result,
-                                              GDestroyNotify       destroy);
+void prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destroy);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_return_boolean    (PrioTask            *self,
-                                              gboolean             result);
+void prio_task_return_boolean (PrioTask *self, gboolean result);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_return_int        (PrioTask            *self,
-                                              gssize               result);
+void prio_task_return_int (PrioTask *self, gssize result);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_return_value      (PrioTask            *self,
-                                              const GValue        *result);
+void prio_task_return_value (PrioTask *self, const GValue *result);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_return_error      (PrioTask            *self,
-                                              GError              *error);
+void prio_task_return_error (PrioTask *self, GError *error);
 PRIO_AVAILABLE_IN_ALL
-void             prio_task_return_new_error  (PrioTask            *self,
-                                              GQuark               domain,
-                                              gint                 code,
-                                              const char          *format,
-                                              ...) G_GNUC_PRINTF (4, 5);
+void prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char *format, ...)
+  G_GNUC_PRINTF (4, 5);
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_return_error_if_aborted (PrioTask     *self);
+gboolean prio_task_return_error_if_aborted (PrioTask *self);
 
 PRIO_AVAILABLE_IN_ALL
-gpointer         prio_task_propagate_pointer (PrioTask            *self,
-                                              GError             **error);
+gpointer prio_task_propagate_pointer (PrioTask *self, GError **error);
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_propagate_boolean (PrioTask            *self,
-                                              GError             **error);
+gboolean prio_task_propagate_boolean (PrioTask *self, GError **error);
 PRIO_AVAILABLE_IN_ALL
-gssize           prio_task_propagate_int     (PrioTask            *self,
-                                              GError             **error);
+gssize prio_task_propagate_int (PrioTask *self, GError **error);
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_task_propagate_value   (PrioTask            *self,
-                                              GValue              *value,
-                                              GError             **error);
+gboolean prio_task_propagate_value (PrioTask *self, GValue *value, GError **error);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-thread-wait.h: a thread waits for a task of another thread */
+/* prio-thread-wait.h: blocks a thread until a task has completed */
 
 #pragma once
 
@@ -12,8 +12,6 @@
 G_BEGIN_DECLS
 
 PRIO_AVAILABLE_IN_ALL
-gboolean prio_task_wait (PrioTask *self,
-                         guint     timeout,
-                         GError  **error);
+gboolean prio_task_wait (PrioTask *self, gint64 timeout, GCancellable *cancellable, GError **error);
 
 G_END_DECLS

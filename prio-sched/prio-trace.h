@@ -14,9 +14,8 @@
 G_BEGIN_DECLS
 
 PRIO_AVAILABLE_IN_ALL
-gboolean prio_trace_start (int      fd,
-                           GError **error);
+gboolean prio_trace_start (int fd, GError **error);
 PRIO_AVAILABLE_IN_ALL
-void     prio_trace_stop  (void);
+void prio_trace_stop (void);
 
 G_END_DECLS

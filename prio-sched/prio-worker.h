@@ -11,6 +11,21 @@
 
 G_BEGIN_DECLS
 
+/**
+ * PrioWorkerStop:
+ * @PRIO_WORKER_STOP_ABORT: the tasks are aborted with %PRIO_ERROR_CLOSED
+ * @PRIO_WORKER_STOP_FINISH: the tasks run before the worker stops
+ *
+ * How a worker that stops ends its queued tasks.
+ *
+ * Since: 1.0
+ */
+typedef enum
+{
+  PRIO_WORKER_STOP_ABORT,
+  PRIO_WORKER_STOP_FINISH
+} PrioWorkerStop;
+
 #define PRIO_TYPE_WORKER (prio_worker_get_type ())
 
 PRIO_AVAILABLE_IN_ALL
@@ -27,6 +42,6 @@ void prio_worker_join (PrioWorker *self);
 
 PRIO_AVAILABLE_IN_ALL
 PrioTask *prio_worker_run (PrioWorker *self, PrioScheduler *scheduler, const PrioTaskOptions *options,
-                           PrioTaskFunc func, gpointer user_data, GDestroyNotify notify);
+                           PrioTaskFunc func, gpointer user_data, GDestroyNotify notify) G_GNUC_WARN_UNUSED_RESULT;
 
 G_END_DECLS

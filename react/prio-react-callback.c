@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-react-callback.c: tasks of a level, which continue with other functions
+/* prio-react-callback.c: tasks with a level, which continue with other functions
  *
- * Such a task runs in steps: each function is a step.
- */
+ * Such a task runs in steps: each function is a step. */
 
 #include "prio-react-private.h"
 
@@ -15,11 +14,11 @@ typedef struct
   GDestroyNotify notify;
 } Callback;
 
-/* The record of a task. */
+/* The data of a task. */
 typedef struct
 {
   PrioReactLevel level;
-  Callback first; /* its data live until the task has ended */
+  Callback first; /* valid until the task has ended */
   Callback next;
 } Scheduled;
 
@@ -43,7 +42,7 @@ scheduled_free (gpointer data)
   g_free (self);
 }
 
-/* Runs the task's next function.  Returns whether the task continues. */
+/* Calls the next function of the task.  Returns whether the task continues. */
 static gboolean
 call_next (PrioTask *task, gpointer data)
 {
@@ -69,12 +68,13 @@ call_next (PrioTask *task, gpointer data)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed, which is when the task has ended
  *
- * Posts a task of a level: React's `unstable_scheduleCallback()`.
+ * Posts a task with a level: React's `unstable_scheduleCallback()`.
  *
- * It has the priority and the timeout of the level; the timeout counts from the end of the delay. In @func,
- * [method@PrioSched.Scheduler.did_timeout] returns whether it has passed.  prio_react_continue_with() makes the task continue
- * with another function, or with the same; otherwise @func returns a result or an error, or defers the result, as in
- * [method@PrioSched.Scheduler.post_task].  React's `unstable_cancelCallback()` is [method@PrioSched.Task.cancel].
+ * The task has the priority and the timeout of @level; the timeout counts from the end of the delay.  In @func,
+ * [method@PrioSched.Scheduler.did_timeout] returns whether the timeout has passed.  With prio_react_continue_with() the
+ * task continues with another function, or with the same; otherwise @func returns a result or an error, or defers the
+ * result, as in [method@PrioSched.Scheduler.post_task].  React's `unstable_cancelCallback()` is
+ * [method@PrioSched.Task.cancel].
  *
  * ```c
  * task = prio_react_schedule_callback (scheduler, PRIO_REACT_LEVEL_NORMAL, 0, parse, document, document_free);
@@ -83,7 +83,7 @@ call_next (PrioTask *task, gpointer data)
  * Tasks of the low and the idle level have the same priority, and the older one runs first, until the timeout of a low-level
  * task has passed.
  *
- * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.
  *
  * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
@@ -117,14 +117,16 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
  * @task: a task of prio_react_schedule_callback(), in its function
  * @func: (scope notified) (closure user_data) (destroy notify): the next function of the task
  * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed, which is when @func has returned, or is not to be called any more
+ * @notify: (nullable): called when @user_data is no longer needed, which is when @func has returned, or will not be
+ *   called
  *
- * Makes the task continue with another function, when this one has returned: as in React's Scheduler, where a callback returns its
- * continuation.
+ * Makes the task continue with @func when its current function has returned.  In React's Scheduler, a callback returns
+ * its continuation.
  *
- * As long as [method@PrioSched.Scheduler.should_yield] is %FALSE, @func is called at once.
- * Otherwise the task yields, and @func is called as a continuation: with the priority and the timeout of the task, before new tasks of that
- * priority.  It returns the task's result, defers it, or continues with another function; otherwise the task is fulfilled without a value.
+ * As long as [method@PrioSched.Scheduler.should_yield] is %FALSE, @func is called at once.  Otherwise the task yields,
+ * and @func is called later as a continuation: with the priority and the timeout of the task, before new tasks of that
+ * priority.  @func returns the task's result, defers it, or continues with another function; otherwise the task is
+ * fulfilled without a value.
  *
  * ```c
  * static void
@@ -137,8 +139,9 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
  * }
  * ```
  *
- * If the task is cancelled before @func is called, it is not called, and the task is aborted; if the main context is destroyed, the task
- * fails with %PRIO_ERROR_CLOSED.  A task that has a result, or has deferred it, does not continue either.
+ * If the task is cancelled before @func is called, @func is not called, and the task is aborted.  If the main context
+ * is destroyed, the task fails with %PRIO_ERROR_CLOSED.  A task that has a result, or has deferred it, does not
+ * continue either.
  *
  * A task continues with one function at a time: a second call before @func is called is an error.  Functions of
  * [method@PrioSched.Scheduler.post] and [method@PrioSched.Scheduler.post_steps] return %G_SOURCE_CONTINUE instead, and keep their next step
@@ -167,13 +170,17 @@ prio_react_continue_with (PrioTask *task, PrioTaskFunc func, gpointer user_data,
     wrong = "goes on with another function already";
 
   if (wrong != NULL)
-    g_critical ("%s(): the task “%s” %s", G_STRFUNC, prio_task_get_name (task) != NULL ? prio_task_get_name (task) : "", wrong);
+    {
+      g_autofree char *name = prio_task_dup_name (task);
+
+      g_critical ("%s(): the task “%s” %s", G_STRFUNC, name != NULL ? name : "", wrong);
+    }
   else
     self->next = (Callback) { func, user_data, notify };
 }
 
 /**
- * prio_react_get_first_task:
+ * prio_react_dup_first_task:
  * @scheduler: a scheduler
  *
  * Gets the task that runs next: React's `unstable_getFirstCallbackNode()`.
@@ -182,25 +189,25 @@ prio_react_continue_with (PrioTask *task, PrioTaskFunc func, gpointer user_data,
  * passed.  It stays queued, and runs in its turn; [method@PrioSched.Task.cancel] removes it.  A delayed task counts when its delay is
  * over.  A paused scheduler has a first task, too.
  *
- * If the first is a closure of [method@PrioSched.Scheduler.post], or a continuation of a yield, the result is %NULL, as it is if there is
- * none.
+ * If the next task is a closure of [method@PrioSched.Scheduler.post], or a continuation of a yield, or if there is no
+ * task, the result is %NULL.
  *
  * ```c
- * g_autoptr (PrioTask) first = prio_react_get_first_task (scheduler);
+ * g_autoptr (PrioTask) first = prio_react_dup_first_task (scheduler);
  *
  * if (first != NULL)
  *   prio_task_cancel (first);
  * ```
  *
- * Call it on the thread that runs the scheduler's main context.  On another one it logs a critical
- * message, and returns %NULL.
+ * Call it on the thread that runs the scheduler's main context.  On another thread, the call logs a critical message,
+ * and returns %NULL.
  *
  * Returns: (transfer full) (nullable): the first task, or %NULL
  *
  * Since: 1.0
  */
 PrioTask *
-prio_react_get_first_task (PrioScheduler *scheduler)
+prio_react_dup_first_task (PrioScheduler *scheduler)
 {
   g_return_val_if_fail (PRIO_IS_SCHEDULER (scheduler), NULL);
 

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-react-frame.c: the time that callbacks run at a time */
+/* prio-react-frame.c: sets and ends the time slice, under the names of React's Scheduler */
 
 #include "prio-sched-react.h"
 
 #include <prio-sched-bindings.h>
 
-/* As in React's Scheduler. */
+/* Values of React's Scheduler. */
 #define MAX_FRAME_RATE 125
-#define DEFAULT_SLICE 5 /* ms */
 
 /**
  * prio_react_force_frame_rate:
  * @scheduler: a scheduler
- * @fps: frames per second, 1 to 125; 0 resets it
+ * @fps: frames per second, from 1 to 125, or 0 to reset the rate
  *
- * Sets the time that tasks run at a time to a frame's: React's `unstable_forceFrameRate()`.
+ * Sets the time slice to the length of a frame: React's `unstable_forceFrameRate()`.
  *
- * It sets [property@PrioSched.Scheduler:time-slice] to the whole milliseconds of a frame, 33 ms for 30, or
- * back to 5 ms.  Frames that are followed by [method@PrioSched.Scheduler.follow_frame_clock] end the slice in any case.
+ * The call sets [property@PrioSched.Scheduler:time-slice] to the length of a frame in whole milliseconds, such as 33 ms
+ * for a rate of 30, or for 0 back to -1, which adapts.  Frames of a clock that the scheduler follows
+ * ([method@PrioSched.Scheduler.follow_frame_clock]) end the slice in any case.
  *
  * ```c
  * prio_react_force_frame_rate (scheduler, 30);
  * ```
  *
- * Another rate is refused with a critical message.  Any thread may call it.
+ * A rate that is out of range is refused with a critical message.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -33,7 +33,7 @@ prio_react_force_frame_rate (PrioScheduler *scheduler, gint fps)
   g_return_if_fail (PRIO_IS_SCHEDULER (scheduler));
 
   if (fps >= 0 && fps <= MAX_FRAME_RATE)
-    prio_scheduler_set_time_slice (scheduler, fps == 0 ? DEFAULT_SLICE : 1000 / fps);
+    prio_scheduler_set_time_slice (scheduler, fps == 0 ? -1 : 1000 / fps);
   else
     g_critical ("%s(): %d is not a rate that can be forced, which is from 0 to %d frames per second", G_STRFUNC, fps, MAX_FRAME_RATE);
 }

@@ -19,7 +19,7 @@ static const struct
 
 static __thread PrioReactFrame *running;
 
-/* Makes @frame, which has a level and is on the stack, the current one, until prio_react_leave (). */
+/* Makes @frame current until prio_react_leave ().  The record is on the stack of the caller, who has set its level. */
 void
 prio_react_enter (PrioReactFrame *frame)
 {
@@ -34,14 +34,14 @@ prio_react_leave (PrioReactFrame *frame)
   running = frame->outer;
 }
 
-/* Returns the frame of the running code, or NULL. */
+/* Returns the innermost PrioReactFrame of this thread, or NULL. */
 PrioReactFrame *
 prio_react_top (void)
 {
   return running != NULL && running->depth == g_main_depth () ? running : NULL;
 }
 
-/* Returns the frame of the function of @task, if that calls the running code, or NULL. */
+/* Returns the PrioReactFrame of the function of @task, if the function calls the running code; otherwise NULL. */
 PrioReactFrame *
 prio_react_find (PrioTask *task)
 {
@@ -51,7 +51,7 @@ prio_react_find (PrioTask *task)
   return NULL;
 }
 
-/* Returns whether @level is valid; if not, logs a critical message for @function. */
+/* Returns whether @level is valid.  If not, logs a critical message for @function. */
 gboolean
 prio_react_check_level (const char *function, PrioReactLevel level)
 {
@@ -122,7 +122,7 @@ priority_of (PrioSchedulingState *state)
   return PRIO_IS_TASK_SIGNAL (signal) ? prio_task_signal_get_priority (PRIO_TASK_SIGNAL (signal)) : PRIO_TASK_PRIORITY_USER_VISIBLE;
 }
 
-/* Returns the level of code that has @priority, and no explicit level. */
+/* Returns the level of code that has @priority but no explicit level. */
 static PrioReactLevel
 level_of (PrioTaskPriority priority)
 {
@@ -143,9 +143,10 @@ level_of (PrioTaskPriority priority)
  *
  * Gets the level of the running code: React's `unstable_getCurrentPriorityLevel()`.
  *
- * It is the level of the running task of prio_react_schedule_callback(), or the argument of prio_react_run_with_level().  Later
- * parts of the task, after a yield or in a microtask, and tasks of other functions have the level that is closest to their
- * priority: user-blocking, normal or low.  A timeout that has passed does not change it.
+ * It is the level of the running task of prio_react_schedule_callback(), or the argument of
+ * prio_react_run_with_level().  Later parts of the task, after a yield or in a microtask, and tasks of other functions
+ * have the level that is closest to their priority: user-blocking, normal or low.  A timeout that has passed does not
+ * change the level.
  *
  * ```c
  * if (prio_react_get_current_level (scheduler) == PRIO_REACT_LEVEL_IDLE)
@@ -183,9 +184,9 @@ prio_react_get_current_level (PrioScheduler *scheduler)
  *
  * Calls @func now, as part of the running task but with another level: React's `unstable_runWithPriority()`.
  *
- * Its yields, and the callbacks that it registers, have the priority of the level, and the signal and the timeout of the
- * running task.  Outside any task it runs like a task of @scheduler without a signal and a timeout.  Tasks that it posts
- * inherit nothing, as on the web.
+ * Yields of @func, and callbacks that it registers, have the priority of the level, and the signal and the timeout of
+ * the running task.  Outside any task, @func runs like a task of @scheduler without a signal and a timeout.  Tasks that
+ * it posts inherit nothing, as on the web.
  *
  * ```c
  * static void

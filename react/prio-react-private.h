@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-react-private.h: the level of the running code
  *
- * Promises: a state of prio-sched has only a priority, not React's level.  A function of this library that calls the program's
- * code keeps that code's level, and its task, on the stack meanwhile.
+ * Promises: a state of prio-sched has only a priority, not React's level.  So a function of this library that calls the
+ * program's code keeps the level of that code, and its task, meanwhile in a record on the stack: a PrioReactFrame.
  *
  * Everything here belongs to the thread that runs the code.
  */
@@ -17,9 +17,9 @@ struct _PrioReactFrame
 {
   PrioReactFrame *outer;
   PrioReactLevel level;
-  gint depth;     /* g_main_depth (): callbacks of a nested main loop do not have this level */
-  PrioTask *task; /* task whose function is called, or NULL */
-  gpointer data;  /* data that belong to the task */
+  gint depth;     /* g_main_depth () around the function; callbacks of a nested main loop do not have this level */
+  PrioTask *task; /* the task whose function is called, or NULL */
+  gpointer data;  /* the task's data */
 };
 
 void prio_react_enter (PrioReactFrame *frame);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-react-wrap.c: functions that keep the state and the level under which they were wrapped */
+/* prio-react-wrap.c: wraps functions, so that they run in the state and at the level in which they were wrapped */
 
 #include "prio-react-private.h"
 
@@ -27,19 +27,20 @@ typedef struct
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Wraps a function, which then runs with the current level and under the current state, wherever and as often as it is called:
- * React's `unstable_wrapCallback()`.
+ * Wraps a function, which then runs with the current level and under the current state whenever it is called: React's
+ * `unstable_wrapCallback()`.
  *
- * Its yields, and the callbacks that it registers, have the priority, the signal and the timeout of the running task; outside
- * any task, it has the normal level, and neither signal nor timeout.  Tasks that it posts inherit nothing, as on the web.  Call
- * it by prio_react_call_wrapped(), and free it by prio_react_free_wrapped(), which fit GLib's functions:
+ * Yields of @func, and callbacks that it registers, have the priority, the signal and the timeout of the task that is
+ * running now; outside any task, @func has the normal level, and neither signal nor timeout.  Tasks that it posts
+ * inherit nothing, as on the web.  prio_react_call_wrapped() calls the wrapped function, and prio_react_free_wrapped()
+ * frees it.  Both can be passed to GLib's functions:
  *
  * ```c
  * g_timeout_add_full (G_PRIORITY_DEFAULT, 100, prio_react_call_wrapped,
  *                     prio_react_wrap_callback (scheduler, look_again, self, NULL), prio_react_free_wrapped);
  * ```
  *
- * For a [callback@Gio.AsyncReadyCallback] there is prio_scheduling_state_wrap().
+ * For a [callback@Gio.AsyncReadyCallback] there is prio_scheduling_state_wrap_callback().
  *
  * Call it on the thread that runs the scheduler's main context; on other threads, the function gets the normal level.
  *
@@ -77,7 +78,7 @@ call (gpointer data)
  *
  * Calls the wrapped function with the level and under the state with which it was wrapped: a [callback@GLib.SourceFunc].
  *
- * On a thread that does not own the main context of that state, it runs without a state.
+ * On a thread that does not own the main context of the state, the function runs without a state.
  *
  * Returns: the function's result
  *
@@ -102,8 +103,8 @@ prio_react_call_wrapped (gpointer wrapped)
  * prio_react_free_wrapped: (skip)
  * @wrapped: (transfer full): a result of prio_react_wrap_callback()
  *
- * Frees a wrapped function: a [callback@GLib.DestroyNotify].  Any thread may call it; its own destroy notify is
- * called there.
+ * Frees a wrapped function: a [callback@GLib.DestroyNotify].  Any thread may call it; the destroy notify of
+ * prio_react_wrap_callback() is called on that thread.
  *
  * Since: 1.0
  */

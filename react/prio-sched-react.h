@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-react.h: React's Scheduler on the main loop, under its own words */
+/* prio-sched-react.h: React's Scheduler on the main loop, under React's names */
 
 #pragma once
 
@@ -10,7 +10,8 @@ G_BEGIN_DECLS
 /**
  * PRIO_REACT_TIMEOUT_IMMEDIATE:
  *
- * The timeout of React's immediate level, in milliseconds: the task runs first from the beginning.
+ * The timeout of React's immediate level, in milliseconds: it has passed from the beginning, so the task runs before
+ * others.
  *
  * Since: 1.0
  */
@@ -46,7 +47,7 @@ G_BEGIN_DECLS
 /**
  * PRIO_REACT_TIMEOUT_IDLE:
  *
- * The timeout of React's idle level: none, so that the task never runs before a more urgent one.
+ * The timeout of React's idle level: none, so that a task never runs before a more urgent task.
  *
  * Since: 1.0
  */
@@ -74,46 +75,35 @@ typedef enum
 } PrioReactLevel;
 
 PRIO_AVAILABLE_IN_ALL
-PrioTask        *prio_react_schedule_callback  (PrioScheduler   *scheduler,
-                                                PrioReactLevel   level,
-                                                guint64          delay,
-                                                PrioTaskFunc     func,
-                                                gpointer         user_data,
-                                                GDestroyNotify   notify) G_GNUC_WARN_UNUSED_RESULT;
+PrioTask *prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, guint64 delay,
+                                        PrioTaskFunc func, gpointer user_data,
+                                        GDestroyNotify notify) G_GNUC_WARN_UNUSED_RESULT;
 PRIO_AVAILABLE_IN_ALL
-void             prio_react_continue_with      (PrioTask        *task,
-                                                PrioTaskFunc     func,
-                                                gpointer         user_data,
-                                                GDestroyNotify   notify);
+void prio_react_continue_with (PrioTask *task, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify);
 PRIO_AVAILABLE_IN_ALL
-PrioTask        *prio_react_get_first_task     (PrioScheduler   *scheduler) G_GNUC_WARN_UNUSED_RESULT;
+PrioTask *prio_react_dup_first_task (PrioScheduler *scheduler) G_GNUC_WARN_UNUSED_RESULT;
 
 PRIO_AVAILABLE_IN_ALL
-PrioTaskPriority prio_react_level_get_priority (PrioReactLevel   level);
+PrioTaskPriority prio_react_level_get_priority (PrioReactLevel level);
 PRIO_AVAILABLE_IN_ALL
-gint             prio_react_level_get_timeout  (PrioReactLevel   level);
+gint prio_react_level_get_timeout (PrioReactLevel level);
 PRIO_AVAILABLE_IN_ALL
-PrioReactLevel   prio_react_get_current_level  (PrioScheduler   *scheduler);
+PrioReactLevel prio_react_get_current_level (PrioScheduler *scheduler);
 PRIO_AVAILABLE_IN_ALL
-void             prio_react_run_with_level     (PrioScheduler   *scheduler,
-                                                PrioReactLevel   level,
-                                                GSourceOnceFunc  func,
-                                                gpointer         user_data);
+void prio_react_run_with_level (PrioScheduler *scheduler, PrioReactLevel level, GSourceOnceFunc func,
+                                gpointer user_data);
 
 PRIO_AVAILABLE_IN_ALL
-gpointer         prio_react_wrap_callback      (PrioScheduler   *scheduler,
-                                                GSourceFunc      func,
-                                                gpointer         user_data,
-                                                GDestroyNotify   notify) G_GNUC_WARN_UNUSED_RESULT;
+gpointer prio_react_wrap_callback (PrioScheduler *scheduler, GSourceFunc func, gpointer user_data,
+                                   GDestroyNotify notify) G_GNUC_WARN_UNUSED_RESULT;
 PRIO_AVAILABLE_IN_ALL
-gboolean         prio_react_call_wrapped       (gpointer         wrapped);
+gboolean prio_react_call_wrapped (gpointer wrapped);
 PRIO_AVAILABLE_IN_ALL
-void             prio_react_free_wrapped       (gpointer         wrapped);
+void prio_react_free_wrapped (gpointer wrapped);
 
 PRIO_AVAILABLE_IN_ALL
-void             prio_react_force_frame_rate   (PrioScheduler   *scheduler,
-                                                gint             fps);
+void prio_react_force_frame_rate (PrioScheduler *scheduler, gint fps);
 PRIO_AVAILABLE_IN_ALL
-void             prio_react_request_paint      (PrioScheduler   *scheduler);
+void prio_react_request_paint (PrioScheduler *scheduler);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 // crawler.js: reads folders, and changes in them, into the index
 //
-// All of it is one task of `background` priority, which has a few files open at a time and yields before each piece of a
+// All work is one task of `background` priority, which has a few files open at a time and yields before each piece of a
 // file.  GIO's threads wait for the disk; their calls are cancelled with the task, and return with its priority.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
@@ -29,20 +29,20 @@ const ATTRIBUTES = 'standard::name,standard::display-name,standard::type,standar
     'standard::is-hidden,standard::is-backup,time::modified,time::modified-usec,id::file';
 const NEWLINE = 10, SPACE = 32;
 
-const decoder = new TextDecoder(); // bytes that are not UTF-8 become characters that belong to no word
+const decoder = new TextDecoder(); // bytes that are not UTF-8 become characters that no word contains
 
 const timeOf = info => info.get_attribute_uint64('time::modified') + info.get_attribute_uint32('time::modified-usec') / 1e6;
 
 // Some backends do not set these.
 const isHidden = info => ['standard::is-hidden', 'standard::is-backup'].some(name => info.get_attribute_boolean(name));
 
-// Decides by the name alone.
+// Decides by the name alone whether a file may contain text.
 function mayBeText(info) {
     const type = info.get_attribute_string('standard::fast-content-type');
     return type !== null && (Gio.content_type_is_a(type, 'text/plain') || Gio.content_type_is_unknown(type));
 }
 
-// Closes in the background; a failure does not matter.
+// Closes the stream in the background.  A failure does not matter.
 function close(stream) {
     stream.close_async(GLib.PRIORITY_LOW, null, null);
 }
@@ -51,14 +51,14 @@ export class Crawler {
     #controller = new TaskController({priority: 'background'});
     #extras;
     #folders = new Map(); // URI → {id, watch}
-    #ids = new Set(); // of these folders
+    #ids = new Set(); // ids of the folders above
     #others = new Map(); // id of one of these folders → another path to it, used when the first is gone
     #index;
     #isRunning = false;
     #queue = new Map(); // URI → a file or folder to look at
     #roots;
     #watches = new Watches(file => this.#add(file));
-    #whenIdle = []; // called then
+    #whenIdle = []; // called when the crawler is idle
 
     constructor(index, extras, roots) {
         this.#index = index;
@@ -138,7 +138,7 @@ export class Crawler {
         } else if (info === 'gone') {
             this.#index.remove(uri);
         } else if (info === null || (isHidden(info) && !isRoot)) {
-            // Not for us.
+            // This is not a file to index.
         } else if (info.get_file_type() === FileType.DIRECTORY) {
             await this.#enter(file, info.get_attribute_string('id::file') ?? uri, signal);
         } else {
@@ -188,7 +188,7 @@ export class Crawler {
         }
     }
 
-    // Symbolic links, sockets and devices are left alone.
+    // Reads the words of a file.  Symbolic links, sockets and devices are left alone.
     async #read(file, info, signal) {
         signal.throwIfAborted(); // the index may have been cleared since
         const uri = file.get_uri(), time = timeOf(info), known = this.#index.get(uri);

@@ -26,14 +26,14 @@ function toFolders(names) {
         return names.map(name => Gio.File.new_for_commandline_arg(name));
     const kinds = [DIRECTORY_DOCUMENTS, DIRECTORY_DESKTOP, DIRECTORY_DOWNLOAD];
     const paths = kinds.map(kind => GLib.get_user_special_dir(kind));
-    // A null path stands for the home folder, which is too much.  A folder that does not exist does so too.
+    // GLib returns null or the home folder for a folder that is not set up.  The home folder is too large.
     return paths.filter(path => path !== null && path !== GLib.get_home_dir()).map(path => Gio.File.new_for_path(path));
 }
 
 export default class FileSearchExtension extends Extension {
     enable() {
         // A separate scheduler is independent of other extensions.  Its tasks make way for frames: the Shell's stage
-        // tells when they are due.
+        // reports when they are due.
         this._extras = PrioSched.web.extras.newScheduler();
         this._extras.followFrameClock(global.stage);
 

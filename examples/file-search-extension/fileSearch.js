@@ -26,7 +26,7 @@ export class FileSearch {
         this.canLaunchSearch = false;
         this.maxResults = MAX_RESULTS;
         this.crawler = null;
-        // With an app the results are a list, otherwise a grid.
+        // With an app the results are a list, and without one they are a grid.
         this.appInfo = Shell.AppSystem.get_default().lookup_app('org.gnome.Nautilus.desktop')?.app_info ?? null;
         this.#index = index;
         this.#extras = extras;
@@ -49,13 +49,13 @@ export class FileSearch {
         }
     }
 
-    // The index may have grown since the previous results.
+    // Searches anew, because the index may have grown since the previous results.
     getSubsearchResultSet(_previousResults, terms, cancellable) {
         return this.getInitialResultSet(terms, cancellable);
     }
 
-    // Returns the files that have been found so far.  If there are none yet, it waits for the first while files are
-    // still indexed.
+    // Returns the files that have been found so far.  If there are none yet, and files are still being indexed, waits
+    // for the first.
     async #search(terms, signal) {
         const {adopt, scheduler} = this.#extras;
         const query = await this.#index.query(terms, signal);
@@ -73,7 +73,7 @@ export class FileSearch {
         return results;
     }
 
-    // Later results are shown after the others, so that nothing moves just before the user clicks.
+    // Shows later results after the others, so that nothing moves just before the user clicks.
     async #showMore(query, terms, results) {
         while (results.length < MAX_RESULTS) {
             /* eslint-disable no-await-in-loop */

@@ -1,8 +1,8 @@
 // watches.js: reports changes in folders
 //
-// Each watch is a source of the main context in which it was made, and a main loop looks at all of its sources in each
-// iteration: some thousand would slow down the whole Shell.  So they have a separate context, which is iterated once a
-// second.
+// Each watch is a source of the main context in which it was created, and a main loop looks at all of its sources in
+// each iteration: several thousand would slow down the whole Shell.  So the watches have a separate context, which is
+// iterated once a second.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -1,4 +1,4 @@
-// wordIndex.js: which files have which words
+// wordIndex.js: an index of the words in files, and searches in it
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -6,7 +6,7 @@
 const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}';
 const WORD = new RegExp(`[${CJK}]|(?:(?![${CJK}])[\\p{L}\\p{N}]){2,40}`, 'gu');
 
-const MAX_SIZE = 4000000; // places of words; beyond this size, files are found by name only
+const MAX_SIZE = 4000000; // places of words; an index of this size gets no more words, and later files are found by name only
 const MAX_TERMS = 15; // two bits a term fit into a small integer
 const STEP = 1000; // places to look at before asking whether to yield
 
@@ -15,7 +15,7 @@ export function wordsOf(text) {
     return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().match(WORD) ?? [];
 }
 
-// Files that have all terms in their names come first, then the most recent ones.
+// Compares results: files with all terms in their names come first, then the most recent files.
 const isBetter = (a, b) => a.named === b.named ? a.time > b.time : a.named;
 
 // A search: the files that it has found, and will find.
@@ -219,7 +219,8 @@ export class WordIndex {
         }
     }
 
-    // Returns whether it is time to yield.  Asking costs as much as a few words.
+    // Returns whether it is time to yield.  shouldYield () costs as much as a few words, so it is called only once for
+    // many steps.
     #isTime(steps) {
         this.#steps += 1 + steps;
         if (this.#steps < STEP)

@@ -27,7 +27,8 @@ gallery_folder_list_default (void)
   return folders;
 }
 
-/* Returns whether it is a picture to show.  Skips symbolic icons: there are very many, and they have no colours. */
+/* Returns whether the file is a picture to show.  Skips symbolic icons: there are very many, and they have no
+ * colours. */
 static gboolean
 is_picture (GFileInfo *info)
 {
@@ -74,7 +75,7 @@ compare (gconstpointer a, gconstpointer b)
   return strcmp (name_a, name_b);
 }
 
-/* Finds the pictures in @folders and their subfolders.  Skips folders that cannot be read: that is an error only if
+/* Finds the pictures in @folders and their subfolders.  Skips folders that cannot be read, which is an error only if
  * @folders has just one folder and no picture was found.
  * Returns: (transfer full) (nullable) (element-type GFile): the pictures, sorted by name, or %NULL with @error set */
 GPtrArray *

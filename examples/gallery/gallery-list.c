@@ -19,7 +19,7 @@ struct _GalleryList
   GtkWidget *scrolled, *view;
   GtkAdjustment *place;
   GalleryModel *model;   /* or NULL */
-  GalleryLoader *loader; /* not held, or NULL */
+  GalleryLoader *loader; /* NULL, or the loader, without a reference */
 };
 
 G_DEFINE_FINAL_TYPE (GalleryList, gallery_list, GTK_TYPE_WIDGET)

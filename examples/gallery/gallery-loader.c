@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gallery-loader.c: has the rows of a model decoded, those in view first
+/* gallery-loader.c: decodes the rows of a model, rows in view first
  *
  * With prio-sched, each row has a task in a group with a limit, and a thread does its work.  Rows in view are user-blocking,
  * the next screen is user-visible, all other rows are background; this changes as the user scrolls (../row-tasks.c).  The task
  * of a row that leaves the list is aborted, and starts again in the background.  A thread that was decoding it cannot be
  * stopped: it finishes, and its result is dropped; so gallery-thumbnail.c refuses pictures that take very long.
  *
- * With idle sources, each row that the list shows has an idle source, which is removed when the row leaves the list, and one
- * more decodes all other rows.  GLib calls all ready sources in the order in which they were added, before it looks at the
- * window again.  They decode in the main loop.  So the two ways differ in the order, and in where the work is done.
+ * With idle sources, each row that the list shows has an idle source, which is removed when the row leaves the list.
+ * One more idle source decodes all other rows.  GLib calls all ready sources in the order in which they were added,
+ * before it looks at the window again.  The sources decode in the main loop.  So the two ways differ in the order, and in
+ * the thread that does the work.
  */
 
 #include "gallery-loader.h"
@@ -26,7 +27,7 @@ struct _GalleryLoader
   gboolean logs, paused, is_closed, is_started;
   GalleryWay way;
   GHashTable *shown; /* row number → id of its idle source, or 0: the rows that the list has and that are not complete */
-  GHashTable *left;  /* row numbers: the rows that the list has just let go of */
+  GHashTable *left;  /* row numbers: rows whose widgets the list has just released */
   guint will_give_up; /* the source that aborts the work for those rows, or 0 */
   guint n_loads;      /* rows that are being decoded */
 
@@ -35,7 +36,7 @@ struct _GalleryLoader
   PrioTask *posting; /* posts the rows of the background, or NULL */
   guint next_posted;
 
-  /* By idles. */
+  /* With idle sources. */
   guint next_rest, rest;
 };
 
@@ -137,7 +138,7 @@ load (PrioTask *task, guint row, gpointer data)
   prio_task_wait_async (decoding, decoded, new_load);
 }
 
-/* Posts some of the rows that are left, as a step. */
+/* Posts some of the rows that have not been posted, as a step. */
 static gboolean
 post_some (PrioTask *task, gpointer data)
 {
@@ -248,7 +249,7 @@ compare (gconstpointer a, gconstpointer b)
 static void
 begin_tasks (GalleryLoader *self)
 {
-  PrioTaskOptions background = PRIO_TASK_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND, .name = "post rows");
+  PrioTaskOptions background = PRIO_TASK_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND, .name = "post rows", .takes_turns = TRUE);
 
   self->tasks = row_tasks_new (self->scheduler, gallery_model_get_n_rows (self->model), self->limit, load, self);
   row_tasks_set_view (self->tasks, self->first, self->n_view);
@@ -327,7 +328,7 @@ gallery_loader_enter (GalleryLoader *self, GalleryRow *row)
   want (self, number);
 }
 
-/* Aborts the work for the row, which becomes one of the background again. */
+/* Aborts the work for the row, which gets background priority again. */
 static void
 give_up (GalleryLoader *self, guint row)
 {
@@ -356,8 +357,8 @@ give_up_left (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Called when the list has no widget for @row any more.  Because it may get another one at once, the work is aborted only
- * after the list has been laid out, before any other work starts. */
+/* Called when the list has no widget for @row any more.  Because the row may get another widget at once, the work is
+ * aborted only after the list has been laid out, before any other work starts. */
 void
 gallery_loader_leave (GalleryLoader *self, GalleryRow *row)
 {

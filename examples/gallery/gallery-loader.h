@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gallery-loader.h: has the rows of a model decoded, those in view first */
+/* gallery-loader.h: decodes the rows of a model, rows in view first */
 
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-model.c: very many rows, each with a picture
  *
- * The pictures of a folder repeat, and each row treats its picture as a different one.  The model keeps the colour of each
- * decoded row.  It keeps thumbnails only of rows that are in use, and of the last MAX_KEPT that were.
+ * The pictures of a folder repeat, and each row treats its picture as a different one.  The model keeps the colour of
+ * each decoded row.  It keeps thumbnails only of rows in use, and of the last MAX_KEPT rows that were in use.
  */
 
 #include "config.h"
@@ -16,11 +16,11 @@
 struct _GalleryRow
 {
   GObject parent_instance;
-  GalleryModel *model; /* NULL once the model has gone */
+  GalleryModel *model; /* NULL once the model has been freed */
   guint number;
   GdkPaintable *picture; /* or NULL */
   char *title, *subtitle;
-  gboolean is_complete; /* TRUE once it has its thumbnail, or cannot have one */
+  gboolean is_complete; /* TRUE once the row has its thumbnail, or cannot have one */
 };
 
 struct _GalleryModel
@@ -30,7 +30,7 @@ struct _GalleryModel
   guint n_rows, n_done;
   GalleryRow **rows;    /* weak pointers; NULL for rows that are not in use */
   GdkTexture **colours; /* colours of the decoded files, or NULL */
-  guint8 *done;         /* of each row */
+  guint8 *done;         /* whether each row is done */
   GQueue kept;          /* unused GalleryRow objects, owned; the latest first */
 };
 
@@ -195,7 +195,7 @@ gallery_model_class_init (GalleryModelClass *class)
   G_OBJECT_CLASS (class)->finalize = gallery_model_finalize;
 }
 
-/* Makes a model of @files, of GFile; there is at least one.
+/* Creates a model of @files, which has at least one GFile.
  *
  * Returns: (transfer full): a list of GalleryRow */
 GalleryModel *

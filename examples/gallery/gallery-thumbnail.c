@@ -117,7 +117,8 @@ count_pixels (GBytes *bytes)
   return n_pixels;
 }
 
-/* Returns: (transfer full) (nullable): the contents of @file, or %NULL with @error set, also if they are too large */
+/* Returns: (transfer full) (nullable): the contents of @file, or %NULL with @error set, which also happens if they are
+ * too large */
 static GBytes *
 read_picture (GFile *file, GCancellable *cancellable, GError **error)
 {
@@ -144,7 +145,8 @@ read_picture (GFile *file, GCancellable *cancellable, GError **error)
   return g_steal_pointer (&bytes);
 }
 
-/* Returns: (transfer full) (nullable): %NULL with @error set if @file has no picture, or if it was cancelled */
+/* Returns: (transfer full) (nullable): the thumbnail, or %NULL with @error set if @file has no picture, or if the call
+ * was cancelled */
 GalleryThumbnail *
 gallery_thumbnail_new (GFile *file, GCancellable *cancellable, GError **error)
 {

@@ -41,7 +41,7 @@ state_of (Window *self, const char *name)
   return g_action_get_state (g_action_map_lookup_action (G_ACTION_MAP (self->window), name));
 }
 
-/* Sets the way of decoding that the switches choose. */
+/* Sets how pictures are decoded, as the switches say. */
 static void
 set_way (Window *self)
 {

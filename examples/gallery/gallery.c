@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* gallery.c: shows the pictures of a folder in 200,000 rows, those in view first
+/* gallery.c: shows the pictures of a folder in 200,000 rows, rows in view first
  *
  *   gallery [--rows N] [--limit N] [--idles] [--log] [FOLDER]
  *
@@ -50,7 +50,7 @@ activate (GApplication *application, gpointer options)
 int
 main (int argc, char **argv)
 {
-  /* One processor remains free for the window. */
+  /* Leaves one processor free for the window. */
   GalleryOptions options = { .n_rows = N_ROWS, .limit = MAX (1, (gint) g_get_num_processors () - 1) };
   g_autoptr (AdwApplication) application = NULL;
   g_autoptr (GError) error = NULL;

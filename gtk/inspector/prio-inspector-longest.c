@@ -15,11 +15,11 @@ struct _PrioInspectorLongest
 
   GtkWidget *watches, *note, *table;
   GPtrArray *records; /* of Longest, the longest first */
-  GWeakRef scheduler; /* the scheduler that watches, */
-  guint watch;        /* and the id of the watch; 0 if there is none */
+  GWeakRef scheduler; /* the scheduler that watches the main loop */
+  guint watch;        /* the id of its watch; 0 if there is none */
 };
 
-/* The runs of one name. */
+/* The runs with one name and priority. */
 typedef struct
 {
   char *name;            /* or NULL */
@@ -29,7 +29,7 @@ typedef struct
   guint64 n_runs;
 } Longest;
 
-/* ms; shorter runs are not listed: half of a frame at 60 Hz. */
+/* Shorter runs are not listed: half of a frame at 60 Hz, ms. */
 #define THRESHOLD 8
 #define MAX_RECORDS 32
 
@@ -86,7 +86,7 @@ compare (gconstpointer a, gconstpointer b)
   return (x->longest < y->longest) - (x->longest > y->longest);
 }
 
-/* Finds the record of this name and priority, or adds one. */
+/* Finds the record with @name and @priority, or adds one. */
 static Longest *
 find_record (GPtrArray *records, const char *name, gint priority)
 {
@@ -132,7 +132,7 @@ watch_no_longer (PrioInspectorLongest *self)
   self->watch = 0;
 }
 
-/* Watches the longest runs, or stops.  One scheduler is enough: its watch sees the whole main loop. */
+/* Starts or stops watching the longest runs.  One scheduler is enough, because its watch sees the whole main loop. */
 static void
 switched (GtkSwitch *widget, GParamSpec *pspec G_GNUC_UNUSED, gpointer data)
 {
@@ -209,7 +209,7 @@ priority_name (gint priority)
     }
 }
 
-/* Returns the wall-clock time that corresponds to @time µs of g_get_monotonic_time (). */
+/* Returns the time of day at @time, µs of g_get_monotonic_time (). */
 static char *
 time_of_day (gint64 time)
 {

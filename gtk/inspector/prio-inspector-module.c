@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-module.c: the module that GTK loads when its inspector is opened
  *
- * GTK looks for it in the folder "inspector" of its modules, and only then.  So it is in the inspector of each GTK 4 program, even
- * if the program has not made a scheduler yet.
+ * GTK looks for the module in the folder "inspector" of its modules when the inspector is opened, and not before.  So
+ * the page is in the inspector of each GTK 4 program, even if the program has not created a scheduler yet.
  */
 
 #include "prio-inspector-page.h"
@@ -16,7 +16,7 @@
 EXPORTED void
 g_io_module_load (GIOModule *module)
 {
-  /* Its types stay. */
+  /* The types that the module registers are never unregistered, so the module stays loaded. */
   g_type_module_use (G_TYPE_MODULE (module));
   g_io_extension_point_implement (EXTENSION_POINT, PRIO_TYPE_INSPECTOR_PAGE, "prio-sched", 10);
 }

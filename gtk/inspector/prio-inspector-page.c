@@ -11,7 +11,7 @@
 
 #define INTERVAL 500 /* ms */
 
-/* Further schedulers are only counted. */
+/* Only this many schedulers are shown; others are counted. */
 #define MAX_PARTS 16
 
 struct _PrioInspectorPage
@@ -44,7 +44,7 @@ part_of (PrioInspectorPage *self, PrioScheduler *scheduler)
   return NULL;
 }
 
-/* Removes the parts of schedulers that are not among @schedulers. */
+/* Removes the parts of schedulers that are not in @schedulers. */
 static void
 remove_others (PrioInspectorPage *self, GPtrArray *schedulers)
 {
@@ -60,7 +60,8 @@ remove_others (PrioInspectorPage *self, GPtrArray *schedulers)
     }
 }
 
-/* Mentions schedulers that are not shown: @n_more, because there are too many, and @n_others, of other main contexts. */
+/* Mentions schedulers that are not shown: @n_more because there are too many, and @n_others because they are in other
+ * main contexts. */
 static void
 tell_of_others (PrioInspectorPage *self, guint n_more, guint n_others)
 {
@@ -130,7 +131,7 @@ stop (PrioInspectorPage *self)
   g_clear_pointer (&self->source, g_source_unref);
 }
 
-/* Refreshes the page from a source, in whose dispatch this thread runs the main context. */
+/* Refreshes the page from a source: in its dispatch, this thread runs the main context. */
 static void
 prio_inspector_page_map (GtkWidget *widget)
 {
@@ -180,7 +181,7 @@ prio_inspector_page_get_property (GObject *object, guint id, GValue *value, GPar
     }
 }
 
-/* Ignores the selected object, which the inspector passes to each page: this page is not about an object. */
+/* Ignores the object that the inspector passes to each page, because this page is not about an object. */
 static void
 prio_inspector_page_set_property (GObject *object, guint id, const GValue *value G_GNUC_UNUSED, GParamSpec *pspec)
 {
@@ -223,7 +224,7 @@ copy (GtkButton *button, gpointer data)
   gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (button)), text->str);
 }
 
-/* Adds a sentence, hidden from assistive technologies until it is visible. */
+/* Adds a sentence that is hidden, also from assistive technologies, until it is made visible. */
 static GtkWidget *
 add_note (GtkWidget *box, const char *text)
 {

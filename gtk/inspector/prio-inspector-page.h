@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-page.h: the page in GTK's inspector
  *
- * Promises: while it is mapped, it shows the statistics of the default main context's schedulers, twice a second.  While it is
- * not, it does nothing.  Schedulers of other main contexts are only counted.
+ * Promises: while the page is mapped, it shows the statistics of the default main context's schedulers, and updates
+ * them twice a second.  While it is not mapped, it does nothing.  Schedulers of other main contexts are only counted.
  */
 
 #pragma once

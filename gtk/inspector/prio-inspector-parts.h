@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-parts.h: the parts of the page
  *
- * Promises: one kind of part shows a scheduler, the other the longest tasks and sources of its main loop.  They are refreshed on
- * the thread that runs the default main context, and hold no scheduler in between.
+ * Promises: one kind of part shows a scheduler, the other the longest tasks and sources of its main loop.  Both are
+ * refreshed on the thread that runs the default main context, and hold no scheduler between two refreshes.
  */
 
 #pragma once
@@ -13,7 +13,7 @@
 #define PRIO_TYPE_INSPECTOR_SCHEDULER (prio_inspector_scheduler_get_type ())
 G_DECLARE_FINAL_TYPE (PrioInspectorScheduler, prio_inspector_scheduler, PRIO, INSPECTOR_SCHEDULER, GtkBox)
 
-/* @number distinguishes it from the others. */
+/* Returns a part for @scheduler.  @number distinguishes it from other parts. */
 GtkWidget *prio_inspector_scheduler_new (PrioScheduler *scheduler, guint number);
 gboolean prio_inspector_scheduler_shows (PrioInspectorScheduler *self, PrioScheduler *scheduler);
 void prio_inspector_scheduler_refresh (PrioInspectorScheduler *self);
@@ -23,17 +23,17 @@ void prio_inspector_scheduler_print (PrioInspectorScheduler *self, GString *text
 G_DECLARE_FINAL_TYPE (PrioInspectorLongest, prio_inspector_longest, PRIO, INSPECTOR_LONGEST, GtkBox)
 
 GtkWidget *prio_inspector_longest_new (void);
-/* @schedulers has the schedulers of the default main context, at least one. */
+/* Shows the longest times.  The default main context has at least one scheduler. */
 void prio_inspector_longest_refresh (PrioInspectorLongest *self);
 void prio_inspector_longest_print (PrioInspectorLongest *self, GString *text);
 
-/* Formats @time ms, or "–" if it is negative; valid until the next call on this thread. */
+/* Formats @time, ms, or returns "–" if it is negative.  The result is valid until the next call on this thread. */
 const char *prio_inspector_format_time (double time);
 
-/* Returns a box with @title at its start. */
+/* Returns a box that begins with @title. */
 GtkWidget *prio_inspector_heading_new (const char *title);
 
-/* Adds to @box a switch that @text labels. */
+/* Adds a switch with the label @text to @box. */
 GtkWidget *prio_inspector_add_switch (GtkWidget *box, const char *text, GCallback switched, gpointer data);
 /* Sets the switch without calling its callback. */
 void prio_inspector_set_switch (GtkWidget *widget, gboolean active, gpointer data);

@@ -48,7 +48,7 @@ static const PrioInspectorColumn columns[N_COLUMNS] = {
   { running, N_("longest"), TRUE },
 };
 
-/* Their labels, the most urgent first. */
+/* The labels of the rows, the most urgent first. */
 static const char *const rows[] = { "user-blocking", "user-visible", "background" };
 
 const char *
@@ -194,7 +194,7 @@ show_count (PrioInspectorScheduler *self, guint row, guint column, guint64 count
   prio_inspector_table_set (self->table, row, column, text);
 }
 
-/* Shows @times, or dashes if there are none. */
+/* Shows @times, or dashes if @are_there is FALSE. */
 static void
 show_times (PrioInspectorScheduler *self, guint row, guint column, const PrioTaskTimes *times, gboolean are_there)
 {
@@ -208,7 +208,7 @@ void
 prio_inspector_scheduler_refresh (PrioInspectorScheduler *self)
 {
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
-  PrioStatistics statistics = { .size = sizeof statistics };
+  PrioStatistics statistics = PRIO_STATISTICS_INIT;
   const PrioTaskStatistics *const of[] = { &statistics.user_blocking, &statistics.user_visible, &statistics.background };
   guint64 n_known = 0;
 

@@ -41,7 +41,7 @@ make_label (const char *text, gboolean is_number)
   gtk_label_set_xalign (GTK_LABEL (label), is_number ? 1 : 0);
   if (is_number)
     {
-      /* With tabular digits the columns do not jump. */
+      /* Tabular digits have one width, so the columns keep theirs. */
       pango_attr_list_insert (attributes, pango_attr_font_features_new ("tnum=1"));
       gtk_label_set_attributes (GTK_LABEL (label), attributes);
     }
@@ -131,7 +131,7 @@ prio_inspector_table_set (GtkWidget *table, guint row, guint column, const char 
   if (g_strcmp0 (gtk_label_get_text (label), text) == 0)
     return;
   gtk_label_set_text (label, text);
-  /* The tooltip shows text that is cut off. */
+  /* The tooltip shows the whole text, which may be cut off in the table. */
   if (column == 0)
     gtk_widget_set_tooltip_text (GTK_WIDGET (label), text);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-table.h: a grid of changing numbers
  *
- * Promises: a table has columns with titles, some of them under a common title, and rows of text that can be set at any time;
- * setting an unchanged text costs nothing.  The titles of its column and row describe each cell to assistive technologies.
+ * Promises: a table has columns with titles, some under a common title, and rows of text that can be set at any time.
+ * Setting a text that has not changed does nothing.  The titles of its column and row describe each cell to assistive
+ * technologies.
  */
 
 #pragma once
@@ -11,17 +12,17 @@
 
 typedef struct
 {
-  const char *group; /* title over this column and the next ones with the same group; or NULL */
+  const char *group; /* the title over this column and over the next columns with the same group; or NULL */
   const char *title;
   gboolean is_number;
 } PrioInspectorColumn;
 
-/* @columns is static, and its texts are to be translated. */
+/* Returns a table with @label for assistive technologies.  @columns is static, and its texts will be translated. */
 GtkWidget *prio_inspector_table_new (const char *label, const PrioInspectorColumn *columns, guint n_columns);
 
-/* Rows exist starting with the first. */
+/* Adds or removes rows at the end. */
 void prio_inspector_table_set_n_rows (GtkWidget *table, guint n_rows);
 void prio_inspector_table_set (GtkWidget *table, guint row, guint column, const char *text);
 
-/* Appends the titles and the rows, with tabs and newlines. */
+/* Appends the titles and the rows to @text, with tabs and newlines. */
 void prio_inspector_table_print (GtkWidget *table, GString *text);

@@ -68,7 +68,7 @@ function toPriority(value) {
 export let currentTaskSignal = null;
 
 let sliceEnd = 0;
-// Returns a promise that callback settles in its turn.
+// Returns a promise.  An idle source of GLib calls callback, and settles the promise with the result.
 function post(callback, {priority, signal = null, delay = 0} = {}) {
     return new Promise((resolve, reject) => {
         signal?.throwIfAborted();
@@ -95,7 +95,7 @@ function post(callback, {priority, signal = null, delay = 0} = {}) {
 
 export const scheduler = {postTask: post, yield: options => post(() => {}, options)};
 
-// Returns whether a loop has run so long that it should yield.
+// Returns whether a task has run so long that it should yield.
 export function shouldYield() {
     return GLib.get_monotonic_time() >= sliceEnd;
 }

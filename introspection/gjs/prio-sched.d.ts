@@ -2,8 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/// <reference path="priosched-1.d.ts" />
-
+import '@girs/priosched-1';
 import PrioSched from 'gi://PrioSched?version=1';
 
 export default PrioSched;

@@ -3,7 +3,7 @@
 //   import {scheduler, TaskController} from 'file:///usr/share/prio-sched-1/prio-sched.js';
 //
 // If the folder of this file has a copy of the library, it loads that copy, so programs and extensions can bring their
-// own (see ../manual/shipping.md).  Otherwise it throws an error that names the missing part. Its other half is
+// own (see ../manual/shipping.md).  Otherwise it throws an error that names the missing part.  The copy is loaded by
 // overrides/PrioSchedCopy.js, which scripts use too.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
@@ -26,7 +26,7 @@ function findCopy() {
     return missing.length === 0 ? folder.get_path() : null;
 }
 
-// Loads a copy by its own overrides; GJS would keep this file's for other copies, too.
+// Loads a copy of the library with that copy's overrides.
 function loadCopy(folder) {
     const path = `${folder}/overrides/PrioSchedCopy.js`;
     let load;

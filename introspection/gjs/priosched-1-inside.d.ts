@@ -17,21 +17,32 @@ declare module '@girs/priosched-1' {
         /** How long tasks have waited or run, in milliseconds. */
         class TaskTimes {
             static $gtype: GObject.GType<TaskTimes>;
+            /** The sum of the times. */
             total: number;
+            /** The longest time. */
             longest: number;
+            /** The time that half of the tasks need at most. */
             median: number;
+            /** The time that 99 of 100 tasks need at most. */
             percentile_99: number;
         }
 
         /** Statistics of the tasks of one priority. */
         class TaskStatistics {
             static $gtype: GObject.GType<TaskStatistics>;
+            /** How many tasks wait for their turn now. */
             n_queued: number;
+            /** How many tasks wait for the end of their delay now. */
             n_delayed: number;
+            /** How often tasks have run, to their end or to a yield. */
             n_run: number;
+            /** How many of the runs in n_run continued after a yield. */
             n_continued: number;
+            /** How many tasks were aborted while they waited. */
             n_aborted: number;
+            /** How long tasks have waited in a queue before each run. */
             waiting: TaskTimes;
+            /** How long the runs took. */
             running: TaskTimes;
         }
 
@@ -41,16 +52,58 @@ declare module '@girs/priosched-1' {
             size: number;
             /** Whether the scheduler is counting. */
             collecting: boolean;
+            /** The tasks of the priority background. */
             background: TaskStatistics;
+            /** The tasks of the priority user-visible. */
             user_visible: TaskStatistics;
+            /** The tasks of the priority user-blocking. */
             user_blocking: TaskStatistics;
         }
 
         /** Called when a task or a source has held the main loop: with its name, its priority or 0 for a source, and
          * how long, in milliseconds. */
         interface LongTaskFunc {
+            /** Called with the name, the priority and the duration. */
             (name: string | null, priority: number, duration: number): void;
         }
+
+        /** The clock of a test: delays, timeouts, slices and frames follow the time that it sets, and nothing sleeps. */
+        namespace testing {
+            /** Starts a test: from now on the time stands still, unless the test advances it. */
+            function begin(): void;
+            /** The time is the system's again. */
+            function end(): void;
+            /** Advances the time, and runs each task that becomes due, at the time when it is due. */
+            function advance(milliseconds: number): void;
+            /** Advances the time like advance(), in a main loop that runs. */
+            function advance_async(milliseconds: number): Promise<void>;
+            /** Advances the time, and runs nothing, as if the calling code took so long. */
+            function spend(milliseconds: number): void;
+            /** Runs all that is ready, at this time. */
+            function run_until_idle(): void;
+            /** Runs the next task that is ready, and no other. Returns whether there was one. */
+            function step(): boolean;
+            /** How many milliseconds of the test have passed. */
+            const elapsed: number;
+            /** The time that schedulers read, in microseconds. */
+            const time: number;
+            /** The names of the tasks that wait for their turn, in the order of their posts. */
+            const queued: string[];
+            /** The names of the tasks that wait for the end of their delay, in the order of their posts. */
+            const delayed: string[];
+        }
+        function testing_advance(milliseconds: number): void;
+        function testing_advance_async(milliseconds: number, callback?: Gio.AsyncReadyCallback | null): void;
+        function testing_advance_finish(result: Gio.AsyncResult): boolean;
+        function testing_begin(): void;
+        function testing_end(): void;
+        function testing_get_elapsed(): number;
+        function testing_get_time(): number;
+        function testing_list_delayed(): string[];
+        function testing_list_queued(): string[];
+        function testing_run_until_idle(): void;
+        function testing_spend(milliseconds: number): void;
+        function testing_step(): boolean;
 
         interface RunnerNameFunc {
             (id: number): string | null;
@@ -61,7 +114,7 @@ declare module '@girs/priosched-1' {
             post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 timeout: number, takes_turns: boolean, name: string | null): [number, Gio.Cancellable, number];
             return_id(handle: number, failure: string | null): void;
-            new_lender(handle: number): number;
+            add_lender(handle: number): number;
             wait_id(own: TaskGroup | null, handle: number, until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 runner: Runner, id: number): void;
             finish_id(id: number): [boolean, Task | null, number];
@@ -79,6 +132,7 @@ declare module '@girs/priosched-1' {
             /** Calls func when a task or a source has held the main loop for threshold milliseconds; returns an id, to
              * remove it. */
             add_long_task_func(threshold: number, func: LongTaskFunc): number;
+            /** Removes a function that add_long_task_func() has added. */
             remove_long_task_func(id: number): void;
         }
     }

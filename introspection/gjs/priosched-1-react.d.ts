@@ -10,18 +10,21 @@ declare module '@girs/priosched-1' {
     import type Gio from 'gi://Gio?version=2.0';
 
     export namespace PrioSched {
-        /** The timeouts of the levels of React's Scheduler, in milliseconds. */
+        /** The timeout of React's level immediate, in milliseconds: it has passed from the start. */
         const TIMEOUT_IMMEDIATE: number;
+        /** The timeout of React's level user-blocking, in milliseconds. */
         const TIMEOUT_USER_BLOCKING: number;
+        /** The timeout of React's level normal, in milliseconds. */
         const TIMEOUT_NORMAL: number;
+        /** The timeout of React's level low, in milliseconds. */
         const TIMEOUT_LOW: number;
-        /** 0 means no timeout. */
+        /** The timeout of React's level idle: 0, for none. */
         const TIMEOUT_IDLE: number;
 
         /** Options of post_task(), of a scheduler or a group. */
         interface TimedTaskOptions extends PostTaskOptions {
             /**
-             * In milliseconds from the end of the delay: after it the task runs before all tasks whose timeout has not passed. A
+             * The timeout in milliseconds from the end of the delay: after it the task runs before all tasks whose timeout has not passed. A
              * negative timeout has passed; 0 means none.
              */
             timeout?: number | null;
@@ -36,12 +39,15 @@ declare module '@girs/priosched-1' {
         /** The levels of React's Scheduler, each of which has a timeout. */
         type Level = 'immediate' | 'user-blocking' | 'normal' | 'low' | 'idle';
 
+        /** The options of schedule_callback(). */
         interface ScheduleCallbackOptions {
+            /** A signal that may abort the task. */
             signal?: Gio.Cancellable | null;
-            /** In whole milliseconds. */
+            /** How long the task waits before it is queued, in whole milliseconds. */
             delay?: number;
+            /** The name of the task in reports and traces. */
             name?: string;
-            /** In milliseconds, instead of the level's. */
+            /** The timeout in milliseconds, instead of the level's. */
             timeout?: number | null;
         }
 
@@ -50,7 +56,7 @@ declare module '@girs/priosched-1' {
             /** Settles with the result of the last function or, if it is cancelled, with an AbortError that need not be
              * handled. */
             finished: Promise<unknown>;
-            /** Returns whether that was still possible. */
+            /** Cancels the task. Returns whether that was still possible. */
             cancel(): boolean;
         }
 
@@ -60,8 +66,8 @@ declare module '@girs/priosched-1' {
             did_timeout(): boolean;
             /** Returns the priority of the running code, which a yield inherits. */
             get_current_priority(): TaskPriority;
-            /** Sets the time slice to the whole milliseconds of a frame at 1 to 125 frames a second, and to 50 at most; 0
-             * resets it. */
+            /** Sets the time slice to the length of a frame at 1 to 125 frames a second, in whole milliseconds, but to 50
+             * ms at most; 0 makes it adapt. */
             force_frame_rate(fps: number): void;
             /** Makes should_yield() true until every other source has had its turn. */
             request_paint(): void;
@@ -70,11 +76,11 @@ declare module '@girs/priosched-1' {
             get_first_task(): ScheduledCallback | Task | null;
             /** Returns a function that runs func with the current state, wherever and as often as it is called. */
             wrap_callback<F extends (...args: any[]) => any>(func: F): F;
-            /** Does as React's function: calls callback(didTimeout), and then, as continuations, the functions that it
-             * returns. */
+            /** Works like React's unstable_scheduleCallback(): calls callback(didTimeout). If that returns a function, calls the
+             * function as a continuation, and so on. */
             schedule_callback(level: Level, callback: (didTimeout: boolean) => unknown,
                 options?: ScheduleCallbackOptions | null): ScheduledCallback;
-            /** Returns whether that was still possible. */
+            /** Cancels a task of schedule_callback(). Returns whether that was still possible. */
             cancel_callback(scheduled: ScheduledCallback): boolean;
             /** Calls func now, with another priority, and returns its result; an async function continues with that
              * priority. */

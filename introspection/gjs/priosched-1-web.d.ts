@@ -10,22 +10,29 @@ declare module '@girs/priosched-1' {
     import type Gio from 'gi://Gio?version=2.0';
 
     export namespace PrioSched {
+        /** The web's interfaces, beside the library's. Event, EventTarget, DOMException and the options of listeners
+         * are as in a browser, and [MDN](https://developer.mozilla.org/docs/Web/API) has their references. */
         namespace web {
+            /** The priorities of the web. */
             type TaskPriority = 'background' | 'user-visible' | 'user-blocking';
 
+            /** The scheduler of the default main context, as scheduler is in a browser. */
             const scheduler: Scheduler;
 
             /** The signals of the web, of GIO and of the library. */
             type AnySignal = AbortSignal | Gio.Cancellable;
 
+            /** The options of postTask(). */
             interface SchedulerPostTaskOptions {
                 /** A signal that may abort the task; a TaskSignal also sets its priority, unless one is given. */
                 signal?: AnySignal;
+                /** The priority of the task, which then does not follow its signal; by default the signal's, or user-visible. */
                 priority?: TaskPriority;
-                /** In milliseconds. */
+                /** How long the task waits before it is queued, in milliseconds. */
                 delay?: number;
             }
 
+            /** Posts tasks, and yields, with the names and the behavior of the web. */
             class Scheduler {
                 protected constructor();
                 /** Posts a task. The promise settles with the callback's result or exception, or with the reason of an
@@ -37,21 +44,29 @@ declare module '@girs/priosched-1' {
 
             /** Options of an older draft, which browsers ignore. If only one is given, the other is not inherited. */
             interface SchedulerYieldOptions {
+                /** The signal of the continuation instead of the task's. */
                 signal?: AnySignal | 'inherit';
+                /** The priority of the continuation instead of the task's. */
                 priority?: TaskPriority | 'inherit';
             }
 
+            /** The options of a TaskController. */
             interface TaskControllerInit {
+                /** The first priority of the signal; by default user-visible. */
                 priority?: TaskPriority;
             }
 
+            /** Aborts the tasks of its signal, and changes their priority. */
             class TaskController extends AbortController {
+                /** Creates a controller whose signal has the priority in init; by default user-visible. */
                 constructor(init?: TaskControllerInit);
+                /** The controller's signal, for postTask(). Calls of GIO take its cancellable. */
                 get signal(): TaskSignal;
                 /** Changes the priority of all tasks of the signal. */
                 setPriority(priority: TaskPriority): void;
             }
 
+            /** The options of TaskSignal.any(). */
             interface TaskSignalAnyInit {
                 /** A priority, or the signal whose priority is followed. */
                 priority?: TaskPriority | TaskSignal | PrioSched.TaskSignal;
@@ -61,32 +76,47 @@ declare module '@girs/priosched-1' {
                 prioritychange: TaskPriorityChangeEvent;
             }
 
+            /** Aborts tasks, and sets their priority. */
             class TaskSignal extends AbortSignal {
                 protected constructor();
+                /** Returns a signal that is aborted as soon as one of the signals is, and that has the priority in init. */
                 static any(signals: Iterable<AnySignal>, init?: TaskSignalAnyInit): TaskSignal;
+                /** The current priority of the signal. */
                 get priority(): TaskPriority;
+                /** A function that is called when the priority has changed, or null. */
                 onprioritychange: ((this: TaskSignal, event: TaskPriorityChangeEvent) => any) | null;
 
+                /** Calls a function at each event of a type: prioritychange or abort. */
                 addEventListener<K extends keyof TaskSignalEventMap>(type: K,
                     callback: EventListener<this, TaskSignalEventMap[K]> | null, options?: AddOptions): void;
                 addEventListener(type: string, callback: EventListener<this> | null, options?: AddOptions): void;
+                /** Removes a function that addEventListener() has added. */
                 removeEventListener<K extends keyof TaskSignalEventMap>(type: K,
                     callback: EventListener<this, TaskSignalEventMap[K]> | null, options?: RemoveOptions): void;
                 removeEventListener(type: string, callback: EventListener<this> | null, options?: RemoveOptions): void;
             }
 
+            /** The options of a TaskPriorityChangeEvent. */
             interface TaskPriorityChangeEventInit extends EventInit {
+                /** The priority before the change. */
                 previousPriority: TaskPriority;
             }
 
+            /** The event of a changed priority. */
             class TaskPriorityChangeEvent extends Event {
+                /** Creates an event, such as for a test. */
                 constructor(type: string, init: TaskPriorityChangeEventInit);
+                /** The priority before the change. */
                 get previousPriority(): TaskPriority;
             }
 
+            /** Aborts the work that has its signal. */
             class AbortController {
+                /** Creates a controller. */
                 constructor();
+                /** The controller's signal, for postTask(). Calls of GIO take its cancellable. */
                 get signal(): AbortSignal;
+                /** Aborts the signal; the reason may be any value, and is an AbortError by default. */
                 abort(reason?: any): void;
             }
 
@@ -94,24 +124,32 @@ declare module '@girs/priosched-1' {
                 abort: Event;
             }
 
+            /** Aborts tasks. */
             class AbortSignal extends EventTarget {
                 protected constructor();
+                /** Returns a signal that is aborted already. */
                 static abort(reason?: any): AbortSignal;
                 /** Returns a signal that is aborted after that many milliseconds. */
                 static timeout(milliseconds: number): AbortSignal;
                 /** Returns a signal that is aborted as soon as one of the signals is. */
                 static any(signals: Iterable<AnySignal>): AbortSignal;
+                /** Whether the signal has been aborted. */
                 get aborted(): boolean;
+                /** The reason of the abort, or undefined. */
                 get reason(): any;
                 /** For GIO: a cancellable that is cancelled with the signal, with its priority and reason. An addition
                  * to the web's interface. */
                 get cancellable(): PrioSched.TaskSignal;
+                /** A function that is called at the abort, or null. */
                 onabort: ((this: AbortSignal, event: Event) => any) | null;
+                /** Throws the reason if the signal has been aborted. */
                 throwIfAborted(): void;
 
+                /** Calls a function at each event of a type: abort. */
                 addEventListener<K extends keyof AbortSignalEventMap>(type: K,
                     callback: EventListener<this, AbortSignalEventMap[K]> | null, options?: AddOptions): void;
                 addEventListener(type: string, callback: EventListener<this> | null, options?: AddOptions): void;
+                /** Removes a function that addEventListener() has added. */
                 removeEventListener<K extends keyof AbortSignalEventMap>(type: K,
                     callback: EventListener<this, AbortSignalEventMap[K]> | null, options?: RemoveOptions): void;
                 removeEventListener(type: string, callback: EventListener<this> | null, options?: RemoveOptions): void;
@@ -184,40 +222,55 @@ declare module '@girs/priosched-1' {
                 timeout?: number;
             }
 
+            /** The argument of an idle callback; valid while it runs. */
             class IdleDeadline {
                 protected constructor();
+                /** Whether the callback is called because its timeout has expired. */
                 get didTimeout(): boolean;
-                /** In milliseconds. */
+                /** Returns how many milliseconds the callback may take. */
                 timeRemaining(): number;
             }
 
             type IdleRequestCallback = (deadline: IdleDeadline) => void;
 
+            /** Calls a function when nothing else is to do, or after the timeout in options. Returns a number for cancelIdleCallback(). */
             function requestIdleCallback(callback: IdleRequestCallback, options?: IdleRequestOptions): number;
+            /** Removes the callback of requestIdleCallback(). */
             function cancelIdleCallback(handle: number): void;
+            /** Calls a function before the next task. */
             function queueMicrotask(callback: () => void): void;
 
             /** Defines in target, such as globalThis, the interfaces that it lacks. */
             function install(target: object): void;
 
+            /** The additions to the web's interface, for the default main context. */
             const extras: Extras;
 
             /** Additions to the web's interface. */
             interface Extras {
+                /** The scheduler of the web's interface. */
                 get scheduler(): Scheduler;
+                /** The scheduler with the library's interface. */
                 get native(): PrioSched.Scheduler;
-                /** The signal of the running task, of any scheduler, to post other tasks with; null outside any task.  Without a signal it is
-                 * never aborted; if the task has its own priority, that is the signal's. */
+                /** The signal of the running task, of any scheduler, to post other tasks with; null outside any task.  If the task has no
+                 * signal, the result is never aborted; if the task has its own priority, so has the result. */
                 get currentTaskSignal(): TaskSignal | null;
-                /** In milliseconds. */
+                /** How long tasks run before every other source has its turn, in milliseconds. */
                 timeSlice: number;
+                /** How long a task waits behind continuations of its priority until it has a turn, in milliseconds; 0 means for ever. */
+                starvationLimit: number;
+                /** Returns whether input, a frame or more urgent work is waiting, or the time slice is over. */
                 shouldYield(): boolean;
-                /** A Gdk.FrameClock, or the Shell's global.stage. */
+                /** Learns when frames are due, from a Gdk.FrameClock or the Shell's global.stage. */
                 followFrameClock(frameClock: object): void;
+                /** Ends followFrameClock(). */
                 unfollowFrameClock(frameClock: object): void;
                 /** Iterates over items, and yields between two of them if it is time. */
                 each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
                 each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
+                /** Divides items into slices, and yields between two of them: for await (const slice of slices(items)) for (const item of slice).
+                 * A slice ends when shouldYield() returns true. The overhead for an item is a tenth of each()'s. */
+                slices<T>(items: Iterable<T>): AsyncIterableIterator<IterableIterator<T>>;
                 /** Returns a function that calls job as a task; its next call aborts the previous run, whose promise is
                  * then fulfilled with undefined. */
                 latest<A extends unknown[], T>(job: (...args: A) => T,

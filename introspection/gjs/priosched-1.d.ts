@@ -34,6 +34,7 @@ declare module '@girs/priosched-1' {
 
     export namespace PrioSched {
         const MAJOR_VERSION: number;
+        /** The minor version of the library. */
         const MINOR_VERSION: number;
         const MICRO_VERSION: number;
 
@@ -45,13 +46,13 @@ declare module '@girs/priosched-1' {
 
         /** How urgent a task is. */
         enum TaskPriority {
-            /** no priority, where a priority is optional */
+            /** No priority, for an optional priority. */
             UNSET,
-            /** work that no user waits for: logs, caches, indexes */
+            /** Work that no user waits for: logs, caches, indexes. */
             BACKGROUND,
-            /** work that the user can see, but does not wait for; the default */
+            /** Work that the user can see, but does not wait for; the default. */
             USER_VISIBLE,
-            /** work that the user waits for */
+            /** Work that the user waits for. */
             USER_BLOCKING,
         }
         namespace TaskPriority {
@@ -60,10 +61,15 @@ declare module '@girs/priosched-1' {
 
         /** The stages in the life of a Task. */
         enum TaskState {
+            /** The task waits for its turn, or for its delay. */
             PENDING,
+            /** The task has started, and has no result. */
             RUNNING,
+            /** The task has a result. */
             FULFILLED,
+            /** The task has ended with an error. */
             FAILED,
+            /** An abort has ended the task. */
             ABORTED,
         }
         namespace TaskState {
@@ -82,9 +88,13 @@ declare module '@girs/priosched-1' {
 
         /** Flags of a yield, for the options that its continuation inherits. */
         enum YieldFlags {
+            /** The continuation inherits the signal and the priority. */
             NONE = 0,
+            /** The continuation does not inherit the signal. */
             DROP_SIGNAL = 1,
+            /** The continuation does not inherit the priority. */
             DROP_PRIORITY = 2,
+            /** The continuation inherits the priority, even if a signal or a priority is given. */
             KEEP_PRIORITY = 4,
         }
         namespace YieldFlags {
@@ -93,32 +103,43 @@ declare module '@girs/priosched-1' {
 
         /** The event that ends a wait with TaskGroup.wait_async(). */
         enum TaskGroupWait {
+            /** No task is queued or running. */
             DRAINED,
+            /** All tasks have returned, or the first has failed. */
             ALL,
+            /** The first task has returned, or all have failed. */
             ANY,
+            /** The first task has completed. */
             FIRST,
         }
         namespace TaskGroupWait {
             const $gtype: GObject.GType<TaskGroupWait>;
         }
 
-        /** How a stopping worker ends its queued tasks. */
+        /** How often a channel calls its callback. */
         enum ChannelPace {
+            /** Each value has a call. */
             EACH = 0,
+            /** There is at most one call in a turn of the main loop. */
             TURN = 1,
+            /** There is at most one call in a frame. */
             FRAME = 2,
         }
         namespace ChannelPace {
             const $gtype: GObject.GType<ChannelPace>;
         }
+        /** How a stopping worker ends its queued tasks. */
         enum WorkerStop {
+            /** They fail with Error.CLOSED. */
             ABORT,
+            /** They run first. */
             FINISH,
         }
         namespace WorkerStop {
             const $gtype: GObject.GType<WorkerStop>;
         }
 
+        /** The library's errors. */
         class Error extends GLib.Error {
             static $gtype: GObject.GType<GLib.Error>;
             /** A signal's priority cannot be changed while its change is being announced. */
@@ -127,20 +148,25 @@ declare module '@girs/priosched-1' {
             static CLOSED: number;
             /** The result of the task was deferred, and the task was dropped without a result. */
             static DROPPED: number;
+            /** Creates an error, such as for a test. */
             constructor(options: {message: string, code: number});
             static quark(): GLib.Quark;
         }
 
+        /** The type of idle callbacks. */
         interface IdleFunc {
+            /** Called with the deadline. */
             (deadline: IdleDeadline): void;
         }
         interface RunnerFunc {
             (id: number): void;
         }
+        /** The type of the function of Feed.new(). */
         interface FeedFunc {
+            /** Returns the next task of the group, or null at the end. */
             (group: TaskGroup): Task | null;
         }
-        interface RowFunc {
+        interface FeedRowFunc {
             (group: TaskGroup, item: any, position: number, signal: TaskSignal): Task | null;
         }
         interface TaskFunc {
@@ -158,15 +184,18 @@ declare module '@girs/priosched-1' {
         /** Writes a trace in the Chrome trace event format to a duplicate of the file descriptor fd, such as a
          * Gio.FileOutputStream's. */
         function trace_start(fd: number): boolean;
+        /** Ends the trace of trace_start(). */
         function trace_stop(): void;
 
         /** The options of tasks, without timeouts. */
         interface PostTaskOptions {
+            /** The priority of the task, which then does not follow its signal; by default the signal's, or user-visible. */
             priority?: Nick | TaskPriority | null;
             /** A signal that may abort the task. */
             signal?: Gio.Cancellable | null;
-            /** In whole milliseconds. */
+            /** How long the task waits before it is queued, in whole milliseconds. */
             delay?: number;
+            /** The name of the task in reports and traces. */
             name?: string;
             /** Whether its continuations wait behind queued tasks of the same priority. */
             takesTurns?: boolean; takes_turns?: boolean;
@@ -178,14 +207,17 @@ declare module '@girs/priosched-1' {
             scheduler?: Scheduler;
             /** The most tasks that run at a time, a whole number from 1; by default Infinity. */
             limit?: number;
+            /** The priority of tasks that are posted without one; by default user-visible. */
             priority?: Nick | TaskPriority;
         }
 
         /** Options of the tasks of TaskGroup.feed(). */
         interface FeedOptions {
+            /** The priority of the tasks; by default the group's. */
             priority?: Nick | TaskPriority | null;
             /** Aborts the tasks, and the feed, as an abort of the group does. */
             signal?: Gio.Cancellable | null;
+            /** The name of the tasks in reports and traces. */
             name?: string;
         }
 
@@ -197,7 +229,9 @@ declare module '@girs/priosched-1' {
 
         /** Options of Scheduler.yield(). */
         interface YieldTaskOptions {
+            /** The signal that the continuation has instead of the task's. */
             signal?: Gio.Cancellable | 'inherit' | null;
+            /** The priority that the continuation has instead of the task's. */
             priority?: Nick | TaskPriority | 'inherit' | null;
             /** Whether the continuation waits behind queued tasks of the same priority. */
             takesTurns?: boolean; takes_turns?: boolean;
@@ -211,12 +245,14 @@ declare module '@girs/priosched-1' {
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
                 'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
                 'notify::frame-share': (pspec: GObject.ParamSpec) => void;
+                'notify::starvation-limit': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number; nextFrame: number;
                 time_slice: number; timeSlice: number;
                 frame_share: number; frameShare: number;
+                starvation_limit: number; starvationLimit: number;
                 lends_priority: boolean; lendsPriority: boolean;
             }
         }
@@ -226,11 +262,14 @@ declare module '@girs/priosched-1' {
          * the reason by default, for the web's AbortError, and for reasons that are derived from this class.
          */
         class AbortError extends globalThis.Error {
+            /** Creates an error with a message, such as a reason for abort(). */
             constructor(message?: string);
         }
 
         /** The result of latest(). */
         interface Latest<A extends unknown[], T> {
+            /** Starts the job as a task, and aborts the previous run. The promise is fulfilled with undefined if a later call
+             * aborts this one. */
             (...args: A): Promise<Awaited<T> | undefined>;
             /** Aborts the current run, if any. */
             abort(): void;
@@ -245,23 +284,31 @@ declare module '@girs/priosched-1' {
             /** When the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0. */
             get next_frame(): number; set next_frame(value: number);
             get nextFrame(): number; set nextFrame(value: number);
+            /** Whether pause() keeps tasks from running. */
             get paused(): boolean;
-            /** The signal of the running task, of any scheduler, to post other tasks with; null outside any task.  Without a signal it is never
-             * aborted; if the task has its own priority, that is the signal's. */
+            /** The signal of the running task, of any scheduler, to post other tasks with; null outside any task.  If the task has no signal,
+             * the result is never aborted; if the task has its own priority, so has the result. */
             get current_signal(): TaskSignal | null; get currentSignal(): TaskSignal | null;
-            /** How long tasks run before every other source has its turn, in microseconds. */
+            /** How long tasks run before every other source has its turn, in milliseconds. */
             get time_slice(): number; set time_slice(value: number);
             get timeSlice(): number; set timeSlice(value: number);
-            /** The share of time that tasks have beside a window that is slow to draw, from 0 to 0.9. */
+            /** The least share of time that tasks get while a window takes long to draw, from 0 to 0.9. */
             get frame_share(): number; set frame_share(value: number);
             get frameShare(): number; set frameShare(value: number);
+            /** How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn. */
+            get starvation_limit(): number; set starvation_limit(value: number);
+            get starvationLimit(): number; set starvationLimit(value: number);
+            /** Whether a waiting task lends its priority to the task that it waits for. */
             get lends_priority(): boolean; set lends_priority(value: boolean);
             get lendsPriority(): boolean; set lendsPriority(value: boolean);
+            /** Creates another scheduler, for the main context in properties; most programs use get_default(). */
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
+            /** Creates another scheduler for a main context, with queues of its tasks only; null stands for the default main context. */
             static ['new'](context: GLib.MainContext | null): Scheduler;
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
+            /** Returns the scheduler of the calling thread's default main context. Any thread may call it. */
             static ref_thread_default(): Scheduler;
             /** Returns all live schedulers, of any main context, the oldest first. */
             static list_all(): Scheduler[];
@@ -284,6 +331,9 @@ declare module '@girs/priosched-1' {
             /** Iterates over items, and yields between two of them if should_yield() returns true. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
             each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
+            /** Divides items into slices, and yields between two of them: for await (const slice of slices(items)) for (const item of slice).
+             * A slice ends when should_yield() returns true. The overhead for an item is a tenth of each()'s. */
+            slices<T>(items: Iterable<T>): AsyncIterableIterator<IterableIterator<T>>;
             /** Returns a function that calls job as a task; its next call aborts the previous run, whose promise is
              * then fulfilled with undefined. */
             latest<A extends unknown[], T>(job: (...args: A) => T,
@@ -294,40 +344,70 @@ declare module '@girs/priosched-1' {
             queue_microtask(callback: () => void): void;
             /** Calls a function when nothing else is to do, or after the timeout, in milliseconds. */
             request_idle_callback(callback: IdleFunc, timeout?: number): number;
+            /** Removes the callback of request_idle_callback(). An unknown number has no effect. */
             cancel_idle_callback(id: number): void;
             /** Posts a task without a result, which is called again as long as it returns GLib.SOURCE_CONTINUE. */
             post(priority: Nick | TaskPriority, func: () => boolean): void;
+            /** Posts a function without a result, with options, which is called again as long as it returns true. Returns false if
+             * the signal is aborted already. */
             post_full(options: TaskOptions | null, func: () => boolean): boolean;
             /** Throws an error: the functions of JavaScript run in one thread. */
             run_in_thread(...args: any[]): never;
-            run_in_thread_under(...args: any[]): never;
-            /** For bindings: makes should_yield () true until every other source has had its turn; and returns the task that
+            run_in_thread_full(...args: any[]): never;
+            /** For bindings: makes should_yield() true until every other source has had its turn; and returns the task that
              * runs next. */
-            end_slice(): void; dup_first_task(): Task | null;
+            end_slice(): void;
+            dup_first_task(): Task | null;
+            /** Calls the callback when more urgent work has run. To await a yield, use yield() instead. */
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
             yield_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
+            /** Ends yield_async(), in its callback. Returns true, or throws the reason of the abort. */
             yield_finish(result: Gio.AsyncResult): boolean;
+            /** Calls the callback after a delay. To await a delay, use sleep() instead. */
             sleep_async(delay: number, options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
+            /** Ends sleep_async(), in its callback. Returns true, or throws the reason of the abort. */
             sleep_finish(result: Gio.AsyncResult): boolean;
             /** Returns whether to let other work run. */
             should_yield(): boolean;
             /** Returns how many tasks are queued or delayed; each call counts them. */
-            get n_pending(): number; get nPending(): number;
-            get_n_pending(): number;
+            count_pending(): number;
             /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
-            follow_frame_clock(frame_clock: GObject.Object): void; unfollow_frame_clock(frame_clock: GObject.Object): void;
+            follow_frame_clock(frame_clock: GObject.Object): void;
+            /** Ends follow_frame_clock(). */
+            unfollow_frame_clock(frame_clock: GObject.Object): void;
+            /** Returns the main context in which the tasks run. */
             get_context(): GLib.MainContext;
-            get_next_frame(): number; set_next_frame(next_frame: number): void;
-            get_time_slice(): number; set_time_slice(time_slice: number): void;
-            /** Returns the share of time that tasks have beside a window that is slow to draw, from 0 to 0.9. */
-            get_frame_share(): number; set_frame_share(share: number): void;
-            /** Whether a task that waits for another lends it its priority; for tasks that other languages post. */
-            get_lends_priority(): boolean; set_lends_priority(lends_priority: boolean): void;
+            /** Returns when the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0 if none is. */
+            get_next_frame(): number;
+            /** Sets when the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0 if none is. */
+            set_next_frame(next_frame: number): void;
+            /** Returns how long tasks run before every other source has its turn, in milliseconds. */
+            get_time_slice(): number;
+            /** Sets how long tasks run before every other source has its turn, in milliseconds; 0 runs one task at a time. */
+            set_time_slice(time_slice: number): void;
+            /** Returns how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn. */
+            get_starvation_limit(): number;
+            /** Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn. */
+            set_starvation_limit(starvation_limit: number): void;
+            /** Returns the least share of time that tasks get while a window takes long to draw, from 0 to 0.9. */
+            get_frame_share(): number;
+            /** Sets the least share of time that tasks get while a window takes long to draw, from 0 for none to 0.9. */
+            set_frame_share(share: number): void;
+            /** Whether a waiting task, which another language has posted, lends its priority to the awaited task. */
+            get_lends_priority(): boolean;
+            /** Sets whether a waiting task lends its priority to the task that it waits for. */
+            set_lends_priority(lends_priority: boolean): void;
             /** Starts counting tasks, from 0. */
-            start_statistics(): void; stop_statistics(): void;
+            start_statistics(): void;
+            /** Stops counting. The numbers are kept until the next start_statistics(). */
+            stop_statistics(): void;
             /** Returns the statistics of tasks since start_statistics(), and of waiting tasks. */
             get_statistics(): Statistics;
-            pause(): void; resume(): void;
+            /** Keeps tasks from running, until resume(). Tasks can be posted meanwhile, and delays continue. Any thread may call it. */
+            pause(): void;
+            /** Lets tasks run again, after pause(). Any thread may call it. */
+            resume(): void;
+            /** Returns whether pause() keeps tasks from running. */
             get_paused(): boolean;
         }
 
@@ -347,19 +427,23 @@ declare module '@girs/priosched-1' {
         class TaskSignal extends Gio.Cancellable {
             static $gtype: GObject.GType<TaskSignal>;
             $signals: TaskSignal.SignalSignatures;
+            /** The current priority of the signal, which tasks that are posted with it have. */
             get priority(): TaskPriority;
+            /** Whether the signal has been aborted. */
             get aborted(): boolean;
             /** The reason of the abort, or null. */
             get reason(): GLib.Error | null;
 
+            /** Creates a signal with a priority. A program rather creates a TaskController, which has a signal. */
             constructor(properties?: Partial<TaskSignal.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             /** Returns a signal that is aborted as soon as one of the signals is. */
             static any(signals: Gio.Cancellable[], priority: Nick | TaskPriority): TaskSignal;
-            /** Returns such a signal, with the priority of another signal. */
+            /** Returns a signal that is aborted as soon as one of the signals is, with priority_source's priority. */
             static any_following(signals: Gio.Cancellable[], priority_source: TaskSignal): TaskSignal;
             static new_any: typeof TaskSignal.any;
             static new_any_following: typeof TaskSignal.any_following;
+            /** Returns a signal that has been aborted, with a reason; null stands for the error of a cancelled operation. */
             static new_aborted(reason: GLib.Error | null): TaskSignal;
             /** Returns a signal that is aborted after a delay in milliseconds. */
             static new_timeout(timeout: number): TaskSignal;
@@ -376,14 +460,16 @@ declare module '@girs/priosched-1' {
                 callback: GObject.SignalCallback<this, TaskSignal.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
+            /** Returns the current priority of the signal. */
             get_priority(): TaskPriority;
+            /** Returns the error with which the signal was aborted, or null. */
             dup_reason(): GLib.Error | null;
             /** Returns whether the priority can never change. */
             has_fixed_priority(): boolean;
+            /** Returns whether the signal is aborted, without a delay: for a dependent signal GIO reports an abort a little later. */
             is_aborted(): boolean;
             /** Returns how many tasks that were posted with it are queued or delayed; each call counts them. */
-            get n_pending(): number; get nPending(): number;
-            get_n_pending(): number;
+            count_pending(): number;
             /** Keeps the signal as long as its sources can make it emit a signal. */
             pin(): void;
         }
@@ -401,13 +487,16 @@ declare module '@girs/priosched-1' {
         class TaskController extends GObject.Object {
             static $gtype: GObject.GType<TaskController>;
             $signals: TaskController.SignalSignatures;
-            /** The priority of its signal, which set_priority () changes. */
+            /** The priority of its signal, which set_priority() changes. */
             get priority(): TaskPriority;
+            /** The controller's signal, for posts and for any call of GIO. */
             get signal(): TaskSignal;
 
+            /** Creates a controller whose signal has a priority; by default user-visible. */
             constructor(priority: Nick | TaskPriority);
             constructor(properties?: Partial<TaskController.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
+            /** Creates a controller whose signal has a priority, as its constructor does. */
             static ['new'](priority: Nick | TaskPriority): TaskController;
 
             connect<K extends keyof TaskController.SignalSignatures>(signal: K,
@@ -419,7 +508,10 @@ declare module '@girs/priosched-1' {
 
             /** Aborts the signal; the reason may be any value. */
             abort(reason?: unknown): void;
+            /** Returns the controller's signal, for posts and for any call of GIO. */
             get_signal(): TaskSignal;
+            /** Changes the priority of all tasks of the signal, and of signals that follow it. Throws an error in a handler of such a
+             * change. */
             set_priority(priority: Nick | TaskPriority): boolean;
         }
 
@@ -430,6 +522,7 @@ declare module '@girs/priosched-1' {
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
                 'notify::return-on-abort': (pspec: GObject.ParamSpec) => void;
                 'notify::state': (pspec: GObject.ParamSpec) => void;
+                'notify::completed': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 name: string | null;
@@ -439,20 +532,29 @@ declare module '@girs/priosched-1' {
             }
         }
 
+        /** A task that another language has posted, or that gets its result from its creator. In JavaScript, post_task() returns a
+         * promise. */
         interface Task extends Gio.AsyncResult {}
 
-        /** A task that has a result: a program in C has posted it, or its maker gives it the result. */
+        /** A task that another language has posted, or that gets its result from its creator. In JavaScript, post_task() returns a promise. */
         class Task extends GObject.Object {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
+            /** How far the task is, from 0 to 1; notify::progress reports changes. */
             get progress(): number; set progress(value: number);
             /** Whether an abort ends it at once, even while it waits. */
             get return_on_abort(): boolean; set return_on_abort(value: boolean);
             get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
+            /** The name of the task in reports and traces. */
             get name(): string | null; set name(value: string | null);
+            /** The current priority of the task. */
             get priority(): TaskPriority;
+            /** The current state of the task. */
             get state(): TaskState;
+            /** Whether the task has ended. */
+            get completed(): boolean;
 
+            /** Creates a task. Use Task.new(), which takes a scheduler. */
             constructor(properties?: Partial<Task.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             /** Makes a task that is in no queue, and gets its result later; an abort of the signal ends it at once. */
@@ -465,28 +567,51 @@ declare module '@girs/priosched-1' {
                 callback: GObject.SignalCallback<this, Task.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
+            /** Cancels the task: it ends with an error of a cancelled operation. A task that has ended stays as it is. */
             cancel(): void;
             /** Lets the result be returned after the function has ended. */
             defer(): void;
+            /** Returns how far the task is, from 0 to 1. */
             get_progress(): number;
+            /** Returns whether an abort ends the task at once. */
+            get_return_on_abort(): boolean;
+            /** Sets whether an abort ends the task at once. */
+            set_return_on_abort(return_on_abort: boolean): void;
+            /** Sets how far the task is, from 0 to 1; notify::progress reports it. */
             set_progress(progress: number): void;
+            /** Returns the error with which the task has ended, or null. */
             get_error(): GLib.Error | null;
-            get_name(): string | null;
+            /** Returns the name of the task, or null. */
+            dup_name(): string | null;
+            /** Returns the current priority of the task. */
             get_priority(): TaskPriority;
+            /** Returns the signal of the task, or null. */
             get_cancellable(): Gio.Cancellable | null;
+            /** Returns the current state of the task. */
             get_state(): TaskState;
+            /** Returns the result of an ended task, if it is a boolean. Throws its error. */
             propagate_boolean(): boolean;
+            /** Returns the result of an ended task, if it is an integer. Throws its error. */
             propagate_int(): number;
+            /** Returns true, and the result of an ended task. Throws its error. */
             propagate_value(): [boolean, unknown];
+            /** Ends the task with a boolean as its result. */
             return_boolean(result: boolean): void;
+            /** Ends the task with an error. */
             return_error(error: GLib.Error): void;
+            /** Ends the task with the reason of the abort if its signal has been aborted. Returns whether it has. */
             return_error_if_aborted(): boolean;
+            /** Ends the task with an integer as its result. */
             return_int(result: number): void;
+            /** Ends the task with any value as its result. */
             return_value(result: unknown): void;
+            /** Sets the name of the task in reports and traces. */
             set_name(name: string | null): void;
             /** A task is not a promise: use {@link wait_async} to wait. */
             readonly then: undefined;
+            /** Calls the callback when the task has ended. */
             wait_async(callback: Gio.AsyncReadyCallback<this> | null): void;
+            /** Ends wait_async(), in its callback. Returns true, or throws the error of the task. */
             wait_finish(result: Gio.AsyncResult): boolean;
         }
 
@@ -494,7 +619,7 @@ declare module '@girs/priosched-1' {
             interface SignalSignatures extends GObject.Object.SignalSignatures {
                 'notify::limit': (pspec: GObject.ParamSpec) => void;
                 'notify::return-on-abort': (pspec: GObject.ParamSpec) => void;
-                'notify::n-pending': (pspec: GObject.ParamSpec) => void;
+                'notify::n-tasks': (pspec: GObject.ParamSpec) => void;
                 'notify::priority': (pspec: GObject.ParamSpec) => void;
                 'notify::scheduler': (pspec: GObject.ParamSpec) => void;
                 'notify::signal': (pspec: GObject.ParamSpec) => void;
@@ -512,18 +637,24 @@ declare module '@girs/priosched-1' {
         class TaskGroup extends GObject.Object {
             static $gtype: GObject.GType<TaskGroup>;
             $signals: TaskGroup.SignalSignatures;
+            /** The most tasks that run at a time; Infinity for no limit. */
             get limit(): number; set limit(value: number);
-            /** Applies to tasks that are posted from now on. */
+            /** Whether an abort ends a task at once, for tasks that are posted from now on. */
             get return_on_abort(): boolean; set return_on_abort(value: boolean);
             get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
             /** The number of tasks without a result. */
-            get n_pending(): number; get nPending(): number;
+            get n_tasks(): number; get nTasks(): number;
+            /** The priority of tasks that were posted without one. */
             get priority(): TaskPriority;
+            /** The scheduler that runs the tasks, or null once it is gone. */
             get scheduler(): Scheduler | null;
+            /** The signal that the next abort() aborts, for other operations that belong to the group. */
             get signal(): TaskSignal;
 
+            /** Creates a group, with the scheduler, the limit and the priority in properties. */
             constructor(properties?: TaskGroupOptions, ...args: any[]);
             _init(...args: any[]): void;
+            /** Creates a group, as the constructor does; the limit is at least 1. */
             static ['new'](scheduler: Scheduler, limit: number, priority: Nick | TaskPriority): TaskGroup;
 
             connect<K extends keyof TaskGroup.SignalSignatures>(signal: K,
@@ -540,28 +671,50 @@ declare module '@girs/priosched-1' {
              */
             abort(reason?: unknown): void;
             /** Cancels tasks that have not started; running tasks continue. */
-            cancel_queued(): void;
-            get_limit(): number; set_limit(limit: number): void;
-            get_n_pending(): number;
+            cancel_pending(): void;
+            /** Returns how many tasks may run at a time. */
+            get_limit(): number;
+            /** Sets how many tasks may run at a time; Infinity for no limit. Running tasks continue. */
+            set_limit(limit: number): void;
+            /** Returns the number of tasks that are queued or running. */
+            get_n_tasks(): number;
+            /** Returns the priority of tasks that were posted without one. */
             get_priority(): TaskPriority;
+            /** Changes the priority of tasks that were posted without one, queued and running. Throws an error in a handler of such a
+             * change. */
             set_priority(priority: Nick | TaskPriority): boolean;
+            /** Returns the signal that the next abort() aborts. */
             get_signal(): TaskSignal;
+            /** Returns the scheduler that runs the tasks, or null once it is gone. */
             dup_scheduler(): Scheduler | null;
             /** Posts a task that starts when a place is free, and keeps the place until the promise settles. */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             /** Posts the steps of a generator, as Scheduler.post_steps() does. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /**
-             * Posts a task callback(item) for each of the items, which are taken when a place is free: there may be a million. The
-             * promise settles with the last task; it is rejected by an abort of the group, and with an exception of items.
+             * Posts a task callback(item) for each item, and takes the next item when a place is free: there may be a million.
+             * The promise settles with the last task; it is rejected by an abort of the group, and with an exception of items.
              */
             feed<T>(callback: (item: T) => unknown, items: Iterable<T>, options?: FeedOptions | null): Promise<void>;
             /**
              * Makes a feed, which posts a task callback(item, position) for each row of a list that is in view or near it. The task of
-             * a row that leaves the window or the list is aborted. The callback is called again when the row comes back, so it looks
-             * whether the row is loaded. Hold the feed: it ends when it is no longer referenced, or when the group is aborted.
+             * a row that is no longer near the view, or in the list, is aborted. The callback is called again when the row comes
+             * back, so it should check whether the row is loaded already. Hold the feed: it ends when it is no longer referenced, or when the group is aborted.
              */
             feed_model(callback: (item: any, position: number) => unknown, model: Gio.ListModel, options?: {name?: string} | null): Feed;
+            /**
+             * Posts a task callback(item, position) for each row that a list of GTK shows, or that is near to these: a Gtk.ListView,
+             * Gtk.GridView or Gtk.ColumnView in a Gtk.ScrolledWindow. The view holds the feed until it is disposed of. This needs
+             * PrioSchedGtk.
+             */
+            feed_view(callback: (item: any, position: number) => unknown, view: GObject.Object, options?: {name?: string} | null): Feed;
+            /**
+             * Calls callback(group), and waits for all tasks and feeds of the group. The first error of a task, of a feed or of the
+             * callback aborts the rest, and rejects the promise when all have ended; until then, posts in the group throw that error.
+             * An abort of the calling task aborts the group. A task that is aborted has not failed. Otherwise the promise is
+             * fulfilled with the callback's result.
+             */
+            run<T>(callback: (group: this) => T): Promise<Awaited<T>>;
             /** Waits until no task is queued or running. */
             drained(options?: WaitOptions | null): Promise<void>;
             /** Waits like drained(), but is rejected with the first rejected task. */
@@ -570,34 +723,52 @@ declare module '@girs/priosched-1' {
             any(options?: WaitOptions | null): Promise<unknown>;
             /** Settles as the first task that completes from now on. */
             first(options?: WaitOptions | null): Promise<unknown>;
+            /** Calls the callback at the end of a wait. To await it, use drained(), all(), any() or first() instead. */
             wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
+            /** Ends wait_async(), in its callback. Returns true and the task that ended a wait for any or the first task, or else
+             * null. Throws the error of the task, or the reason of an abort. */
             wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
         }
 
         /** The argument of an idle callback; valid while it runs. */
         class IdleDeadline {
-            static $gtype: GObject.GType<IdleDeadline>; protected constructor();
+            static $gtype: GObject.GType<IdleDeadline>;
+            protected constructor();
             static get_current(): IdleDeadline | null;
+            /** Returns a copy of the deadline, which is valid after the callback. */
             copy(): IdleDeadline;
+            /** Returns whether the callback is called because its timeout has expired. */
             did_timeout(): boolean;
-            /** In milliseconds. */
+            /** Returns how many milliseconds the callback may take. */
             get_time_remaining(): number;
         }
 
         /** The state that a task runs in: its signal and its priority. */
         class SchedulingState {
-            static $gtype: GObject.GType<SchedulingState>; protected constructor();
-            static get_current(): SchedulingState | null; static ref_current(): SchedulingState | null; dup_scheduler(): Scheduler | null;
+            static $gtype: GObject.GType<SchedulingState>;
+            protected constructor();
+            /** Returns the state of the running code, or null outside any task. */
+            static get_current(): SchedulingState | null;
+            static ref_current(): SchedulingState | null;
+            /** Returns the scheduler of the task, or null once it is gone. */
+            dup_scheduler(): Scheduler | null;
             static ['new'](parent: SchedulingState | null, scheduler: Scheduler, priority: TaskPriority): SchedulingState;
-            get_priority(): number; get_cancellable(): Gio.Cancellable | null;
-            resume_async(callback: Gio.AsyncReadyCallback): void; resume_finish(result: Gio.AsyncResult): boolean;
+            /** Returns the priority of the task. */
+            get_priority(): number;
+            /** Returns the signal of the task, or null. */
+            get_cancellable(): Gio.Cancellable | null;
+            /** Calls the callback in a continuation of the task. */
+            resume_async(callback: Gio.AsyncReadyCallback): void;
+            /** Ends resume_async(), in its callback. Returns true, or throws the reason of the abort. */
+            resume_finish(result: Gio.AsyncResult): boolean;
             run(func: () => void): void;
         }
 
         /** Runs tasks that are identified by numbers, for bindings of languages. */
         class Runner {
-            static $gtype: GObject.GType<Runner>; protected constructor();
+            static $gtype: GObject.GType<Runner>;
+            protected constructor();
             static ['new'](scheduler: Scheduler, func: RunnerFunc): Runner;
             static end(): boolean;
             static next(): number;
@@ -607,8 +778,8 @@ declare module '@girs/priosched-1' {
             yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number, takes_turns: boolean): PostResult;
             request_idle_callback(timeout: number): number;
             /** A lender is a task that may lend its priority to another task that it waits for, or be lent one. */
-            new_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
-            free_lender(lender: number): void;
+            add_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
+            remove_lender(lender: number): void;
             begin_wait(lender: number, awaited: number): void;
             begin_wait_for_id(lender: number, id: number): void;
             end_wait(lender: number, awaited: number): void;
@@ -619,12 +790,18 @@ declare module '@girs/priosched-1' {
         /** Options of Scheduler.post_full(). */
         class TaskOptions {
             static $gtype: GObject.GType<TaskOptions>;
+            /** Creates options. */
             constructor(properties?: Partial<Omit<TaskOptions, 'name' | 'source_tag'>>);
+            /** The priority of the task, which then does not follow its signal. */
             priority: TaskPriority;
             size: number; reserved: number;
+            /** A task signal that may abort the task and sets its priority. */
             signal: TaskSignal | null;
+            /** A cancellable that may abort the task, instead of a task signal. */
             cancellable: Gio.Cancellable | null;
+            /** How long the task waits before it is queued, in milliseconds. */
             delay: number;
+            /** The object that is the source of the result, for Gio.AsyncResult.get_source_object(). */
             source_object: GObject.Object | null;
             /** Milliseconds after which the task runs first; 0 for none. */
             timeout: number;
@@ -632,19 +809,27 @@ declare module '@girs/priosched-1' {
             takes_turns: boolean;
             /** GJS cannot write a string into a structure. */
             readonly name: string | null;
+            /** A tag that identifies the function that posts the task, as for Gio.AsyncResult.is_tagged(). */
             readonly source_tag: null;
         }
 
         /** Options of Scheduler.yield_async(). */
         class YieldOptions {
             static $gtype: GObject.GType<YieldOptions>;
+            /** Creates options. */
             constructor(properties?: Partial<Omit<YieldOptions, 'name'>>);
+            /** The priority of the continuation instead of the task's. */
             priority: TaskPriority;
             size: number; reserved: number;
+            /** A task signal of the continuation instead of the task's. */
             signal: TaskSignal | null;
+            /** A cancellable of the continuation instead of the task's. */
             cancellable: Gio.Cancellable | null;
+            /** The state that the continuation has instead of the current one. */
             state: SchedulingState | null;
+            /** The options that the continuation does not inherit. */
             flags: YieldFlags;
+            /** Whether the continuation waits behind queued tasks of the same priority. */
             takes_turns: boolean;
             /** GJS cannot write a string into a structure. */
             readonly name: string | null;
@@ -652,14 +837,19 @@ declare module '@girs/priosched-1' {
 
         type SchedulerClass = typeof Scheduler;
         type TaskClass = typeof Task;
+        /** The options of a Channel. */
         interface ChannelOptions {
             /** How many values wait or are in use at most; 1 by default. */
             capacity?: number;
             /** How often the callback is called: for each value, or at most once in a turn of the main loop, or a frame. */
             pace?: 'each' | 'turn' | 'frame' | ChannelPace;
+            /** The scheduler that calls the callback; by default the default main context's. */
             scheduler?: Scheduler;
+            /** The priority of the calls; by default the signal's, or user-visible. */
             priority?: Nick | TaskPriority | null;
+            /** A signal whose abort closes the channel. */
             signal?: Gio.Cancellable | null;
+            /** The name of the calls in reports and traces. */
             name?: string | null;
         }
         namespace Channel {
@@ -673,6 +863,7 @@ declare module '@girs/priosched-1' {
             constructor(callback: (value: T) => unknown, options?: ChannelOptions | null);
             /** How many values wait, are in use, or have promises that are pending. */
             get length(): number;
+            /** Whether no more values are let in. */
             get closed(): boolean;
             /** Gives a value, in the place of the oldest waiting value if the channel is full. Returns false if it is closed. */
             replace(value: T): boolean;
@@ -698,12 +889,19 @@ declare module '@girs/priosched-1' {
         class Worker extends GObject.Object {
             static $gtype: GObject.GType<Worker>;
             $signals: Worker.SignalSignatures;
+            /** The name of the thread, or null. */
             get name(): string | null;
+            /** The scheduler whose tasks run in the thread. */
             get scheduler(): Scheduler;
+            /** Throws an error: the functions of JavaScript run in one thread. */
             static ['new'](...args: any[]): never;
+            /** Returns the scheduler whose tasks run in the thread. */
             get_scheduler(): Scheduler;
+            /** Throws an error: the functions of JavaScript run in one thread. */
             run(...args: any[]): never;
+            /** Asks the thread to end, and returns at once. */
             stop(how: WorkerStop): void;
+            /** Waits until the thread of a stopped worker has ended, and blocks meanwhile. */
             join(): void;
         }
 
@@ -726,13 +924,19 @@ declare module '@girs/priosched-1' {
             $signals: Feed.SignalSignatures;
             /** Whether the task of a row that has left the window continues in the background if it has started. */
             get demotes(): boolean; set demotes(value: boolean);
+            /** The first row in view. */
             get first(): number;
-            /** How many views before and after the view are loaded as well. */
+            /** How many rows on each side of the view are loaded as well, as a multiple of the rows in view. */
             get look_ahead(): number; set look_ahead(value: number);
             get lookAhead(): number; set lookAhead(value: number);
+            /** The number of rows in view. */
             get n_rows(): number; get nRows(): number;
+            /** Creates a feed that calls func(group) for the next task whenever the group has a free place. It ends when func returns
+             * null. */
             static ['new'](group: TaskGroup, func: FeedFunc): Feed;
-            static new_for_model(group: TaskGroup, model: Gio.ListModel, func: RowFunc): Feed;
+            /** Creates a feed that calls func(group, item, position, signal) for each row in view or near it. A program rather calls
+             * TaskGroup.feed_model(). */
+            static new_for_model(group: TaskGroup, model: Gio.ListModel, func: FeedRowFunc): Feed;
             /** The task that ends with the feed. */
             get_task(): Task;
             /** Sets the rows in view; it is cheap. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-feed.c: feeds, which ask for tasks when there is a place for them */
+/* prio-feed.c: feeds, which call a function for each next task of a group */
 
 #include "config.h"
 
@@ -12,11 +12,12 @@
 /**
  * PrioFeed:
  *
- * Asks for the tasks of a group when the group has a place for them.
+ * Calls a function for each next task of a group, when the group's limit allows another task.
  *
- * A list of 100,000 rows need not post 100,000 tasks.  A feed of a list, made with [ctor@PrioSched.Feed.new_for_model],
- * calls a function for each row that is in view, and then for the rows around these, as long as the group has fewer tasks
- * than it runs at a time.  So the user can drag the scrollbar from end to end, and only the rows at its end are loaded.
+ * A list of 100,000 rows need not post 100,000 tasks.  A feed of a list, created with
+ * [ctor@PrioSched.Feed.new_for_model], calls a function for each row that is in view, and then for the rows around
+ * these, as long as the group has fewer tasks than it runs at a time.  The user can drag the scrollbar from end to end,
+ * and only the rows where it stops are loaded.
  *
  * ```c
  * #include <prio-sched-feed.h>
@@ -35,13 +36,13 @@
  * prio_feed_set_view (window->feed, 0, 20); // and whenever the user has scrolled
  * ```
  *
- * A feed of a function, made with [ctor@PrioSched.Feed.new], asks for one task after the other.
+ * A feed of a function, created with [ctor@PrioSched.Feed.new], asks for one task after the other.
  *
- * Its function is called by the main loop, never within a change of the list, a destroy notify or an abort.  So it may
- * change the list, or post and abort tasks.
+ * The main loop calls the function, never within a change of the list, a destroy notify or an abort.  So the function
+ * may change the list, and post and abort tasks.
  *
- * The feed does this as long as it has a reference, and its group is not aborted.  Several feeds can share a group: they
- * take turns.  Waits for the group include the tasks that its feeds are going to ask for.
+ * A feed asks as long as it has a reference, and its group is not aborted.  Several feeds can share a group: they take
+ * turns.  Waits for the group include the tasks that its feeds are going to ask for.
  *
  * Call all methods on the thread that runs the main context of the group's scheduler, to which the list belongs too.
  * Any thread may drop the last reference.
@@ -51,7 +52,7 @@
 struct _PrioFeed
 {
   GObject parent_instance;
-  PrioFeeding *feeding; /* NULL if it was not made with a function */
+  PrioFeeding *feeding; /* NULL if g_object_new () created the feed, because the feed has no function then */
 };
 
 G_DEFINE_FINAL_TYPE (PrioFeed, prio_feed, G_TYPE_OBJECT)
@@ -165,8 +166,8 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioFeed:look-ahead:
    *
-   * How many views before the view, and after it, are loaded as well: 1 for as many rows as are in view on each side, 0
-   * for none, a large number for all.
+   * How many rows before and after the rows in view are loaded as well, as a multiple of the number of rows in view: 1
+   * for as many rows on each side, 0 for none, a large number for all rows.
    *
    * ```c
    * g_object_set (feed, "look-ahead", 0.5, NULL); // the pictures are large
@@ -180,7 +181,7 @@ install_properties (GObjectClass *object_class)
    * PrioFeed:demotes:
    *
    * Whether the task of a row that has left the window continues with the priority `background` if it has begun.
-   * Otherwise it is aborted.
+   * Otherwise, and in a window of more than 1,000 rows, it is aborted.
    *
    * Since: 1.0
    */
@@ -230,11 +231,11 @@ feed_new (PrioTaskGroup *group, const char *function, const PrioFeeding *from)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Makes a feed that asks for tasks one after the other, so that a million of them need not be posted at once.
+ * Creates a feed that asks for tasks one after the other, so that a million tasks need not be posted at once.
  *
- * @func posts one task to the group, in any of the ways that this has, and returns it; %NULL ends the feed.  It is called
- * when the group has a free place.  If functions run in threads, some tasks are asked for ahead, so that no thread waits
- * for the main loop.
+ * @func posts one task to the group, with any of the group's functions, and returns it; %NULL ends the feed.  @func is
+ * called when the group has a free place.  If functions run in threads, some tasks are asked for ahead, so that no
+ * thread waits for the main loop.
  *
  * ```c
  * static PrioTask *
@@ -251,10 +252,10 @@ feed_new (PrioTaskGroup *group, const char *function, const PrioFeeding *from)
  * prio_task_wait_async (prio_feed_get_task (book->feed), all_rendered, book);
  * ```
  *
- * [method@PrioSched.Feed.get_task] is fulfilled when the last task has ended, however that was.  The end of the feed
- * before that does not abort the tasks that have been posted.
+ * The task of the feed, [method@PrioSched.Feed.get_task], is fulfilled when the last task has ended, whatever its
+ * result.  If the feed ends earlier, tasks that have been posted are not aborted.
  *
- * @notify is called at the end of the feed, and not before @func has returned.  With a wrong argument this logs a critical
+ * @notify is called at the end of the feed, after @func has returned.  With a wrong argument, the call logs a critical
  * message, and does not call @notify.  Call it on the thread that runs the main context of the group's scheduler.
  *
  * Returns: (transfer full): a feed, which ends when its last reference is dropped
@@ -278,23 +279,25 @@ prio_feed_new (PrioTaskGroup *group, PrioFeedFunc func, gpointer user_data, GDes
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Makes a feed that asks for the tasks of the rows of a list that are in view, and then of those nearest to them.
+ * Creates a feed that asks for the tasks of the rows of a list that are in view, and then of the nearest other rows.
  *
- * No row is in view before [method@PrioSched.Feed.set_view].  The rows in view, and as many before and after them as
- * [property@PrioSched.Feed:look-ahead] says, are the window; for rows outside of it, @func is not called.
+ * No row is in view before [method@PrioSched.Feed.set_view].  The *window* consists of the rows in view and the rows
+ * before and after them that [property@PrioSched.Feed:look-ahead] includes.  @func is not called for rows outside of
+ * the window.
  *
- * @func posts one task to the group with the signal that it is given, and returns it, or %NULL if the row needs none.  It
- * is called once for a row as long as this stays in the window, and again if it has left the window and comes back.  So
- * it returns %NULL for a row that is loaded already.
+ * @func posts one task to the group with the signal that it is given, and returns it, or %NULL if the row needs no
+ * task.  @func is called once for a row that stays in the window, and again for a row that has left the window and
+ * comes back.  So @func should return %NULL for a row that is loaded already.
  *
- * If a row leaves the window or is removed from the list, its task is aborted.  With [property@PrioSched.Feed:demotes]
- * the task of a row that has left the window, and has begun, continues with the priority `background`; it gets its former
- * priority if the row comes back.
+ * If a row leaves the window or is removed from the list, its task is aborted.  A row that moves, because the list is
+ * sorted again for example, keeps its task.  With [property@PrioSched.Feed:demotes] the task of a row that has left the
+ * window, and has begun, continues with the priority `background`, even if the row is removed from the list then; the
+ * task gets its former priority back if the row returns.
  *
- * The feed of a list does not end by itself.  With its last reference, all rows leave the window.  When the group is
- * aborted, the feed ends: make a new one if you use the group further.
+ * The feed of a list does not end by itself.  When its last reference is dropped, all rows leave the window.  When the
+ * group is aborted, the feed ends: create a new one if you continue to use the group.
  *
- * @notify is called at the end of the feed, and not before @func has returned.  With a wrong argument this logs a critical
+ * @notify is called at the end of the feed, after @func has returned.  With a wrong argument, the call logs a critical
  * message, and does not call @notify.  Call it on the thread that runs the main context of the group's scheduler.
  *
  * Returns: (transfer full): a feed, which ends when its last reference is dropped
@@ -302,7 +305,7 @@ prio_feed_new (PrioTaskGroup *group, PrioFeedFunc func, gpointer user_data, GDes
  * Since: 1.0
  */
 PrioFeed *
-prio_feed_new_for_model (PrioTaskGroup *group, GListModel *model, PrioRowFunc func, gpointer user_data, GDestroyNotify notify)
+prio_feed_new_for_model (PrioTaskGroup *group, GListModel *model, PrioFeedRowFunc func, gpointer user_data, GDestroyNotify notify)
 {
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, group), NULL);
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, model, G_TYPE_LIST_MODEL), NULL);
@@ -316,10 +319,10 @@ prio_feed_new_for_model (PrioTaskGroup *group, GListModel *model, PrioRowFunc fu
  * prio_feed_get_task:
  * @self: a feed
  *
- * Gets the task that ends with the feed: to wait for it, or to end it with [method@PrioSched.Task.cancel].
+ * Gets the task that ends with the feed, to wait for the end, or to end the feed with [method@PrioSched.Task.cancel].
  *
- * The task has no value.  It is fulfilled when the function of [ctor@PrioSched.Feed.new] has returned %NULL and its last
- * task has ended, and aborted with the group, or if the feed ends earlier.  Any thread may call it.
+ * The task has no value.  It is fulfilled when the function of [ctor@PrioSched.Feed.new] has returned %NULL and the
+ * last task has ended.  It is aborted if the group is aborted, or if the feed ends earlier.  Any thread may call it.
  *
  * Returns: (transfer none): the task
  *
@@ -341,8 +344,8 @@ prio_feed_get_task (PrioFeed *self)
  *
  * Sets the rows in view.
  *
- * It is cheap, so call it whenever the view has moved: the main loop looks at the last view only.  A view beyond the end
- * of the list counts as a view of its last rows.
+ * Call this whenever the view has moved: the call is cheap, and the main loop uses only the latest view.  A view beyond
+ * the end of the list shows its last rows.
  *
  * ```c
  * static void
@@ -361,19 +364,15 @@ void
 prio_feed_set_view (PrioFeed *self, guint first, guint n_rows)
 {
   PrioFeeding *feeding;
-  guint former;
 
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_FEED));
   g_return_if_fail (self->feeding != NULL);
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self->feeding->group));
 
   feeding = self->feeding;
-  former = feeding->first;
-  if (first == former && n_rows == feeding->n_rows)
+  if (first == feeding->first && n_rows == feeding->n_rows)
     return;
 
-  if (first != former)
-    feeding->is_upwards = first < former && former - first < n_rows;
   feeding->first = first;
   feeding->n_rows = n_rows;
   prio_feeding_change (feeding);

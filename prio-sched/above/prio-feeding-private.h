@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-feeding-private.h: asks for the tasks of a group when it has a free place
+/* prio-feeding-private.h: calls a function for each next task of a group when the group has a free place
  *
- * Promises: only the loop calls the function of a feed: in a task that observers do not see, or when a task that the
- * function has returned has ended.  A change of the list, of the view or of the places is noted where it happens, in a
- * handler, a destroy notify or an abort, and looked at later.  The feeds of a group take turns.
+ * Promises: only the loop calls the function of a feed, in a task that observers do not see, or after the end of a task
+ * that the function has returned.  A change of the list, of the view or of the free places is only recorded, because it
+ * may happen in a handler, a destroy notify or an abort.  The feeds of a group take turns.
  *
- * A feed lives until its task has its result: it is fulfilled, aborted with the group, or cancelled.
- */
+ * A feed is alive until its task is fulfilled, aborted with the group, or cancelled. */
 
 #pragma once
 
-#include "above/prio-rows-private.h"
 #include "prio-feed.h"
 
 typedef struct _PrioFeeds PrioFeeds;
@@ -18,29 +16,32 @@ typedef struct _PrioFeeds PrioFeeds;
 typedef struct
 {
   PrioFeeds *feeds;     /* of the group */
-  PrioTaskGroup *group; /* held */
-  PrioTask *task;       /* held */
-  GList link;           /* in a queue of @feeds if its data is not NULL */
-  gboolean has_changed; /* whether the list and the view have to be looked at */
-  guint n_open;         /* tasks that have been asked for, and have not ended */
-  gint is_over;         /* atomic: the function is called no more */
-  gboolean is_called;   /* the function is on the stack */
+  PrioTaskGroup *group; /* owned */
+  PrioTask *task;       /* owned */
+  GList link;           /* in the queue of @feeds; not in it if @link.data is NULL */
+  gboolean has_changed; /* whether look () has to read the list and the view */
+  guint n_open;         /* tasks that the function has returned, and that have not ended */
+  gint is_over;         /* whether the function must not be called any more; atomic */
+  gboolean is_called;   /* whether the function is on the stack */
   gboolean is_exhausted;
 
   PrioFeedFunc func;
-  PrioRowFunc row_func; /* used instead of @func with @model */
+  PrioFeedRowFunc row_func; /* called instead of @func if @model is not NULL */
   gpointer data;
   GDestroyNotify notify;
 
-  GListModel *model; /* held, or NULL */
+  GListModel *model; /* owned, or NULL */
   gulong items_changed, priority_changed;
-  PrioRows rows; /* new outside of the window, unless they are under way */
-  gboolean is_lost;    /* the changes of the list have come in a wrong order */
-  GPtrArray *gone;     /* PrioAsked, held: their rows have gone, and they are to be aborted */
-  guint first, n_rows; /* in view; may be beyond the list */
+  /* @rows are consecutive rows of the list, from the position @begin.  The function was not called for other rows. */
+  GSequence *rows;     /* PrioAsked of a row that is new or has a task, or NULL for a row that is done */
+  GSequence *new_rows; /* PrioAsked, owned: those @rows for which the function was not called */
+  GPtrArray *left;     /* PrioAsked: rows that have a task, and are not in @rows any more */
+  guint begin;
+  guint n;             /* length of the list after the last `items-changed` */
+  gboolean has_moved;  /* whether rows may have been removed and added again */
+  guint first, n_rows; /* the rows in view, which may be beyond the end of the list */
   double look_ahead;
   gboolean demotes;
-  gboolean is_upwards; /* the view has moved up */
 } PrioFeeding;
 
 PrioFeeding *prio_feeding_new (PrioTaskGroup *group, PrioScheduler *scheduler, const PrioFeeding *from);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-feeding.c: asks for the tasks of a group when it has a free place */
+/* prio-feeding.c: calls a function for each next task of a group when the group has a free place */
 
 #include "config.h"
 
@@ -9,27 +9,36 @@
 #include "prio-hooks.h"
 #include "prio-task-controller.h"
 
-/* The feeds of a group, which keeps this. */
+/* The feeds of a group; stored as the group's qdata. */
 struct _PrioFeeds
 {
   PrioTaskGroup *group;
-  GQueue queues[2]; /* PrioFeeding: feeds that wait for a place, and feeds that have changed, which go first */
-  guint n_open;  /* tasks that have been asked for, and have not ended */
+  GQueue queue;  /* PrioFeeding: feeds that have changed, and then feeds that wait for a place */
+  guint n_open;  /* tasks that functions have returned, and that have not ended */
   gboolean is_asking, will_ask;
-  gboolean is_fed; /* whether waits for the group know that there is more */
+  gboolean is_fed; /* whether prio_task_group_set_fed () has announced more tasks */
 };
 
-/* A task that has been asked for. */
+/* A task of a feed or, if the feed has a list, a row that is new or has a task. */
 typedef struct
 {
-  PrioFeeding *feeding;           /* held */
-  PrioRun *row;                   /* in the rows, or NULL */
+  PrioFeeding *feeding;           /* owned once the function is called */
+  GSequenceIter *at;              /* in @feeding->rows, or NULL */
+  GSequenceIter *new_at;          /* in @feeding->new_rows, which owns this record, or NULL */
+  gpointer item;                  /* of a row, owned, once the function is called */
   PrioTaskController *controller; /* of a row's task, or NULL */
-  GWeakRef task;                  /* not set while it is asked for */
+  GWeakRef task;                  /* zeroed until the function has returned the task */
+  gboolean is_removed;            /* whether the row was removed from the list, and perhaps added again */
   gboolean is_demoted;
 } PrioAsked;
 
-/* Rows of the list: in view from @first to before @last, and in the window from @begin to before @end. */
+/* A change that adds more rows than this is not entered in @rows: the rows after it are removed from @rows. */
+enum { MOST_NEW = 1000 };
+
+/* Stands for no row. */
+#define NO_ROW G_MAXUINT
+
+/* The rows of the list in view, from @first to before @last, and in the window, from @begin to before @end. */
 typedef struct
 {
   guint first, last, begin, end;
@@ -47,8 +56,9 @@ feeding_clear (gpointer data)
   g_clear_object (&self->task);
   g_clear_object (&self->group);
   g_clear_object (&self->model);
-  g_clear_pointer (&self->gone, g_ptr_array_unref);
-  prio_rows_clear (&self->rows);
+  g_clear_pointer (&self->left, g_ptr_array_unref);
+  g_clear_pointer (&self->rows, g_sequence_free);
+  g_clear_pointer (&self->new_rows, g_sequence_free);
 }
 
 void
@@ -57,13 +67,14 @@ prio_feeding_unref (PrioFeeding *self)
   g_atomic_rc_box_release_full (self, feeding_clear);
 }
 
+/* Ends the row of @asked, which had a task. */
 static void
-end_row (PrioAsked *asked, gboolean is_new)
+end_row (PrioAsked *asked)
 {
-  PrioRun *row = g_steal_pointer (&asked->row);
-
-  if (row != NULL)
-    prio_run_end (row, is_new);
+  if (asked->at != NULL)
+    g_sequence_set (g_steal_pointer (&asked->at), NULL);
+  else if (asked->feeding->left != NULL)
+    g_ptr_array_remove_fast (asked->feeding->left, asked);
 }
 
 static void
@@ -71,9 +82,12 @@ asked_clear (gpointer data)
 {
   PrioAsked *asked = data;
 
-  end_row (asked, TRUE); /* if the context has gone */
   g_weak_ref_clear (&asked->task);
   g_clear_object (&asked->controller);
+  g_clear_object (&asked->item);
+  if (asked->feeding == NULL)
+    return;
+  end_row (asked); /* needed only if the context is destroyed */
   prio_feeding_unref (asked->feeding);
 }
 
@@ -83,9 +97,7 @@ asked_unref (gpointer asked)
   g_atomic_rc_box_release_full (asked, asked_clear);
 }
 
-/* Whose turn it is */
-
-/* Function of a hidden task. */
+/* Asks for tasks, as the function of a task that observers do not see. */
 static void
 ask_later (PrioTask *task G_GNUC_UNUSED, gpointer group)
 {
@@ -95,7 +107,7 @@ ask_later (PrioTask *task G_GNUC_UNUSED, gpointer group)
   ask (self);
 }
 
-/* Asks when other tasks have had their turn. */
+/* Asks for tasks in a later task, so that other tasks may run before. */
 static void
 wake (PrioFeeds *self)
 {
@@ -109,24 +121,22 @@ wake (PrioFeeds *self)
   g_object_unref (prio_scheduler_post_hidden (scheduler, &options, 0, ask_later, g_object_ref (self->group), g_object_unref));
 }
 
-/* Tells waits for the group whether there is more. */
+/* Reports to waits for the group whether more tasks will come. */
 static void
 update_waits (PrioFeeds *self)
 {
-  gboolean is_fed = self->queues[FALSE].length + self->queues[TRUE].length > 0;
+  gboolean was_fed = self->is_fed;
 
-  if (is_fed == self->is_fed)
-    return;
-
-  self->is_fed = is_fed;
-  prio_task_group_set_fed (self->group, is_fed);
+  self->is_fed = self->queue.length > 0;
+  if (self->is_fed != was_fed)
+    prio_task_group_set_fed (self->group, self->is_fed);
 }
 
 static void
 dequeue (PrioFeeding *self)
 {
   if (self->link.data != NULL)
-    g_queue_unlink (&self->feeds->queues[self->has_changed], &self->link);
+    g_queue_unlink (&self->feeds->queue, &self->link);
   self->link.data = NULL;
 }
 
@@ -138,14 +148,14 @@ enqueue (PrioFeeding *self, gboolean has_changed)
   if (g_atomic_int_get (&self->is_over))
     return;
   self->link.data = self;
-  g_queue_push_tail_link (&self->feeds->queues[has_changed], &self->link);
+  (has_changed ? g_queue_push_head_link : g_queue_push_tail_link) (&self->feeds->queue, &self->link);
 }
 
-/* Makes the loop look at the list and the view. */
+/* Makes the loop read the list and the view, and call the function. */
 void
 prio_feeding_change (PrioFeeding *self)
 {
-  enqueue (self, TRUE);
+  enqueue (self, self->model != NULL);
   update_waits (self->feeds);
   wake (self->feeds);
 }
@@ -153,13 +163,13 @@ prio_feeding_change (PrioFeeding *self)
 static gboolean
 has_room (PrioFeeds *self)
 {
-  return MAX (prio_task_group_get_n_pending (self->group), self->n_open) < prio_task_group_get_room (self->group);
+  return MAX (prio_task_group_get_n_tasks (self->group), self->n_open) < prio_task_group_get_room (self->group);
 }
 
 static void
 places_changed (PrioFeeds *self)
 {
-  if (self->queues[FALSE].length > 0 && has_room (self))
+  if (self->queue.length > 0 && has_room (self))
     wake (self);
 }
 
@@ -174,7 +184,7 @@ feeds_of (PrioTaskGroup *group)
   self = g_new0 (PrioFeeds, 1);
   self->group = group;
   g_object_set_qdata_full (G_OBJECT (group), feeds_quark (), self, g_free);
-  g_signal_connect_swapped (group, "notify::n-pending", G_CALLBACK (places_changed), self);
+  g_signal_connect_swapped (group, "notify::n-tasks", G_CALLBACK (places_changed), self);
   g_signal_connect_swapped (group, "notify::limit", G_CALLBACK (places_changed), self);
   return self;
 }
@@ -183,158 +193,295 @@ feeds_of (PrioTaskGroup *group)
 static gboolean
 is_over (PrioFeeding *self)
 {
-  /* In an abort, destroy notifies may be called before it has ended the task. */
+  /* During an abort, destroy notifies may be called before the task has ended. */
   return g_atomic_int_get (&self->is_over) || prio_task_signal_is_aborted (PRIO_TASK_SIGNAL (prio_task_get_cancellable (self->task))) ||
          prio_task_get_state (self->task) != PRIO_TASK_STATE_PENDING;
 }
 
-/* The list and the view */
-
-/* Replaces rows by new ones.  Tasks that are under way lose their rows, and are added to @gone.  Returns FALSE if the
- * list is shorter. */
-static gboolean
-splice (PrioFeeding *self, guint position, guint n_removed, guint n_added)
+static guint
+end_of_rows (const PrioFeeding *self)
 {
-  guint n_gone = self->gone->len;
-  gboolean is_right = prio_rows_splice (&self->rows, position, n_removed, n_added, self->gone);
+  return self->begin + (guint) g_sequence_get_length (self->rows);
+}
 
-  for (guint i = n_gone; i < self->gone->len; i++)
-    ((PrioAsked *) g_atomic_rc_box_acquire (self->gone->pdata[i]))->row = NULL;
-  return is_right;
+static GSequenceIter *
+iter_at (const PrioFeeding *self, guint position)
+{
+  return g_sequence_get_iter_at_pos (self->rows, (gint) (position - self->begin));
+}
+
+/* Returns the position of the new row at @iter, or NO_ROW if @iter is the end. */
+static guint
+position_at (const PrioFeeding *self, GSequenceIter *iter)
+{
+  return g_sequence_iter_is_end (iter) ? NO_ROW
+                                       : self->begin + (guint) g_sequence_iter_get_position (((PrioAsked *) g_sequence_get (iter))->at);
+}
+
+/* Compares the positions of two rows.  @key comes before a row at the same position. */
+static gint
+compare (gconstpointer a, gconstpointer b, gpointer key)
+{
+  gint order = g_sequence_iter_compare (((const PrioAsked *) a)->at, ((const PrioAsked *) b)->at);
+
+  return order != 0 || a == b ? order : a == key ? -1 : 1;
+}
+
+/* Returns the first new row from @position on.  @position must not be before @rows. */
+static GSequenceIter *
+find_new (const PrioFeeding *self, guint position)
+{
+  PrioAsked key = { .at = iter_at (self, position) };
+
+  return g_sequence_search (self->new_rows, &key, compare, &key);
+}
+
+static void
+insert_new (PrioFeeding *self, guint index, guint n)
+{
+  GSequenceIter *before = g_sequence_get_iter_at_pos (self->rows, (gint) index);
+
+  for (; n > 0; n--)
+    {
+      PrioAsked *asked = g_atomic_rc_box_new0 (PrioAsked);
+
+      asked->at = g_sequence_insert_before (before, asked);
+      asked->new_at = g_sequence_insert_sorted (self->new_rows, asked, compare, NULL);
+    }
+}
+
+/* Extends @rows to @position.  Returns FALSE if that would add more than MOST_NEW rows. */
+static gboolean
+reach (PrioFeeding *self, guint position)
+{
+  guint end = end_of_rows (self), n = position < self->begin ? self->begin - position : position < end ? 0 : position - end + 1;
+
+  if (n > MOST_NEW)
+    return FALSE;
+  insert_new (self, position < self->begin ? 0 : end - self->begin, n);
+  self->begin = MIN (self->begin, position);
+  return TRUE;
+}
+
+/* Removes the rows from @begin to before @end from @rows.  Rows that have a task are moved to @left. */
+static void
+take_out (PrioFeeding *self, guint begin, guint end, gboolean is_removed)
+{
+  GSequenceIter *iter = iter_at (self, begin);
+
+  for (; begin < end; begin++)
+    {
+      GSequenceIter *next = g_sequence_iter_next (iter);
+      PrioAsked *asked = g_sequence_get (iter);
+
+      g_sequence_remove (iter);
+      iter = next;
+      if (asked == NULL)
+        continue;
+      asked->at = NULL;
+      asked->is_removed = is_removed;
+      if (asked->new_at != NULL)
+        g_sequence_remove (asked->new_at);
+      else
+        g_ptr_array_add (self->left, asked);
+    }
+}
+
+/* Removes all rows before @begin, and from @end on, from @rows. */
+static void
+keep (PrioFeeding *self, guint begin, guint end, gboolean is_removed)
+{
+  guint last = end_of_rows (self);
+
+  end = CLAMP (end, self->begin, last);
+  begin = CLAMP (begin, self->begin, end);
+  take_out (self, end, last, is_removed);
+  take_out (self, self->begin, begin, is_removed);
+  self->begin = begin;
+}
+
+/* Forgets all rows, because the list did not report its changes in order. */
+static void
+start_anew (PrioFeeding *self)
+{
+  keep (self, 0, 0, TRUE);
+  self->n = g_list_model_get_n_items (self->model);
 }
 
 static void
 items_changed (GListModel *model G_GNUC_UNUSED, guint position, guint n_removed, guint n_added, PrioFeeding *self)
 {
-  if (!splice (self, position, n_removed, n_added))
-    self->is_lost = TRUE;
+  guint end = end_of_rows (self);
+
+  if (position > self->n || n_removed > self->n - position || n_added > G_MAXUINT - (self->n - n_removed))
+    {
+      start_anew (self);
+    }
+  else
+    {
+      guint removed = CLAMP (position + n_removed, self->begin, end);
+
+      if (position >= self->begin && n_added > MOST_NEW)
+        take_out (self, removed, end, FALSE);
+      take_out (self, CLAMP (position, self->begin, end), removed, TRUE);
+      if (position < self->begin)
+        self->begin = MAX (self->begin, position + n_removed) + n_added - n_removed;
+      else if (position < end && n_added <= MOST_NEW)
+        insert_new (self, position - self->begin, n_added);
+      self->n += n_added - n_removed;
+      self->has_moved |= n_removed > 0 && n_added > 0;
+    }
   prio_feeding_change (self);
 }
 
 static PrioWindow
 window_of (const PrioFeeding *self)
 {
-  guint n = prio_rows_get_n (&self->rows);
-  double wanted = MIN (self->look_ahead * self->n_rows, n);
+  double wanted = MIN (self->look_ahead * self->n_rows, self->n);
   guint ahead = (guint) wanted;
   PrioWindow window;
 
   ahead += ahead < wanted;
-  window.first = self->first < n ? self->first : n - MIN (self->n_rows, n);
-  window.last = window.first + MIN (self->n_rows, n - window.first);
+  window.first = self->first < self->n ? self->first : self->n - MIN (self->n_rows, self->n);
+  window.last = window.first + MIN (self->n_rows, self->n - window.first);
   window.begin = window.first - MIN (ahead, window.first);
-  window.end = window.last + MIN (ahead, n - window.last);
+  window.end = window.last + MIN (ahead, self->n - window.last);
   return window;
 }
 
-/* Returns whether the task of a row that leaves the window continues. */
-static gboolean
-goes_on (PrioAsked *asked)
+/* Sets the priority of a task, which depends on whether its row is in the window.  May run any signal handlers. */
+static void
+set_priority (gpointer data, gpointer group)
 {
-  g_autoptr (PrioTask) task = g_weak_ref_get (&asked->task);
+  PrioAsked *asked = data;
 
-  return task != NULL && prio_task_get_state (task) == PRIO_TASK_STATE_RUNNING;
+  prio_task_controller_set_priority (asked->controller, asked->is_demoted ? PRIO_TASK_PRIORITY_BACKGROUND : prio_task_group_get_priority (group),
+                                     NULL);
 }
 
-/* Notes that the rows from @begin to before @end are in the window, or not.  Then they are new, unless their tasks continue.
- * Adds tasks whose priority changes to @moved. */
 static void
-place_rows (PrioFeeding *self, guint begin, guint end, gboolean is_inside, GPtrArray *moved)
+add_asked (gpointer asked, gpointer under_way)
 {
-  g_autoptr (GPtrArray) under_way = g_ptr_array_new ();
-
-  if (self->demotes)
-    prio_rows_list (&self->rows, begin, end, under_way);
-  for (guint i = 0; i < under_way->len; i++)
-    {
-      PrioAsked *asked = under_way->pdata[i];
-      guint position = prio_run_get_position (asked->row);
-
-      if (!is_inside && !goes_on (asked))
-        continue;
-      if (asked->is_demoted == is_inside)
-        g_ptr_array_add (moved, g_atomic_rc_box_acquire (asked));
-      asked->is_demoted = !is_inside;
-      if (!is_inside)
-        splice (self, begin, position - begin, position - begin);
-      begin = position + 1;
-    }
-  if (!is_inside)
-    splice (self, begin, end - begin, end - begin);
-}
-
-/* Gives each task its priority, in the window or out of it.  Handlers may do anything. */
-static void
-set_priorities (GPtrArray *tasks)
-{
-  for (guint i = 0; i < tasks->len; i++)
-    {
-      PrioAsked *asked = tasks->pdata[i];
-      PrioTaskPriority priority = prio_task_group_get_priority (asked->feeding->group);
-
-      prio_task_controller_set_priority (asked->controller, asked->is_demoted ? PRIO_TASK_PRIORITY_BACKGROUND : priority, NULL);
-    }
+  if (asked != NULL && ((PrioAsked *) asked)->new_at == NULL)
+    g_ptr_array_add (under_way, g_atomic_rc_box_acquire (asked));
 }
 
 static void
 priority_changed (PrioFeeding *self)
 {
-  g_autoptr (GPtrArray) under_way = g_ptr_array_new ();
+  g_autoptr (GPtrArray) under_way = g_ptr_array_new_with_free_func (asked_unref);
 
-  prio_rows_list (&self->rows, 0, prio_rows_get_n (&self->rows), under_way);
-  g_ptr_array_foreach (under_way, (GFunc) (GCallback) g_atomic_rc_box_acquire, NULL);
-  g_ptr_array_set_free_func (under_way, asked_unref);
-  set_priorities (under_way);
+  g_sequence_foreach (self->rows, add_asked, under_way);
+  g_ptr_array_foreach (under_way, set_priority, self->group);
 }
 
-/* Aborts the tasks that have lost their rows.  Handlers and destroy notifies may do anything. */
-static void
-abort_gone (PrioFeeding *self)
+/* Puts @asked, which has left @rows, in the place of a row that has come back to @position.  Returns FALSE if the
+ * function was called for the row meanwhile, or if @rows do not reach @position. */
+static gboolean
+come_back (PrioFeeding *self, PrioAsked *asked, guint position)
 {
-  g_autoptr (GPtrArray) gone = self->gone;
+  GSequenceIter *iter = reach (self, position) ? iter_at (self, position) : NULL;
+  PrioAsked *new_row = iter != NULL ? g_sequence_get (iter) : NULL;
 
-  self->gone = g_ptr_array_new_with_free_func (asked_unref);
-  for (guint i = 0; i < gone->len; i++)
-    prio_task_controller_abort (((PrioAsked *) gone->pdata[i])->controller, NULL);
+  if (new_row == NULL || new_row->new_at == NULL)
+    return FALSE;
+  g_sequence_remove (new_row->new_at);
+  g_sequence_set (iter, asked);
+  asked->at = iter;
+  return TRUE;
 }
 
-/* Returns the new row to ask for next: in view, the row that has been there for longest, or else the nearest in the
- * window; or PRIO_NO_ROW. */
+/* Finds rows in @window by their items, and puts them back into @rows.  Stops after MOST_NEW rows. */
+static void
+find_again (PrioFeeding *self, GPtrArray *left, PrioWindow window)
+{
+  g_autoptr (GHashTable) items = g_hash_table_new (NULL, NULL);
+
+  for (guint i = 0; i < left->len; i++)
+    {
+      PrioAsked *asked = left->pdata[i];
+
+      if (self->has_moved || asked->is_demoted)
+        g_hash_table_insert (items, asked->item, asked);
+    }
+  for (guint i = window.begin; i < window.end && i - window.begin < MOST_NEW && g_hash_table_size (items) > 0; i++)
+    {
+      g_autoptr (GObject) item = g_list_model_get_item (self->model, i);
+      PrioAsked *asked = g_hash_table_lookup (items, item);
+
+      if (asked != NULL && come_back (self, asked, i))
+        g_hash_table_remove (items, item);
+    }
+  self->has_moved = FALSE;
+}
+
+/* Aborts or demotes the tasks of rows that have left, unless the rows are in @window again.  May run any signal
+ * handlers and destroy notifies. */
+static void
+handle_left (PrioFeeding *self, PrioWindow window)
+{
+  gboolean demotes = self->demotes && window.end - window.begin <= MOST_NEW;
+  g_autoptr (GPtrArray) left = g_ptr_array_new_with_free_func (asked_unref);
+
+  for (guint i = 0; i < self->left->len; i++)
+    g_ptr_array_add (left, g_atomic_rc_box_acquire (self->left->pdata[i]));
+  g_ptr_array_set_size (self->left, 0);
+  find_again (self, left, window);
+  for (guint i = 0; i < left->len; i++)
+    {
+      PrioAsked *asked = left->pdata[i];
+      g_autoptr (PrioTask) task = g_weak_ref_get (&asked->task);
+
+      asked->is_demoted = asked->at == NULL;
+      if (asked->is_demoted && (!demotes || asked->is_removed || task == NULL || prio_task_get_state (task) != PRIO_TASK_STATE_RUNNING))
+        {
+          prio_task_controller_abort (asked->controller, NULL);
+          continue;
+        }
+      if (asked->is_demoted)
+        g_ptr_array_add (self->left, asked);
+      set_priority (asked, self->group);
+    }
+}
+
+/* Returns the next row to ask for: the first new row in view, or the nearest in the window, or NO_ROW. */
 static guint
 next_row (PrioFeeding *self)
 {
   PrioWindow window = window_of (self);
-  guint n_first = prio_rows_count_new (&self->rows, window.first), n_last = prio_rows_count_new (&self->rows, window.last), above, below;
+  GSequenceIter *iter = find_new (self, MAX (window.first, self->begin));
+  guint below = MIN (position_at (self, iter), end_of_rows (self)), above;
 
-  if (n_first < n_last)
-    return prio_rows_find_new (&self->rows, self->is_upwards ? n_last - 1 : n_first);
-  below = prio_rows_find_new (&self->rows, n_last);
-  above = n_first > 0 ? prio_rows_find_new (&self->rows, n_first - 1) : PRIO_NO_ROW;
-  if (above == PRIO_NO_ROW || above < window.begin)
-    return below < window.end ? below : PRIO_NO_ROW;
+  if (below < window.last)
+    return below;
+  if (self->begin > window.first)
+    return self->begin - 1;
+  above = g_sequence_iter_is_begin (iter) ? self->begin - 1 : position_at (self, g_sequence_iter_prev (iter));
+  if (above == NO_ROW || above < window.begin)
+    return below < window.end ? below : NO_ROW;
   return below < window.end && below - window.last < window.first - above ? below : above;
 }
 
-/* Looks at the list as it is now, and at the view. */
+/* Updates @rows after changes of the list and the view, and aborts tasks outside of the window. */
 static void
 look (PrioFeeding *self)
 {
-  g_autoptr (GPtrArray) moved = g_ptr_array_new_with_free_func (asked_unref);
-  guint n = g_list_model_get_n_items (self->model);
   PrioWindow window;
+  guint end;
 
-  if (self->is_lost || prio_rows_get_n (&self->rows) != n)
-    splice (self, 0, prio_rows_get_n (&self->rows), n);
-  self->is_lost = FALSE;
+  if (self->n != g_list_model_get_n_items (self->model))
+    start_anew (self);
   window = window_of (self);
-  place_rows (self, 0, window.begin, FALSE, moved);
-  place_rows (self, window.begin, window.end, TRUE, moved);
-  place_rows (self, window.end, n, FALSE, moved);
-  set_priorities (moved);
-  abort_gone (self);
+  keep (self, window.begin, window.end, FALSE);
+  end = end_of_rows (self);
+  /* Fills the gap between @rows and the view or, if the gap is too large, begins again at the view. */
+  if (end == self->begin || (end < window.first && !reach (self, window.first - 1)) || (self->begin > window.last && !reach (self, window.last)))
+    {
+      keep (self, 0, 0, FALSE);
+      self->begin = window.first;
+    }
+  handle_left (self, window);
 }
-
-/* Asking */
 
 static void
 release_data (PrioFeeding *self)
@@ -356,35 +503,35 @@ end_if_exhausted (PrioFeeding *self)
     prio_task_fulfil (self->task);
 }
 
-/* Follows the end of a task that was asked for. */
+/* Handles the end of a task of a feed. */
 static void
 has_ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data)
 {
   PrioAsked *asked = data;
   PrioFeeding *self = asked->feeding;
 
-  end_row (asked, asked->is_demoted);
+  end_row (asked);
   self->n_open--;
   self->feeds->n_open--;
   end_if_exhausted (self);
   ask (self->feeds);
 }
 
-/* Calls the function without a state, and follows its task. */
+/* Calls the function without a scheduling state, and waits for the end of the returned task. */
 static void
 call (gpointer data)
 {
   PrioAsked *asked = data;
   PrioFeeding *self = asked->feeding;
-  guint position = asked->row != NULL ? prio_run_get_position (asked->row) : 0;
-  g_autoptr (GObject) item = self->model != NULL ? g_list_model_get_item (self->model, position) : NULL;
+  guint position = asked->at != NULL ? self->begin + (guint) g_sequence_iter_get_position (asked->at) : 0;
   g_autoptr (PrioTask) task = NULL;
 
+  asked->item = self->model != NULL ? g_list_model_get_item (self->model, position) : NULL;
   self->is_called = TRUE;
   if (self->model == NULL)
     task = self->func (self->group, self->data);
-  else if (item != NULL)
-    task = self->row_func (self->group, item, position, prio_task_controller_get_signal (asked->controller), self->data);
+  else if (asked->item != NULL)
+    task = self->row_func (self->group, asked->item, position, prio_task_controller_get_signal (asked->controller), self->data);
   self->is_called = FALSE;
   release_data (self);
 
@@ -396,7 +543,7 @@ call (gpointer data)
   if (task == NULL)
     {
       self->is_exhausted = self->model == NULL;
-      end_row (asked, FALSE);
+      end_row (asked);
       return;
     }
   g_weak_ref_set (&asked->task, task);
@@ -405,55 +552,59 @@ call (gpointer data)
   prio_task_then (task, has_ended, g_atomic_rc_box_acquire (asked), asked_unref);
 }
 
-/* Asks for the next task of @self.  Returns FALSE if there is none. */
+/* Asks for the next task of @self.  Returns FALSE if there is no next task. */
 static gboolean
 ask_once (PrioFeeding *self)
 {
   guint row = self->model != NULL ? next_row (self) : 0;
   PrioAsked *asked;
 
-  if (row == PRIO_NO_ROW)
+  if (row == NO_ROW)
     return FALSE;
 
-  asked = g_atomic_rc_box_new0 (PrioAsked);
-  asked->feeding = g_atomic_rc_box_acquire (self);
-  g_weak_ref_init (&asked->task, NULL);
-  if (self->model != NULL)
+  if (self->model == NULL)
     {
-      asked->controller = prio_task_controller_new (prio_task_group_get_priority (self->group));
-      asked->row = prio_rows_begin (&self->rows, row, asked);
+      asked = g_atomic_rc_box_new0 (PrioAsked);
     }
+  else
+    {
+      reach (self, row);
+      asked = g_atomic_rc_box_acquire (g_sequence_get (iter_at (self, row)));
+      g_sequence_remove (g_steal_pointer (&asked->new_at));
+      asked->controller = prio_task_controller_new (prio_task_group_get_priority (self->group));
+    }
+  asked->feeding = g_atomic_rc_box_acquire (self);
   prio_scheduling_state_run (NULL, call, asked);
   asked_unref (asked);
   end_if_exhausted (self);
   return !self->is_exhausted;
 }
 
-/* Does the next thing for the feed whose turn it is.  Returns FALSE if there is nothing to do. */
+/* Updates the rows of the next feed, or asks the feed for a task.  Returns FALSE if there is nothing to do. */
 static gboolean
 go_on (PrioFeeds *self)
 {
-  gboolean has_changed = self->queues[TRUE].length > 0, has_more = TRUE;
-  PrioFeeding *feeding = g_queue_peek_head (&self->queues[has_changed]);
+  PrioFeeding *feeding = g_queue_peek_head (&self->queue);
+  gboolean has_more = TRUE;
 
-  if (feeding == NULL || (!has_changed && !has_room (self)))
+  if (feeding == NULL || (!feeding->has_changed && !has_room (self)))
     return FALSE;
 
   g_atomic_rc_box_acquire (feeding);
   dequeue (feeding);
   if (is_over (feeding))
     has_more = FALSE;
-  else if (!has_changed)
-    has_more = ask_once (feeding);
-  else if (feeding->model != NULL)
+  else if (feeding->has_changed)
     look (feeding);
+  else
+    has_more = ask_once (feeding);
   if (has_more && feeding->link.data == NULL)
     enqueue (feeding, FALSE);
   prio_feeding_unref (feeding);
   return TRUE;
 }
 
-/* Asks for tasks while there are places, for one slice at most. */
+/* Asks for tasks while there are free places, for one time slice at most. */
 static void
 ask (PrioFeeds *self)
 {
@@ -474,7 +625,7 @@ ask (PrioFeeds *self)
   update_waits (self);
 }
 
-/* Destroy notify of the feed's task, which has its result, or whose context is gone. */
+/* Ends a feed.  Destroy notify of the feed's task, called at the end of the task or of its main context. */
 static void
 end (gpointer data)
 {
@@ -484,13 +635,10 @@ end (gpointer data)
   dequeue (self);
   if (self->model != NULL)
     {
-      g_autoptr (GPtrArray) moved = g_ptr_array_new_with_free_func (asked_unref);
-
       g_signal_handler_disconnect (self->model, self->items_changed);
       g_signal_handler_disconnect (self->group, self->priority_changed);
-      place_rows (self, 0, prio_rows_get_n (&self->rows), FALSE, moved);
-      set_priorities (moved);
-      abort_gone (self);
+      keep (self, 0, 0, FALSE);
+      handle_left (self, (PrioWindow) { 0 });
     }
   release_data (self);
   if (!self->feeds->is_asking && !prio_loop_has_gone (prio_task_group_get_loop (self->group)))
@@ -498,7 +646,7 @@ end (gpointer data)
   prio_feeding_unref (self);
 }
 
-/* Begins a feed with the function and the list of @from. */
+/* Begins a feed.  @from has its function, the data for the function and, if there is one, its list. */
 PrioFeeding *
 prio_feeding_new (PrioTaskGroup *group, PrioScheduler *scheduler, const PrioFeeding *from)
 {
@@ -512,7 +660,9 @@ prio_feeding_new (PrioTaskGroup *group, PrioScheduler *scheduler, const PrioFeed
   if (self->model != NULL)
     {
       g_object_ref (self->model);
-      self->gone = g_ptr_array_new_with_free_func (asked_unref);
+      self->left = g_ptr_array_new ();
+      self->rows = g_sequence_new (NULL);
+      self->new_rows = g_sequence_new (asked_unref);
       self->items_changed = g_signal_connect (self->model, "items-changed", G_CALLBACK (items_changed), self);
       self->priority_changed = g_signal_connect_swapped (group, "notify::priority", G_CALLBACK (priority_changed), self);
     }

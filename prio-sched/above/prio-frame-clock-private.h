@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-frame-clock-private.h: the frames of one object that draws them
+/* prio-frame-clock-private.h: predicts the frames of an object that draws them
  *
- * Promises: the loop expects the next frame of each view one interval between two of its frames later.
+ * Promises: each frame of a view announces the next frame of that view, one usual frame interval later.
  *
- * Ticks on the thread on which the object emits them.
- */
+ * prio_frame_clock_tick () is called on the thread on which the object emits its signal. */
 
 #pragma once
 
@@ -12,7 +11,7 @@
 
 typedef struct _PrioFrameView PrioFrameView;
 
-/* A frame clock of GTK's, which has one view, or a stage, which emits the same signal for all its views. */
+/* A frame clock of GTK, which has one view, or a ClutterStage, which emits the same signal for all its views. */
 typedef struct
 {
   PrioLoop *loop; /* owned */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-frame-clock.c: the frames of one object that draws them */
+/* prio-frame-clock.c: predicts the frames of an object that draws them */
 
 #include "config.h"
 
@@ -7,30 +7,30 @@
 
 #include "base/prio-clock-private.h"
 
-/* A gap between two frames counts as a frame's length only up to the maximum (µs): in a longer gap, nothing was
- * animated.  No display is faster than the minimum. */
+/* The range of frame intervals, in µs.  In a gap longer than the maximum, nothing was animated.  No display is faster
+ * than the minimum. */
 #define MAX_INTERVAL 50000
 #define MIN_INTERVAL 1000
 #define USUAL_INTERVAL 16667
 
 #define N_GAPS 3
 
-/* The most views that are tracked separately per clock. */
+/* The largest number of views that are tracked separately per clock. */
 #define MAX_VIEWS 8
 
 struct _PrioFrameView
 {
   PrioFrameView *next;
   PrioFrame *frame;   /* owned */
-  gconstpointer view; /* only compared, never dereferenced; NULL if there is none */
-  gint64 last;        /* when the last frame began, µs */
-  gint64 interval;    /* between frames, µs */
+  gconstpointer view; /* only compared; NULL if the signal has no view */
+  gint64 last;        /* when the view's last frame began, µs */
+  gint64 interval;    /* the usual time between frames, µs */
   gint64 gaps[N_GAPS];
-  guint n_gaps; /* in a row */
+  guint n_gaps; /* the number of gaps since the last pause */
 };
 
-/* Returns the view of @key.  The signal's first argument need not be a view, and may be another object each time, so
- * all beyond MAX_VIEWS share one. */
+/* Returns the view of @key, the signal's first argument.  This need not be a view, and may be a different object each
+ * time, so all keys after the first MAX_VIEWS share one view. */
 static PrioFrameView *
 find_view (PrioFrameClock *self, gconstpointer key)
 {
@@ -56,9 +56,9 @@ find_view (PrioFrameClock *self, gconstpointer key)
   return view;
 }
 
-/* Learns the interval from @gap.  A late frame makes one gap longer and the next one shorter, and so does the first
- * frame after a pause.  The median of three gaps leaves both out.  A shorter median is adopted at once, a longer one
- * only gradually. */
+/* Learns the interval from @gap.  A late frame makes one gap longer and the next gap shorter, and the first frame after
+ * a pause makes one gap longer.  The median of three gaps ignores both.  A shorter median is adopted at once, a longer
+ * one only gradually. */
 static void
 learn_interval (PrioFrameView *view, gint64 gap)
 {
@@ -82,8 +82,8 @@ learn_interval (PrioFrameView *view, gint64 gap)
     view->interval += (middle - view->interval) / 16;
 }
 
-/* Notes that a frame begins, and expects the next after an interval.  @values are the signal's arguments, of which
- * the first of ClutterStage's is the view. */
+/* Notes that a frame begins, and announces the next frame.  @values are the signal's arguments.  The first argument of
+ * ClutterStage's signal is the view. */
 void
 prio_frame_clock_tick (PrioFrameClock *clock, guint n_values, const GValue *values)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frame-hook-private.h: follows the frames of GTK and GNOME Shell, without linking to them
  *
- * Promises: as soon as a window has drawn a frame, the loop that runs it knows when the next one is due.
- */
+ * Promises: when a window has drawn a frame, the loop of its thread knows when the next frame is due. */
 
 #pragma once
 

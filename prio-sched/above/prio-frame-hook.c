@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frame-hook.c: follows the frames of GTK and GNOME Shell, without linking to them
  *
- * Once a type of a known name exists, a hook on its signal is called for each frame that the program draws.
- */
+ * When a type with a known name has been registered, an emission hook is called for each frame that the program
+ * draws. */
 
 #include "config.h"
 
@@ -11,18 +11,18 @@
 #include "above/prio-frame-clock-private.h"
 #include "base/prio-clock-private.h"
 
-/* Between two looks whether a toolkit has been loaded, µs. */
+/* The least time between two searches for a toolkit, in µs. */
 #define LOOK_INTERVAL 100000
 
-/* GTK's frame clock, of 3 and 4, and GNOME Shell's stage. */
+/* The types that emit `before-paint`: the frame clock of GTK 3 and 4, and GNOME Shell's stage. */
 static const char *const names[] = { "GdkFrameClock", "ClutterStage" };
 
 static G_DEFINE_QUARK (prio-sched-frame-clock, clock)
 
-/* The data of a clock that is not followed. */
+/* Stands for the record of each clock that must not be followed automatically. */
 static PrioFrameClock left_alone;
 
-/* When to look again, µs; atomic.  G_MAXINT64 while a thread looks, and when all types are hooked. */
+/* When to search again, in µs; G_MAXINT64 while a thread searches, and when nothing is left to search; atomic. */
 static gint64 next_look;
 
 static void
@@ -34,7 +34,7 @@ clock_free (gpointer data)
   g_free (clock);
 }
 
-/* Returns the record of @object, which has drawn a frame, for @loop; NULL if it is not followed. */
+/* Returns the record of @object, which has drawn a frame, for @loop, or NULL if @object must not be followed. */
 static PrioFrameClock *
 follow (PrioLoop *loop, GObject *object)
 {
@@ -74,11 +74,11 @@ hook (const char *name)
   return id != 0 && g_signal_add_emission_hook (id, 0, frame_begins, NULL, NULL) != 0;
 }
 
-/* Looks, once in a while, whether a toolkit has been loaded.  Any thread. */
+/* Checks whether a toolkit has been loaded, at most once per LOOK_INTERVAL.  Any thread may call it. */
 static void
 look (gint64 now)
 {
-  static gboolean hooked[G_N_ELEMENTS (names)]; /* of the thread that looks */
+  static gboolean hooked[G_N_ELEMENTS (names)]; /* used only by the thread that searches */
   gint64 next = __atomic_load_n (&next_look, __ATOMIC_RELAXED);
 
   if (G_LIKELY (now < next) ||
@@ -92,14 +92,14 @@ look (gint64 now)
   __atomic_store_n (&next_look, prio_time_after (now, LOOK_INTERVAL), __ATOMIC_RELEASE);
 }
 
-/* Runs when the library is loaded, because the engine does not call this folder by name. */
+/* Runs when the library is loaded, because code outside this folder may not call it. */
 __attribute__ ((constructor)) static void
 load (void)
 {
   prio_frames_look = look;
 }
 
-/* Stops following @clock without a call. */
+/* Stops following @clock, unless the program follows it with a call. */
 void
 prio_frame_hook_leave_alone (GObject *clock)
 {

@@ -5,6 +5,7 @@
 
 #include "prio-options.h"
 
+#include "base/prio-check-private.h"
 #include "prio-scheduling-state.h"
 
 static gpointer
@@ -13,17 +14,18 @@ ref_object (gpointer object)
   return object != NULL ? g_object_ref (object) : NULL;
 }
 
-/* Copies the options that this version of the library knows.  The copy owns its pointers, except the tag. */
+/* Copies the options that this version of the library has.  The copy owns its objects and name, but not its tag. */
 static PrioTaskOptions *
 task_options_copy (PrioTaskOptions *options)
 {
-  PrioTaskOptions *copy = g_memdup2 (options, sizeof *options);
+  PrioTaskOptions *copy = g_new0 (PrioTaskOptions, 1);
 
+  PRIO_COPY_OPTIONS (PrioTaskOptions, copy, options);
   copy->size = MIN (copy->size, sizeof *copy);
-  copy->signal = ref_object (options->signal);
-  copy->cancellable = ref_object (options->cancellable);
-  copy->name = g_strdup (options->name);
-  copy->source_object = ref_object (options->source_object);
+  copy->signal = ref_object (copy->signal);
+  copy->cancellable = ref_object (copy->cancellable);
+  copy->name = g_strdup (copy->name);
+  copy->source_object = ref_object (copy->source_object);
   return copy;
 }
 
@@ -40,13 +42,14 @@ task_options_free (PrioTaskOptions *copy)
 static PrioYieldOptions *
 yield_options_copy (PrioYieldOptions *options)
 {
-  PrioYieldOptions *copy = g_memdup2 (options, sizeof *options);
+  PrioYieldOptions *copy = g_new0 (PrioYieldOptions, 1);
 
+  PRIO_COPY_OPTIONS (PrioYieldOptions, copy, options);
   copy->size = MIN (copy->size, sizeof *copy);
-  copy->signal = ref_object (options->signal);
-  copy->cancellable = ref_object (options->cancellable);
-  copy->state = options->state != NULL ? prio_scheduling_state_ref (options->state) : NULL;
-  copy->name = g_strdup (options->name);
+  copy->signal = ref_object (copy->signal);
+  copy->cancellable = ref_object (copy->cancellable);
+  copy->state = copy->state != NULL ? prio_scheduling_state_ref (copy->state) : NULL;
+  copy->name = g_strdup (copy->name);
   return copy;
 }
 

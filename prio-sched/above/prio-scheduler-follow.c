@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-follow.c: frame clocks that a scheduler follows
+/* prio-scheduler-follow.c: makes a scheduler follow frame clocks
  *
- * Each clock that is followed holds a closure of this file.  The closure ends with the clock, when the clock is
- * unfollowed, or at the first frame after the scheduler has been finalized.
- */
+ * Each followed clock owns a PrioFrameClosure.  The closure is freed with the clock, when the clock is unfollowed, or
+ * at the first frame after the scheduler was finalized. */
 
 #include "config.h"
 
@@ -12,8 +11,9 @@
 #include "base/prio-check-private.h"
 #include "prio-engine.h"
 
-/* Shared by the closures of a scheduler, and valid after it has been finalized: a GAtomicRcBox.  So there is one
- * weak reference to the scheduler, because GObject searches all of them when one goes. */
+/* The clocks that a scheduler follows.  The record is a GAtomicRcBox, which all closures of the scheduler share, and
+ * which may outlive the scheduler.  One weak reference is enough for all, because GObject visits every weak reference
+ * when an object is finalized. */
 typedef struct
 {
   GWeakRef scheduler;
@@ -24,10 +24,10 @@ typedef struct
 {
   GClosure closure;
   PrioFrameClock clock;
-  Following *following; /* held */
-  GObject *frame_clock; /* while it is followed; only compared */
+  Following *following; /* owned */
+  GObject *frame_clock; /* while the clock is followed, otherwise NULL; only compared */
   gulong id;
-  guint n; /* how often it is followed */
+  guint n; /* how many calls of the program follow the clock */
 } PrioFrameClosure;
 
 static void
@@ -61,7 +61,7 @@ following_of (PrioScheduler *scheduler)
   return self;
 }
 
-/* Unlinks @self, so that another closure may follow its clock. */
+/* Removes @self from the table, so that a new closure can follow the clock. */
 static void
 unlink_closure (PrioFrameClosure *self)
 {
@@ -72,7 +72,7 @@ unlink_closure (PrioFrameClosure *self)
   self->frame_clock = NULL;
 }
 
-/* Called when a clock has been unfollowed or finalized; if this happens in its emission, after the emission. */
+/* Cleans up when the clock was unfollowed or finalized; during an emission of the clock, after that emission. */
 static void
 closure_finalized (gpointer data G_GNUC_UNUSED, GClosure *closure)
 {
@@ -125,21 +125,21 @@ connect_closure (PrioScheduler *scheduler, GObject *frame_clock)
  * @self: a scheduler
  * @frame_clock: a `GdkFrameClock`, or another object that emits `before-paint`
  *
- * Makes the scheduler follow a frame clock, which says when the next frame is due.  Tasks then stop in time for the
+ * Makes the scheduler follow a frame clock, which tells when the next frame is due.  Tasks then stop in time for the
  * frame to be drawn, idle periods end before it, and slices last no longer than half a frame unless a time slice is
  * set.
  *
  * Frame clocks of GTK and the stage of GNOME Shell are followed without a call, from their first frame after the
- * toolkit has been loaded, unless `PRIO_SCHED_FOLLOW_FRAMES=0` is in the environment.  Call it for another object that
- * emits `before-paint`, or if [property@PrioSched.Scheduler:next-frame] is to include @frame_clock.  A scheduler can
- * follow any number of clocks; the nearest of their frames counts.  The scheduler does not wait for a clock that has
- * stopped, and unfollows a clock that is finalized.  Neither holds a reference to the other.
+ * toolkit has been loaded, unless `PRIO_SCHED_FOLLOW_FRAMES=0` is in the environment.  Call this for another object
+ * that emits `before-paint`, or to include @frame_clock in [property@PrioSched.Scheduler:next-frame].  A scheduler can
+ * follow any number of clocks; the earliest of their frames counts.  The scheduler does not wait for a clock that has
+ * stopped, and unfollows a clock that is finalized.  The scheduler and the clock do not keep each other alive.
  *
  * Several users of a scheduler may follow one clock: the scheduler counts them, and follows the clock until each has
  * called [method@PrioSched.Scheduler.unfollow_frame_clock].  A frame counts once, however many users follow the clock.
  *
- * This library does not depend on GTK.  Call it on the thread that runs the scheduler's main context; the clock must
- * emit its frames there too.
+ * Call this on the thread that runs the scheduler's main context.  The clock must emit its signal on the same thread.
+ * The library does not depend on GTK.
  *
  * Since: 1.0
  */
@@ -165,12 +165,12 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * @frame_clock: the clock
  *
  * Undoes one call of [method@PrioSched.Scheduler.follow_frame_clock].  The last such call makes the scheduler stop
- * following the clock, and forget its frames.  Frame clocks of GTK and the stage of GNOME Shell are then followed as
- * they are without a call.
+ * following the clock, and forget its frames.  After that, frame clocks of GTK and the stage of GNOME Shell are
+ * followed automatically.
  *
- * For a clock that is only followed without a call, all schedulers stop following it.  So call this as often as you
- * have followed the clock, and not more, where others use it too.  Call it on the thread that runs the scheduler's main
- * context.
+ * If no call has made the scheduler follow the clock, all schedulers stop following the clock automatically.  So call
+ * this no more often than [method@PrioSched.Scheduler.follow_frame_clock].  Call it on the thread that runs the
+ * scheduler's main context.
  *
  * ```c
  * static void

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-steps.c: tasks of steps: a function that is called again and again
+/* prio-scheduler-steps.c: tasks that call a function repeatedly
  *
- * The task makes steps as long as it need not yield, and then runs as a continuation.
- */
+ * Such a task runs steps until it should yield, and continues in a later slice. */
 
 #include "config.h"
 
@@ -11,7 +10,7 @@
 #include "prio-engine.h"
 #include "prio-task-group.h"
 
-/* Held by the task, and by each continuation, whose step may end the task. */
+/* The function of a task.  The task and each continuation own a reference, because a step may end the task. */
 typedef struct
 {
   PrioStepFunc func;
@@ -19,14 +18,14 @@ typedef struct
   GDestroyNotify notify;
 } Steps;
 
-/* The step that runs on this thread.  There are several if a step runs a main loop. */
+/* A step that is running on this thread.  Nested main loops may run several. */
 typedef struct _Making Making;
 
 struct _Making
 {
   Making *outer;
   PrioTask *task;
-  gint64 due; /* of the next step, if it is delayed: µs, or 0 */
+  gint64 due; /* when the next step may run, in µs, or 0 */
   gboolean is_delayed;
 };
 
@@ -56,7 +55,7 @@ steps_unref (gpointer self)
   g_atomic_rc_box_release_full (self, clear);
 }
 
-/* Makes steps as long as the task need not yield: the function of the task, and of its continuations. */
+/* Calls the function until the task should yield.  Runs in the task, and in each of its continuations. */
 static void
 run (PrioTask *task, gpointer data)
 {
@@ -85,9 +84,9 @@ run (PrioTask *task, gpointer data)
  *
  * Delays the next step of a task, such as when a lock is taken or a device is busy.
  *
- * The step then returns %G_SOURCE_CONTINUE.  If it returns %G_SOURCE_REMOVE, the task ends.  Meanwhile an abort ends
- * the task at once, as in [method@PrioSched.Scheduler.sleep_async].  The last call in a step counts.  A step that also
- * defers the result is the last one: a critical message says that there is no step to delay.
+ * The step should then return %G_SOURCE_CONTINUE.  During the delay an abort ends the task at once, as in
+ * [method@PrioSched.Scheduler.sleep_async].  If a step calls this more than once, the last call counts.  If the step
+ * also defers the result, there is no next step, and a critical message says so.
  *
  * ```c
  * static gboolean
@@ -107,7 +106,7 @@ run (PrioTask *task, gpointer data)
  * ```
  *
  * Call it in a step of @self, that is in a function that [method@PrioSched.Scheduler.post_steps] or
- * [method@PrioSched.TaskGroup.post_steps] calls.  Elsewhere it logs a critical message, and does nothing.
+ * [method@PrioSched.TaskGroup.post_steps] calls.  Otherwise, the call logs a critical message, and does nothing.
  *
  * Since: 1.0
  */
@@ -129,15 +128,15 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
  * prio_scheduler_post_steps: (skip)
  * @self: a scheduler
  * @options: (nullable): the options, or %NULL for the defaults
- * @func: (scope notified) (closure user_data) (destroy notify): makes a step
+ * @func: (scope notified) (closure user_data) (destroy notify): does one step of the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task of steps: @func is called again and again until it returns %G_SOURCE_REMOVE.
+ * Posts a task of steps: @func is called repeatedly until it returns %G_SOURCE_REMOVE.
  *
- * It is called until [method@PrioSched.Scheduler.should_yield] returns %TRUE: the time slice is over, or a more urgent
- * task waits.  Then the task yields, and runs later as a continuation: with its priority, its signal and its timeout,
- * before new tasks of that priority.  A step should be short; it does not have to count or to look at the clock.
+ * When [method@PrioSched.Scheduler.should_yield] would return %TRUE, because the time slice is over or a more urgent
+ * task waits, the task yields.  It continues later, with the same priority, signal and timeout, before new tasks of
+ * that priority.  A step should be short, and need not check the clock.
  *
  * ```c
  * static gboolean
@@ -162,8 +161,8 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
  * [method@PrioSched.Task.cancel] or a result from other code ends the task: @func is not called any more.  The task is
  * in the state %PRIO_TASK_STATE_RUNNING from its first step to its end; each slice is a run in statistics and traces.
  *
- * Language bindings make steps of generators.  With a wrong argument it logs a critical message, posts nothing, and
- * does not call @notify.  Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * Bindings offer generators instead.  With a wrong argument, the call logs a critical message, posts nothing, and does
+ * not call @notify.  Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *
@@ -187,19 +186,19 @@ prio_scheduler_post_steps (PrioScheduler *self, const PrioTaskOptions *options, 
  * prio_task_group_post_steps: (skip)
  * @self: a group
  * @options: (nullable): the options, or %NULL for the defaults
- * @func: (scope notified) (closure user_data) (destroy notify): makes a step
+ * @func: (scope notified) (closure user_data) (destroy notify): does one step of the work
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task of steps like [method@PrioSched.Scheduler.post_steps], but starts it only when the group has a free place.
- * It keeps the place until it ends.
+ * Posts a task of steps like [method@PrioSched.Scheduler.post_steps], but starts it only when the group has a free
+ * place.  The task keeps the place until it ends.
  *
  * ```c
  * for (guint i = 0; i < n_folders; i++)
  *   g_object_unref (prio_task_group_post_steps (group, NULL, index_some, index_new (folders[i]), index_free));
  * ```
  *
- * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.
  * Call it on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task

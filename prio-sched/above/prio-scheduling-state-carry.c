@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduling-state-carry.c: carries a state across an asynchronous call of GIO */
+/* prio-scheduling-state-carry.c: passes a scheduling state on across an asynchronous call of GIO */
 
 #include "config.h"
 
@@ -12,45 +12,43 @@
 
 #include <glib/gi18n-lib.h>
 
-/* A callback that is to be called under a state. */
 typedef struct
 {
   PrioSchedulingState *state; /* owned, or NULL */
   GAsyncReadyCallback callback;
   gpointer data;
 
-  /* The arguments of the callback. */
   GObject *source_object;
   GAsyncResult *result;
 } Wrapped;
 
 /**
- * prio_scheduling_state_wrap: (skip)
+ * prio_scheduling_state_wrap_callback: (skip)
  * @callback: (nullable): the function to call
  * @user_data: data for @callback
  *
- * Captures the current state, so that `prio_scheduling_state_ready()` can call @callback under it.
- *
- * This lets a task continue as the same task after an asynchronous call of GIO: it keeps its
- * signal, and its priority, where it yields and in the callbacks that it registers.
+ * Captures the current state, so that `prio_scheduling_state_call_wrapped()` can call @callback in that state.  So a
+ * task continues as the same task after an asynchronous call of GIO: its later yields, and the callbacks that it
+ * registers, have its signal and its priority.
  *
  * ```c
  * g_file_query_info_async (file, "*", 0, G_PRIORITY_DEFAULT, cancellable,
- *                          prio_scheduling_state_ready, prio_scheduling_state_wrap (on_info, self));
+ *                          prio_scheduling_state_call_wrapped, prio_scheduling_state_wrap_callback (on_info, self));
  * ```
  *
  * If there is no current state, @callback is called without one.
  *
- * Call it where the asynchronous function is called, as its last argument: only `prio_scheduling_state_ready()` frees
- * the returned data.  To the asynchronous function the wrapper is the user data, and so it is for
- * g_async_result_get_user_data().  Any thread may call it.
+ * Call this in the arguments of the asynchronous function, as the last argument, because only
+ * `prio_scheduling_state_call_wrapped()` frees the returned data.  The wrapper is the user data for the asynchronous
+ * function, and for g_async_result_get_user_data().  Any thread may call it.
  *
- * Returns: (transfer full): the data for `prio_scheduling_state_ready()`, which frees it; it must be used exactly once
+ * Returns: (transfer full): the data for `prio_scheduling_state_call_wrapped()`, which frees the data; use the data
+ *   exactly once
  *
  * Since: 1.0
  */
 gpointer
-prio_scheduling_state_wrap (GAsyncReadyCallback callback, gpointer user_data)
+prio_scheduling_state_wrap_callback (GAsyncReadyCallback callback, gpointer user_data)
 {
   Wrapped *wrapped = g_new0 (Wrapped, 1);
 
@@ -69,20 +67,20 @@ call_wrapped (gpointer data)
 }
 
 /**
- * prio_scheduling_state_ready: (skip)
+ * prio_scheduling_state_call_wrapped: (skip)
  * @source_object: (nullable): the object of the asynchronous function
  * @result: its result
- * @wrapped: (transfer full): the data that `prio_scheduling_state_wrap()` has returned
+ * @wrapped: (transfer full): the data that `prio_scheduling_state_wrap_callback()` has returned
  *
- * Calls a wrapped callback under the state that was current at `prio_scheduling_state_wrap()`.  Pass it as the
- * [callback@Gio.AsyncReadyCallback].
+ * Calls a wrapped callback in the state that was current at `prio_scheduling_state_wrap_callback()`.  Pass this
+ * function as the [callback@Gio.AsyncReadyCallback].
  *
  * On a thread that does not own the main context of that state, the callback runs without a state.
  *
  * Since: 1.0
  */
 void
-prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpointer wrapped)
+prio_scheduling_state_call_wrapped (GObject *source_object, GAsyncResult *result, gpointer wrapped)
 {
   g_autofree Wrapped *self = wrapped;
   g_autoptr (PrioSchedulingState) state = NULL;
@@ -101,8 +99,8 @@ prio_scheduling_state_ready (GObject *source_object, GAsyncResult *result, gpoin
     call_wrapped (self);
 }
 
-/* Continues with an error.  A queued task does not keep its context, as a GTask does, because then a context that is
- * not iterated any more would never be freed. */
+/* Continues with an error.  Unlike a GTask, the queued task does not own its context, because a context that is no
+ * longer iterated would never be freed. */
 static void
 fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
 {
@@ -118,10 +116,9 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Continues under @state: wherever it is called, it is a yield of the task from which @state was captured.
- *
- * The continuation, which is @callback, is queued in the state's scheduler with the state's signal and priority, and
- * runs under the state.  A coroutine in Vala can thus continue as the same task after it has waited for something else:
+ * Yields as the task from which @state was captured, even outside of that task.  The continuation, which is @callback,
+ * is queued in the state's scheduler with the state's signal and priority, and runs in the state.  A coroutine in Vala
+ * can thus continue as the same task after it has waited for something else:
  *
  * ```vala
  * var state = PrioSched.SchedulingState.get_current ();
@@ -130,10 +127,10 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
  * ```
  *
  * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.  If the scheduler
- * is finalized, it is called in the thread-default main context of the caller, or not at all if this context is
- * destroyed first.
+ * has been finalized, @callback is called in the thread-default main context of the caller, or not at all if that
+ * context is destroyed first.
  *
- * In C, a callback of a library that knows no states gets the state as its data:
+ * In C, pass the state as the data of a callback that another library calls:
  *
  * ```c
  * static void
@@ -187,8 +184,8 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
  *
  * Finishes [method@PrioSched.SchedulingState.resume_async].
  *
- * It fails with the reason of the abort if the state's signal is aborted, and with %PRIO_ERROR_CLOSED if its scheduler
- * is finalized.  Call it once, in the callback, on its thread.
+ * The call fails with the reason of the abort if the state's signal is aborted, and with %PRIO_ERROR_CLOSED if the
+ * state's scheduler has been finalized.  Call it once, in the callback, on its thread.
  *
  * Returns: %TRUE if the task may continue, or %FALSE with @error set
  *

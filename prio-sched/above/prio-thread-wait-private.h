@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-thread-wait-private.h: the lock of channels, and of threads that wait
+/* prio-thread-wait-private.h: the lock of channels and workers, and of threads that wait
  *
- * Promises: fork () takes it, so that a child can use channels.
- */
+ * Promises: fork () takes the lock, so that a child can use channels. */
 
 #pragma once
 
 #include "base/prio-lock-private.h"
-#include "prio-task.h"
+#include "prio-engine.h"
 
-/* One for all waits and channels.  A leaf. */
+/* Guards all waits and channels.  No other lock is taken while this lock is held. */
 extern PrioLock prio_waits_lock G_GNUC_INTERNAL;
 
-/* Lets threads that wait look at their tasks, before the main loop tells of the end.  Any thread. */
-void prio_thread_waits_look (void);
+gboolean prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellable *cancellable,
+                           gboolean (*ends) (gpointer), gpointer data, GError **error);
+
+/* Makes waiting threads check again whether their waits are over.  Ignores @data, so that it can be a destroy notify.
+ * Any thread may call it. */
+void prio_thread_waits_look (gpointer data);
+
+void prio_thread_waits_set (gboolean *flag);
 
 void prio_task_when_over (PrioTask *task, gpointer data, GDestroyNotify notify);

@@ -2,29 +2,26 @@
 /* prio-worker.c: a thread with its own main context and scheduler
  *
  * The thread iterates its context until it is stopped, and then closes its loop: tasks that are queued, or posted
- * later, end with PRIO_ERROR_CLOSED.
- */
+ * later, end with PRIO_ERROR_CLOSED. */
 
 #include "config.h"
 
 #include "prio-worker.h"
 
-#include <pthread.h>
-
+#include "above/prio-thread-wait-private.h"
 #include "base/prio-check-private.h"
 #include "prio-engine.h"
 
-/* Belongs to the worker and its thread.  It outlives the worker until the thread has ended. */
+/* The part of a worker that its thread also uses.  This part is freed when both the worker and the thread have
+ * ended. */
 typedef struct
 {
   gint refs; /* atomic */
   GMainContext *context;
   PrioScheduler *scheduler;
-  gint stop;  /* atomic: PrioWorkerStop plus one, or 0 */
-  pthread_mutex_t lock; /* ThreadSanitizer does not see a GMutex */
-  pthread_cond_t changed; /* signalled when one of these is set: */
-  gboolean has_begun; /* under the lock: the thread owns the context */
-  gboolean has_ended; /* under the lock */
+  gint stop;  /* PrioWorkerStop plus one, or 0; atomic */
+  gboolean has_begun; /* whether the thread owns the context; guarded by prio_waits_lock */
+  gboolean has_ended; /* whether the thread has ended; guarded by prio_waits_lock */
 } PrioInner;
 
 /**
@@ -32,13 +29,13 @@ typedef struct
  *
  * A thread that runs tasks: it has its own main context and scheduler, as a worker of the web has.
  *
- * Its functions run one after the other, by priority and age.  So a worker is for work that must not run in parallel,
- * such as rendering with a library that is not thread-safe, or a database.  For other work,
+ * Tasks of a worker run one after the other, by priority and age.  So a worker is for work that must not run in
+ * parallel, such as rendering with a library that is not thread-safe, or a database.  For other work,
  * [method@PrioSched.Scheduler.run_in_thread] uses more processors.
  *
- * [method@PrioSched.Worker.run] runs a function there, and returns its result to the main context of the
- * calling scheduler.  A task posted to [method@PrioSched.Worker.get_scheduler] runs in the thread entirely: its
- * callbacks, continuations and destroy notifies are called there too.
+ * [method@PrioSched.Worker.run] runs a function in the thread, and returns the result to the main context of another
+ * scheduler.  A task posted to [method@PrioSched.Worker.get_scheduler] runs in the thread entirely: its callbacks,
+ * continuations and destroy notifies are called in the thread, too.
  *
  * ```c
  * static void
@@ -73,7 +70,7 @@ struct _PrioWorker
 
   char *name;
   PrioInner *inner;
-  GThread *thread; /* under the lock of inner; NULL once it has been joined */
+  GThread *thread; /* atomic; NULL after prio_worker_join () */
 };
 
 G_DEFINE_FINAL_TYPE (PrioWorker, prio_worker, G_TYPE_OBJECT)
@@ -96,8 +93,6 @@ inner_unref (PrioInner *inner)
 
   g_object_unref (inner->scheduler);
   g_main_context_unref (inner->context);
-  pthread_mutex_destroy (&inner->lock);
-  pthread_cond_destroy (&inner->changed);
   g_free (inner);
 }
 
@@ -107,18 +102,9 @@ goes_on (PrioInner *inner)
   switch (g_atomic_int_get (&inner->stop))
     {
     case 0: return TRUE;
-    case 1 + PRIO_WORKER_STOP_FINISH: return prio_scheduler_is_busy (inner->scheduler);
+    case 1 + PRIO_WORKER_STOP_FINISH: return prio_loop_is_busy (prio_scheduler_get_loop (inner->scheduler));
     default: return FALSE;
     }
-}
-
-static void
-set (PrioInner *inner, gboolean *what)
-{
-  pthread_mutex_lock (&inner->lock);
-  *what = TRUE;
-  pthread_cond_broadcast (&inner->changed);
-  pthread_mutex_unlock (&inner->lock);
 }
 
 static gpointer
@@ -127,28 +113,23 @@ run (gpointer data)
   PrioInner *inner = data;
 
   g_main_context_push_thread_default (inner->context);
-  /* From now on the loop counts as this thread's. */
+  /* The first iteration makes this thread the owner of the loop. */
   g_main_context_iteration (inner->context, FALSE);
-  set (inner, &inner->has_begun);
+  prio_thread_waits_set (&inner->has_begun);
   while (goes_on (inner))
     g_main_context_iteration (inner->context, TRUE);
-  prio_scheduler_close (inner->scheduler);
+  prio_loop_close (prio_scheduler_get_loop (inner->scheduler));
   g_main_context_pop_thread_default (inner->context);
 
-  set (inner, &inner->has_ended);
+  prio_thread_waits_set (&inner->has_ended);
   inner_unref (inner);
   return NULL;
 }
 
-static gboolean
-is_in_thread (PrioWorker *self)
+static void
+wait_for (PrioInner *inner, gboolean *flag)
 {
-  gboolean is;
-
-  pthread_mutex_lock (&self->inner->lock);
-  is = self->thread == g_thread_self ();
-  pthread_mutex_unlock (&self->inner->lock);
-  return is;
+  prio_thread_wait (prio_scheduler_get_loop (inner->scheduler), G_MAXINT64, NULL, NULL, NULL, flag, NULL);
 }
 
 static void
@@ -159,21 +140,16 @@ prio_worker_constructed (GObject *object)
 
   G_OBJECT_CLASS (prio_worker_parent_class)->constructed (object);
 
-  inner->refs = 2; /* the second is the thread's */
+  inner->refs = 2; /* one for the worker, and one for its thread */
   inner->context = g_main_context_new ();
-  pthread_mutex_init (&inner->lock, NULL);
-  pthread_cond_init (&inner->changed, NULL);
   g_main_context_push_thread_default (inner->context);
   inner->scheduler = prio_scheduler_ref_thread_default ();
   g_main_context_pop_thread_default (inner->context);
   self->inner = inner;
 
-  pthread_mutex_lock (&inner->lock);
   self->thread = g_thread_new (self->name != NULL ? self->name : "prio-worker", run, inner);
-  /* Until the thread owns the context, another thread could acquire it. */
-  while (!inner->has_begun)
-    pthread_cond_wait (&inner->changed, &inner->lock);
-  pthread_mutex_unlock (&inner->lock);
+  /* Waits until the worker's thread owns the context, so that no other thread can acquire the context. */
+  wait_for (inner, &inner->has_begun);
 }
 
 static void
@@ -280,8 +256,8 @@ prio_worker_new (const char *name)
  * prio_worker_get_scheduler: (get-property scheduler)
  * @self: a worker
  *
- * Gets the scheduler whose tasks run in the worker's thread.  There it is also
- * [func@PrioSched.Scheduler.ref_thread_default].
+ * Gets the scheduler whose tasks run in the worker's thread.  In that thread,
+ * [func@PrioSched.Scheduler.ref_thread_default] returns it, too.
  *
  * ```c
  * // A cache that only the worker's thread touches.
@@ -309,9 +285,10 @@ prio_worker_get_scheduler (PrioWorker *self)
  *
  * Makes the worker's thread end soon.  [method@PrioSched.Worker.join] waits for its end.
  *
- * A function that runs is not interrupted.  With %PRIO_WORKER_STOP_ABORT, queued and delayed tasks are aborted with
- * %PRIO_ERROR_CLOSED.  With %PRIO_WORKER_STOP_FINISH the thread ends when no task is queued or delayed any more.  This
- * includes tasks that the last tasks post, but neither idle callbacks nor tasks of a paused scheduler.
+ * A running function is not interrupted.  With %PRIO_WORKER_STOP_ABORT, queued and delayed tasks are aborted with
+ * %PRIO_ERROR_CLOSED.  With %PRIO_WORKER_STOP_FINISH the thread ends when no task is queued or delayed any more,
+ * including tasks that the last tasks post.  The thread does not wait for idle callbacks, nor for tasks of a paused
+ * scheduler.
  *
  * ```c
  * static void
@@ -322,8 +299,8 @@ prio_worker_get_scheduler (PrioWorker *self)
  * }
  * ```
  *
- * A second call does nothing, unless it passes %PRIO_WORKER_STOP_ABORT after %PRIO_WORKER_STOP_FINISH.
- * Any thread may call it, including the worker's.
+ * A second call does nothing, unless it passes %PRIO_WORKER_STOP_ABORT after %PRIO_WORKER_STOP_FINISH.  Any thread may
+ * call it, including the worker's thread.
  *
  * Since: 1.0
  */
@@ -355,38 +332,30 @@ prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
  *
  * Waits until the thread of a stopped worker has ended.
  *
- * It blocks the calling thread, so a program with a window should call it only when it exits.
- *
- * Stop the worker first.  If it is not stopped, or in the worker's thread, this logs a critical message and returns.
- *
- * Any other thread may call it, and several may.
+ * The call blocks the calling thread, so a program with a window should call this only when it exits.  Stop the worker
+ * first: otherwise, or in the worker's thread, the call logs a critical message and returns.  If the worker's thread
+ * waits for the calling thread, its wait fails: see [method@PrioSched.Task.wait].  Any number of threads may call it.
  *
  * Since: 1.0
  */
 void
 prio_worker_join (PrioWorker *self)
 {
-  PrioInner *inner;
   GThread *thread;
 
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_WORKER));
-  if (is_in_thread (self))
+  if (__atomic_load_n (&self->thread, __ATOMIC_ACQUIRE) == g_thread_self ())
     {
       g_critical ("%s(): the thread of a worker cannot wait for its own end", G_STRFUNC);
       return;
     }
-
-  inner = self->inner;
-  if (g_atomic_int_get (&inner->stop) == 0)
+  if (g_atomic_int_get (&self->inner->stop) == 0)
     {
       g_critical ("%s(): the worker is not stopped, so its thread would never end", G_STRFUNC);
       return;
     }
-  pthread_mutex_lock (&inner->lock);
-  while (!inner->has_ended)
-    pthread_cond_wait (&inner->changed, &inner->lock);
-  thread = g_steal_pointer (&self->thread);
-  pthread_mutex_unlock (&inner->lock);
+  wait_for (self->inner, &self->inner->has_ended);
+  thread = __atomic_exchange_n (&self->thread, NULL, __ATOMIC_ACQ_REL);
   if (thread != NULL)
     g_thread_join (thread);
 }
@@ -400,11 +369,12 @@ prio_worker_join (PrioWorker *self)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Runs a function in the thread of a worker: like [method@PrioSched.Scheduler.run_in_thread], but one at a time.
+ * Runs a function in the thread of a worker: like [method@PrioSched.Scheduler.run_in_thread], but one function at a
+ * time.
  *
- * It is queued with the tasks of the worker's scheduler by priority and age, and follows a change of priority until it
- * begins.  An abort before it begins ends it at once; an abort later is up to @func, which may call
- * [method@PrioSched.Task.return_error_if_aborted].  If the worker stops before it has begun, it ends with
+ * The task is queued with the tasks of the worker's scheduler by priority and age, and follows a change of priority
+ * until it begins.  An abort before the task begins ends the task at once; a later abort is up to @func, which may call
+ * [method@PrioSched.Task.return_error_if_aborted].  If the worker stops before the task has begun, the task ends with
  * %PRIO_ERROR_CLOSED.
  *
  * See [class@PrioSched.Worker] for an example.
@@ -412,7 +382,7 @@ prio_worker_join (PrioWorker *self)
  * @func runs as a task of the worker's scheduler: its yields and posts stay there.  If it returns without a result, the
  * task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
  *
- * With a wrong argument it logs a critical message, runs nothing, and does not call @notify.
+ * With a wrong argument, the call logs a critical message, runs nothing, and does not call @notify.
  *
  * Any thread may call it; @notify and the callbacks of waits for the task are called on the thread that runs the main
  * context of @scheduler.

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-check-private.h: checks that several public functions share
  *
- * Promises: each function returns whether an argument is valid.  If it is not, the function logs
- * one critical, which names the public function and the value.  It has no other effect.
- */
+ * Promises: each function returns whether an argument is valid.  If the argument is invalid, the function logs one
+ * critical that names the public function and the value, and has no other effect. */
 
 #pragma once
 
 #include <glib-object.h>
 
-#include "prio-enums.h"
+#include "prio-types.h"
 
 #define PRIO_IS_PRIORITY(priority) \
   ((gint) (priority) >= PRIO_TASK_PRIORITY_BACKGROUND && \
@@ -18,9 +17,17 @@
 #define PRIO_IS_PRIORITY_OR_UNSET(priority) \
   ((priority) == PRIO_TASK_PRIORITY_UNSET || PRIO_IS_PRIORITY (priority))
 
-/* Returns the signal or the cancellable of options of a task or a yield; NULL if they have neither. */
+/* Returns the signal of @options or, if that is NULL, the cancellable, which may be NULL. */
 #define PRIO_CANCELLABLE_OF(options) \
   ((options)->signal != NULL ? (GCancellable *) (options)->signal : (options)->cancellable)
+
+/* Returns the size of options in version 1.0. */
+#define PRIO_SIZE_1_0(type) (G_STRUCT_OFFSET (type, reserved) + sizeof (guint))
+
+/* Copies @options to @copy, which is zeroed.  Leaves out fields that the caller's version of the structure, or this
+ * version, does not have. */
+#define PRIO_COPY_OPTIONS(type, copy, options) \
+  memcpy (copy, options, MIN (sizeof (type), (options)->size != 0 ? (options)->size : PRIO_SIZE_1_0 (type)))
 
 #ifdef G_DISABLE_CHECKS
 #define prio_return_if_wrong(check) G_STMT_START { } G_STMT_END

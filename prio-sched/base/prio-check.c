@@ -5,7 +5,6 @@
 
 #include "base/prio-check-private.h"
 
-/* Describes @instance in words for a message. */
 char *
 prio_describe (gpointer instance)
 {
@@ -13,7 +12,7 @@ prio_describe (gpointer instance)
     return g_strdup ("NULL");
   if (G_IS_OBJECT (instance))
     return g_strdup_printf ("a %s", G_OBJECT_TYPE_NAME (instance));
-  return g_strdup_printf ("%p", instance);
+  return g_strdup_printf ("%p, perhaps freed,", instance);
 }
 
 gboolean
@@ -36,7 +35,6 @@ prio_complain_of_callable (const char *function, const char *what)
   return FALSE;
 }
 
-/* Returns whether @priority is valid; if not, logs a critical message for @function. */
 gboolean
 prio_check_priority (const char *function, gint priority)
 {
@@ -48,7 +46,7 @@ prio_check_priority (const char *function, gint priority)
   return FALSE;
 }
 
-/* Returns the priority in @value, of a property; logs a critical message, and returns the default, if it is none. */
+/* Returns the priority in @value.  If it is invalid, logs a critical message and returns the default. */
 PrioTaskPriority
 prio_priority_of_value (const GValue *value)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-clock-private.h: the time
+/* prio-clock-private.h: reads the clocks
  *
- * Promises: nothing else in the library reads a clock, so a test that replaces clock_gettime () sets the time for all
- * of it.  Times are in µs of CLOCK_MONOTONIC, as in g_get_monotonic_time ().
- */
+ * Promises: no other file of the library reads a clock.  Times are in µs of CLOCK_MONOTONIC, as in g_get_monotonic_time
+ * ().
+ *
+ * Because a test can replace the clock (prio-testing.h), it is read through a function pointer.  This costs no more than
+ * a call into another library. */
 
 #pragma once
 
@@ -11,30 +13,37 @@
 
 #include <time.h>
 
-/* The due time of an entry that stays delayed until it is removed. */
+/* The due time of a task that waits until it is removed. */
 #define PRIO_NEVER G_MAXINT64
+
+extern gint64 (*prio_clock_read) (void); /* reads the clock; accessed atomically */
+extern glong prio_clock_sets;            /* how often a test has set the time; accessed atomically */
+
+void prio_clock_set (gint64 time);
 
 static inline gint64
 prio_clock_now (void)
 {
-  return g_get_monotonic_time ();
+  return __atomic_load_n (&prio_clock_read, __ATOMIC_RELAXED) ();
 }
 
-/* Waits for @cond, which @lock guards.  Returns FALSE if it is later than @until. */
+/* Waits for @cond, which @lock guards, until the time @until, in µs.  Returns FALSE on timeout.  If a test has replaced
+ * the clock, waits in real time for as long as @until is ahead of the test's time. */
 static inline gboolean
 prio_cond_wait_until (PrioCond *cond, PrioLock *lock, gint64 until)
 {
+  gint64 span = until - prio_clock_now ();
 #ifdef PRIO_THREAD_SANITIZER
-  gint64 real = g_get_real_time () + until - prio_clock_now ();
+  gint64 real = g_get_real_time () + span;
   struct timespec time = { real / G_USEC_PER_SEC, real % G_USEC_PER_SEC * 1000 };
 
   return pthread_cond_timedwait (cond, lock, &time) == 0;
 #else
-  return g_cond_wait_until (cond, lock, until);
+  return g_cond_wait_until (cond, lock, g_get_monotonic_time () + span);
 #endif
 }
 
-/* Returns @time + @span, µs, or G_MAXINT64 if that overflows.  Neither is negative. */
+/* Returns @time + @span, in µs, or G_MAXINT64 on overflow.  Both arguments must be 0 or positive. */
 static inline gint64
 prio_time_after (gint64 time, gint64 span)
 {
@@ -47,7 +56,7 @@ prio_time_after (gint64 time, gint64 span)
 #define PRIO_CLOCK_TICKS FALSE
 #endif
 
-/* Returns a number that changes with each tick of the coarse clock, or 0 where the clock is not cheap to read. */
+/* Returns a number that changes with each tick of the coarse clock, or 0 on systems without a coarse clock. */
 static inline glong
 prio_clock_tick (void)
 {
@@ -55,8 +64,8 @@ prio_clock_tick (void)
   struct timespec now;
 
   clock_gettime (CLOCK_MONOTONIC_COARSE, &now);
-  /* Distinguishes ticks at the same part of two seconds. */
-  return now.tv_nsec ^ (glong) ((gulong) now.tv_sec << 30);
+  /* Includes the seconds, because two ticks may have the same tv_nsec. */
+  return (now.tv_nsec ^ (glong) ((gulong) now.tv_sec << 30)) + __atomic_load_n (&prio_clock_sets, __ATOMIC_RELAXED);
 #else
   return 0;
 #endif

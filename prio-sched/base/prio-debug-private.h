@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-debug-private.h: messages for G_MESSAGES_DEBUG=PrioSched
  *
- * Promises: while debug messages are off, each costs one test.  They are logged outside of all locks, because a program
- * may handle them in its own function.  Each new scheduler looks up whether they are on.
- */
+ * Promises: while debug messages are off, a message costs one comparison.  No lock is held while a message is logged,
+ * because a program's log handler may call the library.  Creating a scheduler looks up whether messages are on. */
 
 #pragma once
 

@@ -5,7 +5,7 @@
 
 #include "base/prio-debug-private.h"
 
-#include "prio-enums.h"
+#include "prio-types.h"
 
 gboolean prio_debugs;
 
@@ -31,8 +31,8 @@ prio_priority_name (gint priority)
     }
 }
 
-/* Returns @text for a message, escaped so that a name can neither begin a line nor control a terminal; NULL for
- * NULL.  The caller frees it. */
+/* Returns a copy of @text without control characters, so that a name can neither begin a line nor control a terminal;
+ * NULL if @text is NULL.  The caller frees the copy. */
 char *
 prio_debug_escape (const char *text)
 {

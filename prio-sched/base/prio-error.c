@@ -9,7 +9,7 @@
 
 G_DEFINE_QUARK (prio-error-quark, prio_error)
 
-/* Makes messages come from the library's catalogue, whatever the program's is. */
+/* Binds the library's message catalogue, which is separate from the program's. */
 static void __attribute__ ((constructor))
 bind_messages (void)
 {

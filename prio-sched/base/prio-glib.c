@@ -23,7 +23,7 @@ prio_is_within_unref (GObject *object, GThread *disposer)
 #define N_WAITS (G_USEC_PER_SEC / WAIT_STEP)
 #define N_BRIEF_WAITS 10
 
-/* Yields first, and then sleeps @n_waits times.  Returns FALSE if @disposer is still inside. */
+/* Yields first, and then sleeps up to @n_waits times.  Returns FALSE if @disposer is still in g_object_unref (). */
 static gboolean
 wait_for_unref (GObject *object, GThread *disposer, guint n_waits)
 {

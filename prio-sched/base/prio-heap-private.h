@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-heap-private.h: a priority queue whose items know their index
+/* prio-heap-private.h: a priority queue from which any item can be removed
  *
- * Promises: the item with the smallest (key, tie) comes first.  Items that are inserted in ascending order, as ages and
- * most delays are, go to the row, a sorted array, where adding and removing an item takes O(1).  All other items go to
- * a heap: O(log n).  Any item can be removed, not only the first.  The arrays hold the keys, so sifting touches only
- * the index of an item.
- */
+ * Promises: the item with the smallest (key, tie) comes first.  Items that are inserted in ascending order, as most
+ * are, go to the row, a sorted array.  Adding and removing them takes O(1).  All other items go to a heap, in O(log n).
+ * The arrays contain the keys, so comparisons do not access the items. */
 
 #pragma once
 
@@ -16,25 +14,26 @@
 /* Embedded in each item. */
 typedef struct
 {
-  guint32 index; /* its position, which only prio-heap.c interprets, or PRIO_HEAP_NONE */
+  guint32 index; /* the item's position, or PRIO_HEAP_NONE; only prio-heap.c reads positions */
 } PrioHeapNode;
 
 typedef struct
 {
   guint64 key;
   guint64 tie; /* orders items with equal keys */
-  PrioHeapNode *node; /* NULL: a gap in the row, whose item has been removed */
+  PrioHeapNode *node; /* NULL in the row if the item has been removed, which leaves a gap */
 } PrioHeapItem;
 
 typedef struct
 {
-  guint32 n_items; /* in the row and the heap */
+  guint32 n_items; /* the number of items in the row and the heap */
 
   PrioHeapItem *items; /* the heap */
   guint32 length;
   guint32 allocated;
 
-  /* The row, from @row_start to before @row_end; both are 0 if it is empty.  Its first and last items are not gaps. */
+  /* The row is empty if both indices are 0.  @row_end is one more than the last index.  The first and last items are
+   * not gaps. */
   PrioHeapItem *row;
   guint32 row_start, row_end;
   guint32 row_allocated;

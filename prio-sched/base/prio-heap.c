@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-heap.c: a priority queue whose items know their index
+/* prio-heap.c: a priority queue from which any item can be removed
  *
- * Each node has four children: the heap is half as deep as a binary one, and the four keys that a step compares are
- * adjacent in memory.
- */
+ * Each node has four children: the heap is half as deep as a binary heap, and the keys of four children are adjacent in
+ * memory. */
 
 #include "config.h"
 
@@ -11,9 +10,9 @@
 
 #define ARITY 4
 
-/* Marks the index of an item that is in the row. */
+/* The flag in the index of an item in the row. */
 #define IN_ROW (1u << 31)
-/* Memory beyond this is returned to the system after a burst. */
+/* Larger arrays are shrunk or freed when few items are left. */
 #define MAX_KEPT 1024
 
 static inline void
@@ -134,8 +133,8 @@ row_close_gaps (PrioHeap *heap)
   heap->row_end = end;
 }
 
-/* Makes room at the end of the row: allocates more memory if items fill half of it.  A row without gaps is not
- * moved, because that would touch each item. */
+/* Makes room at the end of the row: closes the gaps, if there are any, and then doubles the array if the items fill at
+ * least half of it. */
 static void
 row_make_room (PrioHeap *heap)
 {
@@ -224,7 +223,7 @@ prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key)
   sift (heap, node->index, item);
 }
 
-/* Calls @func for each item, in no order.  @func must not change the heap. */
+/* Calls @func for each item, in no particular order.  @func must not change the heap. */
 void
 prio_heap_foreach (PrioHeap *heap, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
 {

@@ -2,8 +2,7 @@
 /* prio-list-private.h: doubly linked lists whose links are in the records
  *
  * Promises: adding a record and removing it take O(1).  @first is the list: a pointer to the first record, or NULL.  @next and
- * @prev name the links of a record.
- */
+ * @prev name the links of a record. */
 
 #pragma once
 

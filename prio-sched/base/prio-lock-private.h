@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-lock-private.h: a mutex and a condition that ThreadSanitizer understands
  *
- * Promises: PrioLock is a GMutex, PrioCond a GCond.  ThreadSanitizer does not understand the futexes in
- * these; under it, they are a pthread mutex and condition with the same calls.
+ * Promises: PrioLock is a GMutex, and PrioCond a GCond.  In builds with ThreadSanitizer, which does not understand
+ * futexes, both are pthread types with the same functions.
  *
- * ThreadSanitizer does not see the atomics in g_object_unref () either, which order every use of an object before its
- * finalization. prio_before_unref () annotates the release, and prio_in_finalize () the acquire.
- */
+ * ThreadSanitizer does not see either that g_object_unref () orders every use of an object before the finalization.
+ * prio_before_unref () annotates the release, and prio_in_finalize () the acquire. */
 
 #pragma once
 
@@ -62,7 +61,8 @@ typedef GCond PrioCond;
 
 #endif
 
-/* Call it between two reads of a value that another processor is about to change. */
+/* Lets the processor relax in a spin loop.  Call this between two reads of a value that another processor is about to
+ * change. */
 static inline void
 prio_lock_relax (void)
 {

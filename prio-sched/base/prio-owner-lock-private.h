@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-owner-lock-private.h: a lock that only its owner thread enters
  *
- * Promises: at most one thread is inside, between prio_owner_lock_enter () and prio_owner_lock_leave (), and that thread
- * is the owner.  On every other thread prio_owner_lock_enter () returns FALSE, and the thread uses the mailbox instead.
- * prio_owner_lock_acquire () makes the calling thread the owner, and returns when the former owner has left.
+ * Promises: a thread is inside between prio_owner_lock_enter () and prio_owner_lock_leave ().  At most one thread is
+ * inside, and that thread is the owner.  On every other thread prio_owner_lock_enter () returns FALSE, and the thread
+ * uses the mailbox instead. prio_owner_lock_acquire () makes the calling thread the owner, and returns when the former
+ * owner has left.
  *
- * How: the owner is written, and the owner enters, under a mutex.  A thread that runs a batch of tasks
- * (prio_thread.dispatches) owns the GMainContext, so no other thread can become the owner: it needs no mutex.
+ * How: a mutex is locked while the owner is inside or changes.  A thread that runs a batch of tasks
+ * (prio_thread.dispatches) owns the GMainContext, so the owner cannot change, and the thread needs no mutex.
  *
- * Rules: only the thread that owns the GMainContext acquires; there is one at a time.  Inside, no user code runs and only
- * leaf locks are taken.  A thread is inside one lock at a time (prio_thread.inside), and enters it once.
- */
+ * Rules: only the thread that owns the GMainContext calls prio_owner_lock_acquire ().  A thread that is inside runs no
+ * user code, takes only locks under which no other lock is taken, and enters no owner lock (prio_thread.inside). */
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 typedef struct _PrioOwnerLock
 {
-  gsize owner; /* a thread, or PRIO_NO_THREAD; written under @mutex; atomic */
+  gsize owner; /* a thread's id, or PRIO_NO_THREAD; atomic, and changed with @mutex locked */
   PrioLock mutex;
 } PrioOwnerLock;
 
@@ -59,7 +59,7 @@ prio_owner_lock_acquire (PrioOwnerLock *lock)
     prio_owner_lock_set_owner (lock, prio_thread_get_id ());
 }
 
-/* Enters if this thread is the owner; otherwise returns FALSE. */
+/* Enters, or returns FALSE if this thread is not the owner. */
 static inline gboolean
 prio_owner_lock_enter (PrioOwnerLock *lock)
 {
@@ -71,7 +71,6 @@ prio_owner_lock_enter (PrioOwnerLock *lock)
       prio_lock_lock (&lock->mutex);
       if (G_UNLIKELY (!prio_owner_lock_is_owner (lock)))
         {
-          /* Another thread has become the owner meanwhile. */
           prio_lock_unlock (&lock->mutex);
           return FALSE;
         }

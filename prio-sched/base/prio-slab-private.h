@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-slab-private.h: records of one size, for the owner thread of a loop
  *
- * Promises: a record is allocated and freed in a few instructions and has no header.  The memory of an empty chunk
- * returns to the system, except for some chunks that are kept for the next burst; most of these return too when the
- * loop is idle.  The chunk of a record is found by masking the record's address.
- */
+ * Promises: allocating or freeing a record takes a few instructions, and a record has no header.  The memory of empty
+ * chunks returns to the system, except for some chunks that are kept for the next burst.  An idle loop returns most of
+ * these, too.  The chunk of a record is found by masking the record's address. */
 
 #pragma once
 
@@ -16,17 +15,17 @@ typedef struct _PrioSlabChunk PrioSlabChunk;
 
 struct _PrioSlabChunk
 {
-  PrioSlabChunk *next, *prev; /* in the list of chunks with room, or of spare chunks */
-  gpointer free;              /* records that have been freed; each points to the next */
+  PrioSlabChunk *next, *prev; /* in the list of chunks with room, or in the list of spare chunks */
+  gpointer free;              /* the list of records that have been freed; each points to the next */
   gchar *fresh;               /* the first record that has never been allocated */
   gchar *end;                 /* the end of the last record that fits */
   guint live;                 /* records in use */
-  gboolean listed;            /* whether it is in the list of chunks with room */
+  gboolean listed;            /* whether the chunk is in the list of chunks with room */
 };
 
 typedef struct
 {
-  PrioSlabChunk *current; /* records are allocated from it; in no list */
+  PrioSlabChunk *current; /* the chunk from which records are allocated; in no list */
   PrioSlabChunk *room;    /* other chunks with room */
   PrioSlabChunk *spare;   /* empty chunks */
   guint n_spare;
@@ -34,7 +33,7 @@ typedef struct
 } PrioSlab;
 
 void prio_slab_init (PrioSlab *slab, guint record_size);
-/* These take a PrioSlab, as the functions of a slot do. */
+/* The first argument is a PrioSlab: the functions have the types that PrioSlotFuncs requires. */
 gboolean prio_slab_is_large (gpointer slab);
 void prio_slab_trim (gpointer slab);
 void prio_slab_clear (gpointer slab); /* every record must have been freed */

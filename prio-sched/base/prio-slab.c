@@ -7,8 +7,8 @@
 
 #include "base/prio-list-private.h"
 
-/* In chunks: four mebibytes are kept for the next burst.  When the loop is idle, one mebibyte is kept, and the rest
- * returns to the system, TRIMMED chunks at a time. */
+/* Numbers of empty chunks.  After a burst, MAX_SPARE (4 MiB) are kept.  An idle loop keeps KEPT_SPARE (1 MiB), and
+ * returns the others to the system, TRIMMED at a time. */
 #define MAX_SPARE 256
 #define KEPT_SPARE 64
 #define TRIMMED 16
@@ -46,7 +46,7 @@ prio_slab_clear (gpointer data)
   g_assert (slab->room == NULL);
 }
 
-/* Makes @chunk empty.  Its records follow its header, whose size keeps them aligned. */
+/* Makes @chunk empty.  The records follow the header, whose size keeps the records aligned. */
 static void
 chunk_reset (PrioSlabChunk *chunk, guint record_size)
 {
@@ -56,7 +56,6 @@ chunk_reset (PrioSlabChunk *chunk, guint record_size)
   *chunk = (PrioSlabChunk) { .fresh = first, .end = first + n_records * record_size };
 }
 
-/* Replaces the current chunk, which is full, and allocates a record. */
 gpointer
 prio_slab_alloc_slow (PrioSlab *slab)
 {
@@ -87,7 +86,8 @@ prio_slab_alloc_slow (PrioSlab *slab)
   return prio_slab_alloc_quickly (slab);
 }
 
-/* Called when a record of another chunk than the current one has been freed: the chunk has room again, or is empty. */
+/* Updates the lists after a record of @chunk was freed.  @chunk is not the current chunk, and either was full before or
+ * is empty now. */
 void
 prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-slots-private.h: slots, in which other rooms keep records with an owner
+/* prio-slots-private.h: slots, which attach records to a loop or a group
  *
- * Promises: each slot has one record, which is made when it is first needed, and freed with the owner of the slots.
- * The owner knows nothing about the records.
- */
+ * Promises: each slot has one record, which is allocated when first needed, and freed with the loop or the group, its
+ * owner.  The owner does not know the type of the records. */
 
 #pragma once
 
@@ -12,11 +11,11 @@
 /* Functions that the owner calls for the record of a slot.  All are optional. */
 typedef struct
 {
-  gsize size;                             /* of the record, which begins with all bytes 0 */
-  void (*ends) (gpointer owner, gpointer record); /* the owner ends, and will be freed */
-  gboolean (*is_large) (gpointer record); /* whether a burst has left memory in it */
-  void (*trim) (gpointer record);         /* returns some of that memory */
-  void (*clear) (gpointer record);        /* the owner is being freed, and frees the record next */
+  gsize size;                             /* the record's size; a new record is zeroed */
+  void (*ends) (gpointer owner, gpointer record); /* called when @owner ends, before @owner is freed */
+  gboolean (*is_large) (gpointer record); /* whether a burst has left unused memory in @record */
+  void (*trim) (gpointer record);         /* frees some of the unused memory */
+  void (*clear) (gpointer record);        /* called when @owner is freed, before @record is freed */
 } PrioSlotFuncs;
 
 typedef struct
@@ -27,7 +26,7 @@ typedef struct
 
 gpointer prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs);
 
-/* Returns the record of @slot, on any thread, and makes it if there is none. */
+/* Returns the record of @slot, and allocates the record if there is none.  Any thread may call it. */
 static inline gpointer
 prio_slot_ensure (PrioSlot *slot, const PrioSlotFuncs *funcs)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-slots.c: slots, in which other rooms keep records with an owner */
+/* prio-slots.c: slots, which attach records to a loop or a group */
 
 #include "config.h"
 
 #include "base/prio-slots-private.h"
 
-/* Makes the record of @slot, on any thread, unless another thread is faster.  Returns the record. */
+/* Allocates the record of @slot.  If another thread has set a record first, returns that record.  Any thread may call
+ * it. */
 gpointer
 prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs)
 {
@@ -18,7 +19,7 @@ prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs)
   return other;
 }
 
-/* Runs for each slot that has a record and @function, with `slot` and `record`. */
+/* Iterates over the slots that have a record and whose functions include @function.  Declares `slot` and `record`. */
 #define FOREACH_SLOT(function)                                                                                         \
   for (const PrioSlot *slot = slots; slot < slots + n; slot++)                                              \
     for (gpointer record = __atomic_load_n (&slot->record, __ATOMIC_ACQUIRE);                                          \
@@ -35,10 +36,8 @@ gboolean
 prio_slots_are_large (const PrioSlot *slots, guint n)
 {
   FOREACH_SLOT (is_large)
-    {
-      if (slot->funcs->is_large (record))
-        return TRUE;
-    }
+    if (slot->funcs->is_large (record))
+      return TRUE;
   return FALSE;
 }
 

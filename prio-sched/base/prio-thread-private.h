@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-thread-private.h: the library's thread-local variable
  *
- * Promises: one variable, which is accessed without a function call.
- */
+ * Promises: there is one such variable, and it is accessed without a function call. */
 
 #pragma once
 
@@ -10,17 +9,17 @@
 
 typedef struct
 {
-  /* The id of this thread, once prio_thread_get_id () has been called.  It is never reused. */
+  /* The id of this thread, after prio_thread_get_id ().  An id is never reused. */
   gsize id;
 
-  /* The lock that this thread is inside of, or NULL (prio-owner-lock). */
+  /* The owner lock that this thread is inside of, or NULL (prio-owner-lock-private.h). */
   const struct _PrioOwnerLock *inside;
 
-  /* The lock of the loop whose batch runs on this thread, innermost, or NULL. */
+  /* The owner lock of the loop whose batch is the innermost on this thread, or NULL. */
   const struct _PrioOwnerLock *dispatches;
 
-  /* The scheduling state of the code that runs on this thread, or NULL: the draft's "current continuation state".
-   * It points into the stack frame of the function that set it. */
+  /* The scheduling state of the code that runs on this thread, or NULL: the draft's "current continuation state".  The
+   * state is in the stack frame of the function that set this pointer. */
   const struct _PrioState *state;
 
   /* The deadline of the idle callback that runs on this thread, or NULL. */
@@ -29,7 +28,7 @@ typedef struct
   /* The calls of prio_loop_flush_releases () on this thread's stack, innermost first, or NULL. */
   struct _PrioFlush *flushes;
 
-  /* The observed task that runs on this thread, innermost, or NULL (prio-observer). */
+  /* The innermost observed task that runs on this thread, or NULL (prio-observer). */
   struct _PrioObservedTask *observed;
 
   /* The program's name for the task that this thread posts, or NULL. */
@@ -38,12 +37,13 @@ typedef struct
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 
-  /* Whether the running task runs the jobs of an interpreter.  Its binding sets it; it is cleared before other code
-   * of the binding is called (prio-runner-interlude.c). */
+  /* Whether the running task runs the jobs of an interpreter.  The binding sets this flag, and prio-runner-checkpoint.c
+   * clears it before it calls another function of the binding. */
   gboolean runs_jobs;
 } PrioThread;
 
-/* glibc reserves the few bytes that a library needs if it is loaded with dlopen (). */
+/* With this TLS model an access needs no call.  The library can still be loaded with dlopen (), because glibc reserves
+ * a few bytes of static TLS. */
 #ifdef __GLIBC__
 #define PRIO_TLS __thread __attribute__ ((tls_model ("initial-exec")))
 #else
@@ -52,7 +52,7 @@ typedef struct
 
 extern PRIO_TLS PrioThread prio_thread G_GNUC_INTERNAL;
 
-/* The id of no thread. 0 stands for a thread that has not called prio_thread_get_id (). */
+/* An id that no thread has.  The id 0 stands for any thread that has not called prio_thread_get_id (). */
 #define PRIO_NO_THREAD G_MAXSIZE
 
 gsize prio_thread_get_id (void) G_GNUC_INTERNAL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-runner-lend.c: a task of a binding that waits for another lends it its priority */
+/* prio-runner-lend.c: lets waiting tasks of a binding lend their priority */
 
 #include "config.h"
 
@@ -9,38 +9,39 @@
 #include "prio-numbers.h"
 
 /**
- * prio_runner_new_lender:
+ * prio_runner_add_lender:
  * @self: a runner
  * @id: the number of a task that is delayed or queued, or 0 if the task has begun
  * @priority: the [enum@PrioSched.TaskPriority] of the task, or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal
  * @signal: (nullable): a signal that may abort the task
  *
- * Makes a lender: a number for a task that may wait for other tasks, or be waited for, and lends them its priority.
+ * Creates a lender: a number for a task that waits for other tasks and lends them its priority, or for a task that is
+ * awaited.
  *
  * The library does not see which task waits for which in another language.  A binding reports it with
  * [method@PrioSched.Runner.begin_wait], so that tasks lend their priority as
  * [property@PrioSched.Scheduler:lends-priority] describes.
  *
  * ```c
- * guint waiter = prio_runner_new_lender (runner, 0, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
- * guint awaited = prio_runner_new_lender (runner, id, PRIO_TASK_PRIORITY_UNSET, NULL);
+ * guint waiter = prio_runner_add_lender (runner, 0, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
+ * guint awaited = prio_runner_add_lender (runner, id, PRIO_TASK_PRIORITY_UNSET, NULL);
  *
  * prio_runner_begin_wait (runner, waiter, awaited);
  * …
- * prio_runner_free_lender (runner, awaited);
- * prio_runner_free_lender (runner, waiter);
+ * prio_runner_remove_lender (runner, awaited);
+ * prio_runner_remove_lender (runner, waiter);
  * ```
  *
- * A task that was posted before any scheduler of the context lends, or with [method@PrioSched.Runner.post], gets no
- * priority while it is queued.  Call it on the thread that runs the main context; on others it does nothing.
+ * A queued task cannot borrow a priority if it was posted with [method@PrioSched.Runner.post], or before any scheduler
+ * of the context lends.  Call it on the thread that runs the main context; on others it does nothing.
  *
- * Returns: the lender; free it with [method@PrioSched.Runner.free_lender] when the task has its result; 0 if no
- *   scheduler of the main context lends, if there is no such task, or if its signal is aborted
+ * Returns: the lender, to be freed with [method@PrioSched.Runner.remove_lender] when the task has its result; 0 if no
+ *   scheduler of the main context lends, if there is no such task, or if the signal is aborted
  *
  * Since: 1.0
  */
 guint
-prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable *signal)
+prio_runner_add_lender (PrioRunner *self, guint id, gint priority, GCancellable *signal)
 {
   guint lender;
 
@@ -57,17 +58,17 @@ prio_runner_new_lender (PrioRunner *self, guint id, gint priority, GCancellable 
 }
 
 /**
- * prio_runner_free_lender:
+ * prio_runner_remove_lender:
  * @self: a runner
- * @lender: a number that [method@PrioSched.Runner.new_lender] has returned
+ * @lender: a number that [method@PrioSched.Runner.add_lender] has returned
  *
- * Frees the lender of a task that has its result, or was aborted.  All its waits are over.  Call it on the thread that
- * runs the main context; on others it does nothing.
+ * Removes a lender, and ends all waits of its task and all waits for it.  Call this function when the task has its
+ * result or was aborted, on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0
  */
 void
-prio_runner_free_lender (PrioRunner *self, guint lender)
+prio_runner_remove_lender (PrioRunner *self, guint lender)
 {
   g_return_if_fail (self != NULL);
   g_return_if_fail (lender != 0);
@@ -83,9 +84,9 @@ prio_runner_free_lender (PrioRunner *self, guint lender)
  * prio_runner_begin_wait:
  * @self: a runner
  * @lender: the lender of the task that waits
- * @awaited: the lender of the task that it waits for
+ * @awaited: the lender of the awaited task
  *
- * Begins a wait: @lender lends its priority to @awaited until one of the two is freed, or until
+ * Begins a wait: @lender lends its priority to @awaited until one of the two lenders is removed, or until
  * [method@PrioSched.Runner.end_wait] is called.  Call it on the thread that runs the main context; on others it does
  * nothing.
  *
@@ -130,7 +131,7 @@ prio_runner_begin_wait_for_id (PrioRunner *self, guint lender, guint id)
  * prio_runner_end_wait:
  * @self: a runner
  * @lender: the lender of the task that has waited
- * @awaited: the lender of the task that it has waited for, which has no result yet
+ * @awaited: the lender of the awaited task, which has no result yet
  *
  * Ends a wait that [method@PrioSched.Runner.begin_wait] has begun, before the awaited task has its result.
  * Call it on the thread that runs the main context; on others it does nothing.

@@ -15,7 +15,7 @@
  * @priority: a [enum@PrioSched.TaskPriority]
  *
  * Posts a task that has no signal (§2.2, §2.4.2 of the draft).  Only [method@PrioSched.Runner.cancel] or the end of the
- * scheduler can end it before it runs.  Any thread may call it.
+ * main context can end the task before it runs.  Any thread may call it.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task
  *
@@ -39,8 +39,8 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  *   none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the task
  * @delay: milliseconds to wait before the task is queued
- * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all whose timeout has
- *   not passed; 0 for none
+ * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all tasks whose timeout
+ *   has not expired; 0 for none
  * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
  *
  * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft), and with a timeout: see
@@ -71,10 +71,10 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
  * @self: a runner
  * @id: the number that identifies the continuation; not 0
  *
- * Posts the continuation of the running task after a yield.  It inherits that task's signal and priority (§2.2, §2.4.2
- * of the draft).
+ * Posts the continuation of the running task after a yield.  The continuation inherits that task's signal and priority
+ * (§2.2, §2.4.2 of the draft).
  *
- * Outside any task of the scheduler its priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  Any thread may call it.
+ * If no task of the scheduler is running, the priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  Any thread may call it.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
  *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
@@ -99,11 +99,12 @@ prio_runner_yield (PrioRunner *self, guint id)
  * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the continuation
  * @delay: milliseconds to wait before the continuation is queued
  * @expiry: when the timeout of the task passes, in microseconds of g_get_monotonic_time(); -1 if it has none
- * @takes_turns: whether it waits behind tasks of the same priority that are queued already
+ * @takes_turns: whether the continuation waits behind tasks of the same priority that are queued already
  *
- * Posts the continuation of a task, which runs before the tasks of its priority unless it takes turns.  It inherits
- * nothing: it is for a binding that knows the task where the library does not, such as after an `await` of something
- * else.  Elsewhere use [method@PrioSched.Runner.yield], which inherits all of this.  Any thread may call it.
+ * Posts the continuation of a task, which runs before the tasks of its priority unless it takes turns.  The
+ * continuation inherits nothing.  Use this function when the binding knows the task and the library does not, such as
+ * after an `await` of a promise.  Otherwise use [method@PrioSched.Runner.yield], which inherits signal and priority.
+ * Any thread may call it.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult], as [method@PrioSched.Runner.post_full] does
  *
@@ -129,8 +130,8 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
  * @self: a runner
  * @id: the number of a task
  *
- * Cancels one task that is delayed or queued, as [method@PrioSched.Task.cancel] does: it leaves its queue at once, and
- * [method@PrioSched.Runner.take_rejected] reports it.
+ * Cancels one task that is delayed or queued, as [method@PrioSched.Task.cancel] does: the task leaves its queue at
+ * once, and [method@PrioSched.Runner.take_rejected] reports its number.
  *
  * ```c
  * prio_runner_post_full (runner, id, PRIO_TASK_PRIORITY_BACKGROUND, NULL, 10000, 0, FALSE);
@@ -139,8 +140,8 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
  *   forget_when_it_runs (id);
  * ```
  *
- * A task without a signal, a delay and a timeout is found only if there are no more than a thousand older ones of its priority.
- * Call it on the thread that runs the main context; on others it does nothing.
+ * A task that has no signal, delay or timeout is found if at most a thousand older tasks have its priority.  Call it on
+ * the thread that runs the main context; on others it does nothing.
  *
  * Returns: %TRUE if the task was cancelled; %FALSE if it runs, if its signal has been aborted, or if it is not found
  *
@@ -171,9 +172,10 @@ prio_runner_cancel (PrioRunner *self, guint id)
  * Calls the runner's function once, with the returned number, when the main context has nothing else to do.  The call
  * is not for a task, so the function must not call [func@PrioSched.Runner.next].
  *
- * It is otherwise like [method@PrioSched.Scheduler.request_idle_callback]; [func@PrioSched.IdleDeadline.get_current]
+ * Otherwise this is like [method@PrioSched.Scheduler.request_idle_callback]; [func@PrioSched.IdleDeadline.get_current]
  * returns the deadline.  The numbers may equal numbers of the runner's tasks, so a binding uses a separate runner for
- * idle callbacks.  Any thread may call it.  If the scheduler and its tasks are gone, nothing is called.
+ * idle callbacks.  Any thread may call it.  If the runner is closed, because the scheduler was finalized and its tasks
+ * have run, nothing is called.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *

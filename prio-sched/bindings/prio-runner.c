@@ -14,10 +14,10 @@ G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref
  * @scheduler: a scheduler
  * @func: (scope notified) (closure user_data) (destroy notify): runs the tasks
  * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed: when @scheduler is gone and the last task has run,
- *   or when the main context is destroyed or its worker has stopped
+ * @notify: (nullable): called when @user_data is no longer needed: when @scheduler was finalized and the last task has
+ *   run, or when the main context is destroyed or its worker has stopped
  *
- * Makes a runner for tasks of @scheduler.
+ * Creates a runner for tasks of @scheduler.
  *
  * A scheduler may have any number of runners.  Any thread may call it; @func is called on the thread that runs the
  * scheduler's main context.
@@ -73,14 +73,14 @@ prio_runner_unref (PrioRunner *self)
 /**
  * prio_runner_take_rejected:
  * @self: a runner
- * @n_rejected: (out): how many there are
+ * @n_rejected: (out): the number of rejected tasks
  *
- * Returns the numbers of the tasks that were rejected, in that order, once: they will not run, because their signal has
- * been aborted.
+ * Returns the numbers of the tasks that were rejected since the last call, in order.  The tasks will not run, because
+ * their signal was aborted.
  *
  * The runner's function is called with 0 at the next checkpoint after a task has been rejected; code that aborts a
- * signal may call this at once.  On other threads than the owner of the main context, the array is empty, unless the
- * context has been destroyed.
+ * signal may call this function at once.  On other threads than the owner of the main context, the array is empty,
+ * unless the context has been destroyed.
  *
  * Returns: (transfer full) (array length=n_rejected) (nullable): the numbers
  *
@@ -108,13 +108,13 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
  * prio_runner_is_owner:
  * @self: a runner
  *
- * Returns whether the calling thread owns the main context: whether it ran the context last or, before that, made its
- * first scheduler.
+ * Returns whether the calling thread owns the main context: this thread was the last to run the context or, if no
+ * thread has run it, created its first scheduler.
  *
- * It is for language bindings, which raise an exception where a function of the owner thread would log a critical
- * message.  Any thread may call it.
+ * A language binding can raise an exception if this returns %FALSE, before a function of the owner thread would log a
+ * critical message.  Any thread may call it.
  *
- * Returns: whether it does; %FALSE if the main context is destroyed
+ * Returns: whether the thread owns the main context; %FALSE if the context has been destroyed
  *
  * Since: 1.0
  */
@@ -135,11 +135,11 @@ prio_runner_is_owner (PrioRunner *self)
  *
  * Sets a function that returns the names of tasks, for [callback@PrioSched.LongTaskFunc], traces and the monitor.
  *
- * @func is called only while one of these needs names: right before a task begins, with its number, on the thread that runs the
- * main context; for a trace also when that thread posts the task.  It is not called for a task that has a name already,
- * unless the task is a continuation.
+ * @func is called only while names are needed: with the number of a task, right before the task begins, on the thread
+ * that runs the main context, and for a trace also when that thread posts the task.  It is not called for a task that
+ * has a name already, unless the task is a continuation.
  *
- * Call it once, on that thread, before the first task is posted.
+ * Call it once, on the thread that runs the main context, before the first task is posted.
  *
  * ```c
  * static char *
@@ -175,7 +175,7 @@ prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer u
  * prio_runner_end:
  *
  * Ends the function of the running task, and performs its checkpoint: the microtasks that it queued are called.  After
- * that its signal can no longer abort it (§2.4.2 of the draft), and no task is running.
+ * that, the signal can no longer abort the task (§2.4.2 of the draft), and no task is running.
  *
  * Call it in the function of a runner, on its thread, if the binding needs to know about an abort before it settles the
  * result; otherwise [func@PrioSched.Runner.next] does the same.
@@ -193,8 +193,8 @@ prio_runner_end (void)
 /**
  * prio_runner_next:
  *
- * Ends the running task, and begins the next one of all schedulers if that is a task of the same runner.
- * Call it in the function of a runner, on its thread.  The function returns once this returns 0.
+ * Ends the running task, and begins the next task of the main context if that is a task of the same runner.  Call it in
+ * the function of a runner, on its thread.  If this returns 0, the runner's function must return.
  *
  * Returns: the number of the task that is running now, or 0 if there is none
  *
@@ -207,7 +207,7 @@ prio_runner_next (void)
 }
 
 /**
- * prio_scheduler_run_in_thread_under:
+ * prio_scheduler_run_in_thread_full:
  * @self: a scheduler
  * @worker: (nullable): the worker whose thread runs @func, or %NULL for a thread of the pool
  * @priority: the priority, or %PRIO_TASK_PRIORITY_UNSET, which is 0, for the priority of @signal
@@ -217,17 +217,16 @@ prio_runner_next (void)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or
- * [method@PrioSched.Worker.run], for a language that cannot free the values that it has put into a
- * structure of options.  Any thread may call it; @notify is called on the thread that runs the scheduler's main
- * context.
+ * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or [method@PrioSched.Worker.run], for
+ * a language that cannot free the values that it has put into a structure of options.  Any thread may call it; @notify
+ * is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full) (nullable): the task, or %NULL with a wrong argument
  *
  * Since: 1.0
  */
 PrioTask *
-prio_scheduler_run_in_thread_under (PrioScheduler *self, PrioWorker *worker, gint priority, GCancellable *signal,
+prio_scheduler_run_in_thread_full (PrioScheduler *self, PrioWorker *worker, gint priority, GCancellable *signal,
                                     const char *name, PrioTaskFunc func, gpointer user_data, GDestroyNotify notify)
 {
   PrioTaskOptions options = { .priority = (PrioTaskPriority) priority, .cancellable = signal, .name = name };

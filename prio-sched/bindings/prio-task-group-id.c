@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-task-group-id.c: tasks of a group that are identified by numbers, and waits for them
  *
- * For each such task there is a task of the group, the id task, which has its place and its age, and whose function
- * calls the runner's function.  So the rules of groups in prio-task-group-post.c and prio-task-group-wait.c hold here
- * too.
- */
+ * For each such task there is an *id task*: a PrioTask in the group, whose function calls the runner's function.  So
+ * the rules of groups in prio-task-group-post.c and prio-task-group-wait.c apply here, too. */
 
 #include "config.h"
 
 #include "prio-task-group-id.h"
 
 #include "base/prio-check-private.h"
-#include "prio-numbers.h"
+#include "prio-engine.h"
 
-/* Returns the internal error domain for failed runner tasks, whose error code is the task's handle. */
+/* Returns an internal error domain for runner tasks that have failed.  The error code is the task's handle. */
 static GQuark
 handle_quark (void)
 {
@@ -23,18 +21,12 @@ handle_quark (void)
 /* The data of an id task, until it has its result. */
 typedef struct
 {
-  PrioRunner *runner; /* held, and the task is a user of its numbers; NULL once the task has begun */
-  PrioTask *task;     /* held; NULL if the task was rejected at once, which its poster knows */
+  PrioRunner *runner; /* owned, and used like a runner's task, until the task begins; then NULL */
+  PrioTask *task;     /* owned; NULL until the post has succeeded */
   guint id;
 } PrioIdTask;
 
-static gboolean
-is_over (PrioTask *task)
-{
-  return prio_task_get_state (task) >= PRIO_TASK_STATE_FULFILLED;
-}
-
-/* Returns the data of @task, which may be NULL but has no result yet; NULL if it is not an id task. */
+/* Returns the data of the id task @task, which has no result yet; NULL if @task is NULL or not an id task. */
 static PrioIdTask *
 id_task_of (PrioTask *task)
 {
@@ -47,7 +39,7 @@ get_id_task (PrioTaskGroup *self, guint handle)
   return id_task_of (prio_task_group_find (self, handle));
 }
 
-/* Destroy notify of an id task, which has its result. */
+/* Frees the data of an id task, as its destroy notify, because the task has its result. */
 static void
 end_id_task (gpointer data)
 {
@@ -65,13 +57,13 @@ run_id_task (PrioTask *task, gpointer data)
   PrioIdTask *id_task = data;
   PrioRunner *runner = g_steal_pointer (&id_task->runner);
 
-  /* @task may end in the function, and the runner is not closed while that runs. */
+  /* The function may end @task.  The runner is not closed before its function returns. */
   prio_task_defer (task);
   prio_numbers_run_in (runner, id_task->id, prio_task_get_entry (task));
   prio_numbers_drop (runner);
 }
 
-/* Returns whether @runner can run tasks of @self; if not, logs a critical message for @function. */
+/* Returns whether @runner can run tasks of @self.  If not, logs a critical message for @function. */
 G_GNUC_UNUSED static gboolean
 check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *runner)
 {
@@ -87,24 +79,24 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  * @self: a group
  * @runner: a runner of the group's scheduler, which runs the task
  * @id: the number that identifies the task to @runner; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if it has
- *   none, the group's
- * @signal: (nullable): a signal that may abort the task, beside the group's
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if @signal
+ *   has none, the group's priority
+ * @signal: (nullable): a signal that may abort the task, in addition to the group's signal
  * @delay: milliseconds to wait before the task is queued
- * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all whose timeout has
- *   not passed; 0 for none
+ * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all tasks whose timeout
+ *   has not expired; 0 for none
  * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
- * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: the group's, or
- *   a signal that depends on it and on @signal
+ * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: the group's
+ *   signal, or a signal that depends on the group's signal and on @signal
  * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.PostResult], as for
  *   [method@PrioSched.Runner.post_full]
  *
  * Posts a task of a [struct@PrioSched.Runner], but starts it only when the group has a free place.
  *
- * It is for language bindings, whose tasks are numbers.  In C, use [method@PrioSched.TaskGroup.post_task].  The task
- * keeps its place until [method@PrioSched.TaskGroup.return_id] is called.  Call it on the thread that runs the
- * scheduler's main context.
+ * For language bindings, whose tasks are numbers.  In C, use [method@PrioSched.TaskGroup.post_task].  The task keeps
+ * its place until [method@PrioSched.TaskGroup.return_id] is called.  Call it on the thread that runs the scheduler's
+ * main context.
  *
  * Returns: a handle that identifies the task to the group until the task has its result, or 0 if it is rejected at
  *   once, which [method@PrioSched.Runner.take_rejected] does not report
@@ -130,7 +122,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   prio_return_val_if_wrong (check_runner_of_group (G_STRFUNC, self, runner), 0);
   g_return_val_if_fail (id != 0, 0);
 
-  /* The runner of a scheduler that is gone is closed. */
+  /* The runner is closed if its scheduler was finalized. */
   if (runner->run_queue == NULL || !prio_numbers_enter (runner->loop))
     return 0;
   prio_numbers_use (runner);
@@ -146,7 +138,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
     }
   if (combined != NULL)
     g_set_object (combined, prio_task_get_cancellable (task));
-  if (is_over (task))
+  if (prio_task_is_over (task))
     return 0;
 
   id_task->task = g_object_ref (task);
@@ -163,10 +155,10 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
  *
  * Gives a task of a runner its result in the group, and frees its place.
  *
- * If it ends a wait for the group, [method@PrioSched.TaskGroup.finish_id] returns its handle.  A task that has not
- * begun is cancelled, as with [method@PrioSched.Task.cancel], and its runner reports it as rejected.  If the task has
- * been cancelled, or aborted in its function, or its main context is destroyed, nothing happens.
- * Call it on the thread that runs the scheduler's main context.
+ * If the result ends a wait for the group, [method@PrioSched.TaskGroup.finish_id] returns the task's handle.  A task
+ * that has not begun is cancelled, as with [method@PrioSched.Task.cancel], and its runner reports it as rejected.  If
+ * the task has been cancelled, or aborted in its function, or its main context is destroyed, nothing happens.  Call it
+ * on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -176,13 +168,13 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   g_autoptr (PrioTask) task = NULL;
   PrioIdTask *id_task;
 
-  /* After the end of its main context, its tasks have no results. */
+  /* After the end of the main context, the group's tasks have no results. */
   if (PRIO_IS_TASK_GROUP (self) && prio_loop_has_gone (prio_task_group_get_loop (self)))
     return;
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   id_task = get_id_task (self, handle);
-  if (id_task == NULL || is_over (id_task->task))
+  if (id_task == NULL || prio_task_is_over (id_task->task))
     return;
   if (id_task->runner != NULL)
     {
@@ -198,20 +190,20 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
 }
 
 /**
- * prio_task_group_new_lender:
+ * prio_task_group_add_lender:
  * @self: a group
  * @handle: a handle that [method@PrioSched.TaskGroup.post_id] has returned
  *
- * Makes a lender for a task of the group: see [method@PrioSched.Runner.new_lender].  Call it on the thread that runs
+ * Creates a lender for a task of the group: see [method@PrioSched.Runner.add_lender].  Call it on the thread that runs
  * the scheduler's main context.
  *
- * Returns: the lender; free it with [method@PrioSched.Runner.free_lender]; 0 if no scheduler of the main context lends,
- *   or if the task has its result
+ * Returns: the lender, to be freed with [method@PrioSched.Runner.remove_lender]; 0 if no scheduler of the main context
+ *   lends, or if the task has its result
  *
  * Since: 1.0
  */
 guint
-prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
+prio_task_group_add_lender (PrioTaskGroup *self, guint handle)
 {
   PrioLoop *loop;
   PrioIdTask *id_task;
@@ -221,7 +213,7 @@ prio_task_group_new_lender (PrioTaskGroup *self, guint handle)
 
   id_task = get_id_task (self, handle);
   loop = prio_task_group_get_loop (self);
-  if (id_task == NULL || is_over (id_task->task) || !prio_numbers_enter (loop))
+  if (id_task == NULL || prio_task_is_over (id_task->task) || !prio_numbers_enter (loop))
     return 0;
   lender = prio_numbers_keep_task (id_task->task);
   prio_numbers_leave (loop);
@@ -259,7 +251,7 @@ prio_runner_get_first (PrioRunner *self)
   return id;
 }
 
-/* Returns the handle of the id task @task, which has its result; 0 if it is another task, or was aborted. */
+/* Returns the handle of the id task @task, which has its result, or 0 if @task was aborted or is not an id task. */
 static guint
 handle_of (PrioTask *task)
 {
@@ -272,12 +264,12 @@ handle_of (PrioTask *task)
   return (guint) prio_task_propagate_int (task, NULL);
 }
 
-/* A wait that is a task of a runner.  The task is posted when the wait is over. */
+/* A wait that posts a task of a runner when it is over. */
 typedef struct
 {
-  PrioRunner *runner; /* held until then */
+  PrioRunner *runner; /* owned until the wait has ended */
   guint id;
-  PrioTask *task; /* the result of the wait: */
+  PrioTask *task; /* the task that has ended the wait */
   GError *error;
 } PrioIdWait;
 
@@ -291,7 +283,7 @@ wait_free (gpointer data)
   g_free (wait);
 }
 
-/* Returns the waits for a group that are over, by their ids. */
+/* Returns the waits for @group that have ended, by their ids. */
 static GHashTable *
 ended_of (GObject *group)
 {
@@ -314,15 +306,15 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
 
   prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, &wait->task, &wait->error);
   g_hash_table_insert (ended_of (group), GUINT_TO_POINTER (wait->id), wait);
-  /* The highest priority, so that yields in a loop cannot delay it. */
+  /* Posts at the highest priority, so that code that yields in a loop cannot delay the report. */
   prio_runner_yield_full (runner, wait->id, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL, 0, -1, FALSE);
 }
 
 /**
  * prio_task_group_wait_id:
  * @self: a group
- * @own: (nullable): the group of the task that waits, or %NULL if it is in none
- * @handle: the handle of that task in @own, or 0
+ * @own: (nullable): the group of the waiting task, or %NULL if that task is in no group
+ * @handle: the handle of the waiting task in @own, or 0
  * @until: which results to wait for
  * @cancellable: (nullable): a cancellable that ends the wait, or %NULL
  * @runner: a runner of the group's scheduler
@@ -330,7 +322,7 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
  *
  * Waits for tasks of the group, as [method@PrioSched.TaskGroup.wait_async] does, for a language binding.
  *
- * That task calls [method@PrioSched.TaskGroup.finish_id].  Call it on the thread that runs the scheduler's main
+ * The task @id calls [method@PrioSched.TaskGroup.finish_id].  Call it on the thread that runs the scheduler's main
  * context.
  *
  * Since: 1.0
@@ -363,7 +355,8 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
  * @error: return location for a `GError`
  *
  * Finishes a wait that has begun with [method@PrioSched.TaskGroup.wait_id].  Call it in the task @id, on the thread
- * that runs the scheduler's main context.  It fails as [method@PrioSched.TaskGroup.wait_finish] does.
+ * that runs the scheduler's main context.  The call fails in the same cases as
+ * [method@PrioSched.TaskGroup.wait_finish].
  *
  * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *

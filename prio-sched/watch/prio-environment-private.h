@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-environment-private.h: environment variables that name files to write, and the program's name in those files
  *
- * Promises: a program that runs with more rights than the user who started it does not see these variables.
- */
+ * Promises: the variables are ignored in a setuid or setgid program. */
 
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-environment.c: environment variables that name files to write, and the program's name in those files */
 
-/* secure_getenv (), program_invocation_short_name */
+/* For secure_getenv () and program_invocation_short_name. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -24,7 +24,7 @@ prio_environment_get (const char *name)
 #endif
 }
 
-/* Returns the program's name, from GLib or else from the name of its executable; NULL if neither is known. */
+/* Returns the program's name, as GLib knows it, or the name of its executable; NULL if neither is known. */
 const char *
 prio_environment_get_program (void)
 {

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-histogram-private.h: a histogram of times
  *
- * Promises: there are four buckets for each power of two, so an answer is at most a fifth too short.  The number of
- * times, their sum and the longest are exact.  The caller chooses the unit.
- */
+ * Promises: there are four buckets for each power of two, so a quantile is at most a fifth too small.  The number of
+ * times, their sum and the longest time are exact.  The caller chooses the unit. */
 
 #pragma once
 
 #include <glib.h>
 
-#define PRIO_N_BUCKETS 160 /* the last counts all times above 2^41 */
+#define PRIO_N_BUCKETS 160 /* the last bucket counts all times above 2^41 */
 
 typedef struct
 {
@@ -49,7 +48,7 @@ prio_histogram_add (PrioHistogram *self, gint64 time)
 static inline gint64
 prio_histogram_time_at (const PrioHistogram *self, double share)
 {
-  /* Rounds up, and allows for the error of the multiplication. */
+  /* The rank is rounded up. 1e-6 allows for the rounding error of the multiplication. */
   guint64 wanted = self->count - (guint64) ((1 - share) * (double) self->count + 1e-6);
   guint64 seen = self->buckets[0];
   guint bucket = 0;

@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-holding-private.h: which task or source holds the loop, and for how long
+/* prio-holding-private.h: finds tasks and sources that block a main loop
  *
- * Promises: while a loop is watched, whatever holds it for the threshold or longer is reported: a task; another source,
- * by its name or its callback's (prio-others); or an unknown holder, which may also be code of the program between two
- * iterations.
+ * Promises: while a loop is watched, everything that blocks it for the threshold or longer is reported: a task; another
+ * source, with its name or the name of its callback (prio-others); or unknown code, such as the program's own code
+ * between two iterations.
  *
- * The other sources that are dispatched in one iteration and are shorter are reported together if their sum is as long:
- * how many, and of which functions (prio-flood).  No input is handled between them.
+ * If the sources that are dispatched in one iteration together block the loop for as long, they are reported together
+ * (prio-flood): no input is handled between them.
  *
- * A holder that runs a main loop does not hold the loop meanwhile: time counts from the last iteration.  The handlers
- * of reports do not hold it either: however slow they are, they cause no report.
+ * A task or source that runs a nested main loop does not block the loop, so its time counts from the last iteration of
+ * the nested loop.  Handlers of reports are not reported, however slow they are.
  *
- * Reports come in the order of time: of a source when its dispatch has ended, of a task at the end of its batch.  An
- * idle source reports floods and unknown holders, unless another report comes before: so reports delay no other source.
+ * Reports are made in the order of time: for a source after its dispatch, for a task after its batch.  Floods and
+ * unknown code are reported by an idle source, so that reports delay no other source, or with the next report.
  *
- * Threads: the owner thread.
- */
+ * Only the owner thread uses these functions and records. */
 
 #pragma once
 
@@ -24,13 +23,13 @@
 typedef struct
 {
   char *name;     /* or NULL */
-  gint priority;  /* of a task; PRIO_TASK_PRIORITY_UNSET for anything else */
+  gint priority;  /* a task's priority; otherwise PRIO_TASK_PRIORITY_UNSET */
   gboolean is_source;
-  gboolean is_flood; /* many short callbacks, which @name describes */
+  gboolean is_flood; /* whether this stands for many short callbacks, which @name describes */
   gint64 duration; /* µs */
 } PrioHeld;
 
-/* Called outside, in the main context of @loop, which was held.  Frees @held. */
+/* Called outside the loop, in the main context of @loop, which was blocked.  Frees @held. */
 typedef void (*PrioHeldFunc) (PrioLoop *loop, PrioHeld *held);
 
 void prio_holding_set (PrioLoop *loop, gint64 threshold, PrioHeldFunc report);

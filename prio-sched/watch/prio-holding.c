@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-holding.c: which task or source holds the loop, and for how long */
+/* prio-holding.c: finds tasks and sources that block a main loop */
 
 #include "config.h"
 
@@ -9,7 +9,7 @@
 #include "watch/sources/prio-flood-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
-/* The most reports that wait for the loop. */
+/* The largest number of reports in the queue.  Further reports are dropped. */
 #define MAX_REPORTS 64
 
 void
@@ -19,26 +19,26 @@ prio_held_free (PrioHeld *held)
   g_free (held);
 }
 
-/* The holder of the loop since @since, µs: @task, @other, @flood, or unknown if all are NULL. */
+/* The code that has blocked the loop since @since, in µs: @task, @other, @flood or, if all are NULL, unknown code. */
 typedef struct
 {
-  gint64 since; /* 0 while GLib may sleep */
+  gint64 since; /* 0 while GLib may wait for events */
   const PrioObserved *task;
-  PrioOther *other; /* in its dispatch */
+  PrioOther *other; /* a source that is being dispatched */
   const char *flood; /* a description */
 } PrioHolder;
 
 /* The record of an observed loop. */
 typedef struct
 {
-  gint64 threshold; /* µs; 0 while nothing is to be reported */
+  gint64 threshold; /* µs; 0 while nothing has to be reported */
   PrioHeldFunc report;
-  gboolean in_batch; /* a batch runs: reports wait until its end */
-  GQueue reports;     /* PrioHeld, the oldest first; a source, the end of the batch or of a dispatch reports them */
-  gboolean has_source; /* whether an idle source will report them */
+  gboolean in_batch; /* whether a batch runs, at whose end reports are made */
+  GQueue reports;     /* PrioHeld, the oldest first */
+  gboolean has_source; /* whether an idle source for the reports is attached */
   PrioHolder holder;
-  PrioFlood flood; /* other sources that were dispatched in this iteration, and held it for less than the threshold */
-  gint64 unknown, unknown_until; /* how long something unknown held it before the source that is dispatched, and until when, µs */
+  PrioFlood flood; /* the sources of this iteration that took less than the threshold */
+  gint64 unknown, unknown_until; /* how long unknown code ran before the current source, and until when, µs */
   PrioOthersSeen seen;
 } PrioHolding;
 
@@ -59,7 +59,8 @@ holding_of (PrioLoop *loop)
   return prio_loop_ensure_record (loop, PRIO_SLOT_WATCH, &slot_funcs);
 }
 
-/* Makes the queued reports, outside.  This time does not count, even if a handler runs the main loop. */
+/* Makes the queued reports.  Called outside the loop.  The time that the handlers take is not counted, even if they run
+ * the main loop. */
 static void
 tell_all (gpointer loop)
 {
@@ -102,7 +103,7 @@ tell_when_idle (PrioLoop *loop)
   g_source_attach (source, prio_observed_context (loop));
 }
 
-/* Queues a report if @duration µs, for which @holder has held the loop until @now, is long. */
+/* Queues a report if @duration, in µs, is long.  @holder has blocked the loop for that time, until @now. */
 static void
 note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
 {
@@ -139,7 +140,7 @@ note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
     prio_observed_call_later (loop, tell_all, loop);
 }
 
-/* Ends the flood of an iteration. */
+/* Ends the flood of an iteration, and reports it if it took long enough. */
 static void
 end_flood (PrioLoop *loop, gint64 now)
 {
@@ -154,7 +155,7 @@ end_flood (PrioLoop *loop, gint64 now)
   prio_flood_clear (flood);
 }
 
-/* Ends the time of the holder of @loop at @now.  From @since the holder is unknown. */
+/* Reports the current holder if it has blocked the loop for long until @now.  From @since on, unknown code holds it. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {
@@ -189,7 +190,7 @@ ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop, const PrioObserved *task,
 static void
 yielded (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
-  /* The task's microtasks follow, and belong to the step. */
+  /* The task's microtasks run next, and count as part of the task. */
   if (prio_observed_has_microtasks (loop))
     holding_of (loop)->holder.task = task;
   else
@@ -237,14 +238,14 @@ static PrioObserver observer = {
   .batch_ended = batch_ended,
 };
 
-/* Called while the context is locked, so nothing may be reported yet. */
+/* Called while GLib has locked the context, so nothing can be reported here. */
 static void
 source_begins (PrioLoop *loop, PrioOther *other)
 {
   PrioHolding *holding = holding_of (loop);
   gint64 now;
 
-  /* Sources keep our functions when nothing is to be reported any more. */
+  /* Sources keep these callback functions even after the watch has ended. */
   if (holding->threshold == 0)
     return;
   now = prio_clock_now ();
@@ -266,7 +267,7 @@ source_ended (PrioLoop *loop, PrioOther *other)
   note (loop, &(PrioHolder) { 0 }, holding->unknown, holding->unknown_until);
   holding->holder.task = NULL;
   holding->holder.other = other;
-  /* GLib's work for the source is the short unknown time before it. */
+  /* GLib has spent a short time before the dispatch on the source, so it counts for the source. */
   if (holding->holder.since != 0 && held < holding->threshold)
     prio_flood_add (&holding->flood, prio_other_get_name (other), held + (holding->unknown < holding->threshold ? holding->unknown : 0));
   holding->unknown = 0;
@@ -275,14 +276,15 @@ source_ended (PrioLoop *loop, PrioOther *other)
     tell_all (loop);
 }
 
-/* Adds or removes the observer, for a scheduler that begins or ends to watch.  Any thread, outside. */
+/* Adds or removes the observer when a program begins or stops watching.  Any thread may call it, outside the loop. */
 void
 prio_holding_observe (gboolean on)
 {
   (on ? prio_observer_add : prio_observer_remove) (&observer);
 }
 
-/* Sets a function, called with each holder of @loop for @threshold µs or longer; 0 for none.  Inside. */
+/* Sets @report, which is called after anything has blocked @loop for @threshold µs or longer.  If @threshold is 0,
+ * nothing is reported.  The caller has entered the loop. */
 void
 prio_holding_set (PrioLoop *loop, gint64 threshold, PrioHeldFunc report)
 {

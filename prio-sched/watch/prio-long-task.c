@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-long-task.c: calls functions for whatever holds a main loop for long */
+/* prio-long-task.c: calls functions when a main loop was blocked for long */
 
 #include "config.h"
 
@@ -12,23 +12,23 @@
 
 #define VARIABLE "PRIO_SCHED_LONG_TASKS"
 
-/* The threshold in the environment, ms; with it each long task is logged. 0 if it is not set. */
+/* The threshold, in ms, that the environment sets: longer tasks are logged. 0 if the variable is not set. */
 static guint from_environment;
 
-/* A function that was added. */
+/* A function that the program has added. */
 typedef struct
 {
   guint id;
-  PrioScheduler *scheduler; /* identifies it; alive as long as this is in the list */
+  PrioScheduler *scheduler; /* not owned; valid while this record is in the list */
   gint64 threshold;         /* µs */
   PrioLongTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
   gboolean removed; /* atomic */
-  gboolean is_observed; /* whether the loop still has to notice that another thread has removed it */
+  gboolean is_observed; /* whether to remove the observer with this record, after a removal on another thread */
 } Watch;
 
-/* A leaf: guards the list, from the oldest to the newest. */
+/* Guards the list, which begins with the oldest function.  No other lock is taken while this lock is held. */
 static PrioLock lock = PRIO_LOCK_INIT;
 static GQueue watches = G_QUEUE_INIT;
 static guint last_id;
@@ -67,7 +67,7 @@ watch_unref (gpointer watch)
   g_atomic_rc_box_release_full (watch, watch_clear);
 }
 
-/* Returns the functions to call for @held, which has held @loop, the oldest first. */
+/* Returns the functions to call for @held, which has blocked @loop, the oldest first. */
 static GPtrArray *
 find_watches (PrioLoop *loop, const PrioHeld *held)
 {
@@ -108,7 +108,7 @@ report (PrioLoop *loop, PrioHeld *held)
   prio_held_free (held);
 }
 
-/* Sets the least threshold of the functions for @loop. */
+/* Sets the threshold of @loop to the smallest threshold of its functions. */
 static void
 begin_to_watch (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
 {
@@ -126,7 +126,7 @@ begin_to_watch (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
   prio_holding_set (loop, least, report);
 }
 
-/* Releases a function that has left the list, outside of all locks. */
+/* Updates the threshold of @loop after @watch was removed from the list, and frees @watch later, without a lock. */
 static void
 forget (PrioLoop *loop, gpointer watch)
 {
@@ -134,7 +134,7 @@ forget (PrioLoop *loop, gpointer watch)
   prio_loop_defer_release (loop, watch_unref, watch);
 }
 
-/* Removes the function @id of @self, or any of its functions if @id is 0.  Returns FALSE if there is none. */
+/* Removes the function @id of @self, or one of its functions if @id is 0.  Returns FALSE if there is none. */
 static gboolean
 remove_watch (PrioScheduler *self, guint id)
 {
@@ -155,7 +155,8 @@ remove_watch (PrioScheduler *self, guint id)
     return FALSE;
 
   __atomic_store_n (&watch->removed, TRUE, __ATOMIC_SEQ_CST);
-  /* Without an observer, a loop that has not noticed the removal would keep a task that has ended. */
+  /* The observer is removed after the loop has processed the removal, because the loop may keep the record of a task,
+   * whose end only the observer reports. */
   is_here = prio_observed_is_here (prio_scheduler_get_loop (self));
   watch->is_observed = !is_here;
   prio_observed_call (prio_scheduler_get_loop (self), forget, watch);
@@ -164,7 +165,7 @@ remove_watch (PrioScheduler *self, guint id)
   return TRUE;
 }
 
-/* Removes the functions of @self, at its end. */
+/* Removes all functions of @self, which is being finalized. */
 void
 prio_scheduler_end_long_tasks (PrioScheduler *self)
 {
@@ -180,8 +181,8 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Adds a function that is called whenever something has held the scheduler's main context for @threshold milliseconds
- * or longer.  Meanwhile no input was handled, and no frame drawn.
+ * Adds a function that is called after anything has blocked the scheduler's main context for @threshold milliseconds or
+ * longer, so that no input was handled, and no frame drawn.
  *
  * ```c
  * static void
@@ -193,19 +194,20 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);
  * ```
  *
- * This may be a task of any scheduler of the main context, with its microtasks and callbacks; another source; all
- * shorter sources of one iteration together; or an unknown holder, such as a destroy notify, or code between two
- * iterations of a program that iterates its main context itself.  A function that runs a main loop does not hold its main context meanwhile.
+ * A report may be about a task of any scheduler of the main context, with its microtasks and callbacks; another source;
+ * all shorter sources of one iteration together; or unknown code, such as a destroy notify, or code between two
+ * iterations of a program that iterates its main context itself.  A function does not block the main context while it
+ * runs a nested main loop.
  *
  * @func is called soon afterwards, on the thread that runs the main context, in the order of time.  It is removed with
  * [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @notify is called on that
- * thread too.
+ * thread, too.
  *
- * While there is a function, the library reads the clock when each task begins and ends.  Otherwise this costs nothing.
+ * While such a function is added, the library reads the clock when each task begins and ends.
  *
- * The environment variable `PRIO_SCHED_LONG_TASKS` logs long tasks of a program that is not changed: with
- * `PRIO_SCHED_LONG_TASKS=50`, every task of 50 milliseconds or longer.  Any thread may call it.  On another thread than
- * the main context's, it takes effect soon after.
+ * The environment variable `PRIO_SCHED_LONG_TASKS` logs long tasks without a change of the program: with
+ * `PRIO_SCHED_LONG_TASKS=50`, every task of 50 milliseconds or longer.  Any thread may call it.  On a thread that does
+ * not run the main context, the call takes effect a little later.
  *
  * Returns: an id, for [method@PrioSched.Scheduler.remove_long_task_func]
  *
@@ -258,7 +260,7 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
  * prio_scheduler_remove_long_task_func (scheduler, id);
  * ```
  *
- * With an id that is not one of the scheduler's functions, it logs a critical message.  Any thread may call it.
+ * If the scheduler has no function with @id, a critical message is logged.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -288,7 +290,7 @@ read_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Called with each new scheduler, outside. */
+/* Reads the environment variable.  Called for each new scheduler, outside the loop. */
 void
 prio_scheduler_watch_from_environment (PrioScheduler *self)
 {

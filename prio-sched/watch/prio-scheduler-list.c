@@ -10,11 +10,11 @@
 
 static G_DEFINE_QUARK (prio-sched-listed, listed)
 
-/* A leaf: guards the list, from the oldest to the newest. */
+/* Guards the list, which begins with the oldest scheduler.  No other lock is taken while this lock is held. */
 static PrioLock lock = PRIO_LOCK_INIT;
-/* Weak references to the schedulers, each a GAtomicRcBox.  A scheduler's qdata is its link.  To get a scheduler,
- * hold its box outside the lock: taking a reference may call a binding, and a scheduler without references may be
- * about to be finalized. */
+/* Weak references to the schedulers, each in a GAtomicRcBox.  The link is also a qdata of the scheduler.  A reference
+ * to a scheduler is taken outside the lock, because that may call a binding, and the scheduler may be about to be
+ * finalized. */
 static GQueue list = G_QUEUE_INIT;
 
 static void
@@ -63,8 +63,8 @@ prio_scheduler_unlist (PrioScheduler *self)
  *
  * Returns all live schedulers of this process, of any main context, the oldest first.
  *
- * It is for tools that look into a program, such as the page in GTK's inspector.  Some functions of a scheduler may be
- * called only on the thread that runs its main context: see [method@PrioSched.Scheduler.get_context].
+ * Tools such as a page in GTK's inspector can show them.  Some functions of a scheduler may be called only on the
+ * thread that runs its main context: see [method@PrioSched.Scheduler.get_context].
  *
  * ```c
  * g_autoptr (GPtrArray) schedulers = prio_scheduler_list_all ();
@@ -72,13 +72,13 @@ prio_scheduler_unlist (PrioScheduler *self)
  * for (guint i = 0; i < schedulers->len; i++)
  *   {
  *     if (prio_scheduler_get_context (schedulers->pdata[i]) == g_main_context_default ())
- *       g_print ("%u tasks wait\n", prio_scheduler_get_n_pending (schedulers->pdata[i]));
+ *       g_print ("%u tasks wait\n", prio_scheduler_count_pending (schedulers->pdata[i]));
  *   }
  * ```
  *
  * Any thread may call it.
  *
- * Returns: (transfer container) (element-type PrioScheduler): the schedulers; in C they are released with the array
+ * Returns: (transfer container) (element-type PrioScheduler): the schedulers; in C, freeing the array releases them
  *
  * Since: 1.0
  */

@@ -9,21 +9,20 @@
 #include "watch/prio-histogram-private.h"
 #include "prio-observe.h"
 
-/* The counts of one priority. */
 typedef struct
 {
   guint64 n_continued, n_aborted;
   PrioHistogram waits, runs; /* µs */
 } PrioCount;
 
-/* The counts of a scheduler, and of its groups.  All fields that change, except @wanted, belong to the owner thread. */
+/* The counts of a scheduler and its groups.  Only the owner thread changes the fields, except @wanted. */
 typedef struct
 {
   const PrioRunQueue *run_queue; /* of the scheduler */
-  gboolean wanted;               /* atomic: whether it was started or stopped last */
+  gboolean wanted;               /* whether the last call was to start counting, and not to stop it; atomic */
   gboolean on;
-  gint64 since;                    /* when it was started, µs */
-  guint64 last_run;                /* the last run that had begun by then */
+  gint64 since;                    /* when counting was started, µs */
+  guint64 last_run;                /* the last run that had begun at @since; only later runs count */
   PrioCount of[PRIO_N_PRIORITIES]; /* from background */
 } PrioCounts;
 
@@ -35,7 +34,7 @@ counts_of (const PrioObserved *task)
   return counts != NULL && counts->on && task->kind != PRIO_OBSERVED_IDLE ? counts : NULL;
 }
 
-/* Counts a run that is over, though the task may continue. */
+/* Counts a run that has ended.  The task may run again as a continuation. */
 static void
 ran (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task, gint64 now)
 {
@@ -63,6 +62,9 @@ aborted (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const P
 
 static PrioObserver observer = { .yielded = ran, .ended = ran, .aborted = aborted };
 
+/* The size of PrioStatistics in version 1.0. */
+#define SIZE_1_0 (G_STRUCT_OFFSET (PrioStatistics, user_blocking) + sizeof (PrioTaskStatistics))
+
 static PrioCounts *
 get_counts (PrioScheduler *self)
 {
@@ -81,7 +83,7 @@ ensure_counts (PrioScheduler *self)
   return prio_run_queue_set_record (prio_scheduler_get_run_queue (self), made);
 }
 
-/* Starts or stops to count, as the last call wanted. */
+/* Starts or stops counting, according to @wanted. */
 static void
 follow (PrioLoop *loop, gpointer run_queue)
 {
@@ -108,8 +110,10 @@ follow (PrioLoop *loop, gpointer run_queue)
  * counted.
  *
  * ```c
- * // Logs the tasks of each minute. static gboolean log_minute (gpointer scheduler) {
- *   PrioStatistics statistics = { .size = sizeof statistics };
+ * static gboolean
+ * log_minute (gpointer scheduler) // every minute
+ * {
+ *   PrioStatistics statistics = PRIO_STATISTICS_INIT;
  *
  *   prio_scheduler_get_statistics (scheduler, &statistics);
  *   prio_scheduler_start_statistics (scheduler);
@@ -118,9 +122,8 @@ follow (PrioLoop *loop, gpointer run_queue)
  * }
  * ```
  *
- * While a scheduler counts, the clock is read when a task is posted and when it ends: that takes about 150 ns a task.
- * Otherwise this costs nothing.  Any thread may call it.  On another thread than the main context's, it takes effect
- * soon after.
+ * While a scheduler counts, the clock is read when a task is posted and when it ends, which takes about 150 ns per
+ * task.  Any thread may call it.  On a thread that does not run the main context, the call takes effect a little later.
  *
  * Since: 1.0
  */
@@ -152,7 +155,7 @@ prio_scheduler_start_statistics (PrioScheduler *self)
  * }
  * ```
  *
- * Any thread may call it.  On another thread than the main context's, it takes effect soon after.
+ * Any thread may call it.  On a thread that does not run the main context, the call takes effect a little later.
  *
  * Since: 1.0
  */
@@ -170,7 +173,8 @@ prio_scheduler_stop_statistics (PrioScheduler *self)
   prio_observer_remove (&observer);
 }
 
-/* Stops counting when @self ends, unless it is part of another scheduler.  Its queued tasks still run uncounted. */
+/* Stops counting when @self is finalized, unless its record belongs to another scheduler.  Tasks that are still queued
+ * are not counted. */
 void
 prio_scheduler_end_statistics (PrioScheduler *self)
 {
@@ -209,13 +213,13 @@ add_count (PrioTaskStatistics *statistics, const PrioCount *count)
  * Fills @statistics with counts of the scheduler's tasks since [method@PrioSched.Scheduler.start_statistics], and of
  * the tasks that wait now.
  *
- * If the scheduler is not counting, these are its last counts.  Waiting tasks are counted in this call, which takes
- * time in proportion to their number.
+ * If the scheduler is not counting, the counts until the last stop are returned.  The call takes time in proportion to
+ * the number of waiting tasks.
  *
- * In C set the `size` of @statistics, and all else to 0, before the call.
+ * In C, initialize @statistics with `PRIO_STATISTICS_INIT`, because the call reads its size.
  *
- * Call it on the thread that runs the scheduler's main context.  On another thread it logs a critical message, and
- * leaves @statistics as it is.
+ * Call it on the thread that runs the scheduler's main context.  On another thread, the call logs a critical message,
+ * and leaves @statistics as it is.
  *
  * Since: 1.0
  */
@@ -226,13 +230,11 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
   PrioTaskStatistics *of[PRIO_N_PRIORITIES] = { &all.background, &all.user_visible, &all.user_blocking };
   PrioWaiting waiting;
   PrioCounts *counts;
-  gsize size;
 
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
   g_return_if_fail (statistics != NULL);
-  size = statistics->size;
-  /* Every version's structure fits in 4 KiB. */
-  g_return_if_fail (size == 0 || (size >= sizeof *statistics && size <= 4096));
+  /* The structure has less than 4 KiB in every version. */
+  g_return_if_fail (statistics->size == 0 || (statistics->size >= SIZE_1_0 && statistics->size <= 4096));
 
   if (!prio_scheduler_enter (self, G_STRFUNC, "the statistics are"))
     return;
@@ -249,7 +251,7 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
     }
   prio_scheduler_leave (self);
 
-  all.size = MAX (size, sizeof all);
-  memset (statistics + 1, 0, all.size - sizeof all);
-  *statistics = all;
+  all.size = statistics->size != 0 ? statistics->size : SIZE_1_0;
+  memset (statistics, 0, all.size);
+  memcpy (statistics, &all, MIN (all.size, sizeof all));
 }

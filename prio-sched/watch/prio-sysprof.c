@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sysprof.c: marks for Sysprof: each run of a task, and each turn of the other sources
+/* prio-sysprof.c: adds marks to Sysprof's recordings: for each run of a task, and each turn of the other sources
  *
- * Sysprof gives each thread its own ring buffer, and drops marks that do not fit.  A thread asks for its buffer once,
- * by a socket, and waits for the answer: so marks are made outside only.
- */
+ * Sysprof gives each thread a ring buffer, and drops marks that do not fit.  A thread asks for its buffer once, through
+ * a socket, and waits for the answer.  So marks are added only outside the loop. */
 
 #include "config.h"
 
@@ -65,8 +64,7 @@ static PrioObserver observer = {
 static gpointer
 start (gpointer data G_GNUC_UNUSED)
 {
-  /* Sysprof's library also reads these variables in a program with more rights than its caller, and would share
-   * memory with the caller. */
+  /* In a setuid program, Sysprof's library would read these variables, too, and share memory with the caller. */
   if (prio_environment_get ("SYSPROF_CONTROL_FD") == NULL && prio_environment_get ("SYSPROF_TRACE_FD") == NULL)
     return NULL;
   if (sysprof_collector_is_active ())
@@ -74,7 +72,7 @@ start (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Called with the first scheduler, outside. */
+/* Starts to add marks if Sysprof is recording.  Called for the first scheduler, outside the loop. */
 void
 prio_sysprof_start (void)
 {

@@ -9,10 +9,10 @@
 
 void prio_trace_start_from_environment (void);
 
-/* Returns the task's name for reports, or else the name of its kind. */
+/* Returns the task's name or, if it has none, the name of its kind. */
 const char *prio_trace_task_name (const PrioObserved *task);
 
 void prio_trace_held (const char *name, gint64 duration, gint64 now);
 
-/* Returns the outcome of a task that has ended, in a word. */
+/* Returns a word for the outcome of a task that has ended. */
 const char *prio_trace_end_name (const PrioObserved *task);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-trace-writer-private.h: writes the trace of this process to a descriptor
  *
- * Promises: an array of events in the Chrome trace event format, one a line.  Any thread adds lines, and never waits:
- * the trace's thread writes them, as soon as there are 64 KiB or a tenth of a second has passed.  It alone waits for a
- * reader.  While it waits, 64 MiB are kept; further lines are dropped and counted.
+ * Promises: the trace is an array of events in the Chrome trace event format, one per line.  Any thread adds lines
+ * without waiting.  The trace's thread writes the lines when there are 64 KiB, or after a tenth of a second.  Only that
+ * thread waits for a reader.  Up to 64 MiB are kept for a slow reader; further lines are dropped and counted.
  *
- * The trace ends when prio_trace_writer_stop () is called, when the program exits, or when a write fails, with a
- * warning then.  The end may be missing: the format allows it.
+ * The trace ends when prio_trace_writer_stop () is called, when the program exits, or, with a warning, when a write
+ * fails.  The last lines may be missing: the format allows this.
  *
  * A child of fork () continues with its own events if the descriptor is a pipe: each event has its process's id, and
  * lines of two processes do not mix.  Otherwise a child has no trace.
  *
- * Threads: any.  Functions marked so may be called inside a loop: they call no user code.
- */
+ * Any thread may call these functions.  The functions for numbers and lines may be called inside a loop, because they
+ * call no user code. */
 
 #pragma once
 
 #include <gio/gio.h>
 
-/* Kinds of things that have numbers in a trace, each its own. */
+/* Kinds of things that have a number in the trace.  Each kind is numbered separately. */
 typedef enum
 {
   PRIO_TRACE_THREAD,

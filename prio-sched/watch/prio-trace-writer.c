@@ -19,39 +19,39 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How many bytes are written at once. */
+/* A block of this size, in bytes, is written at once. */
 #define BLOCK_SIZE (64 * 1024)
-/* Fewer bytes are written after this time, µs: so a crash loses only the last moment. */
+/* A smaller block is written after this time, in µs, so that a crash loses only the last events. */
 #define WRITE_INTERVAL (100 * 1000)
-/* The most bytes that wait for a slow reader, beside the bytes that the thread is writing. */
+/* The most bytes that are kept for a slow reader, in addition to the block that is being written. */
 #define MAX_GATHERED (64 * 1024 * 1024)
-/* How long the end of a trace waits for a reader, µs. */
+/* How long the end of a trace waits for a reader at most, in µs. */
 #define END_TIME G_USEC_PER_SEC
-/* After how long the thread tries again where there was less room than poll () had reported, µs. */
+/* How long the thread waits before it tries again after a write that poll () had promised, in µs. */
 #define ROOM_INTERVAL 1000
 
 typedef struct
 {
   int fd;
-  struct stat opened; /* identifies the file of @fd */
-  gboolean is_child;   /* another process begins and ends the array */
-  gboolean has_begun;  /* the beginning of the array is written */
+  struct stat opened; /* identifies the file, in case @fd is closed and reused */
+  gboolean is_child;   /* whether the parent process writes the beginning and the end of the array */
+  gboolean has_begun;  /* whether the beginning of the array has been written */
   gboolean has_thread;
   gint generation;
-  gint64 end;        /* when the thread stops waiting for a reader, µs; 0 until the trace ends */
+  gint64 end;        /* when the thread stops waiting for a reader, in µs; 0 before the trace ends */
   GString *gathered; /* whole lines */
   guint64 n_lost;    /* events */
   GHashTable *numbers[PRIO_TRACE_N_KINDS]; /* gconstpointer → guint */
 } Trace;
 
-/* A leaf, which is taken inside: guards all of this. */
+/* Guards all variables below.  No other lock is taken while this lock is held, so it may be taken inside a loop. */
 static PrioLock lock = PRIO_LOCK_INIT;
-/* Signalled when a block is full, or a trace begins, ends or has ended. */
+/* Signalled when a block is full, and when a trace begins, has to end, or has ended. */
 static PrioCond changed = PRIO_COND_INIT;
-/* Freed by its thread. */
+/* The thread that writes the trace frees it. */
 static Trace *current;
 static gint last_generation;
-static gint generation; /* of @current, while lines are added to it, or 0; atomic */
+static gint generation; /* the generation of @current while lines are added to it, otherwise 0; atomic */
 
 static void
 set_current (Trace *trace)
@@ -62,8 +62,8 @@ set_current (Trace *trace)
   __atomic_store_n (&generation, trace != NULL ? trace->generation : 0, __ATOMIC_RELEASE);
 }
 
-/* Returns whether @trace's descriptor still is the file it was opened for.  A program that closes all descriptors,
- * as a daemon does, gives the number to another file. */
+/* Returns whether the descriptor of @trace still refers to the same file.  A program that closes all descriptors, as
+ * daemons do, may use the number for another file. */
 static gboolean
 is_still_open (Trace *trace)
 {
@@ -96,8 +96,8 @@ trace_free (Trace *trace)
   g_free (trace);
 }
 
-/* Returns how much of @length bytes of @lines goes into one write (): whole lines, of PIPE_BUF bytes at most.  Other
- * processes' lines do not mix with these, and a pipe has room for them when poll () reports any. */
+/* Returns how many bytes of @lines to write in one write (): whole lines, but at most PIPE_BUF bytes.  Such a write is
+ * not mixed with writes of other processes, and fits into a pipe for which poll () reports room. */
 static gsize
 get_part (const char *lines, gsize length)
 {
@@ -108,7 +108,7 @@ get_part (const char *lines, gsize length)
   return part > 0 ? part : MIN (length, PIPE_BUF);
 }
 
-/* Waits until @trace can be written to.  Returns 0, EAGAIN if the trace ends first, or EBADF. */
+/* Waits until @trace can be written to.  Returns 0, EAGAIN if the trace ends without a reader, or EBADF. */
 static int
 await_room (Trace *trace)
 {
@@ -126,7 +126,7 @@ await_room (Trace *trace)
   return EBADF;
 }
 
-/* Writes @lines.  Returns 0 or an errno: EAGAIN if the trace ends, and there is no reader. */
+/* Writes @lines.  Returns 0 or an errno: EAGAIN if the trace ends without a reader. */
 static int
 write_lines (Trace *trace, const GString *lines)
 {
@@ -150,7 +150,7 @@ write_lines (Trace *trace, const GString *lines)
   return 0;
 }
 
-/* Waits for lines, and returns them.  Sets @is_last if they are the last, and end the array. */
+/* Waits for lines, and returns them.  If they are the last lines, sets @is_last, and ends the array. */
 static GString *
 take_lines (Trace *trace, gboolean *is_last)
 {
@@ -172,7 +172,7 @@ take_lines (Trace *trace, gboolean *is_last)
   return lines;
 }
 
-/* Writes @data, a Trace, in the trace's thread, and frees it. */
+/* Writes @data, a Trace, and frees it.  Runs in the trace's thread. */
 static gpointer
 write_trace (gpointer data)
 {
@@ -182,7 +182,8 @@ write_trace (gpointer data)
   sigset_t signals;
   int error;
 
-  /* Signals are for the program's threads.  Here a missing reader, or a limit of size, is an error of write (). */
+  /* This thread blocks all signals, so that the program's threads handle them, and write () fails with an error if
+   * there is no reader, or the file reaches its size limit. */
   sigfillset (&signals);
   pthread_sigmask (SIG_BLOCK, &signals, NULL);
 
@@ -204,7 +205,7 @@ write_trace (gpointer data)
   return NULL;
 }
 
-/* Frees the trace while it has no thread.  Called with the lock. */
+/* Frees the trace, which has no thread.  The caller holds the lock. */
 static void
 drop_current (void)
 {
@@ -212,7 +213,7 @@ drop_current (void)
   set_current (NULL);
 }
 
-/* Called with the lock. */
+/* Starts the thread that writes @trace.  The caller holds the lock. */
 static gboolean
 start_thread (Trace *trace, GError **error)
 {
@@ -223,15 +224,15 @@ start_thread (Trace *trace, GError **error)
   return trace->has_thread;
 }
 
-/* Returns whether the trace with this number is the current one.  Called with the lock. */
+/* Returns whether the trace of generation @number is the current one.  The caller holds the lock. */
 static gboolean
 is_current (gint number)
 {
   return current != NULL && current->generation == number;
 }
 
-/* Makes the thread write the last lines, and waits for it.  A thread that still waits for a reader continues alone.
- * Called with the lock. */
+/* Makes the thread write the last lines, and waits for the thread.  If the thread still waits for a reader after a
+ * second, it continues by itself.  The caller holds the lock. */
 static void
 end_current (void)
 {
@@ -248,7 +249,7 @@ end_current (void)
     current = NULL;
 }
 
-/* Ends the trace, if there is one.  Any thread, outside. */
+/* Ends the trace, if there is one.  Any thread may call it, outside the loop. */
 void
 prio_trace_writer_stop (void)
 {
@@ -260,13 +261,13 @@ prio_trace_writer_stop (void)
   prio_lock_unlock (&lock);
 }
 
-/* Runs while no thread holds the lock: prio-loop.c takes it around fork (). */
+/* Continues or drops the trace in a child.  No thread holds the lock, because prio-loop.c takes it. */
 static void
 after_fork_in_child (void)
 {
   Trace *trace = current;
 
-  /* A thread of the parent may wait for it, which is not here. */
+  /* In the parent, a thread may have waited for this condition, but the child has no such thread. */
   changed = (PrioCond) PRIO_COND_INIT;
   if (trace == NULL)
     return;
@@ -289,7 +290,8 @@ prepare_process (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Begins a trace to @fd, which it closes when the trace ends, or at once if this fails.  Any thread, outside. */
+/* Begins a trace to @fd.  Closes @fd when the trace ends, or at once on failure.  Any thread may call it, outside the
+ * loop. */
 gboolean
 prio_trace_writer_start (int fd, GError **error)
 {
@@ -309,7 +311,8 @@ prio_trace_writer_start (int fd, GError **error)
 
       set_current (g_steal_pointer (&trace));
       number = current->generation;
-      /* Waits until the array has begun, so that no child of fork () writes first, but not for a slow reader. */
+      /* Waits until the beginning of the array has been written, so that no child of fork () writes before it.  If the
+       * reader is slow, gives up. */
       while (is_current (number) && !current->has_begun && prio_cond_wait_until (&changed, &lock, until))
         ;
     }
@@ -321,8 +324,8 @@ prio_trace_writer_start (int fd, GError **error)
   return FALSE;
 }
 
-/* Returns a number that identifies this trace, a child's being another than its parent's, or 0 if there is none.
- * Any thread, inside too. */
+/* Returns the generation of the current trace, or 0 if there is none.  The trace of a child has a different generation.
+ * Any thread may call it, even inside a loop. */
 gint
 prio_trace_writer_get_trace (void)
 {
@@ -330,7 +333,7 @@ prio_trace_writer_get_trace (void)
 }
 
 /* Returns the number, from 1, that stands for @thing in this trace.  An address would disclose the layout of memory.
- * Any thread, inside too. */
+ * Any thread may call it, even inside a loop. */
 guint
 prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
 {
@@ -352,7 +355,7 @@ prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
   return number;
 }
 
-/* Adds @line, an event with a comma and a newline at its end.  Any thread, inside too. */
+/* Adds @line, an event that ends with a comma and a newline.  Any thread may call it, even inside a loop. */
 void
 prio_trace_writer_add (const GString *line)
 {
@@ -363,7 +366,7 @@ prio_trace_writer_add (const GString *line)
         g_string_append_len (current->gathered, line->str, (gssize) line->len);
       else
         current->n_lost++;
-      /* In a child of fork (). */
+      /* In a child of fork () the thread has to be started again. */
       if (!current->has_thread)
         start_thread (current, NULL);
       if (current->gathered->len >= BLOCK_SIZE)

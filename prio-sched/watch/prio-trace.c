@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-trace.c: a trace of the schedulers of this process, in the Chrome trace event format
  *
- * A task's post is a slice of no length, and each of its runs is a slice; a flow leads from the time when it is queued
- * to the run.  Turns of other sources have their own track, because they begin and end between runs.
- */
+ * The post of a task is a slice of no length, and each run is a slice.  A flow leads from the time when the task is
+ * queued to the run.  Turns of other sources have a separate track, because they begin and end between runs. */
 
-/* gettid () */
+/* For gettid (). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -32,7 +31,7 @@
 /* in bytes; longer names are cut */
 #define MAX_NAME 240
 
-/* The trace that has the name of this thread, and the thread's id in it. */
+/* The trace to which the name of this thread has been added, and the thread's id. */
 static PRIO_TLS gint known_to;
 static PRIO_TLS int thread_id;
 
@@ -57,7 +56,7 @@ to_json (const char *name)
 
 static void introduce_thread (gint trace);
 
-/* Adds an event of this thread to the trace, if there is one.  @format has the members after the time. */
+/* Adds an event of this thread to the trace, if there is one.  @format prints the members after the time. */
 static void G_GNUC_PRINTF (3, 4)
 add_event (const char *phase, gint64 time, const char *format, ...)
 {
@@ -116,7 +115,7 @@ prio_trace_task_name (const PrioObserved *task)
   return task->name != NULL ? task->name : kind_name (task->kind);
 }
 
-/* Returns the members of each event of @task: its name, and arguments, to which the caller adds more. */
+/* Returns the members of an event of @task: its name, and arguments that the caller may add to. */
 static GString *
 describe (const PrioObserved *task)
 {
@@ -144,7 +143,7 @@ add_moment (const char *what, const PrioObserved *task, gint64 now)
   add_event ("X", now, ",\"dur\":0,\"cat\":\"%s\"%s}", what, text->str);
 }
 
-/* Adds the beginning or the end of the arrow from the queue to the run. */
+/* Adds the beginning or the end of the arrow from the queueing of a task to its run. */
 static void
 add_flow (const char *phase, const PrioObserved *task, gint64 now)
 {
@@ -188,7 +187,7 @@ yielded (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const P
   add_run (task, "yielded", now);
 }
 
-/* Returns the outcome of @task, which has ended. */
+/* Returns a word for the outcome of @task, which has ended. */
 const char *
 prio_trace_end_name (const PrioObserved *task)
 {
@@ -234,9 +233,9 @@ paused (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gconstpo
 
 static PrioObserver observer;
 static gboolean is_observing; /* atomic */
-static gboolean until_exit;   /* atomic: the trace was begun by the environment */
+static gboolean until_exit;   /* whether PRIO_SCHED_TRACE has begun the trace; atomic */
 
-/* Stops observing if the trace has ended by itself, on its thread, because it could not be written. */
+/* Stops observing if the trace has ended because of a failed write. */
 static void
 end_observing (void)
 {
@@ -244,7 +243,7 @@ end_observing (void)
     prio_observer_remove (&observer);
 }
 
-/* Adds a whole slice, because the trace may begin or end in it. */
+/* Adds the slice when it has ended, because the trace may begin or end during the slice. */
 static void
 batch_ended (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, PrioLane lane, gint64 began, gboolean cut, gint64 now)
 {
@@ -277,7 +276,8 @@ frame (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 du
              ",\"interval\":%" G_GINT64_FORMAT "}", due, interval);
 }
 
-/* Adds a slice for @duration µs for which another source held a loop, with the source's name, or NULL.  Owner thread. */
+/* Adds a slice of @duration µs for a source that blocked a loop.  @name is the source's name, or NULL.  Owner thread
+ * only. */
 void
 prio_trace_held (const char *name, gint64 duration, gint64 now)
 {
@@ -300,7 +300,7 @@ static PrioObserver observer = {
   .frame = frame,
 };
 
-/* Begins a trace to @fd, which it closes. */
+/* Begins a trace to @fd, and takes ownership of @fd.  If @lasts, the trace ends only when the program exits. */
 static gboolean
 start (int fd, gboolean lasts, GError **error)
 {
@@ -314,7 +314,7 @@ start (int fd, gboolean lasts, GError **error)
   return TRUE;
 }
 
-/* Returns a duplicate of @fd, or -1 with errno if it cannot be written. */
+/* Returns a duplicate of @fd, or -1 with errno set if @fd cannot be written. */
 static int
 duplicate (int fd)
 {
@@ -334,25 +334,26 @@ duplicate (int fd)
  * Starts writing a trace of all schedulers of this process in the Chrome trace event format, which
  * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  In C, include `<prio-sched-watch.h>`.
  *
- * The trace has a duplicate of @fd, which it closes when it ends.  @fd itself belongs to the caller, who may close it right after this
- * call.  The trace is written at the position of @fd, and the file is not truncated.  Names of tasks may be private:
- * open the file so that only the user may read it.
+ * The trace has a duplicate of @fd, which it closes when it ends.  @fd itself belongs to the caller, who may close it
+ * after this call.  The trace is written at the position of @fd, and the file is not truncated.  Names of tasks may be
+ * private: open the file so that only the user may read it.
  *
- * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program.  It names a file, which is opened with the first
- * scheduler, or the first call of this, as a shell's `>` does: a file that exists is replaced.  It may also be the name
- * of a pipe, such as `/proc/1234/fd/3`, or of a device.  Only the user may read a new file.  That trace lasts until the
- * program exits: the program cannot begin another one meanwhile.
+ * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program.  It names a file, which is opened with
+ * the first scheduler or the first call of this function, as a shell's `>` does: an existing file is overwritten.  The
+ * variable may also name a pipe, such as `/proc/1234/fd/3`, or a device.  Only the user may read a new file.  That
+ * trace lasts until the program exits, and no other trace can be started until then.
  *
  * | in the trace | category | meaning |
  * | --- | --- | --- |
  * | slices of no length, by the tasks' names | `post`, `due`, `again` | a task is posted; a delayed one is due; one has yielded and is queued again |
  * | slices, by the tasks' names | `run` | a task runs: `waited` in its queue (µs), and its `end`: `yielded`, `done`, `failed`, `aborted`, or `deferred` if its result comes later |
  * | arrows | `flow` | from where a task is queued to its run |
- * | slices named `slice` | `slice` | tasks run one after another; `cut` if that was all their time |
+ * | slices named `slice` | `slice` | tasks run one after another; `cut` if the end of their time slice stopped them |
  * | a separate track | `turn` | the other sources have their turn |
  * | moments | `abort`, `priority`, `frame` | a task is aborted; a signal's tasks have another priority; a frame is announced for `due` |
  * | moments | `pause` | a scheduler is `paused`, or `resumed` |
- * | slices, by the sources' names | `held` | a source has held the main loop for long; where [method@PrioSched.Scheduler.add_long_task_func] reports that |
+ * | slices, by the sources' names | `held` | a source has blocked the main loop, as
+ * [method@PrioSched.Scheduler.add_long_task_func] reports it |
  *
  * Times are in microseconds of g_get_monotonic_time().
  *
@@ -385,7 +386,7 @@ duplicate (int fd)
  * prio_trace_stop ();
  * ```
  *
- * Returns: whether the trace has begun; otherwise @error is set: one of [error@Gio.IOErrorEnum],
+ * Returns: whether the trace has begun; if not, @error is set to one of [error@Gio.IOErrorEnum], such as
  *   %G_IO_ERROR_BUSY if this process writes a trace already
  *
  * Since: 1.0
@@ -410,7 +411,7 @@ prio_trace_start (int fd, GError **error)
  * prio_trace_stop:
  *
  * Ends the trace that [func@PrioSched.trace_start] has begun.  When this returns, the trace is complete, and its
- * descriptor is closed.  It does nothing if there is no trace, or if `PRIO_SCHED_TRACE` has begun it.
+ * descriptor is closed.  The call does nothing if there is no trace, or if `PRIO_SCHED_TRACE` has begun it.
  *
  * If the trace is a pipe without a reader, this waits for a second at most.  Any thread may call this.
  *
@@ -424,7 +425,7 @@ prio_trace_stop (void)
   end_observing ();
 }
 
-/* Returns whether @path contains the number of a process or descriptor, as /dev/fd/3 does. */
+/* Returns whether @path may contain the number of a process or descriptor, as /dev/fd/3 does. */
 static gboolean
 is_in_proc (const char *path)
 {
@@ -436,9 +437,10 @@ is_in_proc (const char *path)
   return is_in;
 }
 
-/* Opens @path as a shell's > does, but for the user alone, and without waiting for the reader of a pipe.  A child
- * program has the same variable, and leaves the file alone.  A number in /proc may mean another process or file by
- * now, so only a pipe or a device is opened there.  Returns -1 with errno if the file cannot be written. */
+/* Opens @path as a shell's > does, but makes a new file readable only for the user, and does not wait for the reader of
+ * a pipe.  A lock keeps child programs, which inherit the variable, from overwriting the file.  A path in /proc may
+ * meanwhile refer to another process's file, so only a pipe or a device is opened there.  Returns -1 with errno set on
+ * failure. */
 static int
 open_file (const char *path)
 {
@@ -479,7 +481,8 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Starts the trace of the environment.  Called with the first scheduler, and before prio_trace_start (), outside. */
+/* Starts the trace that PRIO_SCHED_TRACE names.  Called for the first scheduler and by prio_trace_start (), outside the
+ * loop. */
 void
 prio_trace_start_from_environment (void)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-watch.c: statistics, long tasks and traces of a scheduler, and the variables of the environment for them */
+/* prio-watch.c: connects statistics, long tasks and traces to the schedulers */
 
 #include "config.h"
 
@@ -9,6 +9,7 @@
 #include "watch/prio-statistics-private.h"
 #include "watch/prio-sysprof-private.h"
 #include "watch/prio-trace-private.h"
+#include "watch/prio-unrun-private.h"
 
 static void
 made (PrioScheduler *self)
@@ -32,9 +33,10 @@ static const PrioSchedulerWatchFuncs funcs = {
   .ends = ends,
 };
 
-/* Runs when the library is loaded, because no other folder calls this one by name. */
+/* Runs when the library is loaded, because code outside this folder may not call it. */
 __attribute__ ((constructor)) static void
 load (void)
 {
   prio_scheduler_set_watch (&funcs);
+  prio_unrun_watch_from_environment ();
 }

@@ -17,7 +17,7 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class Several(BaseException):
-    """Represents a group that does not use Python's own."""
+    """Represents a group of exceptions of a class that is not Python's."""
 
     def __init__(self, exceptions):
         super().__init__()
@@ -115,7 +115,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_cancellation_that_is_over_does_not_hide_an_abort(self):
-        """Checks the case of a scope of anyio, which cancels a task that has run out of time, and does not always take that back."""
+        """Checks a scope of anyio, which cancels a task that has run out of time, and does not always take the cancellation back."""
         for wait in (lambda: asyncio.sleep(100), lambda: scheduler.sleep(100000)):
             for takes_back in (False, True):
                 async def body(wait=wait, takes_back=takes_back):
@@ -136,7 +136,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_cancellation_that_meets_an_abort_and_is_taken_back_changes_nothing(self):
-        """Checks the case of a scope of anyio that ends with the error of the abort."""
+        """Checks a scope of anyio that ends with the error of the abort."""
         async def body():
             await asyncio.sleep(0)
             own = asyncio.current_task()
@@ -232,7 +232,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_what_awaits_something_of_asyncio_is_cancelled(self):
-        """Checks that it is cancelled as by asyncio; the reason is the cause, and the result."""
+        """Checks that code which awaits asyncio is cancelled as by asyncio; the reason is the cause, and the result."""
         late = threading.Event()
 
         async def event():
@@ -338,7 +338,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_children_that_await_tasks_are_cancelled(self):
-        """Checks the same for children that await tasks of that signal, whichever notices the abort first."""
+        """Checks children that await tasks of the aborted signal, whether the parent or a child notices the abort first."""
         reported = []
         asyncio.get_running_loop().set_exception_handler(lambda loop, context: reported.append(context))
 
@@ -414,7 +414,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_a_group_whose_body_yields_ends_with_the_reason(self):
-        """Checks that it ends like a group whose body awaits asyncio."""
+        """Checks that the group ends like a group whose body awaits asyncio."""
         async def group():
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(asyncio.sleep(100))
@@ -512,7 +512,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_the_reason_is_raised_once(self):
-        """Checks that code after it may await, whatever function raised it."""
+        """Checks that code after the reason may await, whatever function raised the reason."""
         async def yields():
             while True:
                 await scheduler.yield_()
@@ -555,7 +555,7 @@ class Aborts(unittest.TestCase):
 
     @in_loop
     async def test_the_result_is_what_it_makes_of_its_own_abort(self):
-        """Checks also an abort by its first step, and several awaits."""
+        """Checks the results of a task that aborts itself, in its first step and after several awaits."""
         for first in (True, False):
             for ends_with in ('saved', Why('other')):
                 controller = PrioSched.TaskController()

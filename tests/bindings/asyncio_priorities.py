@@ -9,7 +9,7 @@ import unittest
 
 from asyncio_loops import GLib, PrioSched, Why, gio, module, state
 
-N = 5  # of each kind
+N = 5  # tasks of each kind
 scheduler = PrioSched.Scheduler.get_default()
 sys.argv[1:] = []
 
@@ -473,7 +473,7 @@ class Callbacks(unittest.TestCase):
         self.assertEqual(ended, [True])
 
     def test_run_calls_what_is_ready_at_its_end(self):
-        """Checks that they are called as by asyncio, whatever the priority."""
+        """Checks that ready callbacks are called as by asyncio, whatever the priority."""
         for priority in 'background', 'user-visible', 'user-blocking':
             for options in {'priority': priority}, {'signal': PrioSched.TaskController(priority).signal}:
                 called = []

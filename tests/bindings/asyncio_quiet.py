@@ -12,6 +12,7 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import unittest
 import weakref
 
@@ -26,7 +27,7 @@ def run(function):
 
 @contextlib.contextmanager
 def reports():
-    """Records the log meanwhile."""
+    """Records the log while the block runs."""
     found = []
 
     class Handler(logging.Handler):
@@ -99,7 +100,7 @@ class Quiet(unittest.TestCase):
                 await task
         del task, tasks
         for _ in range(100):
-            # asyncio may have callbacks of theirs to call.
+            # asyncio may still have callbacks of the coroutines to call.
             if len(alive) > 1:
                 await scheduler.sleep(1)
                 gc.collect()
@@ -112,6 +113,40 @@ class Quiet(unittest.TestCase):
     @in_loop
     async def test_a_reason_that_many_share_has_one_traceback_in_asyncio(self):
         await self.share()
+
+    async def abort_a_wait_for_a_thread(self):
+        """Aborts a coroutine that waits for a function in a thread, which then fails."""
+        controller, may_fail = PrioSched.TaskController(), threading.Event()
+
+        def fail():
+            may_fail.wait()
+            raise LookupError('nobody waits')
+
+        async def job():
+            waits.append(scheduler.run_in_thread(fail))
+            await waits[0]
+        waits = []
+        task = scheduler.post_task(job, signal=controller.signal)
+        while not waits:
+            await scheduler.sleep(1)
+        controller.abort(Why())
+        with self.assertRaises(Why):
+            await task
+        may_fail.set()
+        while not waits[0].done():
+            await scheduler.sleep(1)
+
+    @run
+    async def test_a_function_in_a_thread_that_fails_after_the_abort_of_its_waiter(self):
+        with reports() as found:
+            await self.abort_a_wait_for_a_thread()
+        self.assertEqual(found, [])
+
+    @in_loop
+    async def test_a_function_in_a_thread_that_fails_after_the_abort_of_its_waiter_in_asyncio(self):
+        with reports() as found:
+            await self.abort_a_wait_for_a_thread()
+        self.assertEqual(found, [])
 
     @run
     async def test_a_function_in_a_thread_has_its_name_in_its_repr(self):

@@ -16,7 +16,7 @@ scheduler = PrioSched.Scheduler.get_default()
 
 
 class Reach(unittest.TestCase):
-    """Tests that a waiting task is cancelled, whichever thread runs the awaited one."""
+    """Tests that a waiting task is cancelled, whichever thread runs the awaited task."""
 
     async def outcomes_of_waiting(self, wait_for_it):
         """Returns how a task ends that awaits wait_for_it (), and is cancelled or timed out."""

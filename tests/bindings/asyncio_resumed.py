@@ -131,7 +131,7 @@ class Resumed:
         self.run_main(main)
 
     def test_outside_any_task_after_a_cancel(self):
-        """Checks that it continues soon, and that its yields do not have the cancelled task's priority."""
+        """Checks that the code continues soon, and that its yields do not have the cancelled task's priority."""
         async def main():
             log = []
             sleep = scheduler.sleep(1000000)

@@ -9,13 +9,16 @@ import asyncio
 import functools
 import time
 import unittest
+from unittest import mock
 
 from asyncio_loops import GLib, PrioSched, Why, in_loop
 
+from gi.overrides._priosched.tasks import table  # noqa: E402
+
 scheduler = PrioSched.Scheduler.get_default()
 MANY = 400
-STEP = 0.0002  # seconds of cleanup of each, so all take 80 ms
-TWO_SLICES = 2 * scheduler.get_time_slice() / 1e3
+STEP = 0.0002  # seconds of cleanup of each coroutine: 80 ms for all of them
+TWO_SLICES = 2 * 5 / 1e3
 
 
 def run(function):
@@ -76,7 +79,7 @@ class Slices(unittest.TestCase):
             await scheduler.sleep(1)
         longest = turns.longest()
         self.assertEqual(ended, list(range(MANY)))
-        # On a busy machine fewer end in a slice, but not more.
+        # On a busy machine fewer coroutines end in a slice, but not more.
         self.assertLessEqual(longest, 2 * TWO_SLICES / STEP)
         for task in tasks:
             with self.assertRaises(Why):
@@ -128,6 +131,36 @@ class Slices(unittest.TestCase):
         self.assertLessEqual(turns.longest(), 2 * TWO_SLICES / STEP)
 
     @run
+    async def test_the_first_slice_includes_the_time_to_take_many_tasks(self):
+        ended, slices, now = [], [], [0.0]
+
+        def take(self):
+            now[0] += 1
+            return taken(self)
+
+        def in_slices(self, *args):
+            before = len(ended)
+            sliced(self, *args)
+            slices.append(len(ended) - before)
+
+        async def stands():
+            try:
+                await sleep()
+            finally:
+                ended.append(1)
+        taken, sliced = PrioSched.Runner.take_rejected, table.Table.in_slices
+        controller = PrioSched.TaskController()
+        tasks = [scheduler.post_task(stands, signal=controller.signal) for _ in range(MANY)]
+        await scheduler.post_task(int, 'background')
+        # In this clock time passes only while tasks are taken.
+        with mock.patch.object(table, 'time', mock.Mock(monotonic=lambda: now[0])), \
+                mock.patch.object(PrioSched.Runner, 'take_rejected', take), mock.patch.object(table.Table, 'in_slices', in_slices):
+            controller.abort(Why())
+            while not all(task.done() for task in tasks):
+                await scheduler.sleep(1)
+        self.assertEqual((slices[0], sum(slices)), (table._FEW, MANY))
+
+    @run
     async def test_a_cancel_between_two_slices(self):
         """Checks that an aborted task that is not rejected yet may be cancelled."""
         controller = PrioSched.TaskController()
@@ -139,7 +172,7 @@ class Slices(unittest.TestCase):
         for task in tasks:
             with self.assertRaises((Why, asyncio.CancelledError)):
                 await task
-        self.assertEqual(scheduler.get_n_pending(), 0)
+        self.assertEqual(scheduler.count_pending(), 0)
 
     async def turns_between_yields(self):
         """Returns how often a source that is always ready has its turn between two yields."""

@@ -228,7 +228,7 @@ class OneKind(unittest.TestCase):
 
     @in_loop
     async def test_a_chain_of_any_length(self):
-        """Checks long chains; once, some hundred tasks were too deep for Python."""
+        """Checks long chains; in an earlier version, some hundred tasks were too deep for Python."""
         done = []
         tail = scheduler.post_task(lambda: None, delay=5)
         for i in range(5000):
@@ -290,7 +290,7 @@ class Lending(unittest.TestCase):
     async def order_if(self, wait):
         """Returns the order of tasks when an urgent task waits for wait (low)."""
         async def function():
-            # Callbacks from here on have their turn with the loop.
+            # Callbacks that are added from here on run in turn with the loop.
             waiting = wait(low)
             between = self.post('between')
             await waiting

@@ -33,7 +33,7 @@ class Likeness(unittest.TestCase):
     meanings for these names.
     """
 
-    # Methods that settle a future, which only the library does.
+    # Methods that settle a future: only the library calls them.
     of_the_owner = {'set_result', 'set_exception'}
 
     async def kinds(self):
@@ -61,7 +61,7 @@ class Likeness(unittest.TestCase):
                         expected = inspect.getattr_static(asyncio.Task, name)
                         self.assertIs(inspect.getattr_static(type(run), name), expected, name)
                         if callable(expected):
-                            # No attribute of the object hides it.
+                            # No attribute of the object hides the method.
                             self.assertIs(getattr(run, name).__self__, run, name)
                 if not is_done:
                     await asyncio.wait([run])

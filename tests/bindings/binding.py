@@ -156,7 +156,7 @@ class Tasks(unittest.TestCase):
             await task
 
     def test_microtasks_of_other_sources(self):
-        """Checks that they run before the next task, even if it runs in the same iteration."""
+        """Checks that microtasks run before the next task, even if that task runs in the same iteration."""
         for priority, level in ('user-blocking', -50), ('user-visible', 0), ('background', 300):
             log, context = [], GLib.MainContext()
 
@@ -176,7 +176,7 @@ class Tasks(unittest.TestCase):
 
 
 class Made(unittest.TestCase):
-    """Tests tasks of the library that get their result from their maker."""
+    """Tests tasks of the library that get their result from the code that creates them."""
 
     def wait(self, task):
         ended = []
@@ -226,7 +226,7 @@ class Options(unittest.TestCase):
 
     @run
     async def test_one_after_the_other(self):
-        """Checks that they share only a common state."""
+        """Checks that tasks share a state only if they have the same options."""
         one, other = PrioSched.TaskController(), PrioSched.TaskController()
         tasks = [scheduler.post_task(lambda i=i: i, priority, controller.signal)
                  for i, (priority, controller) in enumerate([(None, one), ('background', one), ('background', other), (None, one)])]
@@ -341,7 +341,7 @@ class BadInput(unittest.TestCase):
                                   (lambda: scheduler.set_time_slice('2'), TypeError, "a time slice .*'2'"),
                                   (lambda: scheduler.set_time_slice(True), TypeError, 'a time slice .*True'),
                                   (lambda: scheduler.set_time_slice(None), TypeError, 'a time slice .*None'),
-                                  (lambda: scheduler.set_time_slice(-1), ValueError, 'a time slice .*-1'),
+                                  (lambda: scheduler.set_time_slice(-2), ValueError, 'a time slice .*-2'),
                                   (lambda: scheduler.set_time_slice(2 ** 32), ValueError, f'a time slice .*{2 ** 32}'),
                                   (lambda: scheduler.cancel_idle_callback(-1), (ValueError, OverflowError), '-1'),
                                   (lambda: PrioSched.PostedTask(), TypeError, r'post_task\(\)'),
@@ -395,11 +395,11 @@ class BadInput(unittest.TestCase):
 
     @run
     async def test_what_fails_while_a_wait_tells_of_it_is_retrieved(self):
-        """Checks that it counts as retrieved, as with gather () in asyncio; a failure while a task only waits for the end is reported."""
+        """Checks that a failure which a wait reports counts as retrieved, as with gather () in asyncio.  Other failures are reported."""
         def fail():
             raise KeyError('planned')
 
-        # all () raises only the first.
+        # all () raises only the first exception.
         for wait, n_reported in (('any', [0]), ('all', [0, 1, 2]), ('drained', [3])):
             group = PrioSched.TaskGroup(limit=1)
             with self.assertLogs('PrioSched', logging.ERROR) as logs:
@@ -423,7 +423,7 @@ class Names(unittest.TestCase):
         self.assertIsNone(controller.signal.dup_reason())
         controller.abort()
         self.assertTrue(controller.signal.dup_reason().matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
-        self.assertEqual((scheduler.n_pending, controller.signal.n_pending, group.n_pending), (0, 0, 0))
+        self.assertEqual((scheduler.count_pending(), controller.signal.count_pending(), group.n_tasks), (0, 0, 0))
         self.assertIs(group.dup_scheduler(), scheduler)
         self.assertEqual((notified, either.aborted), ([True], False))
 

@@ -23,7 +23,7 @@ class Cancelling(unittest.TestCase):
             pass
 
     def assert_gone(self, n_aborted, n_run=0):
-        self.assertEqual(self.scheduler.get_n_pending(), 0)
+        self.assertEqual(self.scheduler.count_pending(), 0)
         statistics = self.scheduler.get_statistics()
         counts = [(of.n_run, of.n_aborted) for of in (statistics.background, statistics.user_visible, statistics.user_blocking)]
         self.assertEqual([sum(n) for n in zip(*counts)], [n_run, n_aborted])
@@ -35,7 +35,7 @@ class Cancelling(unittest.TestCase):
                  self.scheduler.post_task(self.fail, signal=controller.signal),
                  self.scheduler.post_task(self.fail, timeout=LONG),
                  self.scheduler.schedule_callback('idle', self.fail), self.scheduler.schedule_callback('low', self.fail, delay=LONG)]
-        self.assertEqual(self.scheduler.get_n_pending(), 7)
+        self.assertEqual(self.scheduler.count_pending(), 7)
         for task in tasks:
             self.assertTrue(task.cancel())
         self.assert_gone(7)
@@ -48,9 +48,9 @@ class Cancelling(unittest.TestCase):
             await self.scheduler.sleep(LONG)
         task = self.scheduler.post_task(sleep)
         self.iterate()
-        self.assertEqual(self.scheduler.get_n_pending(), 1)
+        self.assertEqual(self.scheduler.count_pending(), 1)
         self.assertTrue(task.cancel())
-        self.assertEqual(self.scheduler.get_n_pending(), 1)  # the continuation of the coroutine
+        self.assertEqual(self.scheduler.count_pending(), 1)  # the continuation of the coroutine
         self.iterate()
         self.assertTrue(task.cancelled())
         self.assert_gone(1, 1 + 1)
@@ -61,7 +61,7 @@ class Cancelling(unittest.TestCase):
                 self.skipTest('PyGObject has no loop of asyncio')
             with self.assertRaises(asyncio.TimeoutError):
                 await asyncio.wait_for(self.scheduler.sleep(LONG), 0.01)
-            return self.scheduler.get_n_pending()
+            return self.scheduler.count_pending()
         self.assertEqual(PrioSched.run(wait()), 0)
 
     def test_the_first_task(self):
@@ -133,7 +133,7 @@ class Cancelling(unittest.TestCase):
         async def cancel_others():
             for task in others:
                 task.cancel()
-            return self.scheduler.get_n_pending()
+            return self.scheduler.count_pending()
         task = self.scheduler.post_task(cancel_others)
         others = [self.scheduler.post_task(self.fail) for _ in range(3)]
         self.iterate()

@@ -4,6 +4,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import asyncio
+import gc
 import time
 import unittest
 import weakref
@@ -57,6 +58,58 @@ class Each(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, 'nothing to iterate over'):
                 scheduler.each(items)
 
+    @run
+    async def test_an_item_is_taken_by_any_await(self):
+        items = scheduler.each('abcd')
+        self.assertEqual(await anext(items), 'a')
+        first, second = items.__anext__(), items.__anext__()
+        self.assertEqual([await second, await first], ['c', 'b'])
+        with self.assertRaises(StopIteration) as caught:
+            next(items.__anext__().__await__())
+        self.assertEqual(caught.exception.value, 'd')
+        self.assertEqual(await anext(items, 'none'), 'none')
+        with self.assertRaisesRegex(TypeError, 'async for'):
+            await items
+
+    @run
+    async def test_an_item_is_taken_once(self):
+        items = scheduler.each('ab')
+        await anext(items)
+        wait = items.__anext__().__await__()
+        with self.assertRaises(StopIteration):
+            next(wait)
+        with self.assertRaisesRegex(RuntimeError, 'awaited already'):
+            next(wait)
+
+    @run
+    async def test_an_error_of_an_iterator_is_raised_where_it_is_iterated(self):
+        def fail():
+            yield 1
+            raise LookupError('no more')
+        found = []
+        with self.assertRaisesRegex(LookupError, 'no more'):
+            async for item in scheduler.each(fail()):
+                found.append(item)
+        self.assertEqual(found, [1])
+        items = scheduler.each(fail())
+        self.assertEqual(await anext(items, 'none'), 1)
+        with self.assertRaisesRegex(LookupError, 'no more'):
+            await anext(items, 'none')
+
+    @run
+    async def test_an_iterator_that_holds_it_is_freed(self):
+        class Items:
+            def __iter__(self):
+                return iter((self, 2))
+        items = Items()
+        items.each = scheduler.each(items)
+        self.assertEqual(await anext(items.each), items)
+        self.assertEqual(await anext(items.each), 2)
+        freed = weakref.ref(items)
+        del items
+        gc.collect()
+        self.assertIsNone(freed())
+
     def test_a_loop_that_runs_no_tasks_is_told(self):
         async def steps():
             async for i in scheduler.each(range(3)):
@@ -106,7 +159,7 @@ class Latest(unittest.TestCase):
         search.abort()
         self.assertIsNone(await last)
 
-        # An ended run is not kept either: its error would be reported only at the next call.
+        # A run that has ended is not kept either: otherwise its error would be reported only at the next call.
         run = weakref.ref(search('g', times=0))
         for _ in range(100):
             await scheduler.post_task(lambda: None, 'background')
@@ -282,7 +335,7 @@ class Adopt(unittest.TestCase):
 
 
 class Mistakes(unittest.TestCase):
-    """Tests that the error names the right call."""
+    """Tests that the error for a wrong call names the right call."""
 
     def test_what_is_passed_is_not_what_is_meant(self):
         def generator():

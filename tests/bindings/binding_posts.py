@@ -35,7 +35,7 @@ class Posts(unittest.TestCase):
         inner = []
         outer = post_within(signals[1], lambda: inner.append(scheduler.post_task(int, signal=signals[2])))
 
-        # The scheduler kept it for the next post with its signal, until the first of the two, and no longer does.
+        # The scheduler kept the state for the next post with its signal until the first of both posts, and no longer does.
         self.assertEqual(sys.getrefcount(state), before - 1)
         self.assertEqual([task._posted_with.signal for task in (first, outer, *inner)], signals)
         again = [scheduler.post_task(int, signal=signal) for signal in signals]

@@ -87,7 +87,7 @@ class Sleep(unittest.TestCase):
 
     @run
     async def test_the_abort_of_a_signal_that_it_does_not_inherit(self):
-        """Checks that it ends neither the sleep nor a yield, and is raised at the coroutine's next await."""
+        """Checks that the abort ends neither the sleep nor a yield, and is raised at the coroutine's next await."""
         def sleep(signal):
             scheduler.post_task(lambda: controller.abort(why), 'user-blocking')
             return scheduler.sleep(5, signal=signal)
@@ -115,7 +115,7 @@ class Sleep(unittest.TestCase):
 
     @run
     async def test_what_cleans_up_may_sleep(self):
-        """Checks that the reason is raised once in a task."""
+        """Checks that the reason is raised only once in a task, so that cleanup code may sleep."""
         for first in (True, False):
             controller, log = PrioSched.TaskController(), []
 

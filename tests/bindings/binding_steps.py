@@ -27,7 +27,7 @@ LONG = 20  # items
 
 
 class Seen:
-    """Returns how many long items run, after n short ones, until a source has its turn that is always ready."""
+    """Counts the long items that run, after n short items, until a source that is always ready has its turn."""
 
     def __init__(self, n):
         self.n = n
@@ -123,7 +123,7 @@ class Steps(unittest.TestCase):
         try:
             await scheduler.post_task(steps, 'background', progress=heard.append)
         finally:
-            scheduler.set_time_slice(5)
+            scheduler.set_time_slice(-1)
         self.assertEqual(heard[-1], 99)
         self.assertIn(20, heard)
         self.assertLess(len(heard), 50)

@@ -46,7 +46,7 @@ class Busy:
                 break
 
     async def has_started(self, started):
-        """Returns whether a thread has taken the last one, which happens soon if a thread is free."""
+        """Returns whether a thread has taken the last function, which happens soon if a thread is free."""
         for _ in range(100):
             if started.acquire(blocking=False):
                 return True

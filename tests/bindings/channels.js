@@ -4,7 +4,7 @@
 
 imports.gi.versions.PrioSched = '1';
 imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
-const {Gio, PrioSched} = imports.gi;
+const {Gio, GLib, PrioSched} = imports.gi;
 const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const scheduler = PrioSched.Scheduler.get_default();
 const {Channel, TaskController, TaskGroup} = PrioSched;
@@ -75,6 +75,18 @@ test('an abort ends a channel', async () => {
     assert(!channel.replace(3));
 });
 
+test('an abort in the callback drops the waiting values', async () => {
+    const controller = new TaskController(), shown = [];
+    const channel = new Channel(value => {
+        shown.push(value);
+        controller.abort();
+    }, {capacity: 2, signal: controller.signal});
+    channel.offer(1);
+    channel.offer(2);
+    await until(() => channel.length === 0);
+    assertEqual(shown.join(), '1');
+});
+
 test('a channel refuses wrong options', () => {
     for (const [body, text] of [
         [() => new Channel(3), '3 is not a function'],
@@ -85,6 +97,35 @@ test('a channel refuses wrong options', () => {
         [() => new Channel(print, {size: 3}), '“size” is not an option'],
     ])
         assert(thrown(body).message.includes(text), `${text}: ${thrown(body)}`);
+});
+
+// Without further flags, GLib forks, so the library's handlers of fork () are called.
+test('a child process leaves a channel alone', async () => {
+    const shown = [], channel = new Channel(value => shown.push(value), {capacity: 3});
+    for (let i = 0; i < 3; i++) {
+        channel.offer(i);
+        const [, , , status] = GLib.spawn_sync(null, ['true'], null, GLib.SpawnFlags.SEARCH_PATH, null);
+        assertEqual(status, 0);
+    }
+    await until(() => channel.length === 0);
+    assertEqual(shown.join(), '0,1,2');
+});
+
+test('an error of the callback is reported, and the next value comes', async () => {
+    const reported = [], logged = globalThis.logError;
+    globalThis.logError = error => reported.push(`${error}`);
+    const fail = value => {
+        throw new Error(value);
+    };
+    const channel = new Channel(value => value === 'first' ? fail(value) : Promise.reject(new Error(value)), {capacity: 2});
+    channel.offer('first');
+    channel.offer('second');
+    try {
+        await until(() => reported.length === 2);
+        assertEqual(reported.join(), 'Error: first,Error: second');
+    } finally {
+        globalThis.logError = logged;
+    }
 });
 
 test('a plain cancellable ends it, too', () => {

@@ -4,6 +4,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import gc
+import os
 import threading
 import unittest
 import weakref
@@ -17,8 +18,11 @@ scheduler = PrioSched.Scheduler.get_default()
 context = GLib.MainContext.default()
 
 
-def in_thread(function):
-    """Runs function () in a thread, and the main loop until it returns.  Returns its result, or raises its exception."""
+def in_thread(function, runs=True):
+    """Runs function () in a thread, and the main loop until it returns.  Returns its result, or raises its exception.
+
+    runs  whether to run the main loop meanwhile
+    """
     results = []
 
     def call():
@@ -30,7 +34,7 @@ def in_thread(function):
 
     thread = threading.Thread(target=call)
     thread.start()
-    while not results:
+    while runs and not results:
         context.iteration(True)
     thread.join()
     value, error = results.pop()
@@ -42,6 +46,18 @@ def in_thread(function):
 def iterate_until(is_so):
     while not is_so():
         context.iteration(True)
+
+
+def in_child(function):
+    """Returns whether function () returns True in a child process."""
+    child = os.fork()
+    if child == 0:
+        is_so = False
+        try:
+            is_so = function()
+        finally:
+            os._exit(0 if is_so else 1)
+    return os.waitpid(child, 0)[1] == 0
 
 
 class Value:
@@ -134,6 +150,25 @@ class Channels(unittest.TestCase):
         self.assertEqual(len(errors), 1)
         signal.cancel()
 
+    def test_values_are_not_compared(self):
+        class Array:  # as numpy's
+            def __eq__(self, other):
+                raise ValueError('the truth value of an array is ambiguous')
+
+        channel = PrioSched.Channel(print, 1, signal=(signal := Gio.Cancellable()))
+        channel.offer(Array())
+        waiting = channel.give_async(Array())
+
+        def give():
+            with self.assertRaises(TimeoutError):
+                channel.give(Array(), 0.01)
+            return True
+
+        self.assertTrue(in_thread(give, False))
+        signal.cancel()
+        iterate_until(waiting.done)
+        self.assert_closed(waiting.result)
+
     def test_closing_wakes_and_refuses(self):
         shown = []
 
@@ -171,6 +206,18 @@ class Channels(unittest.TestCase):
         iterate_until(lambda: len(running) == 20 and not len(channel))
         del release
 
+    def test_an_abort_wakes_a_thread_while_a_task_keeps_the_place(self):
+        class Pending:
+            def add_done_callback(self, callback):
+                self.callback = callback
+
+        pending, controller = Pending(), PrioSched.TaskController()
+        channel = PrioSched.Channel(lambda _: pending, 1, signal=controller.signal)
+        channel.offer(1)
+        iterate_until(lambda: hasattr(pending, 'callback'))
+        scheduler.post_task(controller.abort, 'user-blocking', delay=200)  # after the thread has begun to wait
+        self.assert_closed(lambda: in_thread(lambda: channel.give(2)))
+
     def test_an_exception_does_not_end_it(self):
         shown = []
 
@@ -185,6 +232,83 @@ class Channels(unittest.TestCase):
         with self.assertLogs('PrioSched', 'ERROR'):
             iterate_until(lambda: shown == [0, 2])
             gc.collect()
+
+    def test_a_circle_through_the_callback_is_collected(self):
+        class Window:
+            def __init__(self, signal):
+                self.shown = []
+                self.channel = PrioSched.Channel(self.show, signal=signal)
+
+            def show(self, value):
+                self.shown.append(value)
+
+        for signal in None, Gio.Cancellable():
+            window = Window(signal)
+            window.channel.offer(1)
+            iterate_until(lambda: window.shown and not len(window.channel))
+            if signal is not None:
+                window.channel.offer(2)
+                signal.cancel()
+                iterate_until(lambda: not len(window.channel))
+            gone = weakref.ref(window)
+            del window
+            while gone() is not None:
+                context.iteration(False)
+                gc.collect()
+
+    def test_a_producer_outlives_the_loop(self):
+        own = GLib.MainContext.new()
+        channel = PrioSched.Channel(print, 1, scheduler=PrioSched.Scheduler.new(own))
+        channel.offer(Value())
+        del own
+        errors = []
+
+        def give():
+            try:
+                channel.give(Value(), 0.01)
+            except (TimeoutError, GLib.Error) as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=give)
+        thread.start()
+        thread.join()
+        self.assertEqual(len(errors), 1)
+
+    def test_a_child_process_uses_it(self):
+        # Another thread may hold the lock of the channel when the process forks, and does not exist in the child.
+        channel, over = PrioSched.Channel(lambda _: None, pace='turn'), threading.Event()
+
+        def give():
+            while not over.is_set():
+                channel.replace(1)
+
+        thread = threading.Thread(target=give)
+        thread.start()
+        self.assertEqual([in_child(lambda: channel.replace(2) and len(channel) > 0) for _ in range(20)], [True] * 20)
+        over.set()
+        thread.join()
+
+    def test_a_child_process_releases_a_value_once(self):
+        released, used = [], []
+        worker = PrioSched.Worker('stopped')
+        worker.stop()
+        worker.join()
+        channel = PrioSched.Channel(lambda _: used.append(1), 3)
+        for _ in range(3):
+            value = Value()
+            weakref.finalize(value, released.append, 1)
+            channel.offer(value)
+        del value
+
+        def use_in_child():
+            worker.scheduler.post_task(print)
+            iterate_until(lambda: not len(channel))
+            return (len(used), len(released)) == (3, 3)
+
+        self.assertTrue(in_child(use_in_child))
+        self.assertEqual((used, released), ([], []))
+        iterate_until(lambda: not len(channel))
+        self.assertEqual((len(used), len(released)), (3, 3))
 
     def test_wrong_arguments(self):
         for capacity in 0, -1, 2 ** 32:

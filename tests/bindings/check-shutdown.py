@@ -12,7 +12,7 @@ PYTHON = '''
 import gi, sys, warnings
 gi.require_version('PrioSched', '1')
 from gi.repository import GLib, PrioSched
-warnings.filterwarnings('ignore', 'a yield_ .* was never awaited')  # which is so on purpose
+warnings.filterwarnings('ignore', 'a wait of PrioSched, .* was never awaited')  # which is so on purpose
 scheduler = PrioSched.Scheduler.get_default()
 controller = PrioSched.TaskController()
 async def wait():

@@ -13,6 +13,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -26,11 +27,14 @@ from npm import node_modules
 GLIB = '{http://www.gtk.org/introspection/glib/1.0}'
 MODULE, NAMESPACE = '@girs/priosched-1', 'PrioSched'
 
-# Names that GJS defines in the classes themselves, and that the types inherit or leave out.
+# Names that GJS defines in the classes themselves, and that the types inherit or leave out: postTask () only throws an error, and
+# reserved fields have no meaning.
 INHERITED = {
     # GJS also has every property under its name with dashes, and @girs does not.
-    'Scheduler': {'frame-share', 'next-frame', 'time-slice'},
+    'Scheduler': {'frame-share', 'next-frame', 'postTask', 'starvation-limit', 'time-slice'},
     'Error': {'code', 'domain', 'message', 'valueOf'},
+    'TaskStatistics': {'reserved'},
+    'TaskTimes': {'reserved'},
     'Task': {'get_source_object', 'get_user_data', 'is_tagged', 'legacy_propagate_error'},
 }
 
@@ -51,7 +55,7 @@ def spellings(name):
 
 
 def is_visible(element):
-    return element.get('introspectable') != '0'
+    return element.get('introspectable') != '0' and element.get('name') != 'reserved'
 
 
 def children(element, *tags):
@@ -203,6 +207,43 @@ def check_planted(place, *others):
     planted('priosched-1-web.d.ts', 'throwIfAborted(): void;', '', check_names, *others)
 
 
+# Three lines with errors that TypeScript has to find.
+PACKAGED = '''
+import PrioSched from 'gi://PrioSched?version=1';
+import {scheduler as copied} from './prio-sched/prio-sched.js';
+const {scheduler, TaskController} = PrioSched.web;
+const controller = new TaskController({priority: 'background'}), native = new PrioSched.TaskController();
+const number: number = await scheduler.postTask(() => 5, {signal: controller.signal});
+const text: string = await PrioSched.Scheduler.get_default().post_task(() => 'text', {signal: native.signal});
+print(number, text, native.signal.is_cancelled());
+copied.postTask(() => 5, {priority: 'background'});
+// @ts-expect-error
+scheduler.postTask(() => 5, {priority: 'urgent'});
+// @ts-expect-error
+native.set_priority('urgent');
+// @ts-expect-error
+copied.postTask(() => 5, {priority: 'urgent'});
+'''
+
+
+def check_package(place, source):
+    """Checks a program that has the package by the commands of the page "Getting it", and the types of a copy."""
+    tree, program = place / 'tree/introspection', place / 'packaged'
+    tree.mkdir(parents=True)
+    shutil.copytree(source / 'introspection/gjs', tree / 'gjs')
+    # The program has the other packages, so that npm needs no registry.
+    shutil.copytree((place / 'node_modules').resolve(), program / 'node_modules', symlinks=True)
+    for name in ('package.json', 'package-lock.json', 'tsconfig.json'):
+        shutil.copy(source / 'tests/bindings/types' / name, program)
+    (program / 'prio-sched').mkdir()
+    shutil.copy(source / 'introspection/gjs/prio-sched.d.ts', program / 'prio-sched')
+    (program / 'program.ts').write_text(PACKAGED)
+    commands = re.search('^npm pack.*?(?=^```$)', (source / 'introspection/manual/getting-it.md').read_text(), re.MULTILINE | re.DOTALL)[0]
+    variables = {'program': str(program), 'npm_config_offline': 'true', 'npm_config_ignore_scripts': 'true', 'npm_config_loglevel': 'error'}
+    run('sh', '-euc', commands, cwd=tree.parent, env=os.environ | variables, check=True)
+    yield from run(program / 'node_modules/.bin/tsc', '--project', program, cwd=program).stdout.splitlines()
+
+
 def main(source, gir, gjs):
     source = pathlib.Path(source)
     types = source / 'tests/bindings/types'
@@ -211,7 +252,7 @@ def main(source, gir, gjs):
         (place / 'node_modules').symlink_to(node_modules(types))
         for file in [*types.glob('*.ts'), types / 'tsconfig.json', *source.glob('introspection/gjs/prio*')]:
             shutil.copy(file, place)
-        found = [*check_programs(place), *check_declarations(place), *check_comments(place), *check_names(place, gir, gjs, source)]
+        found = [*check_programs(place), *check_declarations(place), *check_comments(place), *check_package(place, source), *check_names(place, gir, gjs, source)]
         print('\n'.join([*found, f'{len(found)} found in the types']))
         if not found:
             check_planted(place, gir, gjs, source)

@@ -6,13 +6,16 @@
 TYPES is the folder that lists npm packages, with pyright (see npm.py).  The pages in the folder MANUAL have programs, too, without
 annotations.
 
-The stubs are also installed for a Python, alone and beside other stubs of PyGObject, and must be found and break nothing.
+The stubs are also installed for a Python, into PyGObject's folder and into another one, alone and beside other stubs of PyGObject,
+and must be found and break nothing.
 Otherwise PyGObject itself is not checked: everything in it has type Any.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
 import ast
+import inspect
+import itertools
 import json
 import os
 import pathlib
@@ -57,7 +60,7 @@ async def main() -> None:
     print(run.done(), found, in_steps, length)
     anything: Any = await scheduler.post_task(numbers)
     texts_of_it: str = await group.post_task(lambda: numbers())
-    total: int = scheduler.n_pending + group.n_pending + group.signal.n_pending + scheduler.get_n_pending()
+    total: int = scheduler.count_pending() + group.n_tasks + group.signal.count_pending() + scheduler.count_pending()
     own: Optional[PrioSched.TaskSignal] = scheduler.current_signal
     await scheduler.post_task(numbers, signal=own)
     also: Optional[PrioSched.Scheduler] = group.dup_scheduler()
@@ -120,12 +123,17 @@ FIND = 'async def find(word: str) -> list[str]:'
 # Names of other languages' bindings, or for which Python has another name.
 LEFT_OUT = {
     '': {'ChannelClass', 'FeedClass', 'PostResult', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
-         'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_ref_current'},
+         'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_ref_current',
+         # PrioSched.testing calls these.
+         *(f'testing_{name}' for name in ('advance', 'advance_async', 'advance_finish', 'begin', 'end', 'get_elapsed', 'get_time', 'list_delayed',
+                                          'list_queued', 'run_until_idle', 'spend', 'step'))},
     'EventLoop': {'interrupt', 'running', 'shutdown_asyncgens'},  # from PyGObject and asyncio, and for run ()
-    'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_under'},
+    'Scheduler': {'dup_first_task', 'end_slice', 'run_in_thread_full'},
     'SchedulingState': {'new', 'ref_current'},
-    'TaskGroup': {'finish_id', 'new_lender', 'post_id', 'return_id', 'wait_id'},
+    'TaskGroup': {'finish_id', 'add_lender', 'post_id', 'return_id', 'wait_id'},
     'TaskOptions': {'reserved'},
+    'TaskStatistics': {'reserved'},
+    'TaskTimes': {'reserved'},
     'TaskSignal': {'new_any', 'new_any_following', 'pin'},
     'YieldOptions': {'reserved'},
 }
@@ -137,7 +145,7 @@ def write_stubs(path, stubs):
     os.makedirs(place)
     with open(os.path.join(path, 'stubs', 'gi', '__init__.pyi'), 'w') as file:
         file.write('def require_version(namespace: str, version: str) -> None: ...\n')
-    for name in ('__init__', 'Adw', 'Gdk', 'Gio', 'GLib', 'GObject', 'Gtk'):
+    for name in ('__init__', 'Adw', 'Gdk', 'GdkPixbuf', 'Gio', 'GLib', 'GObject', 'Gtk'):
         with open(os.path.join(place, name + '.pyi'), 'w') as file:
             file.write('' if name == '__init__' else 'from typing import Any\ndef __getattr__(name: str) -> Any: ...\n')
     os.symlink(os.path.join(stubs, 'repository', 'PrioSched.pyi'), os.path.join(place, 'PrioSched.pyi'))
@@ -217,7 +225,10 @@ def names_in(nodes):
 
 
 def names_of_class(thing):
-    """Returns the names that the library and its overrides give a class, without the names that PyGObject gives every class."""
+    """Returns the names that the library and its overrides give a class, without the names that PyGObject gives every class;
+    or the names of a module, which is a class in the stubs."""
+    if inspect.ismodule(thing):
+        return set(thing.__all__)
     ours = [cls for cls in thing.__mro__ if 'priosched' in cls.__module__.lower()]
     return {name for cls in ours for name in vars(cls) if not name.startswith('_')}
 
@@ -246,9 +257,9 @@ def check_names(stubs):
     tree = ast.parse(text)
     missing = list(find_missing(tree))
     assert not missing, f'the stubs lack {", ".join(missing)}'
-    for planted in ('TIMEOUT_LOW: int', 'def get_n_pending(self) -> int: ...', 'class TaskTimes', 'def cancel(self, msg'):
+    for planted in ('TIMEOUT_LOW: int', 'def count_pending(self) -> int: ...', 'class TaskTimes', 'def cancel(self, msg'):
         assert planted in text, planted
-        lost = text.replace(planted, planted.replace('TIMEOUT_LOW', 'other').replace('get_n_pending', 'other').replace('Times', 'Other')
+        lost = text.replace(planted, planted.replace('TIMEOUT_LOW', 'other').replace('count_pending', 'other').replace('Times', 'Other')
                             .replace('cancel(', 'other('), 1)
         assert list(find_missing(ast.parse(lost))), f'it is not found that {planted} is missing'
     for node in tree.body:
@@ -279,33 +290,46 @@ PrioSched.nonsense
 '''
 
 
+def install(place, stubs, apart, others):
+    """Installs the stubs into place, where PyGObject is, too, unless apart is true, and perhaps other stubs."""
+    pygobject = place
+    if apart:
+        pygobject = os.path.join(place, 'system')
+        for name in ('prio-sched-types.pth', 'system.pth'):
+            with open(os.path.join(place, name), 'w') as file:
+                file.write('system\n' if name == 'system.pth' else pathlib.Path(stubs).with_name(name).read_text())
+        os.makedirs(os.path.join(place, 'prio_sched', 'types', 'gi-stubs'))
+        shutil.copy(os.path.join(stubs, 'repository', '__init__.pyi'), os.path.join(place, 'prio_sched', 'types', 'gi-stubs'))
+    for name in ('gi', 'gi/repository'):
+        os.makedirs(os.path.join(pygobject, name))
+        with open(os.path.join(pygobject, name, '__init__.py'), 'w') as file:
+            file.write('def require_version(namespace, version): pass\n')
+    shutil.copytree(stubs, os.path.join(place, 'gi-stubs'))
+    if others:
+        with open(os.path.join(place, 'gi-stubs', '__init__.pyi'), 'w') as file:
+            file.write('def require_version(namespace: str, version: str) -> None: ...\n')
+        for name in ('GLib', 'Gio', 'GObject'):
+            with open(os.path.join(place, 'gi-stubs', 'repository', name + '.pyi'), 'w') as file:
+                file.write('def idle_add(function: object) -> int: ...\n' + ''.join(
+                    f'class {base}: ...\n' for base in ('Error', 'MainContext', 'Cancellable', 'Object', 'GBoxed')))
+
+
 def check_installed(command, stubs):
     """Checks installed stubs; command (python, program) is the command that checks a program."""
-    with tempfile.TemporaryDirectory() as path:
-        subprocess.run([sys.executable, '-m', 'venv', '--without-pip', path], check=True)
-        python = os.path.join(path, 'bin', 'python')
-        place = subprocess.run([python, '-c', 'import site; print(site.getsitepackages()[0])'], check=True,
-                               capture_output=True, text=True).stdout.strip()
-        program = os.path.join(path, 'program.py')
-        with open(program, 'w') as file:
-            file.write(INSTALLED)
-        for name in ('gi', 'gi/repository'):
-            os.mkdir(os.path.join(place, name))
-            with open(os.path.join(place, name, '__init__.py'), 'w') as file:
-                file.write('def require_version(namespace, version): pass\n')
-        shutil.copytree(stubs, os.path.join(place, 'gi-stubs'))
-        for others in (False, True):
-            if others:
-                with open(os.path.join(place, 'gi-stubs', '__init__.pyi'), 'w') as file:
-                    file.write('def require_version(namespace: str, version: str) -> None: ...\n')
-                for name in ('GLib', 'Gio', 'GObject'):
-                    with open(os.path.join(place, 'gi-stubs', 'repository', name + '.pyi'), 'w') as file:
-                        file.write('def idle_add(function: object) -> int: ...\n' + ''.join(
-                            f'class {base}: ...\n' for base in ('Error', 'MainContext', 'Cancellable', 'Object', 'GBoxed')))
+    for apart, others in itertools.product((False, True), repeat=2):
+        with tempfile.TemporaryDirectory() as path:
+            subprocess.run([sys.executable, '-m', 'venv', '--without-pip', path], check=True)
+            python = os.path.join(path, 'bin', 'python')
+            place = subprocess.run([python, '-c', 'import site; print(site.getsitepackages()[0])'], check=True,
+                                   capture_output=True, text=True).stdout.strip()
+            install(place, stubs, apart, others)
+            program = os.path.join(path, 'program.py')
+            with open(program, 'w') as file:
+                file.write(INSTALLED)
             output = subprocess.run(command(python, program), capture_output=True, text=True, cwd=path).stdout
             lines = {int(line.split('program.py:')[1].split(':')[0]) for line in output.splitlines()
                      if 'program.py:' in line and ' error: ' in line}
-            assert lines == {12, 13, 14}, (others, output)
+            assert lines == {12, 13, 14}, (apart, others, output)
 
 
 if sys.argv[1] == '--pyright':

@@ -14,7 +14,7 @@ const {AbortController, AbortSignal, DOMException, TaskController, TaskSignal, q
 class Thrown extends Error {}
 
 class Program {
-    // Delays take tempo times as long.
+    // Delays take tempo times as long as the program says.
     constructor({signals, handlers}, tempo) {
         this.tempo = tempo;
         this.log = [];
@@ -134,8 +134,8 @@ function run(description, tempo) {
     return differences(program, description.expect);
 }
 
-// Because delays are real here, a busy machine may disturb a program; it is repeated more slowly: a wrong order stays
-// wrong.
+// Because delays are real here, a busy machine may disturb a program.  The program is then repeated more slowly: a
+// wrong order stays wrong.
 function check(description) {
     let found = [];
     for (const tempo of [0.2, 1, 4, 16]) {

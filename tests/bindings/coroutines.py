@@ -73,7 +73,7 @@ class Worker:
 class Chains(unittest.TestCase):
 
     def test_tasks_that_each_await_the_one_before(self):
-        """Checks a long chain; once, some hundred tasks were too deep for Python."""
+        """Checks a long chain; in an earlier version, some hundred tasks were too deep for Python."""
         done = []
         tail = scheduler.post_task(lambda: None, delay=5)
         for i in range(5000):
@@ -128,7 +128,7 @@ class Results(unittest.TestCase):
 
     @posted
     async def test_stop_iteration_is_no_result(self):
-        """Checks that it is refused as in asyncio: raised into a coroutine, it would be taken for the value of the await."""
+        """Checks that StopIteration is refused as in asyncio: a coroutine would take it for the value of the await."""
         def function():
             raise StopIteration(5)
         with self.assertRaisesRegex(RuntimeError, 'StopIteration') as caught:
@@ -197,7 +197,7 @@ class Threads(unittest.TestCase):
         self.assertEqual(called, [task])
 
     def test_each_thread_has_its_own_state(self):
-        """Checks that an abort reaches each of them, too."""
+        """Checks that an abort reaches the runs of all threads, too."""
         runs, may_end = threading.Event(), threading.Event()
 
         async def first():
@@ -257,7 +257,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_a_coroutine_that_has_begun(self):
-        """Checks that the error is thrown into it at its await."""
+        """Checks that the error is thrown into the coroutine at its await."""
         for what in (scheduler.yield_, lambda: scheduler.post_task(lambda: None, delay=100000)):
             log = []
 
@@ -301,7 +301,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_a_chain_of_any_length(self):
-        """Checks also a chain in a main context that no thread runs."""
+        """Checks a chain, and a chain in a main context that no thread runs."""
         context = GLib.MainContext()
         nowhere = PrioSched.Scheduler.new(context)
         for last in (scheduler, nowhere):
@@ -391,7 +391,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_cancelled_tasks_let_go_at_once(self):
-        """Checks also tasks whose delay is not over."""
+        """Checks that cancelled tasks are freed at once, even tasks whose delay is not over."""
         class Thing:
             pass
         thing = Thing()
@@ -436,7 +436,7 @@ class Cancellation(unittest.TestCase):
 
     @posted
     async def test_a_bare_yield(self):
-        """Checks that it yields, and that its continuation runs before new tasks."""
+        """Checks that asyncio.sleep (0) yields, and that the continuation runs before new tasks."""
         log = []
 
         async def function(name):
@@ -464,7 +464,7 @@ class Cancellation(unittest.TestCase):
 class Reasons(unittest.TestCase):
 
     def test_a_timeout_among_the_sources_needs_no_other_reference(self):
-        """Checks that the library keeps it for its dependents."""
+        """Checks that the library keeps a timeout for its dependents."""
         signal = PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([PrioSched.TaskSignal.new_timeout(5)]),
                                            PrioSched.TaskController().signal])
         gc.collect()
@@ -476,7 +476,7 @@ class Reasons(unittest.TestCase):
         self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.TIMED_OUT))
 
     def test_the_reason_of_a_dependent_lasts(self):
-        """Checks that it lasts even after the source has been freed."""
+        """Checks that a dependent has its reason even after the source has been freed."""
         controller, why = PrioSched.TaskController(), Why('it')
         signal = PrioSched.TaskSignal.any([PrioSched.TaskSignal.any([controller.signal])])
         follower = PrioSched.TaskSignal.any([controller.signal], controller.signal)
@@ -521,7 +521,7 @@ class Reasons(unittest.TestCase):
         self.assertTrue(caught.exception.matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
 
     def test_a_task_whose_context_has_gone(self):
-        """Checks that it fails, and does not wait for ever."""
+        """Checks that a task whose context was freed fails, and does not wait for ever."""
         def post():
             context = GLib.MainContext.new()
             context.push_thread_default()
@@ -562,7 +562,7 @@ class Looks(unittest.TestCase):
         self.assertIn('the failing one', logs.output[0])
 
     def test_a_yield_that_nobody_awaits_is_reported(self):
-        """Checks that it is reported like a coroutine that was never awaited."""
+        """Checks that the yield is reported like a coroutine that was never awaited."""
         def call(forgets):
             with warnings.catch_warnings(record=True) as reported:
                 warnings.simplefilter('always')
@@ -573,7 +573,7 @@ class Looks(unittest.TestCase):
             return [str(warning.message) for warning in reported if warning.category is RuntimeWarning]
 
         async def awaits():
-            for waits in (scheduler.yield_(), scheduler.sleep(1), scheduler.yield_(priority='background')):
+            for waits in (scheduler.yield_(), scheduler.sleep(1), scheduler.yield_(priority='background'), group.drained()):
                 await waits
             scheduler.yield_().add_done_callback(lambda _: None)
             scheduler.yield_().cancel()
@@ -581,9 +581,11 @@ class Looks(unittest.TestCase):
             scheduler.sleep(100000, signal=controller.signal)
             controller.abort()
 
-        for forget in (scheduler.yield_, lambda: scheduler.sleep(1), lambda: scheduler.yield_(priority='background')):
+        group = PrioSched.TaskGroup(limit=1)
+        for forget in (scheduler.yield_, lambda: scheduler.sleep(1), lambda: scheduler.yield_(priority='background'), group.drained,
+                       group.all):
             (message,) = call(lambda forget=forget: forget() and None)
-            self.assertRegex(message, r'yield_ \(\) or sleep \(\).*was never awaited')
+            self.assertRegex(message, r'yield_ \(\), sleep \(\).*was never awaited')
         self.assertEqual(call(awaits), [])
 
     def test_tracebacks_begin_in_the_program(self):

@@ -22,7 +22,7 @@ from gi.repository import GLib, PrioSched  # noqa: E402
 
 MODULES = ['timeouts', 'taskgroups', 'waitfor', 'locks', 'queues', 'shield']
 PACKAGE = 'test.test_asyncio'
-# These report to logging, and not to an exception handler of a loop.
+# These tests report to logging, and not to an exception handler of a loop.
 LEFT_OUT = ['test_shield_cancel_outer_exception_never_retrieved']
 scheduler = PrioSched.Scheduler.get_default()
 asyncio_sleep = asyncio.sleep

@@ -79,7 +79,7 @@ const older = (program, here) => {
 };
 add('older', older, {awaits: true});
 
-// Settles as an operation of the program.
+// A promise that another operation of the program settles.
 class Other extends Awaited {
     constructor(program, what, promise, chain, {value, error = () => false}) {
         super(program, what, promise, chain);
@@ -241,7 +241,7 @@ add('cancel-queued', (program, here) => {
     const group = someGroup(program, here);
     for (const member of group.members)
         member.mayBeCancelled ||= !member.work.hasBegun;
-    group.native.cancel_queued();
+    group.native.cancel_pending();
 });
 
 for (const name of ['drained', 'all', 'any', 'first']) {
@@ -263,7 +263,7 @@ for (const name of ['drained', 'all', 'any', 'first']) {
 
 // Switches
 
-// A switch that is on for a while, in one scheduler.
+// Adds an operation that turns a switch of a scheduler on for a while.
 function addSwitch(name, on, off) {
     add(name, (program, here) => {
         const scheduler = someScheduler(program, here);
@@ -293,7 +293,7 @@ addSwitch('statistics', scheduler => scheduler.start_statistics(), scheduler => 
     scheduler.stop_statistics();
 });
 addSwitch('frame-share', scheduler => scheduler.set_frame_share(.5), scheduler => scheduler.set_frame_share(0));
-addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => scheduler.set_time_slice(5));
+addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => scheduler.set_time_slice(-1));
 
 // An observer of long tasks, added and removed.
 add('watch', (program, here) => {
@@ -339,12 +339,12 @@ add('schedulers', (program, here) => {
     if (program.schedulers.length < 4)
         program.schedulers.push(PrioSched.Scheduler.new(null));
     else
-        someScheduler(program, here).get_n_pending();
+        someScheduler(program, here).count_pending();
 });
 
 // Places
 
-// Calls a function once, for which the program waits.
+// Calls a function n times; the program waits for the calls.
 var awaitCall = (program, inner, n = 1) => {
     program.nCalls++;
     return () => {
@@ -375,7 +375,7 @@ add('idle', (program, here) => {
     }
 });
 
-// A nested main loop, for a moment.
+// Runs a nested main loop for a moment.
 add('nested', (program, here) => {
     if (here.awaits || program.nNested >= 2)
         return;

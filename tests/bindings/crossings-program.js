@@ -12,11 +12,11 @@ const {Gio, GLib, PrioSched} = imports.gi;
 var MAX_ACTS = 300;
 var MAX_DEPTH = 3;
 
-// Returns whether error, as reported, is reason.
+// Returns whether error, which was reported, represents reason.
 var isSame = (error, reason) => Object.is(error, reason) || (error instanceof GLib.Error && reason instanceof GLib.Error &&
     error.domain === reason.domain && error.code === reason.code && error.message === reason.message);
 
-// mulberry32
+// Random numbers, by mulberry32.
 class Random {
     constructor(seed) {
         this.seed = seed | 0;
@@ -68,8 +68,8 @@ var Signal = class Signal {
 // The place of an operation: in the code of a task, or outside.
 var Here = class Here {
     constructor(random, chain = [], depth = 0, awaits = false, inGroup = false) {
-        // The signals that can abort the task, or null if any can; and whether it, or the code that waits for it, has a
-        // place in a group.
+        // The signals that can abort the task, or null if any signal can; and whether the task, or the code that waits
+        // for the task, has a place in a group.
         Object.assign(this, {random, chain, depth, awaits, inGroup});
     }
 
@@ -221,7 +221,7 @@ var Work = class Work {
 var Program = class Program {
     #number = 0;
     #live = new Map();    // number of live uses of each mechanism
-    #recent = new Map();  // when each was last used
+    #recent = new Map();  // when each mechanism was last used
 
     constructor(seed, mechanisms, wanted, {operations, options, canBeMade}) {
         Object.assign(this, {seed, wanted, operations, canBeMade});
@@ -312,12 +312,12 @@ var Program = class Program {
 
     check() {
         for (const scheduler of this.schedulers) {
-            if (scheduler.get_n_pending() !== 0)
-                this.fail(`${scheduler.get_n_pending()} tasks are still queued`);
+            if (scheduler.count_pending() !== 0)
+                this.fail(`${scheduler.count_pending()} tasks are still queued`);
         }
         for (const {native} of this.groups) {
-            if (native.n_pending !== 0)
-                this.fail(`a group has ${native.n_pending} tasks in the end`);
+            if (native.n_tasks !== 0)
+                this.fail(`a group has ${native.n_tasks} tasks in the end`);
         }
     }
 };

@@ -20,11 +20,11 @@ imports['crossings-web'];
 const HANGS = 30; // seconds without a new program, before it counts as hanging
 const N_PROGRAMS = 350;
 const FIRST_SEED = 1;
-const N_ROUNDS = 5; // of programs for pairs that have not met yet
+const N_ROUNDS = 5; // rounds of programs for pairs that have not met yet
 const N_SHOWN = 10; // pairs to print that have not met
 const IS_THOROUGH = GLib.getenv('PRIO_SCHED_THOROUGH') !== null;
 const N_AT_A_TIME = 50; // programs between two collections
-const MAX_LEFT = 50; // schedulers that the engine may still keep; one of ten more is allowed
+const MAX_LEFT = 50; // schedulers that the engine may still keep: of ten further schedulers, one
 const MECHANISMS = [...Object.keys(OPERATIONS), ...Object.keys(OPTIONS), ...BODIES].sort();
 const context = GLib.MainContext.default();
 
@@ -89,7 +89,7 @@ function hang(program) {
     writeMet();
     for (const awaited of program.awaited.filter(one => !one.isSettled))
         printerr(`${awaited} hangs`);
-    const states = program.schedulers.map(scheduler => `${scheduler.get_n_pending()}${scheduler.get_paused() ? ', paused' : ''}`);
+    const states = program.schedulers.map(scheduler => `${scheduler.count_pending()}${scheduler.get_paused() ? ', paused' : ''}`);
     printerr(new Error().stack.replaceAll('\n', ' | '));
     printerr(`${program.nPending} are pending, ${program.nCalls} calls, ${program.endings.length} switches, queued: ${states.join('; ')}`);
     System.exit(1);

@@ -41,7 +41,7 @@ N_ROUNDS = 5  # of programs for pairs that have not met yet
 N_SHOWN = 10  # pairs to print that have not met
 IS_THOROUGH = 'PRIO_SCHED_THOROUGH' in os.environ
 MAX_ACTS = 300
-LOGS = 'CROSSINGS_LOG' in os.environ  # each operation
+LOGS = 'CROSSINGS_LOG' in os.environ  # whether each operation is logged
 HOMES = ('iterate', 'run', 'asyncio')
 # Mechanisms that are not tasks, and have no effect without a post.
 MECHANISMS = sorted({*OPERATIONS, *OPTIONS, *BODIES})
@@ -192,7 +192,7 @@ class First(Work):
 
 
 def can_meet(home, names):
-    """Returns whether these can meet in a program that runs this way."""
+    """Returns whether the mechanisms can meet in a program that home runs."""
     return home == 'asyncio' or (home == 'run' and RUN_IS_ASYNCIO) or not any(places[name] & ASYNCIO for name in names)
 
 

@@ -17,7 +17,7 @@ class Child(Awaited):
 
 
 def new_child(program, here):
-    """Makes a coroutine that belongs to the task which makes it."""
+    """Creates a coroutine that belongs to the running task."""
     work, kinds = new_work(program, here, here.chain, ('coroutine', 'raises'), in_group=here.in_group)
     work.kind, work.here.awaits, work.here.loop = 'coroutine', True, here.loop
     for kind in kinds:
@@ -38,7 +38,7 @@ def create_task(program, here):
 
 
 def of(program, what, here, coroutine, values, inner):
-    """Records a coroutine that awaits inner, and raises any exception of these."""
+    """Records a coroutine that awaits the awaitables in inner, and raises any of their exceptions."""
     awaited = Coroutine(program, what, coroutine, here.chain, values)
     awaited.allows_error = lambda error: any(one.allows_error(error) for one in inner) or program.is_allowed(here.chain, error)
     return awaited

@@ -70,12 +70,12 @@ def group_abort(program, here):
 
 
 @operation('cancel-queued', LOOP)
-def cancel_queued(program, here):
+def cancel_pending(program, here):
     own = some_group(program, here)
     for member in own.members:
         if not member.work.has_begun and not member.future.done():
             member.cancelled = program.has_cancelled = True
-    own.native.cancel_queued()
+    own.native.cancel_pending()
 
 
 class Wait(Awaited):
@@ -98,7 +98,7 @@ class Wait(Awaited):
         if isinstance(error, GLib.Error) and error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND):
             return self.returns
         if isinstance(error, (asyncio.CancelledError, PrioSched.AbortError)) and self.program.has_cancelled:
-            return True  # a member was
+            return True  # a member was cancelled
         return any(member.allows_error(error) for member in self.group.members)
 
 

@@ -230,7 +230,7 @@ def listener(program, here):
 # Switches
 
 def add_switch(name, on, off, where=LOOP):
-    """Adds a switch that is on for a while, in one scheduler."""
+    """Adds an operation that turns a switch of a scheduler on for a while."""
     @operation(name, where)
     def switch(program, here):
         scheduler = some_scheduler(program, here)
@@ -250,7 +250,7 @@ add_switch('pause', PrioSched.Scheduler.pause, PrioSched.Scheduler.resume)
 add_switch('statistics', PrioSched.Scheduler.start_statistics,
            lambda scheduler: (scheduler.get_statistics(), scheduler.stop_statistics()))
 add_switch('frame-share', lambda scheduler: scheduler.set_frame_share(.5), lambda scheduler: scheduler.set_frame_share(0))
-add_switch('slice', lambda scheduler: scheduler.set_time_slice(0), lambda scheduler: scheduler.set_time_slice(5))
+add_switch('slice', lambda scheduler: scheduler.set_time_slice(0), lambda scheduler: scheduler.set_time_slice(-1))
 
 
 @operation('watch', LOOP)
@@ -304,7 +304,7 @@ def schedulers(program, here):
     if len(program.schedulers) < 4:
         program.schedulers.append(program.keep(PrioSched.Scheduler.new(None)))
     else:
-        some_scheduler(program, here).get_n_pending()
+        some_scheduler(program, here).count_pending()
 
 
 # Places

@@ -33,7 +33,7 @@ class Failed(Exception):
 
 
 def is_same(error, reason):
-    """Returns whether error, as reported, is reason."""
+    """Returns whether error, which was reported, represents reason."""
     if error is reason:
         return True
     if isinstance(reason, GLib.Error) and isinstance(error, GLib.Error):
@@ -81,7 +81,7 @@ class Awaited:
 
     def __init__(self, program, what, future, chain, work=None, listen=True):
         self.program, self.what, self.future, self.chain, self.work = program, what, future, chain, work
-        self.cancelled = False      # whether it may have been cancelled
+        self.cancelled = False      # whether the awaitable may have been cancelled
         self.n_told = self.n_listeners = 0
         self.used = ()
         program.awaited.append(self)
@@ -93,7 +93,7 @@ class Awaited:
         self.future.add_done_callback(self.told)
 
     def ignore(self):
-        """Makes its outcome unimportant from now on."""
+        """Makes the awaitable's outcome unimportant from now on."""
         if not self.future.done():
             self.n_listeners -= self.future.remove_done_callback(self.told)
 
@@ -273,7 +273,7 @@ class Program:
         self.refs = []
         self.is_ending = self.has_cancelled = False
         self.live = collections.Counter()       # number of live uses of each mechanism
-        self.recent = {}                        # when each was last used
+        self.recent = {}                        # when each mechanism was last used
         self.met = collections.Counter()
         self.step = 0
         self.schedulers = [self.keep(PrioSched.Scheduler.new(None))]
@@ -322,10 +322,10 @@ class Program:
         for awaited in self.awaited:
             awaited.check()
         for scheduler in self.schedulers:
-            if scheduler.get_n_pending() != 0:
-                self.fail(f'{scheduler.get_n_pending()} tasks are still queued')
+            if scheduler.count_pending() != 0:
+                self.fail(f'{scheduler.count_pending()} tasks are still queued')
         for group, _ in self.groups:
-            if group.n_pending != 0:
+            if group.n_tasks != 0:
                 self.fail(f'{group!r} has tasks in the end')
         # A reason that refers to its controller and to its signal is never collected, as documented.
         for reason in itertools.chain.from_iterable(signal.reasons for signal in self.signals):

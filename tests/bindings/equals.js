@@ -34,6 +34,34 @@ test('an async function continues behind waiting tasks', async () => {
     await assertRan('LabLLL');
 });
 
+// Code that yields until a task of its priority has run.
+function yieldUntilRun(post, yieldOnce) {
+    return async function reader() {
+        let ran = false;
+        post(function stop() {
+            ran = true;
+        });
+        while (!ran)
+            await yieldOnce();
+    };
+}
+
+test('a loop of yields ends', async () => {
+    const {extras, scheduler: ofWeb} = PrioSched.web;
+    assertEqual(scheduler.starvation_limit, 1000);
+    GLib.test_expect_message('PrioSched', GLib.LogLevelFlags.LEVEL_WARNING, 'A task (stop) has waited behind *takes_turns*');
+    await scheduler.post_task(yieldUntilRun(task => scheduler.post_task(task), () => scheduler.yield()));
+    // The second time, the scheduler does not warn.
+    extras.starvationLimit = 50;
+    assertEqual(scheduler.starvationLimit, 50);
+    await ofWeb.postTask(yieldUntilRun(task => ofWeb.postTask(task), () => ofWeb.yield()));
+    GLib.test_assert_expected_messages_internal('', '', 0, '');
+    for (const wrong of [-1, NaN, 2 ** 32])
+        assert(thrown(() => (extras.starvationLimit = wrong)) instanceof TypeError);
+    assertEqual(extras.starvationLimit, 50);
+    extras.starvationLimit = 1000;
+});
+
 test('two that take turns alternate', async () => {
     const other = async () => {
         for (let i = 0; i < 4; i++) {

@@ -44,6 +44,33 @@ class Equals(unittest.TestCase):
         await self.assert_ran('LabLLL')
 
     @run
+    async def test_a_loop_of_yields_ends(self):
+        """Tests that code which yields until a task of its priority has run does not yield for ever, and is named."""
+        def stop():
+            self.log.append('s')
+
+        async def reader():
+            scheduler.post_task(stop)
+            while not self.log:
+                await scheduler.yield_()
+
+        self.assertEqual(scheduler.starvation_limit, 1000)
+        GLib.test_expect_message('PrioSched', GLib.LogLevelFlags.LEVEL_WARNING,
+                                 'A task (*stop) has waited behind yields of a task (*reader) *takes_turns*')
+        await scheduler.post_task(reader)
+        self.assertEqual(self.log, ['s'])
+        GLib.test_assert_expected_messages_internal('', '', 0, '')
+
+    def test_the_limit_is_checked(self):
+        own = PrioSched.Scheduler()
+        own.starvation_limit = 5
+        self.assertEqual(own.starvation_limit, 5)
+        for wrong, error in ((-1, ValueError), (2 ** 32, ValueError), (0.5, TypeError), ('1', TypeError), (None, TypeError)):
+            with self.subTest(wrong), self.assertRaisesRegex(error, 'starvation_limit'):
+                own.starvation_limit = wrong
+        self.assertEqual(own.starvation_limit, 5)
+
+    @run
     async def test_two_that_take_turns_alternate(self):
         async def other():
             for _ in range(4):

@@ -3,9 +3,9 @@
  *
  *     gjs-contexts FOLDER [ROUNDS]
  *
- * SpiderMonkey allows a thread one context at a time.  Each round makes a context whose tasks run to their end, and a
- * context that is dropped in the middle of its tasks: the remaining tasks in the main loop do nothing in the next.
- * FOLDER has gjs-contexts.js.
+ * SpiderMonkey allows a thread one context at a time.  Each round creates a context whose tasks run to their end, and a
+ * context that is dropped in the middle of its tasks; these tasks remain in the main loop, and do nothing in the next
+ * context.  FOLDER has gjs-contexts.js.
  */
 
 #include <stdbool.h>

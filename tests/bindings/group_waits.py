@@ -152,7 +152,7 @@ class Waits(unittest.TestCase):
         task = group.post_task(lambda: 'one')
         group.post_task(other)
         self.assertEqual(await task, 'one')
-        self.assertEqual(group.n_pending, 1)
+        self.assertEqual(group.n_tasks, 1)
         waits = [group.any(), group.first()]
         wait.come()
         self.assertEqual([await one for one in waits], ['other', 'other'])

@@ -32,29 +32,29 @@ test('a limited number run at a time, and an async function counts until it sett
         await wait.promise;
         return i * i;
     }));
-    assertEqual(group.n_pending, 4);
+    assertEqual(group.n_tasks, 4);
     await turns();
     assertEqual(log, [0, 1]);
     waits[1].come();
     await posted[1];
-    assertEqual(group.n_pending, 3);
+    assertEqual(group.n_tasks, 3);
     await turns();
     assertEqual(log, [0, 1, 2]);
     waits.forEach(wait => wait.come());
     await group.drained();
     assertEqual(await Promise.all(posted), [0, 1, 4, 9]);
-    assertEqual(group.n_pending, 0);
+    assertEqual(group.n_tasks, 0);
 });
 
 test('functions, thenables, results and errors', async () => {
     const group = new TaskGroup({limit: 1}), error = new Error('no');
     assertEqual(await group.post_task(() => 7, {name: 'seven'}), 7);
-    assertEqual(group.n_pending, 0);
+    assertEqual(group.n_tasks, 0);
     assert(await rejection(group.post_task(fail(error))) === error);
     const turn = newTurn();
     const slow = group.post_task(() => ({then: (...args) => turn.promise.then(...args)})), next = group.post_task(() => 'next');
     await turns();
-    assertEqual(group.n_pending, 2);
+    assertEqual(group.n_tasks, 2);
     turn.come('slow');
     assertEqual([await slow, await next], ['slow', 'next']);
     assertEqual(await group.post_task(() => 8, {delay: 2}), 8);
@@ -110,7 +110,7 @@ test('timeouts', async () => {
 
 test('a limit that changes, and pending that is notified', async () => {
     const group = new TaskGroup({limit: 1}), log = [], pending = [], waits = [newTurn(), newTurn(), newTurn()];
-    group.connect('notify::n-pending', () => pending.push(group.n_pending));
+    group.connect('notify::n-tasks', () => pending.push(group.n_tasks));
     waits.forEach((wait, i) => group.post_task(() => {
         log.push(i);
         return wait.promise;
@@ -133,7 +133,7 @@ test('an abort rejects all, and the group can be used further', async () => {
     assert(signal.is_cancelled() && !group.signal.is_cancelled());
     for (const promise of posted)
         assert(await rejection(promise) === why);
-    assertEqual(group.n_pending, 0);
+    assertEqual(group.n_tasks, 0);
     assertEqual(await group.post_task(() => 'later'), 'later');
     const plain = group.post_task(() => 1);
     group.abort();
@@ -157,9 +157,9 @@ test('queued tasks are cancelled', async () => {
     const group = new TaskGroup({limit: 1}), wait = newTurn();
     const running = group.post_task(() => wait.promise), queued = group.post_task(() => 1);
     await turns();
-    group.cancel_queued();
+    group.cancel_pending();
     assert((await rejection(queued)).matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
-    assertEqual(group.n_pending, 1);
+    assertEqual(group.n_tasks, 1);
     wait.come('done');
     assertEqual(await running, 'done');
 });
@@ -184,12 +184,12 @@ test('an abort does not wait for a promise that is pending', async () => {
     for (const promise of [new Promise(() => {}), wait.promise, {then() {}}]) {
         const task = rejection(group.post_task(() => promise));
         await turns();
-        assertEqual(group.n_pending, 1);
+        assertEqual(group.n_tasks, 1);
         const all = rejection(group.all()), drained = group.drained();
         group.abort('why');
         assertEqual(await all, 'why');
         await drained;
-        assertEqual(group.n_pending, 0);
+        assertEqual(group.n_tasks, 0);
         if (promise instanceof Promise)
             assertEqual(await task, 'why');
         assertEqual(await group.post_task(() => 'next'), 'next');
@@ -203,10 +203,10 @@ test('an abort does not wait for a promise that is pending', async () => {
     await turns();
     wait.come('late');
     await turns();
-    assertEqual([log.length, group.n_pending], [1, 2]);
+    assertEqual([log.length, group.n_tasks], [1, 2]);
     others.forEach(other => other.come(1));
     await Promise.all(posted);
-    assertEqual(group.n_pending, 0);
+    assertEqual(group.n_tasks, 0);
 });
 
 test('an abort in the function of a task, and of a task that cleans up', async () => {
@@ -225,7 +225,7 @@ test('an abort in the function of a task, and of a task that cleans up', async (
         return new Promise(() => {});
     }));
     assertEqual([await own, await cleaning], ['own', 'own']);
-    assertEqual(group.n_pending, 0);
+    assertEqual(group.n_tasks, 0);
     wait.come();
     await turns();
     assertEqual(log, ['own']);
@@ -274,7 +274,7 @@ test('a wait is ended by its signal', async () => {
     await turns();
     controller.abort(why);
     assert(await drained === why);
-    assertEqual(group.n_pending, 1);
+    assertEqual(group.n_tasks, 1);
     wait.come(3);
     assertEqual(await task, 3);
 });
@@ -343,7 +343,7 @@ test('errors name bad input', () => {
         [() => group.set_priority('low'), '“low” is not a task priority'],
     ])
         assert(thrown(body).message.includes(text), `${text}: ${thrown(body)}`);
-    assertEqual(group.n_pending, 0);
+    assertEqual(group.n_tasks, 0);
 });
 
 test('items are asked for when a place is free', async () => {
@@ -370,7 +370,7 @@ test('items are asked for when a place is free', async () => {
     }
     ends.forEach(end => end());
     assertEqual(await feeding, undefined);
-    assertEqual(group.n_pending, 0);
+    assertEqual(group.n_tasks, 0);
 });
 
 const Row = GObject.registerClass(class Row extends GObject.Object {});
@@ -405,7 +405,7 @@ test('rows that leave are aborted', async () => {
     const rows = makeRows(100), aborted = [], group = new TaskGroup({limit: 2});
     const feed = group.feed_model((row, position) => scheduler.sleep(60000).catch(() => aborted.push(position)), rows);
     feed.set_view(0, 2);
-    while (group.n_pending < 2)
+    while (group.n_tasks < 2)
         await scheduler.sleep(1);
     await scheduler.sleep(1);
     feed.set_view(80, 2);
@@ -430,6 +430,58 @@ test('a loader removes its row and adds others', async () => {
     await group.drained();
     assertEqual(nAdded, 10);
     assertEqual(rows.get_n_items(), 0);
+});
+
+test('a feed is dropped while its rows load', async () => {
+    const rows = makeRows(20), reasons = [], group = new TaskGroup({limit: 2});
+    const feed = group.feed_model(() => scheduler.sleep(60000).catch(() => reasons.push(1)), rows);
+    feed.set_view(0, 5);
+    while (group.n_tasks < 2)
+        await scheduler.sleep(1);
+    await scheduler.sleep(1);
+    feed.run_dispose();
+    while (group.n_tasks > 0)
+        await scheduler.sleep(1);
+    assertEqual(reasons.length, 2);
+});
+
+test('a loader posts to its group and moves the view', async () => {
+    const rows = makeRows(100), posted = [], group = new TaskGroup({limit: 2});
+    const feed = group.feed_model(async (row, position) => {
+        if (row.loaded)
+            return;
+        row.loaded = true;
+        group.post_task(() => posted.push(position));
+        feed.set_view(position + 1, 1);
+        await scheduler.yield();
+    }, rows);
+    feed.set_view(0, 1);
+    await group.drained();
+    assertEqual(posted.length, 100);
+});
+
+test('a view beyond rows that go and come', async () => {
+    const rows = makeRows(100), group = new TaskGroup({limit: 2});
+    let asked = [];
+    const feed = group.feed_model((row, position) => {
+        asked.push(position);
+    }, rows);
+    feed.set_view(2 ** 32 - 1, 2 ** 32 - 1);
+    await group.drained();
+    assertEqual(asked.length, 100);
+    asked = [];
+    rows.remove_all();
+    await group.drained();
+    rows.splice(0, 0, [new Row(), new Row()]);
+    await group.drained();
+    assertEqual(asked, [0, 1]);
+});
+
+test('numbers that are refused by a view', () => {
+    const feed = new TaskGroup().feed_model(() => 1, makeRows(1));
+    for (const numbers of [[-1, 3], [0, -5], [0, 2 ** 32]])
+        assert(thrown(() => feed.set_view(...numbers)).message.includes('out of range'));
+    assertEqual([feed.first, feed.n_rows], [0, 0]);
 });
 
 test('a feed of a list refuses wrong arguments', () => {

@@ -10,6 +10,7 @@ import io
 import itertools
 import threading
 import unittest
+import warnings
 import weakref
 
 import gi
@@ -65,18 +66,18 @@ class Places(unittest.TestCase):
             return i * i
 
         posted = [group.post_task(lambda i=i: work(i)) for i in range(5)]
-        self.assertEqual(group.n_pending, 5)
+        self.assertEqual(group.n_tasks, 5)
         await turns()
         self.assertEqual(log, [0, 1])
         waits[1].come()
         await turns()
         self.assertEqual(log, [0, 1, '1 has ended', 2])
-        self.assertEqual(group.n_pending, 4)
+        self.assertEqual(group.n_tasks, 4)
         for wait in waits:
             wait.come()
         await group.drained()
         self.assertEqual([await task for task in posted], [0, 1, 4, 9, 16])
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
     @run
     async def test_functions_and_results(self):
@@ -91,7 +92,7 @@ class Places(unittest.TestCase):
         self.assertEqual(await good, 7)
         with self.assertRaisesRegex(ValueError, 'no'):
             await bad
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
         self.assertEqual(await group.post_task(lambda: 8, delay=2), 8)
 
     @run
@@ -137,7 +138,7 @@ class Places(unittest.TestCase):
     @run
     async def test_pending_is_notified(self):
         group, log = PrioSched.TaskGroup(limit=1), []
-        group.connect('notify::n-pending', lambda group, pspec: log.append(group.n_pending))
+        group.connect('notify::n-tasks', lambda group, pspec: log.append(group.n_tasks))
         for _ in range(3):
             group.post_task(lambda: None)
         await turns()
@@ -204,7 +205,7 @@ class Places(unittest.TestCase):
                 (lambda: group.set_priority(None), ValueError, 'None is not a task priority')):
             with self.assertRaisesRegex(error, message):
                 call()
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
 
 class Ends(unittest.TestCase):
@@ -276,11 +277,11 @@ class Ends(unittest.TestCase):
         group, wait = PrioSched.TaskGroup(limit=1), Turn()
         running, queued = group.post_task(wait.wait), group.post_task(lambda: 1)
         await turns()
-        group.cancel_queued()
+        group.cancel_pending()
         with self.assertRaises(asyncio.CancelledError):
             await queued
         self.assertTrue(queued.cancelled())
-        self.assertEqual(group.n_pending, 1)
+        self.assertEqual(group.n_tasks, 1)
         wait.come()
         await running
         self.assertEqual(await group.post_task(lambda: 2), 2)
@@ -297,7 +298,7 @@ class Ends(unittest.TestCase):
                 await task
         self.assertEqual(await last, 2)
         await group.drained()
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
     @run
     async def test_many_are_aborted(self):
@@ -330,7 +331,7 @@ class States(unittest.TestCase):
         scheduler.post_task(lambda: log.append('visible'))
         await task
         self.assertEqual(log, ['visible', True, 'background'])
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
     @run
     async def test_an_abort_reaches_a_yield(self):
@@ -393,9 +394,9 @@ class Threads(unittest.TestCase):
         self.check_elsewhere(
             'group belongs to the thread that runs .* main context, and this is another one',
             lambda: group.post_task(int), group.drained, group.all, group.any, group.first, group.abort,
-            lambda: group.abort(ValueError()), group.cancel_queued, lambda: group.set_limit(2), set_limit,
+            lambda: group.abort(ValueError()), group.cancel_pending, lambda: group.set_limit(2), set_limit,
             lambda: group.set_priority('background'))
-        self.assertEqual((group.limit, group.priority.value_nick, group.n_pending), (1, 'user-visible', 1))
+        self.assertEqual((group.limit, group.priority.value_nick, group.n_tasks), (1, 'user-visible', 1))
         self.assertFalse(group.signal.aborted)
         self.assertEqual(PrioSched.run(task), 1)
 
@@ -410,8 +411,8 @@ class Threads(unittest.TestCase):
         scheduler.start_statistics()
         self.addCleanup(scheduler.stop_statistics)
         self.check_elsewhere('on the thread that runs .* main context, and this is another one',
-                             scheduler.get_n_pending, scheduler.get_statistics)
-        self.assertEqual(scheduler.get_n_pending(), 0)
+                             scheduler.count_pending, scheduler.get_statistics)
+        self.assertEqual(scheduler.count_pending(), 0)
         self.assertTrue(scheduler.get_statistics().collecting)
 
 
@@ -433,7 +434,7 @@ class Lives(unittest.TestCase):
                 if i == 1:
                     group.abort(error)
                 elif i == 2:
-                    group.cancel_queued()
+                    group.cancel_pending()
                 for task in tasks + waits:
                     try:
                         await task
@@ -467,7 +468,7 @@ class Lives(unittest.TestCase):
         for call in lambda: group.post_task(int), group.drained:
             with self.assertRaisesRegex(RuntimeError, 'the scheduler of the group has gone'):
                 call()
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
 
 
@@ -481,6 +482,14 @@ def make_rows():
     for _ in range(100):
         rows.append(Row())
     return rows, PrioSched.TaskGroup(limit=2)
+
+
+async def load_until_aborted(row, position):
+    try:
+        await scheduler.sleep(60000)
+    except BaseException:
+        row.cancelled += 1
+        raise
 
 
 class Rows(unittest.TestCase):
@@ -510,16 +519,9 @@ class Rows(unittest.TestCase):
     @run
     async def test_rows_that_leave_are_aborted(self):
         rows, group = make_rows()
-        async def load(row, position):
-            try:
-                await scheduler.sleep(60000)
-            except BaseException:
-                row.cancelled += 1
-                raise
-
-        feed = group.feed_model(load, rows)
+        feed = group.feed_model(load_until_aborted, rows)
         feed.set_view(0, 2)
-        while group.n_pending < 2:
+        while group.n_tasks < 2:
             await scheduler.sleep(1)
         await scheduler.sleep(1)
         feed.set_view(80, 2)
@@ -557,7 +559,7 @@ class Rows(unittest.TestCase):
         feed.set_view(0, 3)
         with contextlib.redirect_stderr(io.StringIO()):
             await group.drained()
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
     @run
     async def test_a_dropped_feed_ends(self):
@@ -569,6 +571,64 @@ class Rows(unittest.TestCase):
         gc.collect()
         await group.drained()
         self.assertEqual(calls, [])
+
+    @run
+    async def test_a_feed_is_dropped_while_its_rows_load(self):
+        rows, group = make_rows()
+        feed = group.feed_model(load_until_aborted, rows)
+        feed.set_view(0, 5)
+        while group.n_tasks < 2:
+            await scheduler.sleep(1)
+        await scheduler.sleep(1)
+        del feed
+        gc.collect()
+        while group.n_tasks:
+            await scheduler.sleep(1)
+        self.assertEqual([row.cancelled for row in rows[:3]], [1, 1, 0])
+
+    @run
+    async def test_a_loader_posts_to_its_group_and_moves_the_view(self):
+        rows, group = make_rows()
+        feed, posted = None, []
+        async def load(row, position):
+            if not row.loaded:
+                row.loaded = 1
+                group.post_task(lambda: posted.append(position))
+                feed.set_view(position + 1, 1)
+                await scheduler.yield_()
+
+        feed = group.feed_model(load, rows)
+        feed.set_view(0, 1)
+        await group.drained()
+        self.assertEqual(sorted(posted), [*range(100)])
+
+    @run
+    async def test_a_view_beyond_rows_that_go_and_come(self):
+        rows, group = make_rows()
+        asked = []
+        feed = group.feed_model(lambda row, position: asked.append(position), rows)
+        feed.set_view(2**32 - 1, 2**32 - 1)
+        await group.drained()
+        self.assertEqual(sorted(asked), [*range(100)])
+        asked.clear()
+        rows.remove_all()
+        await group.drained()
+        rows.splice(0, 0, [Row(), Row()])
+        await group.drained()
+        self.assertEqual(sorted(asked), [0, 1])
+
+    def test_numbers_that_are_no_view(self):
+        rows, group = make_rows()
+        feed = group.feed_model(print, rows)
+        for numbers in ((-1, 3), (0, -5), (0, 2**32)):
+            with self.assertRaises(OverflowError):
+                feed.set_view(*numbers)
+        for number in (-1, float('nan'), float('inf')):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter('always')
+                feed.props.look_ahead = number
+            self.assertIn('out of range', str(caught[0].message))
+        self.assertEqual((feed.props.first, feed.props.n_rows, feed.props.look_ahead), (0, 0, 1))
 
     def test_it_refuses_what_it_cannot_use(self):
         rows, group = make_rows()
@@ -608,20 +668,20 @@ class Feeds(unittest.TestCase):
         may_end.extend(range(5))
         self.assertIsNone(await feeding)
         self.assertEqual(len(log), 10)
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
     @run
     async def test_any_thread_may_ask_how_many_are_pending(self):
         group = PrioSched.TaskGroup(limit=1)
         tasks = [group.post_task(lambda: None) for _ in range(5)]
         found = []
-        thread = threading.Thread(target=lambda: found.extend([group.n_pending, group.get_n_pending()]))
+        thread = threading.Thread(target=lambda: found.extend([group.n_tasks, group.get_n_tasks()]))
         thread.start()
         thread.join()
         self.assertEqual(found, [5, 5])
         for task in tasks:
             await task
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
     @run
     async def test_any_number_of_places(self):

@@ -64,7 +64,7 @@ class Handlers(unittest.TestCase):
                     self.assertEqual(self.count(), 0)
 
     def test_a_window_goes_that_has_its_tasks(self):
-        """Checks tasks that have ended in each way."""
+        """Checks that a window is freed after its tasks have ended, in each way."""
         async def wait():
             await scheduler.sleep(0)
 

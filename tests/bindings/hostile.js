@@ -21,7 +21,7 @@ const METHODS = {
     TaskSignal: ['get_priority', 'dup_reason', 'has_fixed_priority', 'is_aborted', 'pin', 'connect', 'cancel'],
     Runner: ['post', 'post_full', 'yield', 'take_rejected'],
     SchedulingState: ['dup_scheduler', 'get_cancellable', 'get_priority', 'run'],
-    Task: ['cancel', 'defer', 'wait_async', 'wait_finish', 'get_error', 'get_name', 'get_priority', 'get_cancellable', 'get_state',
+    Task: ['cancel', 'defer', 'wait_async', 'wait_finish', 'get_error', 'dup_name', 'get_priority', 'get_cancellable', 'get_state',
         'propagate_boolean', 'propagate_int', 'propagate_value', 'return_boolean', 'return_error', 'return_int', 'return_value'],
     IdleDeadline: ['copy', 'did_timeout', 'get_time_remaining'],
 };
@@ -30,7 +30,7 @@ let seed = Number(ARGV[0] ?? (GLib.getenv('RANDOM_SEED') || GLib.random_int()));
 const calls = Number(ARGV[1] ?? 20000);
 print(`seed ${seed}`);
 
-// mulberry32
+// Returns a random number, by mulberry32.
 const random = n => {
     seed = (seed + 0x6d2b79f5) | 0;
     let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
@@ -89,7 +89,7 @@ for (const name of ['Scheduler', 'TaskController', 'TaskSignal', 'Runner', 'Sche
     }
 }
 
-// A function that does not return false continues for ever, before all others.
+// A function that does not return false would run for ever, before all others.
 for (const name of ['post', 'post_full']) {
     targets.push({path: `Scheduler.${name}`, owner: PrioSched.Scheduler, target(...args) {
         return PrioSched.Scheduler.prototype[name].apply(this, args.map(arg => typeof arg === 'function' ? () => false : arg));
@@ -128,7 +128,7 @@ async function main() {
         }
     }
     // The loop continues, and so do tasks.
-    scheduler.set_time_slice(5);
+    scheduler.set_time_slice(-1);
     while (scheduler.get_paused())
         scheduler.resume();
     await scheduler.post_task(() => {}, {priority: 'background'});

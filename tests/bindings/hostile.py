@@ -50,7 +50,7 @@ def something():
 
 
 def targets():
-    """Returns the functions and methods of the library, and the overrides of these."""
+    """Returns the functions and methods of the library, and their overrides."""
     for name in dir(PrioSched):
         thing = getattr(PrioSched, name)
         if isinstance(thing, type):
@@ -75,7 +75,7 @@ def call(method, thing):
             owner = random.choice(fitting) if fitting else thing
         function = getattr(owner, method)
     if method in ('post', 'post_full'):
-        # A function that does not return False continues for ever, before all others.
+        # A function that does not return False would run for ever, before all others.
         arguments = [(lambda *args: False) if callable(argument) else argument for argument in arguments]
     return function(*arguments)
 

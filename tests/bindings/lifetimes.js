@@ -12,7 +12,7 @@ const System = imports.system;
 const {assert, assertEqual, run, test} = imports.tap;
 const {scheduler, AbortController, AbortSignal, TaskController, TaskSignal} = PrioSched.web;
 
-// Runs two collections: the first releases objects of the library.
+// Runs three collections: the first one releases objects of the library.
 const collect = async () => {
     for (let i = 0; i < 3; i++) {
         System.gc();
@@ -40,13 +40,15 @@ function reported(write) {
     return new TextDecoder().decode(bytes);
 }
 
-// Returns the memory of live objects, by the engine's own count.  A collection waits for the helper threads of the last one.
+// Returns the memory of live objects, by the engine's own count.  A collection waits for the helper threads of the previous
+// one.
 function held() {
     const text = reported(System.dumpMemoryInfo);
     return ['gcBytes', 'mallocBytes'].reduce((sum, name) => sum + Number(text.match(new RegExp(`"${name}": (\\d+)`))[1]), 0);
 }
 
-// Returns the least growth in the second half of the rounds over the first: the engine's heap grows and shrinks.
+// Returns the least growth from the first half of the rounds to the second, because the engine's heap grows and
+// shrinks.
 async function growth(once, rounds, measures) {
     const lowest = measures.map(() => [Infinity, Infinity]);
     for (let i = 0; i < rounds; i++) {
@@ -84,8 +86,8 @@ async function assertFlat(once, rounds, measures = [resident, held], least = SOM
 // Bytes of a task's payload, so large that even a few leaked tasks show.
 const PAYLOAD = 50000;
 
-// Checks for leaks: the large payload shows, by the engine's count, that no task is kept; without it, the process shows
-// other leaks.
+// Checks for leaks.  The large payload shows, by the engine's count, that no task is kept; without the payload, the
+// process shows other leaks.
 async function assertNoneKept(once, rounds, payload = PAYLOAD) {
     await assertFlat(() => once(payload), rounds, [held], FEW);
     await assertFlat(() => once(1), rounds, [resident, held], FEW);
@@ -170,6 +172,25 @@ test('reasons of aborts, of any type', async () => {
     }, 20);
 });
 
+// Later aborts forget the reasons of earlier ones, but for a few that compiled code refers to.
+test('a reason of any type goes with its signal', async () => {
+    const abort = (n, payload) => {
+        for (let i = 0; i < n; i++) {
+            const controller = new TaskController();
+            scheduler.postTask(() => {}, {signal: controller.signal}).catch(() => {});
+            controller.abort(new Array(payload).fill(i));
+        }
+    };
+    await collect();
+    const before = held();
+    abort(50, PAYLOAD);
+    await collect();
+    abort(10, 1);
+    await collect();
+    const grown = held() - before;
+    assert(grown < 25 * 8 * PAYLOAD, `${grown} bytes more held`);
+});
+
 test('reasons that refer to their signals', async () => {
     await assertNoneKept(async payload => {
         for (let i = 0; i < 100; i++) {
@@ -180,6 +201,30 @@ test('reasons that refer to their signals', async () => {
         await scheduler.postTask(() => {}, {priority: 'background'});
     }, 20);
 });
+
+// Without the native part, each dependent signal is an object in C, and holds the reason.
+if (PrioSched.nativePart !== 'none') {
+    const abort = payload => {
+        for (let i = 0; i < 100; i++) {
+            const controller = new TaskController(), signal = TaskSignal.any([controller.signal]);
+            scheduler.postTask(() => {}, {signal}).catch(() => {});
+            controller.abort({controller, signal, filling: new Array(payload).fill(i)});
+        }
+    };
+
+    test('reasons of the web that refer to their controllers, or to dependent signals', async () => {
+        await assertNoneKept(async payload => {
+            abort(payload);
+            await scheduler.postTask(() => {}, {priority: 'background'});
+        }, 20);
+    });
+
+    test('such reasons of aborts in tasks', async () => {
+        await assertNoneKept(async payload => {
+            await scheduler.postTask(() => abort(payload));
+        }, 20);
+    });
+}
 
 test('schedulers without references', async () => {
     await assertNoneKept(async payload => {
@@ -195,7 +240,7 @@ test('schedulers without references', async () => {
     }, 20);
 });
 
-// Some call sites may remember the first function that they have called; but there must not be one for each task.
+// A call site may remember the first function that it has called, but there must not be such a function for each task.
 test('callbacks whose tasks have settled', async () => {
     const own = PrioSched.Scheduler.new(null);
     for (let i = 0; i < 3000; i++) {

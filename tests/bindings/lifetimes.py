@@ -15,7 +15,7 @@ import weakref
 import gi
 
 gi.require_version('PrioSched', '1')
-from gi.repository import GLib, PrioSched  # noqa: E402
+from gi.repository import Gio, GLib, GObject, PrioSched  # noqa: E402
 
 scheduler = PrioSched.Scheduler.get_default()
 # A sanitizer looks for other defects, for which a fifth of the rounds is enough.  It keeps 256 MB of freed memory, and data about it.
@@ -67,7 +67,7 @@ class Lifetimes(unittest.TestCase):
 
         async def waits():
             await scheduler.yield_()
-            # It continues when the code that awaits it is cancelled.
+            # The task continues when the code that awaits it is cancelled.
             left.append(scheduler.post_task(lambda: None, delay=100000))
             await left[-1]
 
@@ -101,6 +101,38 @@ class Lifetimes(unittest.TestCase):
         self.assertLess(growth(once, 60, SOME), ALLOWED)
         pending.cancel()
 
+    def test_aborted_coroutines_leave_nothing_to_the_collector(self):
+        """Checks that no circle of references remains, because the collector looks for these while the main loop waits."""
+        async def sleeps(_):
+            await scheduler.sleep(10 ** 8)
+
+        async def awaits_a_task(task):
+            await task
+
+        async def awaits_what_asyncio_has(_):
+            await asyncio.get_running_loop().create_future()
+
+        async def once(waits):
+            controller = PrioSched.TaskController()
+            awaited = scheduler.post_task(int, delay=10 ** 8)
+            tasks = [scheduler.post_task(lambda: waits(awaited), signal=controller.signal) for _ in range(100)]
+            await scheduler.sleep(5)
+            gc.collect()
+            controller.abort()
+            for task in tasks:
+                with self.assertRaises(PrioSched.AbortError):
+                    await task
+            awaited.cancel()
+            await scheduler.sleep(5)
+            del task
+            tasks.clear()
+            return gc.collect()
+        gc.disable()
+        self.addCleanup(gc.enable)
+        for waits in (sleeps, awaits_a_task, awaits_what_asyncio_has) if hasattr(PrioSched, 'EventLoop') else (sleeps, awaits_a_task):
+            with self.subTest(waits.__name__):
+                self.assertLess(PrioSched.run(once(waits)), 100)
+
     def test_schedulers_go(self):
         refs = []
         for _ in range(100):
@@ -128,6 +160,37 @@ class Lifetimes(unittest.TestCase):
         self.assertIsNone(ref())
         self.assertTrue(task.done() and delayed.done())
         self.assertEqual(delayed.state, PrioSched.TaskState.ABORTED)
+
+    def found_by_the_collector(self, make):
+        """Returns the wrapper of make () that C code passes to Python while the collector clears garbage that has that wrapper."""
+        found = []
+        store = Gio.ListStore(item_type=GObject.Object)
+        first = Gio.SimpleAction.new('first', None)
+        first.weak_ref(lambda: found.append(store.get_item(0)))  # called when the collector has cleared the wrapper of first
+        store.append(make())
+        circle = [first, store.get_item(0)]
+        circle.append(circle)
+        del circle, first
+        gc.collect()
+        return found[0]
+
+    def test_a_signal_that_is_found_while_the_collector_runs(self):
+        gc.disable()
+        self.addCleanup(gc.enable)
+        controller = PrioSched.TaskController()
+        for make in (lambda: controller.signal, lambda: PrioSched.TaskSignal.any([controller.signal]), lambda: PrioSched.TaskSignal.any([]),
+                     lambda: PrioSched.TaskSignal.new_timeout(10 ** 8)):
+            gc.collect()
+            signal = self.found_by_the_collector(make)
+            self.assertFalse(signal.aborted)
+            self.assertIs(scheduler.post_task(int, signal=signal).cancel(), True)
+
+    def test_a_controller_that_is_found_while_the_collector_runs(self):
+        gc.disable()
+        self.addCleanup(gc.enable)
+        controller = self.found_by_the_collector(PrioSched.TaskController)
+        controller.abort(LookupError('enough'))
+        self.assertIsInstance(controller.signal.reason, LookupError)
 
 
 if __name__ == '__main__':

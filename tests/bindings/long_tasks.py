@@ -157,7 +157,7 @@ class LongTasks(unittest.TestCase):
 
     @unittest.skipUnless(hasattr(PrioSched, 'EventLoop'), 'PyGObject has no loop of asyncio')
     def test_steps_that_asyncio_makes(self):
-        """Checks that they have the names of the coroutines, or of the functions that asyncio calls."""
+        """Checks that the steps have the names of the coroutines, or of the functions that asyncio calls."""
         class Row:
             def show(self, future):
                 work()
@@ -218,7 +218,7 @@ class LongTasks(unittest.TestCase):
         PrioSched.run(until_told())
 
     def test_names_in_a_trace(self):
-        """Checks also events of a post, a due delay, an abort and a yield."""
+        """Checks the names in events, also of a post, a due delay, an abort and a yield."""
         async def main():
             controller = PrioSched.TaskController('background')
             aborted = scheduler.post_task(lambda: None, signal=controller.signal, name='aborted one')

@@ -110,7 +110,7 @@ test('workLoop: a continuation keeps the time of its task', async () => {
     await scheduler.post_task(() => void post('c', 'user-blocking'), {priority: 'background'});
     await done;
     await assertRan('Ac');
-    // It does not change while the task runs.
+    // The answer does not change while the task runs.
     assertEqual(told[0], told[1]);
 });
 
@@ -332,16 +332,16 @@ test('cancelCallback: a task that has not started leaves the library at once', a
     const handles = [own.schedule_callback('low', never, {delay: 1e8}), own.schedule_callback('idle', never),
         own.schedule_callback('immediate', never), own.schedule_callback('normal', never, {signal: new PrioSched.TaskController().signal})];
     const last = own.schedule_callback('normal', () => 'last');
-    assertEqual(own.get_n_pending(), 5);
+    assertEqual(own.count_pending(), 5);
     handles.forEach(handle => assert(handle.cancel()));
-    assertEqual(own.get_n_pending(), 1);
+    assertEqual(own.count_pending(), 1);
     assert(own.get_first_task() === last);
     assertEqual(await last.finished, 'last');
     const {background, user_visible: userVisible, user_blocking: userBlocking} = own.get_statistics();
     assertEqual([background, userVisible, userBlocking].map(of => of.n_aborted), [2, 1, 1]);
     assertEqual([background, userVisible, userBlocking].map(of => of.n_run), [0, 1, 0]);
-    assertEqual(own.get_n_pending(), 0);
-    // Their numbers are reused.
+    assertEqual(own.count_pending(), 0);
+    // The numbers of ended tasks are reused.
     const again = [1, 2, 3, 4].map(i => own.schedule_callback('normal', () => i));
     assertEqual(await Promise.all(again.map(({finished}) => finished)), [1, 2, 3, 4]);
 });
@@ -406,7 +406,7 @@ test('forceFrameRate and requestPaint', async () => {
     scheduler.force_frame_rate(30);
     assertEqual(scheduler.time_slice, 33);
     scheduler.force_frame_rate(0);
-    assertEqual(scheduler.time_slice, 5);
+    assertEqual(scheduler.time_slice, -1);
     await scheduler.post_task(() => {
         scheduler.request_paint();
         assert(scheduler.should_yield());

@@ -31,7 +31,7 @@ let done = 0, before = 0;
 
 async function work() {
     for (let i = 0; done < REACTIONS; i++) {
-        // One in 64 is slow, and the others run inside the engine.
+        // One await in 64 is slow, and the others run inside the engine.
         await (i % 64 === 0 ? elsewhere() : i % 8 === 0 ? scheduler.yield() : null);
         await Promise.resolve(i).then(value => value).finally(() => {});
         done += 4;

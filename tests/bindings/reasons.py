@@ -105,7 +105,7 @@ class Reasons(unittest.TestCase):
             self.assert_reasons(0)
 
     def test_what_ends_an_iteration_is_refused(self):
-        """Checks that the value is refused: a generator that awaits, or "async for", would take it for its own end."""
+        """Checks that StopIteration is refused as a reason: a generator that awaits, or "async for", would take it for its own end."""
         class Last(StopIteration):
             pass
         scheduler = PrioSched.Scheduler()

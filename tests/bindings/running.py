@@ -145,7 +145,7 @@ except KeyboardInterrupt:
             self.assertEqual((status, out, error), (0, 'finally\ninterrupted\n', ''), wait)
 
     def test_an_interrupt_in_a_task_lets_finally_run(self):
-        """Checks the finally clauses of main, and of the tasks that have started."""
+        """Checks that the finally clauses of main, and of the tasks that have started, run."""
         for how, status in (('def task(): sys.exit(7)', 7), ('async def task(): await scheduler.yield_(); sys.exit(7)', 7),
                             ('def task(): raise KeyboardInterrupt', -signal.SIGINT)):
             for main in ('scheduler.post_task(task); await scheduler.post_task(lambda: 0, delay=100000)',
@@ -327,13 +327,16 @@ print(task.result())
     def test_coroutines_of_a_paused_scheduler_are_cancelled(self):
         status, out, error = self.run_program('''
 paused = PrioSched.Scheduler.new(None)
+begun = []
 async def yields():
+    begun.append(yields)
     try:
         while True:
             await paused.yield_()
     finally:
         print('yield')
 async def waits():
+    begun.append(waits)
     try:
         await paused.post_task(lambda: None, delay=100000)
     finally:
@@ -341,7 +344,8 @@ async def waits():
 async def main():
     for function in (waits, yields):
         paused.post_task(function)
-    await scheduler.sleep(20)
+    while len(begun) < 2:
+        await scheduler.sleep(1)
     paused.pause()
 faulthandler.dump_traceback_later(30, exit=True)
 PrioSched.run(main())
@@ -419,7 +423,7 @@ asyncio.run(main())
         self.assertEqual(PrioSched.run(scheduler.post_task(lambda: PrioSched.run(inner()))), 'inner')
 
     def test_a_coroutine_cannot_run_another_one(self):
-        """Checks that it raises: a coroutine can await the other one, and a main loop in it could wait for a task that waits for it."""
+        """Checks that run () raises in a coroutine, because its main loop could wait for a task that waits for the coroutine."""
         async def inner():
             pass
 

@@ -59,7 +59,7 @@ class Ticks:
 
 
 async def cancel_in_asyncio(coroutine, may_cancel):
-    """Runs a coroutine as a task of asyncio's, or of the library's, and cancels it once it may."""
+    """Runs a coroutine as a task of asyncio or of the library, and cancels it once may_cancel allows."""
     if asyncio._get_running_loop() is not None:
         task = asyncio.ensure_future(coroutine)
     else:
@@ -268,7 +268,7 @@ class Groups(unittest.TestCase):
         self.n_begun = 0
 
     async def begun(self, n=1):
-        """Waits until so many tasks that never end have begun."""
+        """Waits until n tasks that never end have begun."""
         while self.n_begun < n:
             await scheduler.sleep(1)
         self.n_begun = 0
@@ -331,7 +331,7 @@ class Groups(unittest.TestCase):
                 group.post_task(self.never)
                 group.post_task(self.fails)
         self.assertEqual(self.log, ['never AbortError'])
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
     @run
     async def test_an_error_ends_a_body_that_never_ends(self):
@@ -369,7 +369,7 @@ class Groups(unittest.TestCase):
                 await self.begun()
                 raise KeyError
         self.assertEqual(self.log, ['never AbortError'])
-        self.assertEqual(group.n_pending, 0)
+        self.assertEqual(group.n_tasks, 0)
 
     @run
     async def test_the_first_error_is_raised(self):

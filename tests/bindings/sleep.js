@@ -77,13 +77,14 @@ test('arguments with another meaning are errors', () => {
     for (const [call, text] of [
         // A signal is not an object with options: none of its properties would be read.
         [() => scheduler.post_task(nothing, signal), 'give it as {signal}'],
+        [() => scheduler.post_task(nothing, new PrioSched.TaskController()), 'give its signal as {signal}'],
         [() => scheduler.post_steps(nothing, new Gio.Cancellable()), 'give it as {signal}'],
         [() => scheduler.yield(signal), 'give it as {signal}'],
         [() => scheduler.sleep(5, signal), 'give it as {signal}'],
         [() => group.post_task(nothing, signal), 'give it as {signal}'],
         [() => group.drained(signal), 'give it as {signal}'],
         [() => scheduler.post_task(nothing, group), 'is not an object with options'],
-        // An object that has a signal.
+        // These objects have a signal.
         [() => scheduler.post_task(nothing, {signal: controller}), 'is not a signal: give its signal'],
         [() => scheduler.post_task(nothing, {signal: onWeb.signal}), 'is not a signal: give its cancellable'],
         [() => group.all({signal: onWeb.signal}), 'is not a signal: give its cancellable'],
@@ -103,7 +104,7 @@ test('arguments with another meaning are errors', () => {
         [() => {
             controller.priority = 'background';
         }, 'of a controller that has been made is set by set_priority ()'],
-        // A method without its object.
+        // These calls are of a method without its object.
         [() => sleep(1), 'is not a scheduler, whose method this is'],
         [() => post_task(nothing), 'is not a scheduler, whose method this is'],
         [() => PrioSched.Scheduler.prototype.yield.call(group), 'is not a scheduler, whose method this is'],
@@ -111,7 +112,7 @@ test('arguments with another meaning are errors', () => {
         const error = thrown(call);
         assert(error instanceof TypeError && error.message.includes(text), `${text}: ${error}`);
     }
-    assertEqual([scheduler.get_n_pending(), group.n_pending, group.priority], [0, 0, PrioSched.TaskPriority.USER_VISIBLE]);
+    assertEqual([scheduler.count_pending(), group.n_tasks, group.priority], [0, 0, PrioSched.TaskPriority.USER_VISIBLE]);
     assertEqual(controller.priority, signal.priority);
     assert(PrioSched.TaskSignal.any_following([new Gio.Cancellable()], signal).priority === signal.priority);
     assertEqual(PrioSched.TaskSignal.new_timeout(1e6).is_cancelled(), false);

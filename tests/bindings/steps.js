@@ -53,7 +53,7 @@ test('the slice decides when it yields, and progress comes once per batch', asyn
 });
 
 test('long ones after short ones are seen', async () => {
-    // One of them is a tick of the coarse clock, and the source waits for at most a few.
+    // One of these items is a tick of the coarse clock, and the source waits for at most a few.
     for (const n of [10, 100, 1000]) {
         let ran = 0, most = 0;
         const look = () => {
@@ -328,9 +328,9 @@ test('a generator function is not a task: the error of a post names post_steps (
     assert(/post_steps \(\) makes its steps/.test(thrown(() => scheduler.post_task(count)).message));
     assert(/for await/.test(thrown(() => scheduler.post_task(countLater)).message));
     assert(/the callback is a generator function/.test(thrown(() => scheduler.post_task((() => function* () {})())).message));
-    assertEqual([scheduler.get_n_pending(), group.n_pending], [0, 0]);
+    assertEqual([scheduler.count_pending(), group.n_tasks], [0, 0]);
 
-    // A function may return a generator on purpose, and the draft has no steps.
+    // A function may return a generator on purpose, because the draft has no steps.
     assertEqual((await scheduler.post_task(() => count())).next().value, 1);
     assertEqual((await web.scheduler.postTask(count)).next().value, 1);
 });
@@ -342,7 +342,7 @@ test('a generator is stepped in a group', async () => {
             log.push(`first ${i}`);
             yield i;
         }
-        return group.n_pending;
+        return group.n_tasks;
     }, {name: 'count', progress: value => heard.push(value)});
     const second = group.post_steps(function* () {
         yield log.push('second');
@@ -450,7 +450,7 @@ for (const [name, wait] of Object.entries(waits)) {
                 await nextIdle();
             controller.abort('enough');
             assertEqual([await rejection(steps), log], ['enough', ['waits', 'enough', 'closed']]);
-            assertEqual([scheduler.get_n_pending(), poster.get_n_pending()], [0, 0]);
+            assertEqual([scheduler.count_pending(), poster.n_tasks ?? poster.count_pending()], [0, 0]);
         }
     });
 }
@@ -488,7 +488,7 @@ test('steps wait for promises in any order, and for each promise once', async ()
         }
     }, {signal: controller.signal})));
     assertEqual(log.sort((a, b) => a - b), Array.from({length: 80}, (_, i) => i >> 1));
-    assertEqual(scheduler.get_n_pending(), 0);
+    assertEqual(scheduler.count_pending(), 0);
 });
 
 // Runs a main loop in a job of a promise, in which GJS runs no other job: until isOver (), or for a limited time.

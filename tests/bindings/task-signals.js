@@ -50,7 +50,7 @@ for (const [name, {newController, post}] of Object.entries(ways)) {
 
     test(`${name}: a task that aborts its own signal is rejected, and those behind it`, async () => {
         const controller = newController(), {signal} = controller, log = [];
-        // Many aborts in succession are rejected in slices: this must not be one of them.
+        // Many aborts in succession are rejected in slices.  This abort must not be one of these.
         await new Promise(resolve => setTimeout(resolve, 5));
         const first = post(() => {
             controller.abort('own');
@@ -60,7 +60,7 @@ for (const [name, {newController, post}] of Object.entries(ways)) {
         const second = post(() => log.push('ran'), {signal}).catch(reason => log.push(`second ${reason}`));
         await Promise.all([first, second]);
         assertEqual(log.filter(text => text !== 'job').sort(), ['first own', 'second own']);
-        // Without state, code that awaits it does not continue within the task.
+        // Without state, code that awaits the task does not continue within it.
         if (name === 'web postTask' && PrioSched.nativePart === 'state')
             assertEqual(log[0], 'first own');
     });
@@ -152,7 +152,7 @@ test('a signal that depends on an aborted one keeps its reason', async () => {
         const controller = new TaskController();
         controller.abort(reason);
         imports.system.gc();
-        // The table forgets reasons that are not needed, as it gets new ones.
+        // The table forgets reasons that are not needed when it gets new reasons.
         for (let i = 0; i < 3; i++)
             new TaskController().abort(i);
         return [TaskSignal.any([controller.signal], 'background'), TaskSignal.any_following([controller.signal], controller.signal)];

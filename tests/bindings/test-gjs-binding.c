@@ -40,7 +40,7 @@ jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
     {
       self->n_jobs--;
       g_string_append_c (self->f->log, 'j');
-      /* The first one runs a main loop, in which the second one waits for its turn. */
+      /* The first job runs a main loop, in which the second one waits for its turn. */
       prio_scheduler_post (self->f->scheduler, BACKGROUND, set_done, self, NULL);
       for (self->done = FALSE; !self->done;)
         g_main_context_iteration (self->f->context, TRUE);
@@ -69,7 +69,7 @@ run_jobs (gpointer jobs)
   return G_SOURCE_REMOVE;
 }
 
-/* The prober, which queues no job: it counts how often it is called, and behaves as if jobs ran before. */
+/* The prober.  It queues no job: it counts its calls, and behaves as if jobs ran before. */
 typedef struct
 {
   GObject parent;
@@ -121,7 +121,7 @@ test_jobs (Fixture *f, gconstpointer data)
   g_assert_false (prio_sched_gjs_guard_jobs (&bare->source, prober));
   g_source_destroy (&bare->source);
   g_assert_false (prio_sched_gjs_guard_jobs (&bare->source, prober));
-  /* It is in no main context yet. */
+  /* The source is in no main context yet. */
   g_assert_false (prio_sched_gjs_guard_jobs (&jobs->source, prober));
   g_source_set_priority (&jobs->source, -1000);
   g_source_attach (&jobs->source, f->context);
@@ -152,7 +152,8 @@ test_jobs (Fixture *f, gconstpointer data)
   g_source_unref (&bare->source);
 }
 
-/* Without an interpreter that has been asked to exit, the program continues. web-exit.js tests the other case. */
+/* Without an interpreter that has been asked to exit, the program continues; web-exit.js tests the other
+ * case. */
 static void
 test_exit_without_an_interpreter (Fixture *f, gconstpointer data)
 {
@@ -281,7 +282,7 @@ test_runner (Fixture *f, gconstpointer data)
   g_assert_finalize_object (driver);
 }
 
-/* If tasks went with another main context, a task of the first scheduler sets the property. */
+/* When tasks are dropped with another main context, a task of the first scheduler sets the property. */
 static void
 test_context_goes (Fixture *f, gconstpointer data)
 {
@@ -304,7 +305,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_assert_finalize_object (driver);
 }
 
-/* A reason exists as long as an error with its code other than the aborted signal's, even if that is a copy. */
+/* A reason exists as long as an error with its code besides the aborted signal's, even a copy of that error. */
 static void
 test_reasons (Fixture *f, gconstpointer data)
 {

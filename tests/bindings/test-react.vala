@@ -29,7 +29,7 @@ void test_schedule () {
 			task.return_int (7);
 		});
 	});
-	assert (PrioReact.get_first_task (scheduler) == task);
+	assert (PrioReact.dup_first_task (scheduler) == task);
 	assert (PrioReact.Level.LOW.get_priority () == TaskPriority.BACKGROUND);
 	assert (PrioReact.Level.LOW.get_timeout () == PrioReact.TIMEOUT_LOW);
 	PrioReact.force_frame_rate (scheduler, 30);

@@ -156,10 +156,10 @@ async void check_idioms (Scheduler scheduler) throws Error {
 		var own = letter;
 		group.post_task (null, (task) => log.append (own));
 	}
-	assert (group.n_pending == 3);
+	assert (group.n_tasks == 3);
 	yield group.wait_async (TaskGroupWait.ALL, null, null);
 	assert (log.str == "abc");
-	assert (group.n_pending == 0);
+	assert (group.n_tasks == 0);
 
 	for (int i = 0; i < 3; i++) {
 		group.abort ();
@@ -240,7 +240,7 @@ async void check_channel (Scheduler scheduler) throws Error {
 	var thread = new Thread<bool> ("asks", () => {
 		var answered = false;
 		try {
-			answered = scheduler.post_task (null, (task) => n++).wait (0);
+			answered = scheduler.post_task (null, (task) => n++).wait (-1);
 		} catch (Error error) {
 		}
 		AtomicInt.set (ref n, 0);
@@ -249,6 +249,35 @@ async void check_channel (Scheduler scheduler) throws Error {
 	while (AtomicInt.get (ref n) != 0)
 		yield scheduler.sleep_async (1);
 	assert (thread.join ());
+}
+
+/* A thread gives 100,000 values, and asks whether the main loop has used the newest. */
+async void check_thread_and_loop (Scheduler scheduler) throws Error {
+	int last = 100000, shown = 0, n = 0;
+	void* here = Thread.self<void*> ();
+	var channel = new Channel (scheduler, null, 1, ChannelPace.FRAME, (channel, value) => {
+		assert (Thread.self<void*> () == here && shown < (int) (long) value);
+		shown = (int) (long) value;
+		n++;
+	});
+	var is_over = scheduler.post_task (null, (task) => task.defer ());
+	var thread = new Thread<int> ("gives", () => {
+		for (int i = 1; i <= last; i++)
+			assert (channel.replace ((void*) (long) i, null));
+		int answer = 0;
+		try {
+			do {
+				var question = scheduler.post_task (null, (task) => task.return_int (shown));
+				assert (question.wait (-1));
+				answer = (int) question.propagate_int ();
+			} while (answer < last);
+		} catch (Error error) {
+		}
+		is_over.return_boolean (true);
+		return answer;
+	});
+	yield is_over.wait_async ();
+	assert (thread.join () == last && shown == last && n < last);
 }
 
 async void check_worker (Scheduler scheduler) throws Error {
@@ -309,6 +338,7 @@ async void run_checks (MainLoop loop) {
 		yield check_thread (scheduler);
 		yield check_worker (scheduler);
 		yield check_channel (scheduler);
+		yield check_thread_and_loop (scheduler);
 		yield check_task_in_no_queue (scheduler);
 		yield check_feed (scheduler);
 		yield check_steps (scheduler);

@@ -8,7 +8,7 @@
 
 const {GLib} = imports.gi;
 
-// Sources by priority of tasks, which are dispatched once when they are rung.
+// Sources by the priority of tasks; each is dispatched once when it is rung.
 const bells = {};
 
 for (const [priority, level] of Object.entries({'user-blocking': -50, 'user-visible': 0, 'background': 300})) {

@@ -133,8 +133,8 @@ test('yield_async () takes options', async () => {
 test('JavaScript has the names of the library', () => {
     const controller = new TaskController(), {signal} = controller, group = new PrioSched.TaskGroup(), notified = [];
     signal.connect('notify::aborted', () => notified.push(signal.aborted));
-    assertEqual([signal.dup_reason(), signal.aborted, signal.n_pending, scheduler.n_pending, group.n_pending], [null, false, 0, 0, 0]);
-    assertEqual([signal, scheduler, group].map(object => object.nPending === object.get_n_pending()), [true, true, true]);
+    assertEqual([signal.dup_reason(), signal.aborted, signal.count_pending(), scheduler.count_pending(), group.n_tasks], [null, false, 0, 0, 0]);
+    assertEqual([group.nTasks, group.get_n_tasks()], [0, 0]);
     assert(group.dup_scheduler() === scheduler);
     controller.abort();
     assert(signal.dup_reason() instanceof GLib.Error);
@@ -326,7 +326,7 @@ test('any code can ask for the signal that its task was posted with', async () =
     const controller = new web.TaskController(), {signal} = controller;
     const inner = () => web.scheduler.postTask(() => extras.currentTaskSignal, {signal: extras.currentTaskSignal});
     assert(await web.scheduler.postTask(inner, {signal}) === signal);
-    // A task that is posted without it has none of it.
+    // A task that is posted without the signal does not have it.
     const other = await web.scheduler.postTask(() => web.scheduler.postTask(() => extras.currentTaskSignal), {signal});
     assert(other !== signal);
     controller.abort('enough');

@@ -33,7 +33,7 @@ test('a handler that returns false prevents the default, a passive listener cann
 });
 
 test('a target has as many listeners as a program adds, each once and in order', () => {
-    // So many that the test would not end if each searched all others.
+    // The test would not end if each of these objects searched all others.
     const N = 100000, controller = new TaskController(), dependent = TaskSignal.any([controller.signal], {priority: controller.signal});
     for (const target of [new EventTarget(), controller.signal, dependent]) {
         const log = [], listeners = Array.from({length: N}, (_, i) => () => log.push(i));

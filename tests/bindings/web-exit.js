@@ -7,7 +7,7 @@ imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.progr
 const {GLib} = imports.gi;
 const {assertEqual, run, test} = imports.tap;
 
-// The main loop ends by itself after some iterations, and prints that it has continued.
+// A program whose main loop ends by itself after some iterations, and which prints that it has continued.
 const program = body => `
     imports.gi.versions.PrioSched = '1';
     const {GLib, PrioSched} = imports.gi;
@@ -47,7 +47,7 @@ const bodies = {
         scheduler.postTask(() => c.setPriority("background"))`,
 };
 
-// In a job of a promise: GJS then runs no other job, and reports it only when the main loop ends.
+// exit () in a job of a promise: GJS then runs no other job, and reports it only when the main loop ends.
 const asked = {
     'a job of a task': '() => Promise.resolve().then(exit)',
     'a task that has awaited nothing': 'async () => { await null; exit(); }',

@@ -1,4 +1,4 @@
-// web-extras.js: each (), latest () and adopt (), of the library's schedulers and of PrioSched.web.extras
+// web-extras.js: each (), slices (), latest () and adopt (), of the library's schedulers and of PrioSched.web.extras
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -29,7 +29,7 @@ test('the extras can be taken out of their object, as README shows them', async 
             return adopt(Promise.resolve(`${item} ${shouldYield()}`));
         return '';
     });
-    // Whether its slice is over depends on the machine.
+    // Whether the slice is over depends on the machine.
     assert(/^found (true|false)$/.test(await search('found')));
     assert(newScheduler().native !== native);
 });
@@ -112,7 +112,7 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
             given.push(item);
         assert(given.length === 1 && given[0] === promise);
 
-        // It still yields if it is time.
+        // The iteration still yields if it is time.
         const order = [];
         await scheduler.postTask(() => {
             const done = (async () => {
@@ -147,6 +147,90 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         await wait(20);
         controller.abort('enough');
         assertEqual([await rejection(task), closed], ['enough', true]);
+    });
+
+    test(`slices () of ${kind} end if it is time, and give each item once`, async () => {
+        const log = [];
+        let nSlices = 0;
+        await scheduler.postTask(async () => {
+            for await (const slice of extras.slices(new Array(300).keys())) {
+                nSlices++;
+                for (const i of slice) {
+                    if (i === 0)
+                        scheduler.postTask(() => log.push('urgent'), {priority: 'user-blocking'});
+                    log.push(i);
+                    spin(100);
+                }
+            }
+        }, {priority: 'background'});
+        assertEqual(log.filter(i => i !== 'urgent'), [...new Array(300).keys()]);
+        assert(nSlices > 1 && nSlices < 301 && log.indexOf('urgent') < 150, `${nSlices} ${log.indexOf('urgent')}`);
+
+        nSlices = 0;
+        for await (const slice of extras.slices([]))
+            nSlices += 1 + [...slice].length;
+        assertEqual(nSlices, 1);
+        for (const items of [5, null, undefined, {}, {async* [Symbol.asyncIterator]() {}}])
+            assert(/nothing to iterate over/.test(thrown(() => extras.slices(items))));
+    });
+
+    test(`slices () of ${kind} close what they iterate over, unless it has ended or thrown`, async () => {
+        let nClosed = 0;
+        const items = fails => ({
+            n: 0,
+            [Symbol.iterator]() {
+                return this;
+            },
+            next() {
+                if (fails && this.n === 2)
+                    throw new Error('no more');
+                return {done: this.n === 3, value: this.n++};
+            },
+            return() {
+                nClosed++;
+                return {done: true};
+            },
+        });
+        const sum = async (source, last = Infinity) => {
+            let found = 0;
+            for await (const slice of extras.slices(source)) {
+                for (const i of slice) {
+                    found += i;
+                    if (i === last)
+                        return found;
+                }
+            }
+            return found;
+        };
+        assertEqual([await sum(items(false)), nClosed], [3, 0]);
+        assertEqual([(await rejection(sum(items(true)))).message, nClosed], ['no more', 0]);
+        assertEqual([await sum(items(false), 1), nClosed], [1, 1]);
+    });
+
+    test(`an abort ends slices () of ${kind}, and closes what they iterate over`, async () => {
+        const controller = new TaskController({priority: 'background'});
+        let closed = false;
+        function* generate() {
+            try {
+                for (let n = 0; ; n++)
+                    yield n;
+            } finally {
+                closed = true;
+            }
+        }
+        const task = scheduler.postTask(async () => {
+            for await (const slice of extras.slices(generate())) {
+                for (const i of slice) {
+                    if (i === 10)
+                        controller.abort('enough');
+                    assert(i < 11);
+                }
+            }
+        }, {signal: controller.signal});
+        assertEqual(await rejection(task), 'enough');
+        // An abort in the checkpoint of the callback rejects the task before the code that waits continues.
+        while (!closed)
+            await wait();
     });
 
     test(`latest () of ${kind} aborts the run before, and nobody hears of that`, async () => {
@@ -329,7 +413,7 @@ test('the extras of the web are apart from its names', async () => {
     try {
         extras.timeSlice = 2.5;
         assertEqual([extras.timeSlice, native.get_time_slice()], [2.5, 2.5]);
-        for (const bad of [-1, NaN, '5', null, Infinity]) {
+        for (const bad of [-2, NaN, '5', null, Infinity]) {
             assert(thrown(() => {
                 extras.timeSlice = bad;
             }) instanceof TypeError);
@@ -370,7 +454,7 @@ test('nothing is pending when adopt () has continued, whatever else was posted m
     }, {signal: new TaskController().signal});
     while (nRun < 40)
         await wait();
-    assertEqual(native.get_n_pending(), 0);
+    assertEqual(native.count_pending(), 0);
 });
 
 run();

@@ -22,8 +22,8 @@ function iterate(isOver) {
     return isOver();
 }
 
-// Returns whether a source and a task run within a main loop that is run here, and whether the loop can sleep when there
-// is nothing to do.
+// Returns whether a source and a task run within a main loop that this function runs, and whether the loop can sleep
+// when there is nothing to do.
 function goesOn() {
     let source = false, task = false;
     GLib.idle_add(GLib.PRIORITY_LOW, () => {
@@ -152,7 +152,7 @@ test('in a main loop of a task’s callback promises continue', async () => {
             await null;
             found.push(goesOn().every(Boolean));
         });
-        // In the same batch, after a main loop in which promises did not settle.
+        // This task runs in the same batch, after a main loop in which promises did not settle.
         found.push(await scheduler.postTask(() => 1).then(() => goesOn().every(Boolean) && scheduler.postTask(goOn)));
     }
     assert(found.every(Boolean), JSON.stringify(found));

@@ -74,7 +74,7 @@ for (const [kind, make] of Object.entries(kinds)) {
 
     test(`long reactions to rejections of ${kind} tasks that follow short ones do not hold up the loop`, async () => {
         const {controller, post} = make();
-        // abort () itself rejects some of the short ones.
+        // abort () itself rejects some of the short tasks.
         const nShort = 8000, nLong = 30;
         let nRan = 0;
         const all = Array.from({length: nShort + nLong}, (_, i) => post(() => {}).catch(() => {
@@ -95,7 +95,7 @@ for (const [kind, make] of Object.entries(kinds)) {
         await iteration();
         await iteration();
         GLib.source_remove(source);
-        // A slice is over after two, and each ends a slice; another slice may follow.
+        // A slice is over after two long rejections; another slice may follow.
         assert(nRan === nLong && most <= 6, `${most} of ${nRan} in one iteration`);
     });
 
@@ -120,7 +120,7 @@ for (const [kind, make] of Object.entries(kinds)) {
     });
 }
 
-// Runs the ready tasks, and waits for the report of a rejection behind all others.  Any earlier, unexpected report fails the test.
+// Runs the ready tasks, and waits for the report of a last rejection.  Any earlier, unexpected report fails the test.
 const LAST = 'behind all others';
 
 async function tasksBehindAll() {
@@ -355,7 +355,7 @@ test('a signal that is cancelled by hand rejects all of its tasks', async () => 
     assert(reasons.every(reason => reason.code === reasons[0].code && reason.domain === reasons[0].domain));
 });
 
-// Each way to post a task that returns the result of body ().
+// The ways to post a task that returns the result of body ().
 const group = new PrioSched.TaskGroup({limit: 3});
 const posts = {
     'the web’s task': body => scheduler.postTask(body),

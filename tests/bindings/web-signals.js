@@ -183,7 +183,7 @@ test('pausing the default scheduler holds up no other one, and no timeout', asyn
     }
 });
 
-// Runs collections, so that GJS 1.74 frees objects without references, as far as it does.
+// Runs collections, so that GJS 1.74 frees objects without references where it can.
 const collect = async () => {
     for (let i = 0; i < 3; i++) {
         imports.system.gc();

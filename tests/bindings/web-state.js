@@ -133,7 +133,7 @@ test('its priority is the signal’s, after it awaits other promises', async () 
     }, {signal: controller.signal}), ['background', 'user-blocking']);
 });
 
-// A test that needs the engine's help.
+// Adds a test that needs the engine's help.
 function exactly(name, body) {
     if (isExact)
         test(name, body);

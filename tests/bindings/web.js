@@ -219,7 +219,7 @@ test('idle callbacks', async () => {
     assert(deadline.timeRemaining() <= 50);
     assert(thrown(() => web.requestIdleCallback(5)) instanceof TypeError);
 
-    // A yield in one continues as background.
+    // A yield in an idle callback continues as background.
     await new Promise(resolve => web.requestIdleCallback(async () => {
         scheduler.postTask(() => log.push('visible'));
         await scheduler.yield();
@@ -523,7 +523,7 @@ test('whatever is wrong is a TypeError that names it', async () => {
         assert(error instanceof TypeError && error.message.includes(name), `${call}: ${error}`);
     }
     assertEqual([native.get_time_slice(), native.time_slice], [before, before]);
-    // The engine's own messages.
+    // These are the engine's own messages.
     for (const call of [() => new DOMException(Symbol('x')), () => new DOMException('', Symbol('x')), () => new Event(Symbol('x'))])
         assert(thrown(call) instanceof TypeError);
     assertEqual(await rejection(scheduler.postTask(() => {}, {priority: {toString() {

@@ -23,7 +23,7 @@ TOLERANCE = 1.5
 def instructions(valgrind, program, name, size):
     run = subprocess.run([valgrind, '--tool=callgrind', '--callgrind-out-file=/dev/null', '--toggle-collect=measured',
                           program, name, str(size)],
-                         check=True, text=True, stderr=subprocess.PIPE, timeout=120)
+                         check=True, text=True, stderr=subprocess.PIPE)
     return int(re.search(r'Collected : (\d+)', run.stderr).group(1))
 
 

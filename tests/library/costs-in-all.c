@@ -6,11 +6,15 @@
  */
 
 #include <prio-sched-bindings.h>
+#include <prio-sched-feed.h>
 
 #include <stdlib.h>
 
 static PrioScheduler *scheduler;
 static PrioTaskController *controller;
+static GListStore *rows;
+static PrioFeed *feed;
+static guint n_posted;
 static GPtrArray *groups, *signals, *tasks, *deferred, *clocks;
 
 static void
@@ -36,7 +40,7 @@ once (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Keeps the task until its result is given. */
+/* Keeps the task running until another call gives its result. */
 static void
 defer (PrioTask *task, gpointer data)
 {
@@ -211,8 +215,8 @@ any_of_two (PrioTaskSignal *one, PrioTaskSignal *other)
   return prio_task_signal_new_any_following (sources, G_N_ELEMENTS (sources), other);
 }
 
-/* Makes signals that each depend on the two before it, so the number of paths to the last grows like Fibonacci's.  Each
- * has a task. */
+/* Creates signals that each depend on the previous two, so that the number of paths to the last signal grows like
+ * Fibonacci's numbers.  Each signal has a task. */
 static void
 make_lattice (guint n)
 {
@@ -235,7 +239,7 @@ free_signals (guint n)
   run_all ();
 }
 
-/* Makes a signal that depends on @n others, each of which depends on the same one. */
+/* Creates a signal that depends on @n others, which all depend on one signal. */
 static void
 make_fan (guint n)
 {
@@ -273,7 +277,7 @@ await_inner (PrioTask *task, gpointer inner)
     prio_task_then (inner, cancel_outer, g_object_ref (task), g_object_unref);
 }
 
-/* Makes a chain of tasks, each of which waits for the one before it. */
+/* Creates a chain of tasks, each of which waits for the previous one. */
 static void
 defer_in_a_chain (guint n)
 {
@@ -291,7 +295,7 @@ cancel_chain (guint n)
   run_all ();
 }
 
-/* Makes such a chain, with lent priorities. */
+/* Creates a chain of tasks as defer_in_a_chain () does, with lent priorities. */
 static void
 lend_in_a_chain (guint n)
 {
@@ -349,6 +353,97 @@ unfollow_clocks (guint n)
   g_ptr_array_set_size (clocks, 0);
 }
 
+static void
+add_rows (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (GObject) row = g_object_new (G_TYPE_OBJECT, NULL);
+
+      g_list_store_insert (rows, (guint) g_random_int_range (0, (gint) g_list_model_get_n_items (G_LIST_MODEL (rows)) + 1), row);
+    }
+}
+
+static PrioTask *
+load_row (PrioTaskGroup *group, gpointer row, guint position, PrioTaskSignal *signal, gpointer data)
+{
+  return prio_task_group_post_task (group, &PRIO_TASK_OPTIONS (.signal = signal), defer, NULL, NULL);
+}
+
+static PrioTask *
+find_nothing (PrioTaskGroup *group, gpointer row, guint position, PrioTaskSignal *signal, gpointer data)
+{
+  return NULL;
+}
+
+static void
+feed_rows (guint n, PrioFeedRowFunc func)
+{
+  make_groups (1);
+  prio_task_group_set_limit (groups->pdata[0], G_MAXUINT);
+  g_object_set (groups->pdata[0], "return-on-abort", TRUE, NULL);
+  rows = g_list_store_new (G_TYPE_OBJECT);
+  add_rows (n);
+  feed = prio_feed_new_for_model (groups->pdata[0], G_LIST_MODEL (rows), func, NULL, NULL);
+}
+
+/* Makes a list whose rows have all begun. */
+static void
+open_rows (guint n)
+{
+  feed_rows (n, load_row);
+  prio_feed_set_view (feed, 0, n);
+  run_all ();
+}
+
+static void
+change_rows (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      add_rows (1);
+      g_list_store_remove (rows, (guint) g_random_int_range (0, (gint) n));
+      run_all ();
+    }
+}
+
+static void
+fill_rows (guint n)
+{
+  feed_rows (n, find_nothing);
+}
+
+static void
+move_view (guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      prio_feed_set_view (feed, (guint) g_random_int_range (0, (gint) n), 5);
+      run_all ();
+    }
+}
+
+static PrioTask *
+post_one (PrioTaskGroup *group, gpointer n)
+{
+  return n_posted++ < 2 * GPOINTER_TO_UINT (n) ? prio_task_group_post_task (group, NULL, defer, NULL, NULL) : NULL;
+}
+
+/* The feeds of a group take turns while its tasks end one by one. */
+static void
+share_group (guint n)
+{
+  make_groups (1);
+  for (guint i = 0; i < n; i++)
+    g_ptr_array_add (signals, prio_feed_new (groups->pdata[0], post_one, GUINT_TO_POINTER (n), NULL));
+  run_all ();
+  for (guint i = 0; i < deferred->len; i++)
+    {
+      prio_task_return_boolean (deferred->pdata[i], TRUE);
+      run_all ();
+    }
+}
+
 static const struct
 {
   const char *name;
@@ -379,6 +474,9 @@ static const struct
   { "tasks that are lent priorities are cancelled", lend_in_a_chain, cancel_chain },
   { "frame clocks are followed, and tick", nothing_to_prepare, follow_clocks },
   { "frame clocks are followed no more", follow_clocks, unfollow_clocks },
+  { "rows come and go in a list whose rows load", open_rows, change_rows },
+  { "a view moves in a list of many rows", fill_rows, move_view },
+  { "feeds share a group", nothing_to_prepare, share_group },
 };
 
 G_GNUC_NO_INLINE void measured (void (*act) (guint n), guint n);
@@ -400,6 +498,7 @@ main (int argc, char **argv)
       return 0;
     }
 
+  g_random_set_seed (1);
   scheduler = prio_scheduler_new (NULL);
   controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
   groups = g_ptr_array_new_with_free_func (g_object_unref);
@@ -413,7 +512,7 @@ main (int argc, char **argv)
         {
           costs[i].prepare ((guint) atoi (argv[2]));
           measured (costs[i].act, (guint) atoi (argv[2]));
-          /* The rest is not freed. */
+          /* Objects that remain are not freed. */
           return 0;
         }
     }

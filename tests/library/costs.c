@@ -180,7 +180,7 @@ wait_for_group (PrioTask *task, gpointer group)
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, nothing_more, NULL);
 }
 
-/* Makes the task of a new group wait for the last task. */
+/* Lets a task of a new group wait for the last task. */
 static void
 wait_for_newest_group (void)
 {

@@ -16,7 +16,7 @@ wake_up (DexFuture *future G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Waits for @future; another thread's result wakes the main context up only if a callback is attached there. */
+/* Waits for @future.  A result of another thread wakes the main context up only if a callback is attached there. */
 static inline void
 wait_for (DexFuture *future)
 {

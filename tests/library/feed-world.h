@@ -5,14 +5,15 @@
 
 #include <prio-sched-feed.h>
 #include "helpers.h"
+#include "mirror.h"
 
-/* A source of tasks: letters, each of which is a task that runs until the test ends it. */
+/* A source of tasks, which are letters.  Each task runs until the test ends it. */
 typedef struct
 {
   Fixture f;
   PrioTaskGroup *group;
   PrioFeed *feed;
-  PrioTask *all; /* of the feed */
+  PrioTask *all; /* the task of the feed */
   guint n_left, n_asked, n_released;
   GPtrArray *open;  /* PrioTask, deferred */
   GListStore *rows; /* objects with a number */
@@ -121,7 +122,7 @@ n_rows (World *w)
 
 /* Begins a feed of the rows, none of which is in view. */
 static inline void
-use_rows (World *w, PrioRowFunc func)
+use_rows (World *w, PrioFeedRowFunc func)
 {
   use (w, prio_feed_new_for_model (w->group, G_LIST_MODEL (w->rows), func, w, released));
 }
@@ -147,22 +148,6 @@ feed_rows (World *w, guint n, guint first, guint n_in_view)
   prio_feed_set_view (w->feed, first, n_in_view);
   g_assert_cmpuint (w->n_asked, ==, 0);
   run (w);
-}
-
-/* Follows a change of a list in a copy, as GtkSortListModel and GtkListView do. */
-static inline void
-mirror_change (GListModel *rows, guint position, guint n_removed, guint n_added, GPtrArray *mirror)
-{
-  g_assert_cmpuint (position + n_removed, <=, mirror->len);
-  if (n_removed > 0)
-    g_ptr_array_remove_range (mirror, position, n_removed);
-  for (guint i = 0; i < n_added; i++)
-    {
-      gpointer item = g_list_model_get_item (rows, position + i);
-
-      g_assert_nonnull (item);
-      g_ptr_array_insert (mirror, (gint) (position + i), item);
-    }
 }
 
 #define ALL G_MAXUINT

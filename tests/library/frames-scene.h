@@ -25,14 +25,14 @@
 #define CHANGE 300
 #define ALWAYS 100
 #define OTHER 20
-#define VALIDATION 1000 /* of a change, */
-#define VALIDATED 250   /* by parts */
+#define VALIDATION 1000 /* the validation of a change, µs */
+#define VALIDATED 250   /* the part of it that is done at a time, µs */
 
 #define HANDLER_PERIOD 8 /* ms */
 #define CHANGE_PERIOD 4
 #define OTHER_PERIOD 250
 
-/* For steps that change from short to long: how long the short ones take, and for how long they last. */
+/* For steps that change from short to long: the length of the short steps, and how long they last. */
 #define SHORT_STEP 1
 #define SHORT_FOR 15000
 #define N_LONG 16
@@ -44,8 +44,8 @@
 
 /* Time */
 
-static gint64 wanted = G_MAXINT64; /* when the display requests another frame, */
-static gint64 due;                 /* and when it requested the last one */
+static gint64 wanted = G_MAXINT64; /* when the display requests another frame */
+static gint64 due;                 /* when it requested the last frame */
 static int display[2];
 
 static void
@@ -118,8 +118,8 @@ typedef struct
   gint64 drawing;   /* how long drawing takes, µs, if @beside does not set it */
   gdouble share;    /* share of tasks beside frames, or 0 */
   guint n_long;     /* number of long steps in a row, after short ones for SHORT_FOR; 0 if all are long */
-  gint64 longest;   /* if not 0, each step is longer than the one before, up to this, µs */
-  gboolean results; /* whether each of these posts its result */
+  gint64 longest;   /* if not 0, each step is longer than the previous one, up to this length, µs */
+  gboolean results; /* whether each step posts its result */
   gboolean asks;    /* whether a task makes steps until should_yield () is true */
   gboolean timed;   /* whether the frame clock has a timer, instead of a display that requests frames */
 } Scene;
@@ -127,7 +127,7 @@ typedef struct
 /* The counts of a run. */
 typedef struct
 {
-  guint n_frames, n_steps; /* without short ones */
+  guint n_frames, n_steps; /* without short steps */
   guint n_others; /* runs of another library's idle sources, at priority 200 */
   guint n_before; /* the most steps that a frame waited for */
   gint64 wait;    /* the longest time between two steps, µs */
@@ -351,7 +351,7 @@ work (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Makes the same steps in one task that asks whether to yield. */
+/* Makes the same steps as posted tasks, in one task that asks whether to yield. */
 static gboolean
 work_until_told (gpointer data)
 {
@@ -392,6 +392,7 @@ window_init (Window *window, const Scene *scene)
   if (scene->follow)
     prio_scheduler_follow_frame_clock (window->f.scheduler, window->clock);
   prio_scheduler_set_frame_share (window->f.scheduler, scene->share);
+  prio_scheduler_set_starvation_limit (window->f.scheduler, 0);
   watch_display (window);
   if (scene->beside == BESIDE_HANDLER)
     attach (window, g_timeout_source_new (HANDLER_PERIOD), G_PRIORITY_DEFAULT, handle);

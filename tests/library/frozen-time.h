@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* frozen-time.h: a clock that a test can stop, so that neither the speed of the machine nor its uptime matters
- *
- * It replaces the C library's clock, so the library and GLib agree about the time, and a coarse clock is never late
- * unless a test makes it so.
- */
+/* This clock replaces the C library's, so the library and GLib agree about the time, and a coarse clock is late only if
+ * a test makes it so. */
 
 #pragma once
 

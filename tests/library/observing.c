@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* observing.c: adds an observer of every loop to a test, from its start to its end
- *
- * It checks that each reported task starts only once it is queued, ends only if it has started, and ends once.
- */
+/* The observer checks that each reported task starts only once it is queued, ends only if it has started, and ends
+ * once. */
 
 #include "loop/prio-observer-private.h"
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* slots.h: references that several threads take, drop and exchange
- *
- * They do so under a lock that ThreadSanitizer sees, unlike GLib's locks.  The whole program has one such lock: one of its files
- * defines it.
- */
+/* The functions hold a lock that ThreadSanitizer sees, unlike GLib's locks.  The whole program has one such lock, which
+ * one of its files defines. */
 
 #pragma once
 

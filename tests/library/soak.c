@@ -42,7 +42,7 @@ typedef struct
   GThread *owner;
   guint8 *fates;
   guint n_tasks;
-  gint n_ended;    /* atomic */
+  gint n_ended;    /* atomic: posted tasks that have ended */
   gint n_posters;  /* atomic: posters that have not ended */
   gint n_heard;    /* atomic: notified changes of dependent signals */
 } Round;
@@ -53,7 +53,7 @@ typedef struct
   GRand *random;
   PrioTaskController *own[N_OWN];
   PrioTaskSignal *dependents[N_OWN];
-  guint first, end; /* the numbers of its tasks */
+  guint first, end; /* the numbers of the thread's tasks */
   guint n_posted;
   guint n_rejected, n_aborts, n_changes;
 } Poster;
@@ -136,7 +136,7 @@ priority_changed (PrioTaskSignal *signal, PrioTaskPriority previous, gpointer n_
   g_atomic_int_inc ((gint *) n_heard);
 }
 
-/* Makes a signal that either of two aborts, and that follows one of them, or a sibling of it. */
+/* Creates a signal that either of two signals aborts, and that follows one of them, or a sibling of that one. */
 static void
 renew_dependent (Poster *self, guint i)
 {
@@ -245,7 +245,7 @@ abort_some (Poster *self)
 
   prio_task_controller_abort (*controller, NULL);
   self->n_aborts++;
-  /* Posts to it are rejected for a while. */
+  /* Posts with this signal are rejected for a while. */
   for (guint i = 0; i < 5 && self->first + self->n_posted < self->end; i++)
     post_closure (self, cancellable_of (*controller), 0);
   g_object_unref (*controller);
@@ -452,9 +452,10 @@ main (int argc, char **argv)
   n_tasks -= n_tasks % N_POSTERS;
 
   g_print ("seed %u\n", seed);
-  /* GLib makes the lock of its errors with the first error: ThreadSanitizer does not see that another thread waits for it. */
+  /* GLib creates the lock of its errors with the first error, and ThreadSanitizer does not see that another thread
+   * waits for the lock. */
   g_error_free (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "made early"));
-  /* Makes the objects that are made once, and kept. */
+  /* Creates the objects that are created once, and kept. */
   round_run (20000, seed, FALSE);
   before = memory_in_use ();
   end = g_get_monotonic_time () + seconds * G_TIME_SPAN_SECOND;

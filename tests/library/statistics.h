@@ -8,7 +8,7 @@
 static inline PrioTaskStatistics
 statistics_of (PrioScheduler *scheduler, PrioTaskPriority priority)
 {
-  PrioStatistics all = { .size = sizeof all };
+  PrioStatistics all = PRIO_STATISTICS_INIT;
   const PrioTaskStatistics *const of[] = { &all.background, &all.user_visible, &all.user_blocking };
 
   prio_scheduler_get_statistics (scheduler, &all);
@@ -18,7 +18,7 @@ statistics_of (PrioScheduler *scheduler, PrioTaskPriority priority)
 static inline gboolean
 is_collecting (PrioScheduler *scheduler)
 {
-  PrioStatistics all = { .size = sizeof all };
+  PrioStatistics all = PRIO_STATISTICS_INIT;
 
   prio_scheduler_get_statistics (scheduler, &all);
   return all.collecting;

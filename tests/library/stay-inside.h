@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stay-inside.h: makes a thread stay inside the lock of a context's PrioLoop for long
- *
- * It is for programs that link the library's own objects.  No public function stays inside for long without
- * taking GLib's locks too, and such a lock may stay locked for ever in a child of fork ().
- */
+/* Programs with this header link the library's own objects.  No public function stays inside for long without taking
+ * GLib's locks too, and such a lock may stay locked for ever in a child of fork (). */
 
 #pragma once
 

@@ -88,7 +88,7 @@ make_signal (World *world, guint i)
     }
 }
 
-/* A callback may release an object with a notify, which may call this again. */
+/* Replaces a signal.  A callback may release an object with a notify, which may call this again. */
 static void
 renew_signal (World *world, guint i)
 {
@@ -99,7 +99,7 @@ renew_signal (World *world, guint i)
   more_listen (world, world->signals[i]);
 }
 
-/* Resets a signal, but not while GIO emits `cancelled`, which it does not define. */
+/* Resets a signal, unless GIO is emitting `cancelled`: GIO does not define a reset then. */
 static void
 reset_signal (World *world, guint i)
 {
@@ -144,7 +144,8 @@ run_nothing (PrioTask *task G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
 }
 
-/* Cancels the signal of the running code by hand, and at once cancels, drops and moves its other tasks. */
+/* Cancels the signal of the running code with g_cancellable_cancel (), and at once cancels, drops and moves its other
+ * tasks. */
 static void
 abort_group (World *world, guint i)
 {
@@ -173,7 +174,7 @@ resumed (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpoi
   ((World *) data)->n_open--;
 }
 
-/* Cancels the signal of the running code by hand, resets it, and yields. */
+/* Cancels the signal of the running code with g_cancellable_cancel (), resets it, and yields. */
 static void
 reset_and_yield (World *world, guint i)
 {
@@ -402,11 +403,12 @@ more_set_up (World *world)
   if (!world->more)
     return;
 
-  /* Timeouts are tasks of its context. */
+  /* Timeouts are tasks of the signals' context. */
   if (world->owns_signals)
     {
       g_object_unref (world->schedulers[0]);
       world->schedulers[0] = prio_scheduler_ref_thread_default ();
+      prio_scheduler_set_starvation_limit (world->schedulers[0], 1);
     }
   for (guint i = 0; i < N_MORE; i++)
     renew_signal (world, i);

@@ -28,8 +28,8 @@ typedef struct
 
   /* With more: stress-more.c. */
   gboolean more;
-  gboolean owns_signals; /* whether they were made in its context */
-  GCancellable *signals[N_MORE]; /* one of every other kind */
+  gboolean owns_signals; /* whether the signals were created in the world's context */
+  GCancellable *signals[N_MORE]; /* one signal of every other kind */
   PrioTask *deferred[N_TASKS];
   PrioSchedulingState *state;
   guint n_emitting;

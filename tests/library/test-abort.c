@@ -59,7 +59,7 @@ abort_in_function (PrioTask *task, gpointer data)
   prio_task_return_boolean (task, TRUE);
 }
 
-/* The function continues, and the result is the abort. */
+/* The function of an aborted task continues, and the result is the abort. */
 static void
 test_while_running (Fixture *f, gconstpointer data)
 {
@@ -128,7 +128,7 @@ defer_and_yield (PrioTask *task, gpointer data)
   prio_scheduler_yield_async (step->f->scheduler, NULL, yielded, step);
 }
 
-/* The result follows the task's own end; its next yield is rejected. */
+/* The result is settled after the task's own end, and the task's next yield is rejected. */
 static void
 test_after_the_function_returned (Fixture *f, gconstpointer data)
 {
@@ -254,8 +254,8 @@ test_one_task_while_it_runs (Fixture *f, gconstpointer data)
   prio_task_controller_abort (controller, NULL);
 }
 
-/* A continuation that inherits the priority of one signal and the abort of another:
- * each signal does its own part. */
+/* A continuation that inherits the priority of one signal and the abort of another: each signal has only its own
+ * effect. */
 static void
 inherit_priority (Step *step)
 {
@@ -317,7 +317,7 @@ cancel_dropped (gpointer data)
 {
   Dropped *dropped = data;
 
-  /* By hand: they are dropped now, and released after this task. */
+  /* g_cancellable_cancel (): the tasks are dropped now, and released after this task. */
   g_cancellable_cancel (cancellable_of (dropped->controller));
   prio_task_cancel (dropped->tasks[0]);
   g_assert_cmpint (prio_task_get_state (dropped->tasks[0]), ==, PRIO_TASK_STATE_ABORTED);
@@ -367,8 +367,8 @@ cancel_first (gpointer data)
   prio_task_cancel (dropped->tasks[N_DROPPED - 1]);
 }
 
-/* As many tasks precede them as are released at a time: the last freed record is next to the record of the first that
- * is cancelled. */
+/* As many other tasks precede these tasks as are released at a time, so that the last freed record is next to the
+ * record of the first task that is cancelled. */
 static void
 test_dropped_tasks_are_cancelled_by_a_destroy_notify (Fixture *f, gconstpointer data)
 {
@@ -418,7 +418,8 @@ test_cancelled_after_the_abort (Fixture *f, gconstpointer data)
   g_assert_error (prio_task_get_error (task), G_IO_ERROR, G_IO_ERROR_BUSY);
 }
 
-/* A task that waits for its delay, or is queued beside a foreign follower of the signal, is dropped as well. */
+/* A task that waits for its delay, or is queued while another scheduler's task follows the signal, is dropped as
+ * well. */
 static void
 test_cancelled_wherever_it_stood (Fixture *f, gconstpointer data)
 {

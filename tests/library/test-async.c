@@ -55,7 +55,7 @@ test_own_function (Fixture *f, gconstpointer data)
   Heard heard = { .thing = g_object_new (G_TYPE_OBJECT, NULL) };
   GObject *thing = heard.thing;
 
-  /* The task holds the object as long as there is the task. */
+  /* The task holds the object until the task is freed. */
   thing_do_async (thing, f->scheduler, heard_of, &heard);
   g_object_add_weak_pointer (thing, (gpointer *) &thing);
   g_object_unref (thing);
@@ -168,8 +168,8 @@ note_end (GObject *source, GAsyncResult *result, gpointer data)
     g_string_append_c (step->f->log, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_BUSY) ? '-' : '!');
 }
 
-/* Several callbacks wait for one task, before and after it has ended: each is called, and none from inside its own wait
- * call. */
+/* Several callbacks wait for one task, before and after the task has ended: each is called, but not within the call
+ * that registers it. */
 static void
 test_several_waits (Fixture *f, gconstpointer data)
 {
@@ -197,7 +197,7 @@ wait_elsewhere (gpointer data)
   return NULL;
 }
 
-/* From another thread, for a queued task, and for an ended one. */
+/* Another thread waits for a queued task, and for an ended one. */
 static void
 test_wait_from_another_thread (Fixture *f, gconstpointer data)
 {

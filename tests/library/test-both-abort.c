@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-both-abort.c: two threads that abort the same tasks at the same time
  *
- * Links the library's own objects, to hold one thread in the middle of its abort: it has marked the signals, and notified only
- * its own loop.
+ * Links the library's own objects, to stop one thread in the middle of its abort, after it has marked the signals and
+ * notified only its own loop.
  */
 
 #include "config.h"
@@ -20,7 +20,7 @@ typedef struct
   gint is_held, let_go, is_done;          /* atomic */
 } Meeting;
 
-/* ThreadSanitizer does not see GLib's locks. */
+/* Waits for @event without GLib's locks, which ThreadSanitizer does not see. */
 static void
 wait_for (gint *event)
 {
@@ -28,7 +28,7 @@ wait_for (gint *event)
     g_thread_yield ();
 }
 
-/* Inside the other thread's loop. */
+/* Stops the other thread inside its loop. */
 static void
 hold (PrioLoop *loop, const PrioOp *op)
 {
@@ -47,7 +47,7 @@ send_hold (gpointer data)
   return NULL;
 }
 
-/* Starts an abort in this thread's loop, in which another thread has left work to do. */
+/* Starts an abort.  Another thread has left work to do in this thread's loop, so hold () is called. */
 static gboolean
 abort_and_be_held (gpointer data)
 {
@@ -85,7 +85,7 @@ set_up (Meeting *self, Fixture *f)
   worker_start (&self->worker);
 }
 
-/* Returns when the other thread is held. */
+/* Returns when the other thread has been stopped. */
 static void
 meet (Meeting *self)
 {
@@ -143,7 +143,7 @@ abort_by_a_third_thread (Meeting *self)
   g_thread_join (g_thread_new ("third", abort_in_thread, self));
 }
 
-/* No task starts after any abort of it has returned, whichever thread finishes the abort. */
+/* No task starts after any abort of the task has returned, whichever thread finishes the abort. */
 static void
 test_queued (Fixture *f, gconstpointer data)
 {
@@ -157,7 +157,7 @@ test_queued (Fixture *f, gconstpointer data)
   meet (&self);
 
   (*abort) (&self);
-  g_assert_cmpuint (prio_task_signal_get_n_pending (self.third), ==, 0);
+  g_assert_cmpuint (prio_task_signal_count_pending (self.third), ==, 0);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "");
   g_assert_cmpuint (step_n_freed - freed, ==, 2);

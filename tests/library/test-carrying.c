@@ -95,8 +95,8 @@ query (Step *step)
   static gchar byte;
   g_autoptr (GInputStream) stream = g_memory_input_stream_new_from_data ("x", 1, NULL);
 
-  g_input_stream_read_async (stream, &byte, 1, G_PRIORITY_DEFAULT, NULL, prio_scheduling_state_ready,
-                             prio_scheduling_state_wrap (have_read, step->data));
+  g_input_stream_read_async (stream, &byte, 1, G_PRIORITY_DEFAULT, NULL, prio_scheduling_state_call_wrapped,
+                             prio_scheduling_state_wrap_callback (have_read, step->data));
 }
 
 /* A background task keeps its state, and so its priority, across a call of GIO. */
@@ -113,7 +113,7 @@ test_gio_call (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "as21Ys0");
 }
 
-/* It notices an abort during the call at its next yield. */
+/* The task notices an abort during the call at its next yield. */
 static void
 test_abort_during_gio_call (Fixture *f, gconstpointer data)
 {
@@ -145,17 +145,17 @@ call_wrapped_by_none (Step *step)
   Carried *carried = step->data;
 
   /* Without a captured state nothing changes: the calling code's state stays. */
-  prio_scheduling_state_ready (NULL, NULL, *(gpointer *) carried->signal);
+  prio_scheduling_state_call_wrapped (NULL, NULL, *(gpointer *) carried->signal);
 }
 
 static void
 test_wrapped_outside_any_task (Fixture *f, gconstpointer data)
 {
   Carried plain = { f };
-  gpointer wrapped = prio_scheduling_state_wrap (log_call, &plain);
+  gpointer wrapped = prio_scheduling_state_wrap_callback (log_call, &plain);
   Carried caller = { f, &wrapped };
 
-  prio_scheduling_state_ready (NULL, NULL, prio_scheduling_state_wrap (log_call, &plain));
+  prio_scheduling_state_call_wrapped (NULL, NULL, prio_scheduling_state_wrap_callback (log_call, &plain));
   g_assert_cmpstr (f->log->str, ==, "-");
   post_step (f, BACKGROUND, 'a', call_wrapped_by_none, &caller);
   fixture_run (f);
@@ -163,7 +163,7 @@ test_wrapped_outside_any_task (Fixture *f, gconstpointer data)
   g_assert_cmpuint (plain.n_called, ==, 2);
 
   /* The callback may be NULL, as in any function of GIO. */
-  prio_scheduling_state_ready (NULL, NULL, prio_scheduling_state_wrap (NULL, NULL));
+  prio_scheduling_state_call_wrapped (NULL, NULL, prio_scheduling_state_wrap_callback (NULL, NULL));
 }
 
 static void
@@ -171,13 +171,13 @@ wrap (Step *step)
 {
   Carried *carried = step->data;
 
-  carried->signal = prio_scheduling_state_wrap (log_call, carried);
+  carried->signal = prio_scheduling_state_wrap_callback (log_call, carried);
 }
 
 static gpointer
 call_in_thread (gpointer wrapped)
 {
-  prio_scheduling_state_ready (NULL, NULL, wrapped);
+  prio_scheduling_state_call_wrapped (NULL, NULL, wrapped);
   return NULL;
 }
 
@@ -213,7 +213,7 @@ test_yield_under_a_state (Fixture *f, gconstpointer data)
       fixture_run (f);
       g_assert_cmpstr (f->log->str, ==, "21Ys0");
 
-      /* It follows the signal, and ends with it. */
+      /* The continuation follows the signal, and ends with it. */
       g_string_truncate (f->log, 0);
       prio_scheduler_yield_async (schedulers[i], &options, went_on, &carried);
       prio_task_controller_set_priority (controller, USER_BLOCKING, NULL);
@@ -376,7 +376,7 @@ set_true (gpointer flag)
   *(gboolean *) flag = TRUE;
 }
 
-/* A pending notice that the scheduler has gone keeps no context alive: the context may be destroyed before its next
+/* A pending notice that the scheduler was freed keeps no context alive: the context may be destroyed before its next
  * iteration. */
 static void
 test_context_goes_after_the_scheduler (Fixture *f, gconstpointer data)
@@ -396,7 +396,7 @@ test_context_goes_after_the_scheduler (Fixture *f, gconstpointer data)
   g_assert_no_error (closed);
 }
 
-/* Resuming a state whose context has gone is allowed. */
+/* A state whose context was freed may be resumed. */
 static void
 test_resume_without_a_context (Fixture *f, gconstpointer data)
 {

@@ -19,9 +19,16 @@ typedef struct
   gint n_given, n_released, n_released_here; /* atomic */
   gint n_data_freed, is_over, n_waiting;     /* atomic */
   gboolean (*hook) (gpointer world, guint value);
+  GCancellable *cancellable; /* atomic: the cancellable of a wait */
+  GPtrArray *cancellables;
+  guint n_accepted;
+  PrioTaskController *controller;
+  gint n_asked, n_over; /* atomic: in the crossing */
+  guint n_disturbed;
+  PrioTask *place;
 } World;
 
-/* A value, which knows its world. */
+/* A value with a pointer to its world. */
 typedef struct
 {
   World *w;
@@ -122,7 +129,7 @@ iterate_all (World *w)
     ;
 }
 
-/* The last thing that a thread does. */
+/* Reports that the thread's work is done. */
 static gpointer
 is_over (World *w)
 {
@@ -155,7 +162,7 @@ test_newest_wins (World *w, gconstpointer data)
   while (w->last != times (MANY))
     g_main_context_iteration (w->f.context, TRUE);
   g_assert_cmpuint (w->n_used, >=, 1);
-  /* All others were released by the thread. */
+  /* The thread has released all other values. */
   while (prio_channel_get_length (w->channel) > 0)
     g_main_context_iteration (w->f.context, FALSE);
   g_assert_cmpuint ((guint) w->n_released_here, ==, w->n_used);
@@ -215,7 +222,7 @@ test_once_a_frame (World *w, gconstpointer data)
   g_assert_cmpuint (w->last, ==, 4);
   g_assert_cmpuint (w->n_used, ==, 3);
 
-  /* A frame that is due later than that counts. */
+  /* A frame that is due later counts. */
   prio_scheduler_set_next_frame (w->f.scheduler, frozen_time + 40000);
   frozen_time += 20000;
   iterate_all (w);
@@ -247,7 +254,7 @@ test_offer_is_refused (World *w, gconstpointer data)
   g_assert_true (offer (w, 5));
 }
 
-/* The oldest of several goes, also where the ring goes round. */
+/* The oldest of several values is dropped, even where the ring wraps around. */
 static void
 test_oldest_goes (World *w, gconstpointer data)
 {
@@ -313,7 +320,7 @@ test_give_on_the_loop (World *w, gconstpointer data)
   g_assert_cmpuint (w->last, ==, 1);
 }
 
-/* Gives into a full channel; @is_over counts the ends, and the error is as expected. */
+/* A thread that gives into a full channel.  @is_over counts the ends, and the error is as expected. */
 typedef struct
 {
   World *w;
@@ -420,7 +427,7 @@ test_aborted (World *w, gconstpointer data)
   g_assert_false (offer (w, 3));
 }
 
-/* Also where no value waits; and a channel of a signal that is aborted already takes none. */
+/* An abort ends a channel even if no value waits; and a channel of a signal that is aborted already takes no values. */
 static void
 test_aborted_when_empty (World *w, gconstpointer data)
 {
@@ -471,13 +478,66 @@ test_context_ends (World *w, gconstpointer data)
   make (w, 1, PRIO_CHANNEL_PACE_EACH, NULL);
   offer (w, 1);
   thread = begin_blocked (&(Blocked) { w, NULL, PRIO_ERROR, PRIO_ERROR_CLOSED });
-  /* The thread that has made the context counts as its owner, so that must be this one. */
+  /* The thread that has created the context counts as the owner, so this thread must be the one. */
   fixture_drop_context (&w->f);
   g_thread_join (thread);
   g_assert_cmpint (w->n_released, ==, w->n_given);
   replace (w, 2);
   g_assert_false (offer (w, 3));
   g_assert_cmpint (w->n_released, ==, w->n_given);
+}
+
+static void
+use_elsewhere (PrioChannel *channel, gpointer value, gpointer user_data)
+{
+  g_assert_true (g_thread_self () != ((World *) user_data)->main);
+}
+
+static void
+given (GObject *task, GAsyncResult *result, gpointer data)
+{
+  World *w = data;
+  g_autoptr (GError) error = NULL;
+
+  if (prio_task_wait_finish (PRIO_TASK (task), result, &error))
+    g_string_append_c (w->f.log, 'y');
+  else
+    g_string_append_c (w->f.log, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) ? 'c' : 'n');
+}
+
+static gpointer
+give_to_the_end (gpointer data)
+{
+  World *w = data;
+  g_autoptr (GError) error = NULL;
+
+  while (give (w, 1, NULL, &error))
+    ;
+  g_assert_error (error, PRIO_ERROR, PRIO_ERROR_CLOSED);
+  g_assert_false (offer (w, 2));
+  g_assert_false (replace (w, 3));
+  return NULL;
+}
+
+/* A thread gives to the loop of a worker, which is stopped, and whose scheduler is still there. */
+static void
+test_stopped_worker (World *w, gconstpointer data)
+{
+  g_autoptr (PrioWorker) worker = prio_worker_new ("stopped");
+  g_autoptr (PrioScheduler) scheduler = g_object_ref (prio_worker_get_scheduler (worker));
+  g_autoptr (PrioTask) task = NULL;
+  GThread *thread;
+
+  w->channel = prio_channel_new (scheduler, NULL, 2, PRIO_CHANNEL_PACE_FRAME, use_elsewhere, w, free_data);
+  thread = g_thread_new ("giver", give_to_the_end, w);
+  prio_worker_stop (worker, PRIO_WORKER_STOP_ABORT);
+  prio_worker_join (worker);
+  g_thread_join (thread);
+  give_to_the_end (w);
+  task = prio_channel_give_task (w->channel, w->f.scheduler, NULL, number_new (w, 4), release);
+  prio_task_wait_async (task, given, w);
+  iterate_all (w);
+  g_assert_cmpstr (w->f.log->str, ==, "n");
 }
 
 static void
@@ -519,18 +579,6 @@ test_wrong_arguments (World *w, gconstpointer data)
     g_assert_true (offer (w, i));
   iterate_all (w);
   g_assert_cmpuint (w->n_used, ==, 1000);
-}
-
-static void
-given (GObject *task, GAsyncResult *result, gpointer data)
-{
-  World *w = data;
-  g_autoptr (GError) error = NULL;
-
-  if (prio_task_wait_finish (PRIO_TASK (task), result, &error))
-    g_string_append_c (w->f.log, 'y');
-  else
-    g_string_append_c (w->f.log, g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) ? 'c' : 'n');
 }
 
 static void
@@ -580,7 +628,7 @@ post_to_group (gpointer world, guint number)
 {
   g_autoptr (PrioTask) task = prio_task_group_post_task (group, NULL, defer, NULL, NULL);
 
-  prio_channel_hold (((World *) world)->channel, task);
+  prio_channel_hold_place (((World *) world)->channel, task);
   return TRUE;
 }
 
@@ -609,7 +657,99 @@ test_group_holds_places (World *w, gconstpointer data)
   g_clear_object (&group);
 }
 
-/* A child that gives, while other threads of the parent may have held the lock. */
+/* A task keeps the group's only place, so no value of the channel is posted.  An abort of the channel's signal still
+ * ends a wait. */
+static void
+test_aborted_while_held (World *w, gconstpointer data)
+{
+  g_autoptr (GCancellable) signal = g_cancellable_new (), other = g_cancellable_new ();
+  g_autoptr (PrioTask) task = NULL;
+  GThread *thread;
+
+  group = prio_task_group_new (w->f.scheduler, 1, USER_VISIBLE);
+  w->hook = post_to_group;
+  make (w, 1, PRIO_CHANNEL_PACE_EACH, signal);
+  offer (w, 1);
+  iterate_all (w);
+  g_assert_cmpuint (prio_channel_get_length (w->channel), ==, 1);
+  thread = begin_blocked (&(Blocked) { w, other });
+  g_cancellable_cancel (signal);
+  g_thread_join (thread);
+  task = g_queue_pop_head (&held);
+  prio_task_return_boolean (task, TRUE);
+  iterate_all (w);
+  g_assert_cmpuint (w->n_used, ==, 1);
+  g_clear_object (&group);
+}
+
+/* Gives values, and cancels the waits.  If a give has failed, the value was not given. */
+static gpointer
+give_cancelled (gpointer data)
+{
+  World *w = data;
+
+  for (guint i = 0; i < times (500); i++)
+    {
+      g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+      g_autoptr (GError) error = NULL;
+
+      g_ptr_array_add (w->cancellables, g_object_ref (cancellable));
+      g_atomic_pointer_set (&w->cancellable, cancellable);
+      w->n_accepted += give (w, i, cancellable, &error) ? 1 : 0;
+      g_atomic_pointer_set (&w->cancellable, NULL);
+    }
+  return is_over (w);
+}
+
+static gboolean
+cancel_some (gpointer world, guint number)
+{
+  World *w = world;
+  GCancellable *cancellable = g_atomic_pointer_get (&w->cancellable);
+
+  if (number % 2 == 0 && cancellable != NULL)
+    g_cancellable_cancel (cancellable);
+  return TRUE;
+}
+
+static void
+test_cancelled_gives_nothing (World *w, gconstpointer data)
+{
+  GThread *thread;
+
+  w->cancellables = g_ptr_array_new_with_free_func (g_object_unref);
+  w->hook = cancel_some;
+  make (w, 1, PRIO_CHANNEL_PACE_EACH, NULL);
+  thread = g_thread_new ("giver", give_cancelled, w);
+  fixture_run_until (&w->f, &w->is_over, 1);
+  g_thread_join (thread);
+  iterate_all (w);
+  g_assert_cmpuint (w->n_used, ==, w->n_accepted);
+  g_ptr_array_unref (w->cancellables);
+}
+
+static void
+release_and_wait (gpointer value)
+{
+  World *w = ((Number *) value)->w;
+  g_autoptr (GError) error = NULL;
+
+  release (value);
+  g_assert_true (offer (w, 60));
+  g_assert_false (give (w, 61, NULL, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
+}
+
+static void
+test_destroy_notify_waits (World *w, gconstpointer data)
+{
+  make (w, 2, PRIO_CHANNEL_PACE_EACH, NULL);
+  prio_channel_offer (w->channel, number_new (w, 1), release_and_wait);
+  iterate_all (w);
+  g_assert_cmpuint (w->last, ==, 60);
+}
+
+/* A child process gives values, while other threads of the parent may have held the lock. */
 static void
 test_fork (World *w, gconstpointer data)
 {
@@ -636,57 +776,134 @@ test_fork (World *w, gconstpointer data)
   g_thread_join (thread);
 }
 
-/* Gives in all ways, at random, until the channel is over. */
+/* Counts the tasks of the crossing that are released. */
+static void
+count (gpointer data)
+{
+  g_atomic_int_inc (&((World *) data)->n_over);
+}
+
+static void
+answer (PrioTask *task, gpointer data)
+{
+  prio_task_return_boolean (task, TRUE);
+}
+
+/* Gives in all ways, asks the main loop, closes and aborts, at random. */
 static gpointer
-give_somehow (gpointer data)
+cross (gpointer data)
 {
   World *w = data;
   g_autoptr (GRand) rand = g_rand_new_with_seed ((guint32) g_atomic_int_add (&w->n_waiting, 1));
+  GPtrArray *tasks = g_ptr_array_new_with_free_func (g_object_unref);
 
   for (guint i = 0; i < 100; i++)
     {
-      gint way = g_rand_int_range (rand, 0, 100);
+      gint way = g_rand_int_range (rand, 0, 400);
 
-      if (way < 40)
+      if (way < 140)
         replace (w, i);
-      else if (way < 60)
+      else if (way < 200)
         offer (w, i);
-      else if (way < 99)
+      else if (way < 320)
         give (w, i, NULL, NULL);
-      else
+      else if (way < 360)
+        g_ptr_array_add (tasks, prio_channel_give_task (w->channel, w->f.scheduler, NULL, number_new (w, i), release));
+      else if (way < 395)
+        {
+          PrioTask *task = prio_scheduler_post_task (w->f.scheduler, NULL, answer, w, count);
+
+          g_ptr_array_add (tasks, task);
+          g_atomic_int_inc (&w->n_asked);
+          g_assert_true (prio_task_wait (task, -1, NULL, NULL));
+        }
+      else if (way < 398)
         prio_channel_close (w->channel);
+      else
+        prio_task_controller_abort (w->controller, NULL);
     }
-  return is_over (w);
+  is_over (w);
+  return tasks;
+}
+
+static void
+has_place (GObject *place, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (PrioTask) task = data;
+
+  prio_task_return_boolean (task, TRUE);
+}
+
+/* A task of the crossing that lends its priority to the task of a give. */
+static void
+wait_for_place (PrioTask *task, gpointer data)
+{
+  World *w = data;
+  g_autoptr (PrioTask) place = prio_channel_give_task (w->channel, w->f.scheduler,
+                                                       &PRIO_TASK_OPTIONS (.priority = BACKGROUND), number_new (w, 0), release);
+
+  prio_task_wait_async (place, has_place, g_object_ref (task));
+  prio_task_defer (task);
+}
+
+/* Pauses and resumes the scheduler in turn, and changes its share of the frames. */
+static gboolean
+disturb (gpointer data)
+{
+  World *w = data;
+  guint n = w->n_disturbed++;
+
+  if (n % 2 == 0)
+    prio_scheduler_pause (w->f.scheduler);
+  else
+    prio_scheduler_resume (w->f.scheduler);
+  prio_scheduler_set_frame_share (w->f.scheduler, n % 3 == 0 ? 0.25 : 0);
+  /* One at a time: otherwise this thread gives more than it takes. */
+  if (w->place == NULL || prio_task_get_state (w->place) >= PRIO_TASK_STATE_FULFILLED)
+    {
+      g_clear_object (&w->place);
+      w->place = prio_scheduler_post_task (w->f.scheduler, &PRIO_TASK_OPTIONS (.priority = USER_BLOCKING), wait_for_place, w, NULL);
+    }
+  return G_SOURCE_CONTINUE;
 }
 
 static void
 test_crossing (World *w, gconstpointer data)
 {
-  for (guint round = 0; round < times (100); round++)
+  prio_scheduler_set_lends_priority (w->f.scheduler, TRUE);
+  for (guint round = 0; round < times (g_test_slow () ? 5000 : 100); round++)
     {
-      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      g_autoptr (GSource) source = g_idle_source_new ();
       GThread *threads[4];
-      guint n = 0;
 
+      w->controller = prio_task_controller_new (USER_VISIBLE);
       w->is_over = 0;
       w->n_data_freed = 0;
-      make (w, 1 + round % 5, (PrioChannelPace) (round % 2), G_CANCELLABLE (prio_task_controller_get_signal (controller)));
+      make (w, 1 + round % 5, (PrioChannelPace) (round % 2), G_CANCELLABLE (prio_task_controller_get_signal (w->controller)));
       for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
-        threads[i] = g_thread_new ("giver", give_somehow, w);
-      while (g_atomic_int_get (&w->is_over) < (gint) G_N_ELEMENTS (threads))
-        {
-          g_main_context_iteration (w->f.context, TRUE);
-          if (round % 3 == 0 && n++ == round)
-            prio_task_controller_abort (controller, NULL);
-        }
-      for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
-        g_thread_join (threads[i]);
+        threads[i] = g_thread_new ("giver", cross, w);
+      g_source_set_callback (source, disturb, w, NULL);
+      g_source_attach (source, w->f.context);
+      fixture_run_until (&w->f, &w->is_over, G_N_ELEMENTS (threads));
+      g_source_destroy (source);
+      prio_scheduler_resume (w->f.scheduler);
       prio_channel_close (w->channel);
+      for (guint i = 0; i < G_N_ELEMENTS (threads); i++)
+        {
+          g_autoptr (GPtrArray) tasks = g_thread_join (threads[i]);
+
+          for (guint k = 0; k < tasks->len; k++)
+            while (prio_task_get_state (tasks->pdata[k]) < PRIO_TASK_STATE_FULFILLED)
+              g_main_context_iteration (w->f.context, TRUE);
+        }
       while (g_atomic_int_get (&w->n_data_freed) == 0)
         g_main_context_iteration (w->f.context, TRUE);
       iterate_all (w);
       g_assert_cmpint (w->n_released, ==, w->n_given);
+      g_assert_cmpint (w->n_over, ==, w->n_asked);
       g_clear_object (&w->channel);
+      g_clear_object (&w->controller);
+      g_clear_object (&w->place);
     }
 }
 
@@ -726,10 +943,14 @@ main (int argc, char **argv)
   TEST ("aborted-when-empty", test_aborted_when_empty);
   TEST ("aborted-within", test_aborted_within);
   TEST ("context-ends", test_context_ends);
+  TEST ("stopped-worker", test_stopped_worker);
   TEST ("destroy-notify-gives", test_destroy_notify_gives);
   TEST ("wrong-arguments", test_wrong_arguments);
   TEST ("give-task", test_give_task);
   TEST ("group-holds-places", test_group_holds_places);
+  TEST ("aborted-while-held", test_aborted_while_held);
+  TEST ("cancelled-gives-nothing", test_cancelled_gives_nothing);
+  TEST ("destroy-notify-waits", test_destroy_notify_waits);
   TEST ("fork", test_fork);
   TEST ("crossing", test_crossing);
   TEST ("dropped", test_dropped);

@@ -6,7 +6,7 @@
 
 #include "helpers.h"
 
-/* These two replace GLib's functions, for the library as well. */
+/* The next two functions replace GLib's, for the library as well. */
 static gint64 now;
 
 gint64
@@ -199,8 +199,8 @@ until_next_frame (Fixture *f)
   return prio_scheduler_get_next_frame (f->scheduler) - now;
 }
 
-/* The next frame is expected an interval after the last: the interval shrinks as soon as short ones are not
- * exceptional, and grows when long ones continue; a pause is not an interval. */
+/* The next frame is expected an interval after the last.  The interval shrinks as soon as short intervals are no longer
+ * exceptional, and grows when long intervals continue; a pause is not an interval. */
 static void
 test_frame_clock (Fixture *f, gconstpointer data)
 {

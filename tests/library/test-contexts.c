@@ -114,7 +114,7 @@ assert_nothing_left (void)
   g_assert_cmpint (n_signals_gone, ==, n_signals);
 }
 
-/* Once, the context owned the loop's record, the record the signal, and the signal the context. */
+/* In an earlier version, the context owned the loop's record, the record the signal, and the signal the context. */
 static void
 test_queued (gconstpointer data)
 {
@@ -135,7 +135,7 @@ test_queued (gconstpointer data)
   assert_nothing_left ();
 }
 
-/* Without a task: a handler keeps a signal, which may not keep the context. */
+/* No task is posted: a handler keeps a signal, which may not keep the context. */
 static void
 test_listened_to (gconstpointer data)
 {
@@ -345,7 +345,7 @@ make_others (gpointer data)
     }
 }
 
-/* A new context at the address of a context in destruction once got its record, too. */
+/* In an earlier version, a new context at the address of a context in destruction got its record, too. */
 static void
 test_another_in_its_place (void)
 {
@@ -405,7 +405,8 @@ work (gpointer data)
   return NULL;
 }
 
-/* Once, none of 3,000 such threads freed its context.  Their shared signals change and are aborted while they end. */
+/* In an earlier version, none of 3,000 such threads freed its context.  The threads' shared signals change and are
+ * aborted while the threads end. */
 static void
 test_many_threads (void)
 {
@@ -429,7 +430,7 @@ test_many_threads (void)
       g_object_unref (shared);
     }
 
-  /* Emits for signals that were cancelled by hand, and had no context left. */
+  /* Emits for signals that were cancelled with g_cancellable_cancel (), and had no context left. */
   while (g_main_context_iteration (NULL, FALSE))
     ;
   assert_nothing_left ();
@@ -474,7 +475,7 @@ main (int argc, char **argv)
 
   g_test_init (&argc, &argv, NULL);
 
-  /* It has a descriptor, so it stays. */
+  /* The source has a descriptor, so it stays. */
   g_main_context_iteration (NULL, FALSE);
 
   for (gint kind = 0; kind < N_KINDS; kind++)

@@ -38,8 +38,8 @@ cross_once (PrioTaskSignal *signal, PrioTaskPriority previous, Crossing *crossin
     }
 }
 
-/* The announcing thread makes it after the announcement: no thread waits, and no change is rejected.  Of several, the
- * last counts. */
+/* The announcing thread makes the other thread's change after the announcement: no thread waits, and no change is
+ * rejected.  Of several changes, the last counts. */
 static void
 test_change_during_a_change (Fixture *f, gconstpointer data)
 {
@@ -112,7 +112,7 @@ one_at_a_time (PrioTaskSignal *signal, PrioTaskPriority previous, Shared *shared
   g_atomic_int_set (&shared->changing, 0);
 }
 
-/* Once, a quarter of the changes was rejected. */
+/* In an earlier version, a quarter of the changes was rejected. */
 static void
 test_many_changes (Fixture *f, gconstpointer data)
 {
@@ -150,7 +150,7 @@ spin (guint n)
     ;
 }
 
-/* Waits for less than a round takes: both threads have to be awake at once. */
+/* Waits for less time than a round takes, because both threads have to be awake at once. */
 static void
 await (gint *value, gint wanted)
 {
@@ -226,7 +226,8 @@ goes_on (gint round, gint64 start)
   return round <= MAX_ROUNDS && (round % 64 != 0 || g_get_monotonic_time () - start < MAX_TIME);
 }
 
-/* A dependent that is dropped while its source is aborted emits once.  Once, half of the rounds did not. */
+/* A dependent that is dropped while its source is aborted emits once.  In an earlier version, half of the rounds did not
+ * emit. */
 static void
 test_drop_during_an_abort (Fixture *f, gconstpointer data)
 {
@@ -257,7 +258,8 @@ test_drop_during_an_abort (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* In one thread: the source is cancelled by hand, and the dependent dropped before it has emitted. */
+/* In one thread: the source is cancelled with g_cancellable_cancel (), and the dependent dropped before it has
+ * emitted. */
 static void
 test_drop_after_a_cancel_by_hand (Fixture *f, gconstpointer data)
 {
@@ -277,7 +279,8 @@ test_drop_after_a_cancel_by_hand (Fixture *f, gconstpointer data)
   g_assert_cmpint (n_gone, ==, 1);
 }
 
-/* A dependent is dropped while its source is finalized: once, it was freed twice, or not at all, or used afterwards. */
+/* A dependent is dropped while its source is finalized.  In an earlier version, the dependent was freed twice, or not at
+ * all, or used afterwards. */
 static void
 test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
 {
@@ -306,8 +309,8 @@ test_drop_during_the_end_of_the_source (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* A follower is dropped while the priority that it follows changes.  Once, it was not notified, and kept the old
- * priority, in one round of some ten thousand: two runs of three saw it. */
+/* A follower is dropped while the priority that it follows changes.  In an earlier version, the follower kept the old
+ * priority in one round of some ten thousand: two runs of three found such a round. */
 static void
 test_drop_during_a_change (Fixture *f, gconstpointer data)
 {
@@ -338,7 +341,8 @@ test_drop_during_a_change (Fixture *f, gconstpointer data)
   dropper_stop (&dropper);
 }
 
-/* A timeout signal is dropped when its time is over.  Once, one in some hundred did not emit, or leaked. */
+/* A timeout signal is dropped when its time is over.  In an earlier version, one in some hundred did not emit, or
+ * leaked. */
 static void
 test_drop_during_a_timeout (Fixture *f, gconstpointer data)
 {

@@ -236,7 +236,7 @@ test_dropped_slowly_elsewhere (Fixture *f, gconstpointer data)
   g_test_assert_expected_messages ();
 }
 
-/* Its context has gone: no callback is called, and nothing leaks. */
+/* The context has been freed: no callback is called, and nothing leaks. */
 static void
 test_dropped_without_a_context (Fixture *f, gconstpointer data)
 {
@@ -268,7 +268,7 @@ test_dropped_without_a_context (Fixture *f, gconstpointer data)
     }
 }
 
-/* The call ends a deferred task, which the abort does not. */
+/* prio_task_return_error_if_aborted () ends a deferred task, which the abort itself does not end. */
 static void
 test_return_error_if_aborted_later (Fixture *f, gconstpointer data)
 {
@@ -398,8 +398,8 @@ defer_and_abort (PrioTask *task, gpointer data)
   spin ((guint) returning->round * 7 % 300);
 }
 
-/* The task is aborted in its function; afterwards only the returning thread knows it.  Once, one run in three used a
- * task that had been freed, within some hundred rounds. */
+/* The task is aborted in its function; afterwards only the returning thread knows the task.  In an earlier version, one
+ * run in three used a task that had been freed, within some hundred rounds. */
 static void
 test_result_while_it_is_aborted (Fixture *f, gconstpointer data)
 {
@@ -443,7 +443,8 @@ defer_and_tell (PrioTask *task, gpointer data)
   g_atomic_int_inc (&returning->round);
 }
 
-/* One result is taken, the other calls return FALSE, and the task is not freed while a thread holds it. */
+/* Two threads return a result: one result is taken, the other call returns FALSE, and the task is not freed while a
+ * thread holds it. */
 static void
 test_two_results_at_once (Fixture *f, gconstpointer data)
 {
@@ -476,7 +477,7 @@ test_two_results_at_once (Fixture *f, gconstpointer data)
   g_log_set_always_fatal (fatal);
 }
 
-/* Tasks whose operation does not return before they are aborted. */
+/* Tasks whose operation does not return before the abort. */
 typedef enum { DEFERRED, LAST_STEP, IN_THREAD, N_KINDS } Kind;
 
 typedef struct
@@ -486,7 +487,7 @@ typedef struct
   PrioTask *held;
 } Silent;
 
-/* Runs in the task's function: no result is returned. */
+/* Waits in the task's function, which returns no result. */
 static void
 wait_for_nobody (PrioTask *task, gpointer data)
 {
@@ -557,7 +558,7 @@ run_until_begun (Fixture *f, Silent *self)
   fixture_run (f);
 }
 
-/* Returns the result after the abort; it is dropped. */
+/* Returns the result after the abort; the result is dropped. */
 static void
 answer_late (Fixture *f, Silent *self)
 {
@@ -594,7 +595,7 @@ check_ends_at_the_abort (Fixture *f, Kind kind, End end, gboolean set_late)
 
   prio_task_then (task, log_end, f, NULL);
   if (!set_late)
-    g_object_set (task, "return-on-abort", TRUE, NULL);
+    prio_task_set_return_on_abort (task, TRUE);
   run_until_begun (f, &silent);
   if (end == BY_CONTROLLER)
     prio_task_controller_abort (controller, g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CLOSED, "mine"));
@@ -603,7 +604,7 @@ check_ends_at_the_abort (Fixture *f, Kind kind, End end, gboolean set_late)
   else
     prio_task_cancel (task);
   if (set_late)
-    g_object_set (task, "return-on-abort", TRUE, NULL);
+    prio_task_set_return_on_abort (task, TRUE);
   fixture_run (f);
 
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
@@ -645,7 +646,7 @@ test_ends_with_its_group (Fixture *f, gconstpointer data)
       fixture_run (f);
       g_assert_cmpint (prio_task_get_state (first), ==, PRIO_TASK_STATE_ABORTED);
       g_assert_cmpint (prio_task_get_state (second), ==, PRIO_TASK_STATE_ABORTED);
-      g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+      g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 
       next = prio_task_group_post_task (group, NULL, step_run_task, step_new (f, 'n', NULL, NULL), step_free);
       fixture_run (f);

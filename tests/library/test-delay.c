@@ -47,7 +47,7 @@ test_age_begins_when_due (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "ba");
 }
 
-/* The signal's priority at that time counts. */
+/* The priority that the signal has when the delay is over counts. */
 static void
 test_priority_when_due_counts (Fixture *f, gconstpointer data)
 {
@@ -128,7 +128,7 @@ test_many_in_random_order (Fixture *f, gconstpointer data)
   g_assert_cmpuint (f->log->len, ==, 5000);
 }
 
-/* Returns whether to yield, after enough calls to notice anything: time passes. */
+/* Returns whether should_yield () returns TRUE within enough calls to notice anything; time passes meanwhile. */
 static gboolean
 is_told (PrioScheduler *scheduler)
 {

@@ -54,7 +54,7 @@ test_turns_by_priority (void)
 
   wait_for (all);
   g_assert_true (dex_future_is_resolved (all));
-  /* The two of one priority alternate. */
+  /* The two fibers of one priority alternate. */
   g_assert_cmpstr (record->str, ==, "uuuvvvababab");
   g_string_truncate (record, 0);
 }
@@ -254,7 +254,7 @@ wait_for_promise (gpointer promise)
   if (!prio_dex_await (dex_ref (promise), &error))
     {
       g_string_append_printf (record, "<%s>", error->message);
-      /* It stays aborted. */
+      /* The fiber stays aborted. */
       g_assert_false (prio_dex_yield (NULL));
       return dex_future_new_for_error (g_steal_pointer (&error));
     }
@@ -269,7 +269,7 @@ report_failure (gpointer promise)
 
   g_assert_false (prio_dex_await (dex_ref (promise), &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_BUSY);
-  /* It has completed. */
+  /* The promise has completed. */
   g_assert_false (prio_dex_await (dex_ref (promise), NULL));
   g_assert_true (prio_dex_await (dex_future_new_true (), NULL));
   g_assert_true (prio_dex_yield (NULL));

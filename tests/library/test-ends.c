@@ -100,7 +100,7 @@ run_reaction (GObject *source, GAsyncResult *result, gpointer data)
   payload_run (data);
 }
 
-/* Has no data, because it may never be called. */
+/* Is called when a yield resumes.  It has no data, because it may never be called. */
 static void
 resumed (GObject *source, GAsyncResult *result, gpointer world)
 {
@@ -335,7 +335,7 @@ from_state_changed (World *world)
 }
 
 #if !GLIB_CHECK_VERSION (2, 80, 0)
-/* Inside this emission GLib later holds a lock, so almost nothing may be done. */
+/* GLib holds a lock later in this emission, so almost no function may be called. */
 static void
 from_cancelled (World *world)
 {
@@ -463,7 +463,7 @@ static void (*const places[]) (World *world) = {
   from_nested_loop,
 };
 
-/* Starts the drops from outside, from a callback of a kind, or from its destroy notify. */
+/* Starts the drops from outside of callbacks, from a callback of a kind, or from its destroy notify. */
 static void
 start (World *world, guint place)
 {
@@ -487,6 +487,7 @@ run_world (guint place, const guint *order, Manner manner)
   g_main_context_set_poll_func (world.context, pass_instead_of_sleeping);
   world.loop = g_main_loop_new (world.context, FALSE);
   world.scheduler = prio_scheduler_new (world.context);
+  prio_scheduler_set_starvation_limit (world.scheduler, 0);
   world.controller = prio_task_controller_new (USER_VISIBLE);
   world.signal = g_object_ref (prio_task_controller_get_signal (world.controller));
   world.task = prio_scheduler_post_task (world.scheduler,

@@ -277,7 +277,7 @@ test_it_should_yield_to_a_continuation (Fixture *f, gconstpointer data G_GNUC_UN
   g_assert_false (asked);
 }
 
-/* The library's internal tasks are not held up by a loop of yields of the highest priority. */
+/* A loop of yields of the highest priority, which must not hold up the library's internal tasks. */
 typedef struct
 {
   Fixture *f;

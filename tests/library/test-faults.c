@@ -91,7 +91,7 @@ enum { N_LOOKS = 20000, MAX_PENDING = 20000, PATIENCE = 20 };
 
 static gint is_busy, stop_busy, n_pending;
 
-/* Stays inside the context's record nearly all the time: this thread ran the context last. */
+/* Stays inside the context's record nearly all the time; this thread ran the context last. */
 static gpointer
 be_inside (gpointer data)
 {
@@ -110,7 +110,7 @@ uncount (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* In the mailbox. */
+/* Stays in the mailbox. */
 static gpointer
 keep_posting (gpointer data)
 {
@@ -152,7 +152,7 @@ keep_running_tasks (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Among the signals. */
+/* Stays among the signals. */
 static gpointer
 keep_asking (gpointer data)
 {
@@ -206,7 +206,7 @@ fork_beside (Fixture *f, GThreadFunc busy, gpointer data)
       if (child == 0)
         use_everything (f);
       assert_child_succeeds (child);
-      /* Until the thread is inside it again. */
+      /* Waits until the thread is inside again. */
       if (busy == keep_posting)
         fixture_run (f);
       g_usleep (i % 7);
@@ -218,7 +218,7 @@ fork_beside (Fixture *f, GThreadFunc busy, gpointer data)
 static void
 test_fork_while_a_thread_is_inside (Fixture *f, gconstpointer data)
 {
-  /* The other thread has to own it. */
+  /* The other thread has to own the context. */
   g_main_context_pop_thread_default (f->context);
   fork_beside (f, be_inside, f);
   g_main_context_push_thread_default (f->context);
@@ -281,7 +281,7 @@ test_microtasks_at_once (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_queued, ==, many);
 }
 
-/* Each signal depends on the one before it, and follows its priority. */
+/* Each signal depends on the previous one, and follows its priority. */
 static void
 test_dependents_in_a_row (Fixture *f, gconstpointer data)
 {
@@ -302,7 +302,7 @@ test_dependents_in_a_row (Fixture *f, gconstpointer data)
   g_assert_true (prio_task_signal_is_aborted (chain->pdata[many - 1]));
 }
 
-/* Each task has a destroy notify that aborts the next, and a notify that runs a nested loop. */
+/* Each task has a destroy notify that aborts the next task, and a notify that runs a nested loop. */
 static guint n_links = 100000;
 
 typedef struct
@@ -366,7 +366,7 @@ wait_for_it (PrioTask *task, gpointer data)
   prio_task_defer (task);
 }
 
-/* Each task waits for the one before it. */
+/* Each task waits for the previous one. */
 static void
 test_results_in_a_row (Fixture *f, gconstpointer data)
 {

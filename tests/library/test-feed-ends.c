@@ -35,7 +35,7 @@ run_with_warnings (World *w, guint n)
   g_test_assert_expected_messages ();
 }
 
-/* The feed does not hold them. */
+/* The feed does not hold its tasks. */
 static void
 test_a_forgotten_task_fails (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -52,7 +52,7 @@ test_a_forgotten_task_fails (World *w, gconstpointer data G_GNUC_UNUSED)
   run_with_warnings (w, 3);
   g_assert_cmpuint (w->n_released, ==, 6);
   g_assert_cmpuint (w->n_asked, ==, 6);
-  g_assert_cmpuint (prio_task_group_get_n_pending (w->group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (w->group), ==, 0);
 }
 
 static PrioTask *
@@ -284,7 +284,7 @@ count_gone (gpointer n, GObject *object G_GNUC_UNUSED)
   ++*(guint *) n;
 }
 
-/* Nothing stays behind. */
+/* The context is freed although tasks of rows have not ended. */
 static void
 test_the_context_goes_with_open_rows (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -329,7 +329,7 @@ next_that_runs (PrioTaskGroup *group, gpointer data)
   return w->n_left-- > 0 ? prio_task_group_post_task (group, NULL, run_and_count, w, NULL) : NULL;
 }
 
-/* A wait that begins before the first task is for all tasks of the feed. */
+/* A wait that begins before the first task waits for all tasks of the feed. */
 static void
 test_drained_is_drained (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -373,6 +373,44 @@ test_drained_after_an_abort (World *w, gconstpointer data G_GNUC_UNUSED)
   while (w->open->len > 0)
     end_one (w);
   g_assert_true (w->in_order);
+}
+
+static void
+wait_ended (GObject *group, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (PrioTask) task = data;
+
+  prio_task_return_boolean (task, prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, NULL, NULL));
+}
+
+static void
+wait_for_others (PrioTask *task, gpointer data)
+{
+  World *w = data;
+
+  prio_task_defer (task);
+  w->n_released++;
+  prio_task_group_wait_async (w->group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, wait_ended, g_object_ref (task));
+}
+
+static PrioTask *
+next_that_waits (PrioTaskGroup *group, gpointer data)
+{
+  World *w = data;
+
+  return w->n_left-- > 0 ? prio_task_group_post_task (group, NULL, wait_for_others, w, NULL) : NULL;
+}
+
+/* A task of a feed gives its place away while it waits for the group, and the feed asks for the next task. */
+static void
+test_a_task_waits_for_the_others (World *w, gconstpointer data G_GNUC_UNUSED)
+{
+  prio_task_group_set_limit (w->group, 1);
+  w->n_left = 3;
+  use (w, prio_feed_new (w->group, next_that_waits, w, NULL));
+  run (w);
+  g_assert_cmpuint (w->n_released, ==, 3);
+  assert_state (w->all, FULFILLED);
 }
 
 static PrioTask *
@@ -434,6 +472,7 @@ main (int argc, char **argv)
   add ("drained-is-drained", test_drained_is_drained);
   add ("drained-of-rows", test_drained_of_rows);
   add ("drained-after-an-abort", test_drained_after_an_abort);
+  add ("a-task-waits-for-the-others", test_a_task_waits_for_the_others);
   add ("feeds-of-a-group-take-turns", test_feeds_of_a_group_take_turns);
   add ("without-a-scheduler-no-list-is-kept", test_without_a_scheduler_no_list_is_kept);
   return g_test_run ();

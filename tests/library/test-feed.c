@@ -9,7 +9,7 @@ test_it_asks_when_a_place_is_free (World *w, gconstpointer data G_GNUC_UNUSED)
 {
   feed (w, 5);
   g_assert_cmpuint (w->n_asked, ==, 3);
-  g_assert_cmpuint (prio_task_group_get_n_pending (w->group), ==, 3);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (w->group), ==, 3);
   end_one (w);
   g_assert_cmpuint (w->n_asked, ==, 4);
   end_one (w);
@@ -76,7 +76,7 @@ test_a_cancel_stops_the_feeding_alone (World *w, gconstpointer data G_GNUC_UNUSE
   run (w);
   g_assert_cmpint (prio_task_get_state (w->all), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_cmpuint (w->n_released, ==, 1);
-  g_assert_cmpuint (prio_task_group_get_n_pending (w->group), ==, 3);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (w->group), ==, 3);
   end_one (w);
   g_assert_cmpuint (w->n_asked, ==, 3);
 }
@@ -157,7 +157,7 @@ test_tasks_that_are_aborted_at_once (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (prio_task_get_state (w->all), ==, PRIO_TASK_STATE_FULFILLED);
 }
 
-/* Returns the task of the feed itself. */
+/* Returns the feed's own task. */
 static PrioTask *
 ask_for_itself (PrioTaskGroup *group G_GNUC_UNUSED, gpointer data)
 {

@@ -3,7 +3,7 @@
 
 #include "helpers.h"
 
-/* A fiber, as the library sees it: code that only the finder knows to be running. */
+/* A fiber as the library sees it: code whose running only the finder knows. */
 static PrioSchedulingState *found;
 static gint found_depth;
 
@@ -52,7 +52,7 @@ return_nothing (PrioTask *task, gpointer data)
 {
 }
 
-/* Runs a fiber in a dispatch that is not a task's. */
+/* Runs a fiber in a dispatch that does not belong to a task. */
 static gboolean
 run_fiber (gpointer data)
 {
@@ -65,7 +65,7 @@ run_fiber (gpointer data)
   /* The urgent task has a higher priority than the fiber. */
   g_assert_true (prio_scheduler_should_yield (f->scheduler));
 
-  /* All of these inherit it. */
+  /* All of these calls inherit the fiber's priority. */
   prio_scheduler_yield_async (f->scheduler, NULL, log_priority, f);
   prio_scheduler_queue_microtask (f->scheduler, log_priority_once, f, NULL);
   prio_task_then (task, log_priority, f, NULL);
@@ -91,7 +91,8 @@ test_finder (Fixture *f, gconstpointer data)
   g_source_attach (source, f->context);
   g_source_unref (source);
   fixture_run (f);
-  /* In the fiber, without it, and after it; the microtask, the callback of the more urgent task, the continuation. */
+  /* The priorities in the fiber, without it, and after it; then in the microtask, the callback of the more urgent task,
+   * and the continuation. */
   g_assert_cmpstr (f->log->str, ==, "100111");
 
   /* A destroy notify has no state. */

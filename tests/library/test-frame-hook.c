@@ -23,7 +23,7 @@ gdk_frame_clock_init (GdkFrameClock *self)
 {
 }
 
-/* Works for two slices: the library may look for a toolkit afterwards. */
+/* Works for two slices, after which the library may look for a toolkit. */
 static gboolean
 work (gpointer data)
 {
@@ -113,7 +113,7 @@ test_unfollowed (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (idle_time (f), ==, 50);
 }
 
-/* This works before its first frame, too. */
+/* A program may unfollow a clock before the clock's first frame. */
 static void
 test_unfollowed_at_once (Fixture *f, gconstpointer data)
 {

@@ -23,7 +23,7 @@ find_fault (const Scene *scene, gint flood, const Counts *counts, const Counts *
 }
 
 /* Checks that there are at least nine tenths of the peer's frames and, if the frames are equal, no less work.  Beside a
- * source that is always ready, tasks have a fifth of the time, except background tasks; other sources at priority 200
+ * source that is always ready, tasks get a fifth of the time, except background tasks; other sources at priority 200
  * run once a second. */
 static void
 check_against_peer (const Scene *scene)
@@ -76,7 +76,7 @@ test_always_ready (void)
     }
 }
 
-/* Background tasks wait half a second beside it, and no longer. */
+/* Background tasks wait half a second beside a source that is always ready, and no longer. */
 static void
 test_background_beside_always_ready (void)
 {

@@ -19,7 +19,7 @@ note (gpointer data)
 
   noted->n_called++;
   noted->thread = g_thread_self ();
-  noted->pending = MAX (noted->pending, prio_task_group_get_n_pending (noted->group));
+  noted->pending = MAX (noted->pending, prio_task_group_get_n_tasks (noted->group));
 }
 
 G_GNUC_NORETURN static void
@@ -40,7 +40,7 @@ note_cancelled (GCancellable *signal, Noted *noted)
   note (noted);
 }
 
-/* Callbacks during an abort see its tasks as ended, and a wait is over before the loop continues. */
+/* Callbacks during an abort see the group's tasks as ended, and a wait is over before the loop continues. */
 static void
 test_abort_counts_at_once (Fixture *f, gconstpointer data)
 {
@@ -57,9 +57,9 @@ test_abort_counts_at_once (Fixture *f, gconstpointer data)
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &drained);
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, waited, &all);
   g_signal_connect (prio_task_group_get_signal (group), "cancelled", G_CALLBACK (note_cancelled), &of_signal);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 201);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 201);
   prio_task_group_abort (group, reason);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 1);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 1);
   g_assert_cmpuint (noted.n_called, ==, 200);
   g_assert_cmpuint (noted.pending, ==, 1);
   g_assert_cmpuint (of_signal.n_called, ==, 1);
@@ -83,8 +83,8 @@ test_cancel_counts_at_once (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 200; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, never_run, &noted, note));
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &drained);
-  prio_task_group_cancel_queued (group);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  prio_task_group_cancel_pending (group);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
   g_assert_cmpuint (noted.n_called, ==, 200);
   g_assert_cmpuint (noted.pending, ==, 0);
   g_assert_cmpuint (drained.n_done, ==, 0);
@@ -96,7 +96,7 @@ static void
 abort_group (PrioTask *task, gpointer group)
 {
   prio_task_group_abort (group, NULL);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
 }
 
@@ -139,7 +139,7 @@ replace (gpointer data)
 
 /* Only tasks that were queued at the call are cancelled, and not tasks that a destroy notify posts meanwhile. */
 static void
-test_cancel_queued_leaves_new_tasks (Fixture *f, gconstpointer data)
+test_cancel_pending_leaves_new_tasks (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
   Hands hands = { .log = f->log };
@@ -152,8 +152,8 @@ test_cancel_queued_leaves_new_tasks (Fixture *f, gconstpointer data)
       g_clear_object (&replaced.other);
       replaced.other = prio_task_group_post_task (group, NULL, never_run, &noted, note);
     }
-  prio_task_group_cancel_queued (group);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 1);
+  prio_task_group_cancel_pending (group);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 1);
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "n");
   g_object_unref (replaced.other);
@@ -199,7 +199,7 @@ test_context_goes_while_places_are_taken (Fixture *f, gconstpointer data)
       g_assert_error (prio_task_get_error (tasks[i]), PRIO_ERROR, PRIO_ERROR_CLOSED);
       g_object_unref (tasks[i]);
     }
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 1);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 1);
   g_object_add_weak_pointer (G_OBJECT (group), (gpointer *) &group);
   g_object_unref (group);
   end_hand (&hands, 'a');
@@ -286,7 +286,7 @@ test_releases_wait_for_the_function (Fixture *f, gconstpointer data)
                             step_new (f, 'c', NULL, NULL), check_place);
   for (char letter = 'x'; letter <= 'z'; letter++)
     g_object_unref (prio_task_group_post_task (group, NULL, step_run_task, step_new (f, letter, NULL, NULL), step_free));
-  /* All in one batch: the slowness of this machine does not matter. */
+  /* All tasks run in one batch: the slowness of this machine does not matter. */
   frozen_time = g_get_monotonic_time ();
   fixture_run (f);
   frozen_time = 0;
@@ -321,7 +321,7 @@ test_paused_by_another_thread (Fixture *f, gconstpointer data)
     {
       post_hands (group, &hands, "abcde", PRIO_TASK_PRIORITY_UNSET);
       end_hands (f, &hands);
-      while (prio_task_group_get_n_pending (group) > 0)
+      while (prio_task_group_get_n_tasks (group) > 0)
         end_hands (f, &hands);
     }
   g_thread_join (thread);
@@ -461,13 +461,13 @@ test_run_within_its_post (Fixture *f, gconstpointer data)
   g_object_unref (aborted);
   runs = post_and_run (f, group, defer_only);
   g_assert_cmpint (prio_task_get_state (runs), ==, PRIO_TASK_STATE_RUNNING);
-  prio_task_group_cancel_queued (group);
+  prio_task_group_cancel_pending (group);
   prio_task_return_int (runs, 1);
   fixture_run (f);
   g_assert_cmpint (prio_task_get_state (runs), ==, PRIO_TASK_STATE_FULFILLED);
   g_assert_cmpint (prio_task_propagate_int (runs, NULL), ==, 1);
   g_object_unref (runs);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 static void
@@ -487,7 +487,7 @@ post_as_owner (gpointer group)
   return GINT_TO_POINTER (task != NULL);
 }
 
-/* A thread that has acquired the context may use the group before it runs the context. */
+/* A thread that has acquired the context may use the group before the thread runs the context. */
 static void
 test_of_a_new_owner (Fixture *f, gconstpointer data)
 {
@@ -519,7 +519,7 @@ check_runs (PrioTask *task, gpointer data)
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
 }
 
-/* Another thread cancels a task at its turn: its function is not called after the abort. */
+/* Another thread cancels a task when the task is about to run: its function is not called after the abort. */
 static void
 test_cancelled_elsewhere_at_its_turn (Fixture *f, gconstpointer data)
 {
@@ -539,7 +539,7 @@ main (int argc, char **argv)
   add_test ("/group/abort-counts-at-once", test_abort_counts_at_once);
   add_test ("/group/cancel-counts-at-once", test_cancel_counts_at_once);
   add_test ("/group/abort-by-a-task", test_abort_by_a_task);
-  add_test ("/group/cancel-queued-leaves-new-tasks", test_cancel_queued_leaves_new_tasks);
+  add_test ("/group/cancel-pending-leaves-new-tasks", test_cancel_pending_leaves_new_tasks);
   add_test ("/group/run-within-its-post", test_run_within_its_post);
   add_test ("/group/context-goes-while-places-are-taken", test_context_goes_while_places_are_taken);
   add_test ("/group/results-after-the-context", test_results_after_the_context);

@@ -5,8 +5,8 @@
 #include "frozen-time.h"
 #include "helpers.h"
 
-/* A runner whose tasks log the letter of their number.  A small letter keeps its place until the test returns it, a capital one is a
- * wait that is over. */
+/* A runner whose tasks log the letter of their number.  A small letter keeps its place until the test returns it; a
+ * capital letter is a wait that is over. */
 typedef struct
 {
   Fixture *f;
@@ -103,7 +103,7 @@ test_places (Fixture *f, gconstpointer data)
   for (const char *id = "abcd"; *id != '\0'; id++)
     post (&run, *id, PRIO_TASK_PRIORITY_UNSET, NULL);
   post (&run, 'e', USER_BLOCKING, NULL);
-  g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 5);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (run.group), ==, 5);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ea");
   return_id (&run, 'c', NULL); /* it has not started, and is cancelled */
@@ -120,7 +120,7 @@ test_places (Fixture *f, gconstpointer data)
   return_id (&run, 'b', NULL);
   return_id (&run, 'd', NULL);
   fixture_run (f);
-  g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (run.group), ==, 0);
   tear_down (&run);
 }
 
@@ -196,7 +196,7 @@ test_aborts (Fixture *f, gconstpointer data)
   g_assert_cmpstr (run.aborted->str, ==, "c");
   return_id (&run, 'a', NULL);
 
-  /* Aborted before its post: the runner is not called. */
+  /* The signal is aborted before the post, so the runner is not called. */
   g_assert_cmpuint (prio_task_group_post_id (run.group, run.runner, 'd', PRIO_TASK_PRIORITY_UNSET,
                                              cancellable_of (controller), 0, 0, FALSE, NULL, &combined,
                                              &posted), ==, 0);
@@ -208,10 +208,10 @@ test_aborts (Fixture *f, gconstpointer data)
   prio_task_group_abort (run.group, NULL);
   fixture_run (f);
   g_assert_cmpstr (run.aborted->str, ==, "c");
-  g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 1);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (run.group), ==, 1);
   return_id (&run, 'b', NULL);
   fixture_run (f);
-  g_assert_cmpuint (prio_task_group_get_n_pending (run.group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (run.group), ==, 0);
   tear_down (&run);
 }
 

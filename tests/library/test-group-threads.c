@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-/* The work in threads, checked on this thread. */
+/* The threads' work, which this thread checks. */
 typedef struct
 {
   Fixture *f;
@@ -84,7 +84,7 @@ work_run (PrioTask *task, gpointer data)
     prio_task_return_int (task, work->letter);
 }
 
-/* Returns; its result comes later. */
+/* Returns before the task has its result. */
 static void
 work_defer (PrioTask *task, gpointer data)
 {
@@ -218,14 +218,14 @@ finish (Yard *yard, PrioTaskGroup *group, guint n)
 {
   guint n_freed;
 
-  while ((n_freed = count_freed (yard)) < n || prio_task_group_get_n_pending (group) > 0)
+  while ((n_freed = count_freed (yard)) < n || prio_task_group_get_n_tasks (group) > 0)
     g_main_context_iteration (yard->f->context, TRUE);
   fixture_run (yard->f);
   g_assert_cmpuint (n_freed, ==, n);
 }
 
-/* A limited number runs at a time, and each next one starts in the thread of a function that has ended, while the main loop
- * does nothing. */
+/* A limited number of functions runs at a time.  The next one starts in the thread of a function that has ended, even
+ * while the main loop does nothing. */
 static void
 test_next_begins_at_once (Fixture *f, gconstpointer data)
 {
@@ -234,7 +234,7 @@ test_next_begins_at_once (Fixture *f, gconstpointer data)
 
   yard_init (&yard, f);
   run (&yard, group, "abcdefgh");
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 8);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 8);
   wait_until_begun (&yard, "a");
   let_go (&yard, 8);
   wait_until_ended (&yard, 8);
@@ -383,8 +383,8 @@ test_cancel (Fixture *f, gconstpointer data)
 
   run (&yard, group, "efg");
   wait_until_begun (&yard, "ade");
-  prio_task_group_cancel_queued (group);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 1);
+  prio_task_group_cancel_pending (group);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 1);
   let_go (&yard, 1);
   finish (&yard, group, 7);
   g_assert_cmpstr (yard.begun->str, ==, "ade");
@@ -412,7 +412,7 @@ test_deferred (Fixture *f, gconstpointer data)
     g_main_context_iteration (f->context, TRUE);
   fixture_run (f);
   assert_begun (&yard, "a");
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 2);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 2);
   prio_task_return_int (yard.deferred->pdata[0], 'A');
   let_go (&yard, 1);
   finish (&yard, group, 2);
@@ -534,7 +534,7 @@ join (gpointer thread)
   g_thread_join (thread);
 }
 
-/* Everything at once. */
+/* Posts, aborts, limits and priorities change at once. */
 static void
 test_crossing (Fixture *f, gconstpointer data)
 {
@@ -558,7 +558,7 @@ test_crossing (Fixture *f, gconstpointer data)
       else if (what == 2 && i % 7 == 0)
         prio_task_group_abort (group, NULL);
       else if (what == 3)
-        prio_task_group_cancel_queued (group);
+        prio_task_group_cancel_pending (group);
       else if (what == 4)
         g_ptr_array_add (threads, g_thread_new ("abort", abort_elsewhere, row));
       else if (what == 5)
@@ -589,10 +589,10 @@ test_crossing (Fixture *f, gconstpointer data)
 static gpointer
 count_pending (gpointer group)
 {
-  return GUINT_TO_POINTER (prio_task_group_get_n_pending (group));
+  return GUINT_TO_POINTER (prio_task_group_get_n_tasks (group));
 }
 
-/* Any thread may call it. */
+/* Any thread may ask for the number of pending tasks. */
 static void
 test_pending (Fixture *f, gconstpointer data)
 {
@@ -621,7 +621,7 @@ test_bad_input (Fixture *f, gconstpointer data)
   assert_told ("*func is NULL*", g_assert_null (prio_task_group_run_in_thread (group, NULL, NULL, NULL, NULL)));
   assert_told ("*a delay of 5 ms*",
                g_assert_null (prio_task_group_run_in_thread (group, &(PrioTaskOptions) { .delay = 5 }, work_run, NULL, NULL)));
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 int

@@ -91,7 +91,7 @@ test_second_wait (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "waww");
   g_assert_null (waiting.task);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
   post_hands (group, &hands, "bc", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "wawwb");
@@ -128,7 +128,7 @@ test_wait_after_a_yield (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "waw");
   g_assert_null (waiting.task);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 static void
@@ -162,7 +162,7 @@ test_wait_in_a_function (Fixture *f, gconstpointer data)
   g_object_unref (prio_task_group_post_task (group, NULL, begin_in_a_nested_loop, &waiting, NULL));
   fixture_run (f);
   g_assert_null (waiting.task);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 /* A wait that a task started continues after the task's end, and then belongs to no task. */
@@ -233,7 +233,7 @@ cross (PrioTask *task, gpointer data)
   prio_task_group_wait_async (crossing->other, crossing->until, crossing->cancellable, crossed, crossing);
 }
 
-/* Neither wait ends, nor fails, until one of them is aborted. */
+/* Neither of both waits ends, nor fails, until one of them is aborted. */
 static void
 test_groups_that_wait_for_each_other (Fixture *f, gconstpointer data)
 {
@@ -376,7 +376,7 @@ begin_each_wait (PrioTaskGroup *group, Waited waits[4])
     prio_task_group_wait_async (group, (PrioTaskGroupWait) i, NULL, waited, &waits[i]);
 }
 
-/* A wait sees the tasks that end after its start, and no earlier ones. */
+/* A wait sees the tasks that end after the start of the wait, and no earlier ones. */
 static void
 test_wait_begins_after_an_end (Fixture *f, gconstpointer data)
 {

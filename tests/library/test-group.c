@@ -13,7 +13,7 @@ test_limit (Fixture *f, gconstpointer data)
   post_hands (group, &hands, "abcdefgh", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abc");
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 8);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 8);
 
   end_hand (&hands, 'b');
   fixture_run (f);
@@ -30,7 +30,7 @@ test_limit (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "abcdefgh");
   g_assert_cmpuint (hands.max_running, ==, 5);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 /* The next task is chosen when a place is free, by the priorities at that time. */
@@ -74,7 +74,7 @@ change_again (PrioTaskSignal *signal G_GNUC_UNUSED, PrioTaskPriority previous G_
     }
 }
 
-/* As with a controller: another change fails while one is being announced, even a change to the current priority. */
+/* As with a controller, a change fails while another one is being announced, even a change to the current priority. */
 static void
 test_no_change_within_a_change (Fixture *f, gconstpointer data)
 {
@@ -99,9 +99,9 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
   guint n_notified = 0, pending = 0;
 
-  g_signal_connect (group, "notify::n-pending", G_CALLBACK (count_notified), &n_notified);
+  g_signal_connect (group, "notify::n-tasks", G_CALLBACK (count_notified), &n_notified);
   post_hands (group, &hands, "abcdef", PRIO_TASK_PRIORITY_UNSET);
-  g_object_get (group, "n-pending", &pending, NULL);
+  g_object_get (group, "n-tasks", &pending, NULL);
   g_assert_cmpuint (pending, ==, 6);
   fixture_run (f);
   g_assert_cmpuint (n_notified, ==, 1);
@@ -109,16 +109,16 @@ test_pending_is_notified (Fixture *f, gconstpointer data)
   end_hand (&hands, 'a');
   fixture_run (f);
   g_assert_cmpuint (n_notified, ==, 2);
-  prio_task_group_cancel_queued (group);
+  prio_task_group_cancel_pending (group);
   fixture_run (f);
   g_assert_cmpuint (n_notified, ==, 3);
   g_assert_cmpstr (f->log->str, ==, "abc");
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 2);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 2);
   end_hands (f, &hands);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
-/* After an abort the group has another signal, and notifies the property. */
+/* After an abort the group has another signal, and notifies the property "signal". */
 static void
 test_signal_is_notified (Fixture *f, gconstpointer data)
 {
@@ -163,7 +163,7 @@ test_abort_and_go_on (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abd");
   end_hands (f, &hands);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 static void
@@ -176,7 +176,7 @@ post_another (gpointer group)
 {
   PrioTaskGroup *self = group;
 
-  if (prio_task_group_get_n_pending (self) < 10)
+  if (prio_task_group_get_n_tasks (self) < 10)
     g_object_unref (prio_task_group_post_task (self, NULL, do_nothing, NULL, NULL));
 }
 
@@ -191,12 +191,12 @@ test_posts_from_destroy_notifies (Fixture *f, gconstpointer data)
   fixture_run (f);
   for (guint i = 0; i < 3; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, group, post_another));
-  prio_task_group_cancel_queued (group);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), >=, 1);
-  prio_task_group_cancel_queued (group);
+  prio_task_group_cancel_pending (group);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), >=, 1);
+  prio_task_group_cancel_pending (group);
   fixture_run (f);
   end_hands (f, &hands);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 /* Tasks with an immediate result take places too, one after the other, with continuations of others between. */
@@ -234,7 +234,7 @@ test_paused (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
   g_assert_cmpstr (f->log->str, ==, "abc");
 
-  /* No reference is left to resume it. */
+  /* No reference to the scheduler is left to resume it. */
   prio_scheduler_pause (f->scheduler);
   post_hands (group, &hands, "d", PRIO_TASK_PRIORITY_UNSET);
   fixture_run (f);
@@ -364,7 +364,7 @@ test_group_that_waits_for_itself (Fixture *f, gconstpointer data)
   g_assert_cmpuint (drained.n_done, ==, 0);
   end_hands (f, &hands);
   g_assert_cmpuint (drained.n_done, ==, 1);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 
   /* All of its places are free again. */
   post_hands (group, &hands, "cd", PRIO_TASK_PRIORITY_UNSET);
@@ -415,7 +415,7 @@ use_and_drop (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Any thread may make a group, and pass it to the thread that it belongs to. */
+/* Any thread may create a group, and pass it to the thread that runs the main context. */
 static void
 test_made_on_another_thread (Fixture *f G_GNUC_UNUSED, gconstpointer data)
 {
@@ -457,7 +457,7 @@ test_bad_input (Fixture *f, gconstpointer data)
   assert_told ("*func is NULL*", g_assert_null (prio_task_group_post_task (group, NULL, NULL, NULL, NULL)));
   prio_scheduler_post (f->scheduler, USER_VISIBLE, use_elsewhere, group, NULL);
   fixture_run (f);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 static void
@@ -467,13 +467,13 @@ test_used_when_the_context_has_gone (Fixture *f, gconstpointer data)
 
   fixture_drop_context (f);
   g_assert_null (prio_task_group_dup_scheduler (group));
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
   if (!HAS_CHECKS)
     return;
   assert_told ("*the main context of the group's scheduler has gone*",
                g_assert_null (prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL)));
   assert_told ("*the main context of the group's scheduler has gone*", prio_task_group_abort (group, NULL));
-  assert_told ("*the main context of the group's scheduler has gone*", prio_task_group_cancel_queued (group));
+  assert_told ("*the main context of the group's scheduler has gone*", prio_task_group_cancel_pending (group));
 }
 
 /* Tasks of the group with the same signal share a signal that depends on both, as long as it can abort them. */
@@ -549,12 +549,12 @@ test_many (Fixture *f, gconstpointer data)
   for (guint i = 0; i < N; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, NULL, NULL));
   fixture_run (f);
-  prio_task_group_cancel_queued (group);
+  prio_task_group_cancel_pending (group);
   for (guint i = 0; i < N; i++)
     g_object_unref (prio_task_group_post_task (group, NULL, hand_begin, NULL, NULL));
   prio_task_group_abort (group, NULL);
   end_hands (f, &hands);
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
 }
 
 int

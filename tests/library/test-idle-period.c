@@ -66,7 +66,7 @@ test_timers (Fixture *f, gconstpointer data)
 {
   GSource *source = g_timeout_source_new (40);
 
-  /* This source's time is not frozen. */
+  /* The time of this source is not frozen. */
   g_source_set_callback (source, tick, NULL, NULL);
   g_source_attach (source, f->context);
   last_remaining = 0;

@@ -94,7 +94,7 @@ test_one_callback_per_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a!b");
 }
 
-/* A machine that stops so long that no time remains proves nothing. */
+/* Waits for too long, because the machine was stopped, prove nothing. */
 static void
 test_ends_at_the_next_delay (Fixture *f, gconstpointer data)
 {
@@ -132,7 +132,7 @@ keep_busy (gpointer data)
   return f->log->len == 0;
 }
 
-/* Without an idle period, the timeout calls it. */
+/* Without an idle period, the callback is called at its timeout. */
 static void
 test_timeout (Fixture *f, gconstpointer data)
 {
@@ -142,7 +142,7 @@ test_timeout (Fixture *f, gconstpointer data)
   g_assert_true (last_timed_out);
   g_assert_cmpfloat (last_remaining, ==, 0);
 
-  /* It is called only once. */
+  /* The callback is called only once. */
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "t");
 }
@@ -180,7 +180,7 @@ test_cancel (Fixture *f, gconstpointer data)
   prio_scheduler_cancel_idle_callback (f->scheduler, 0);
   g_assert_cmpuint (step_n_freed - freed, ==, 1);
 
-  /* It is part of the running period already. */
+  /* The cancelled callback is part of the running period already. */
   request (f, 0, 'a', cancel_data, GUINT_TO_POINTER (first + 2));
   later = request (f, 0, 'y', NULL, NULL);
   g_assert_cmpuint (later, ==, first + 2);
@@ -227,7 +227,7 @@ test_destroyed_context (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed - freed, ==, 100);
 }
 
-/* With nothing to do the context sleeps, after a callback as before it. */
+/* With nothing to do, the context sleeps, both before and after a callback. */
 static gint last_timeout;
 
 static gint
@@ -314,8 +314,8 @@ keep_deadline (PrioIdleDeadline *deadline, gpointer data)
   *kept = prio_idle_deadline_copy (deadline);
 }
 
-/* The deadline of a callback is freed when the callback returns.  A copy lives on, and knows when the period is
- * over. */
+/* The deadline of a callback is freed when the callback returns.  A copy is still valid, and reports the end of the
+ * period. */
 static void
 test_copy_of_a_deadline (Fixture *f, gconstpointer data)
 {

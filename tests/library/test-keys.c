@@ -8,7 +8,7 @@
 #include "passing-fixture.h"
 
 #define N_KEYS 9
-#define KEY 400 /* how long the handler of each takes, µs */
+#define KEY 400 /* how long the handler of each key takes, µs */
 #define SLOW 300000 /* µs */
 #define SOON 301 /* ms: when some keys are dispatched, and some are not */
 #define PATIENCE 2000 /* iterations */
@@ -21,7 +21,7 @@ typedef struct
   const char *name;
   void (*before) (Scene *scene); /* before something is slow, or NULL */
   void (*by_key) (Scene *scene); /* in the handler of the first key, or NULL */
-  gboolean is_slow_task;         /* a task is slow, and not a handler */
+  enum { HANDLER, TASK, MICROTASK } slow; /* the place of the slow code; of a microtask: a handler in its main loop */
 } Way;
 
 struct _Scene
@@ -158,7 +158,7 @@ leave_place (Scene *scene)
   prio_task_return_boolean (scene->held[0], TRUE);
 }
 
-/* Leaves the place in a time slice: then the next task of the group may continue in the turn of other sources. */
+/* Frees the place in a time slice: then the next task of the group may continue while other sources have their turn. */
 static void
 work_and_leave_place (Scene *scene)
 {
@@ -166,7 +166,7 @@ work_and_leave_place (Scene *scene)
   frozen_time += KEY;
 }
 
-/* In the default context: only there the sources of the library leave it when they have had no work for a while. */
+/* Uses the default context: only there the library's sources leave the context after a while without work. */
 static void
 let_sources_leave (Scene *scene)
 {
@@ -189,21 +189,22 @@ drop_scheduler (Scene *scene)
 }
 
 static const Way ways[] = {
-  { "posted", NULL, post, FALSE },
-  { "posted after a slow task", NULL, post, TRUE },
-  { "posted in a thread", NULL, post_to_thread_of_loop, FALSE },
-  { "posted in a new scheduler", NULL, post_in_new_scheduler, FALSE },
-  { "posted after a pause of work", let_sources_leave, post, FALSE },
-  { "posted where there was no scheduler", drop_scheduler, post_in_new_scheduler, FALSE },
-  { "yields", NULL, yield, FALSE },
-  { "resumed", post_and_pause, resume, FALSE },
-  { "raised", post_with_controller, raise_priority, FALSE },
-  { "delayed", post_delayed, NULL, FALSE },
-  { "delayed, after a slow task", post_delayed, NULL, TRUE },
-  { "expired", post_with_timeout, NULL, FALSE },
-  { "asleep", sleep_until_soon, NULL, FALSE },
-  { "next in a group", take_place, leave_place, FALSE },
-  { "next in a group, after a slow task", take_place, work_and_leave_place, TRUE },
+  { "posted", NULL, post, HANDLER },
+  { "posted after a slow task", NULL, post, TASK },
+  { "posted in a thread", NULL, post_to_thread_of_loop, HANDLER },
+  { "posted in a new scheduler", NULL, post_in_new_scheduler, HANDLER },
+  { "posted after a pause of work", let_sources_leave, post, HANDLER },
+  { "posted where there was no scheduler", drop_scheduler, post_in_new_scheduler, HANDLER },
+  { "yields", NULL, yield, HANDLER },
+  { "resumed", post_and_pause, resume, HANDLER },
+  { "raised", post_with_controller, raise_priority, HANDLER },
+  { "posted after a main loop in a microtask", NULL, NULL, MICROTASK },
+  { "delayed", post_delayed, NULL, HANDLER },
+  { "delayed, after a slow task", post_delayed, NULL, TASK },
+  { "expired", post_with_timeout, NULL, HANDLER },
+  { "asleep", sleep_until_soon, NULL, HANDLER },
+  { "next in a group", take_place, leave_place, HANDLER },
+  { "next in a group, after a slow task", take_place, work_and_leave_place, TASK },
 };
 
 static gboolean
@@ -249,7 +250,7 @@ attach_keys (Scene *scene)
   return source;
 }
 
-/* In a handler, or a frame; or in a task. */
+/* Takes long, in a handler, a frame or a task. */
 static gboolean
 be_slow (gpointer data)
 {
@@ -260,6 +261,25 @@ be_slow (gpointer data)
   if (scene->is_beside_others && scene->f.scheduler != NULL)
     prio_scheduler_should_yield (scene->f.scheduler);
   return G_SOURCE_REMOVE;
+}
+
+static gboolean
+do_nothing (gpointer data)
+{
+  return G_SOURCE_REMOVE;
+}
+
+/* Takes long in a main loop, right before GLib dispatches the source of user-visible tasks, and posts an urgent task
+ * afterwards. */
+static void
+be_slow_in_main_loop (gpointer data)
+{
+  Scene *scene = data;
+
+  attach_source (scene->f.context, G_PRIORITY_DEFAULT, be_slow, scene);
+  prio_scheduler_post (scene->f.scheduler, USER_VISIBLE, do_nothing, NULL, NULL);
+  g_main_context_iteration (scene->f.context, FALSE);
+  prio_scheduler_post (scene->f.scheduler, USER_BLOCKING, log_task, scene, NULL);
 }
 
 static void
@@ -273,7 +293,9 @@ run_scene (Scene *scene, gint at)
   if (scene->is_beside_others && f->scheduler != NULL)
     prio_scheduler_post (f->scheduler, BACKGROUND, wait_again, scene, NULL);
   keys = attach_keys (scene);
-  if (scene->way->is_slow_task)
+  if (scene->way->slow == MICROTASK)
+    prio_scheduler_queue_microtask (f->scheduler, be_slow_in_main_loop, scene, NULL);
+  else if (scene->way->slow == TASK)
     prio_scheduler_post (f->scheduler, USER_BLOCKING, be_slow, scene, NULL);
   else
     attach_source (f->context, at, be_slow, scene);

@@ -125,7 +125,7 @@ test_what_is_awaited_comes_first (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_priority (low), ==, BACKGROUND);
 }
 
-/* It is older than one of the tasks of the lent priority, and younger than the other. */
+/* The lending task is older than one of the tasks of the lent priority, and younger than the other. */
 static void
 test_it_keeps_its_age (Fixture *f, gconstpointer data)
 {
@@ -137,7 +137,7 @@ test_it_keeps_its_age (Fixture *f, gconstpointer data)
   high = post_job (f, &(PrioTaskOptions) { .priority = USER_VISIBLE }, 'h', low);
   prio_scheduler_set_time_slice (f->scheduler, 0);
   fixture_run (f);
-  /* It is lent only when the task that waits for it has started. */
+  /* The priority is lent only when the task that waits has started. */
   g_assert_cmpstr (f->log->str, ==, "12hlH");
 }
 
@@ -392,7 +392,7 @@ test_cycles (Fixture *f, gconstpointer data)
   g_object_unref (low);
 }
 
-/* Each waits for the one before. */
+/* Each task waits for the previous one. */
 static void
 test_long_chain (Fixture *f, gconstpointer data)
 {

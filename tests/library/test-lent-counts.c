@@ -46,7 +46,7 @@ await_low (PrioTask *task, gpointer data)
   if (lent->end == IS_CANCELLED)
     prio_task_cancel (lent->low);
   else if (lent->end == LEAVES_ITS_GROUP)
-    prio_task_group_cancel_queued (lent->group);
+    prio_task_group_cancel_pending (lent->group);
   else if (lent->end == IS_ABORTED)
     prio_task_controller_abort (lent->controller, NULL);
 }
@@ -86,7 +86,7 @@ await_id (guint id, gpointer data)
     {
       if (id == 2)
         {
-          guint lender = prio_runner_new_lender (lent->runner, 0, USER_BLOCKING, NULL);
+          guint lender = prio_runner_add_lender (lent->runner, 0, USER_BLOCKING, NULL);
 
           prio_runner_begin_wait_for_id (lent->runner, lender, 1);
           g_string_append_printf (lent->f->log, "%u", lender != 0);

@@ -85,7 +85,7 @@ post (PrioScheduler *scheduler, const char *name, PrioTaskPriority priority, gin
                             GINT_TO_POINTER (ms), NULL);
 }
 
-/* A task that takes as long as the threshold is reported, with its name and priority; a shorter one is not. */
+/* A task that takes as long as the threshold is reported, with its name and priority; a shorter task is not. */
 static void
 test_tasks (void)
 {
@@ -144,7 +144,7 @@ test_schedulers (void)
   while (g_main_context_iteration (context, FALSE))
     ;
   assert_told ("");
-  /* Meanwhile this main context was not iterated. */
+  /* This main context was not iterated meanwhile. */
   g_main_context_iteration (NULL, FALSE);
   g_main_context_iteration (NULL, FALSE);
   assert_told ("two ?:0:300 ");
@@ -165,8 +165,8 @@ slow_notify (gpointer data)
   work (55);
 }
 
-/* Callbacks other than a task's function: idle callbacks, which have no priority; and destroy notifies, which are reported without a
- * name. */
+/* Callbacks other than a task's function are reported: idle callbacks, which have no priority, and destroy notifies,
+ * without a name. */
 static void
 test_others (void)
 {
@@ -202,7 +202,7 @@ run_nested (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* A task that runs a main loop does not hold it meanwhile, but before and afterwards. */
+/* While a task runs a main loop, it does not hold the outer one; before and afterwards it does. */
 static void
 test_nested (void)
 {
@@ -333,7 +333,7 @@ test_flood (void)
 {
   g_autoptr (PrioScheduler) scheduler = NULL;
 
-  /* Some wait before somebody watches. */
+  /* Some of the sources wait before the watch begins. */
   add_idles (20000, load_row);
   scheduler = watching (50, NULL);
   run_all ();
@@ -530,7 +530,7 @@ test_sources_stay (void)
   g_source_set_callback (source, take, GINT_TO_POINTER (50), NULL);
   g_source_set_ready_time (source, 0);
   run_all ();
-  /* It has another callback, which is not watched. */
+  /* This source has another callback, which is not watched. */
   assert_told ("?:0:50 ");
 
   g_idle_add (never, &data);

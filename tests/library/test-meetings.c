@@ -18,7 +18,7 @@
 
 enum { N_THREADS = 3, N_CONTEXTS = 2, N_SIGNALS = 5, N_TASKS = 4, N_OPERATIONS = 12, MAX_DEPTH = 3 };
 
-/* Longer than the library may wait for in a round. */
+/* A time that is longer than the library may wait in a round. */
 #define PATIENCE (20 * G_TIME_SPAN_SECOND)
 
 /* A signal with a handler, from its creation to its end. */
@@ -370,7 +370,7 @@ set_up_thread (guint number)
     g_main_context_push_thread_default (shared.contexts[number]);
   if (number == 0)
     {
-      /* The library now has data for it: ThreadSanitizer does not see GLib pass it on. */
+      /* The library now has data for the signal: ThreadSanitizer does not see GLib pass it on. */
       plain = g_cancellable_new ();
       g_object_unref (prio_task_signal_new_any (&plain, 1, BACKGROUND));
       share_signal (0, prio_task_signal_new_any_following (&source, 1, PRIO_TASK_SIGNAL (source)));
@@ -414,7 +414,7 @@ meet (guint number)
     leave_context (number);
 }
 
-/* Returns whether the signal has to emit `cancelled` in this round if it is aborted: in its own context, which still
+/* Returns whether the signal has to emit `cancelled` in this round if it is aborted: whether its own context still
  * exists. */
 static gboolean
 has_to_say (guint i)

@@ -6,6 +6,9 @@
  */
 
 #include <prio-sched-bindings.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "helpers.h"
 
 #define assert_critical(expression) assert_told ("*assertion*failed*", expression)
@@ -60,7 +63,7 @@ runner_function (guint id, gpointer data)
 #define OPTIONS(...) &(PrioTaskOptions) { __VA_ARGS__ }
 #define YIELD_OPTIONS(...) &(PrioYieldOptions) { __VA_ARGS__ }
 
-/* Expects the same as assert_critical_for_bad (), and a sentence as the message. */
+/* Expects the critical of assert_critical_for_bad (), with a sentence as the message. */
 #define assert_told_not(type, function, expression)                        \
   G_STMT_START                                                             \
   {                                                                        \
@@ -118,15 +121,17 @@ test_posting (Fixture *f, gconstpointer data)
   assert_told ("prio_scheduler_post_full(): func is NULL*", prio_scheduler_post_full (s, NULL, NULL, NULL, NULL));
 
 #define POST_TASK(options) prio_scheduler_post_task (s, options, task_function, NULL, NULL)
-  assert_told_for_bad ("prio_scheduler_post_task", prio_scheduler_post_task (bad, NULL, task_function, NULL, NULL));
-  assert_told ("prio_scheduler_post_task(): func is NULL, and has to be a function", prio_scheduler_post_task (s, NULL, NULL, NULL, NULL));
+#define REFUSE_TASK(...) g_assert_null (prio_scheduler_post_task (s, __VA_ARGS__, task_function, NULL, NULL))
+  assert_told_for_bad ("prio_scheduler_post_task", g_assert_null (prio_scheduler_post_task (bad, NULL, task_function, NULL, NULL)));
+  assert_told ("prio_scheduler_post_task(): func is NULL, and has to be a function",
+               g_assert_null (prio_scheduler_post_task (s, NULL, NULL, NULL, NULL)));
   assert_told ("prio_scheduler_post_task(): func is NULL*(task \"mine\")",
-               prio_scheduler_post_task (s, OPTIONS (.name = "mine"), NULL, NULL, NULL));
+               g_assert_null (prio_scheduler_post_task (s, OPTIONS (.name = "mine"), NULL, NULL, NULL)));
   assert_told ("prio_scheduler_post_task(): -1 is not a PrioTaskPriority*(task \"mine\")",
-               POST_TASK (OPTIONS (.priority = -1, .name = "mine")));
-  assert_told ("prio_scheduler_post_task(): 4 is not a PrioTaskPriority*", POST_TASK (OPTIONS (.priority = 4)));
+               REFUSE_TASK (OPTIONS (.priority = -1, .name = "mine")));
+  assert_told ("prio_scheduler_post_task(): 4 is not a PrioTaskPriority*", REFUSE_TASK (OPTIONS (.priority = 4)));
   assert_told ("prio_scheduler_post_task(): a GObject is not a GCancellable*(task \"mine\")",
-               POST_TASK (OPTIONS (.cancellable = no_signal, .name = "mine")));
+               REFUSE_TASK (OPTIONS (.cancellable = no_signal, .name = "mine")));
 
   assert_critical_for_bad (prio_scheduler_queue_microtask (bad, function, NULL, NULL));
   assert_critical (prio_scheduler_queue_microtask (s, NULL, NULL, NULL));
@@ -139,7 +144,7 @@ test_posting (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* Options of a later version, or of none, are rejected instead of being ignored silently. */
+/* Options of a later version, or without a version, are rejected instead of being ignored silently. */
 static void
 test_unknown_options (Fixture *f, gconstpointer data)
 {
@@ -148,8 +153,8 @@ test_unknown_options (Fixture *f, gconstpointer data)
   struct { PrioYieldOptions known; guint8 more[24]; } later_yield = { .known = { .size = sizeof later_yield } };
 
   assert_told ("prio_scheduler_post_full(): options of 5 bytes*", POST_FULL (OPTIONS (.size = 5)));
-  assert_told ("prio_scheduler_post_task(): options of 1000 bytes*", POST_TASK (OPTIONS (.size = 1000)));
-  assert_told ("prio_scheduler_post_task(): options of *", POST_TASK (OPTIONS (.size = G_MAXSIZE)));
+  assert_told ("prio_scheduler_post_task(): options of 1000 bytes*", REFUSE_TASK (OPTIONS (.size = 1000)));
+  assert_told ("prio_scheduler_post_task(): options of *", REFUSE_TASK (OPTIONS (.size = G_MAXSIZE)));
   assert_told ("prio_scheduler_yield_async(): options of 5 bytes*",
                prio_scheduler_yield_async (s, YIELD_OPTIONS (.size = 5), callback, NULL));
   g_object_unref (POST_TASK (&PRIO_TASK_OPTIONS ()));
@@ -158,7 +163,7 @@ test_unknown_options (Fixture *f, gconstpointer data)
     {
       later.more[i] = later_yield.more[i] = 1;
       assert_told ("prio_scheduler_post_full(): options of * this version of the library knows * is set", POST_FULL (&later.known));
-      assert_told ("prio_scheduler_post_task(): options of * this version of the library knows * is set", POST_TASK (&later.known));
+      assert_told ("prio_scheduler_post_task(): options of * this version of the library knows * is set", REFUSE_TASK (&later.known));
       assert_told ("prio_scheduler_yield_async(): options of * this version of the library knows * is set",
                    prio_scheduler_yield_async (s, &later_yield.known, callback, NULL));
       later.more[i] = later_yield.more[i] = 0;
@@ -166,6 +171,43 @@ test_unknown_options (Fixture *f, gconstpointer data)
   g_object_unref (POST_TASK (&later.known));
   prio_scheduler_yield_async (s, &later_yield.known, callback, NULL);
   fixture_run (f);
+
+  assert_told ("prio_scheduler_post_full(): options of * this version of the library knows * is set", POST_FULL (OPTIONS (.reserved = 1)));
+  assert_told ("prio_scheduler_post_task(): options of * this version of the library knows * is set", REFUSE_TASK (OPTIONS (.reserved = 1)));
+  assert_told ("prio_scheduler_yield_async(): options of * this version of the library knows * is set",
+               prio_scheduler_yield_async (s, YIELD_OPTIONS (.reserved = 1), callback, NULL));
+}
+
+/* A program of 1.0 has options that end with `reserved`: nothing after them is read. */
+static void
+test_options_of_1_0 (Fixture *f, gconstpointer data)
+{
+  const gsize size = 4 * 4 + 8 + 6 * sizeof (gpointer), yield_size = 4 * 4 + 5 * sizeof (gpointer);
+  const gsize page = (gsize) sysconf (_SC_PAGESIZE);
+  guint8 *pages = mmap (NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  PrioTaskOptions *options = (gpointer) (pages + page - size);
+  PrioYieldOptions *yield_options = (gpointer) (pages + page - yield_size);
+
+  g_assert_true (pages != MAP_FAILED);
+  g_assert_cmpint (mprotect (pages + page, page, PROT_NONE), ==, 0);
+  for (guint i = 0; i < 2; i++)
+    {
+      memset (options, 0, size);
+      options->size = i == 0 ? 0 : size;
+      options->name = "old";
+      g_assert_true (prio_scheduler_post_full (f->scheduler, options, closure, NULL, NULL));
+      g_object_unref (prio_scheduler_post_task (f->scheduler, options, task_function, NULL, NULL));
+      g_object_unref (prio_task_group_post_task (group, options, task_function, NULL, NULL));
+      g_boxed_free (PRIO_TYPE_TASK_OPTIONS, g_boxed_copy (PRIO_TYPE_TASK_OPTIONS, options));
+
+      memset (yield_options, 0, yield_size);
+      yield_options->size = i == 0 ? 0 : yield_size;
+      prio_scheduler_yield_async (f->scheduler, yield_options, callback, NULL);
+      g_boxed_free (PRIO_TYPE_YIELD_OPTIONS, g_boxed_copy (PRIO_TYPE_YIELD_OPTIONS, yield_options));
+    }
+  fixture_run (f);
+  g_assert_cmpint (munmap (pages, 2 * page), ==, 0);
 }
 
 static void
@@ -246,7 +288,7 @@ test_task (Fixture *f, gconstpointer data)
   assert_critical (prio_task_wait_finish (completed, G_ASYNC_RESULT (completed), &error));
   assert_told ("prio_task_wait_finish: *has not completed*", prio_task_wait_finish (pending, G_ASYNC_RESULT (pending), NULL));
   assert_told_for_bad_task ("prio_task_get_priority", prio_task_get_priority (bad));
-  assert_told_for_bad_task ("prio_task_get_name", prio_task_get_name (bad));
+  assert_told_for_bad_task ("prio_task_dup_name", g_assert_null (prio_task_dup_name (bad)));
   assert_told_for_bad_task ("prio_task_get_cancellable", prio_task_get_cancellable (bad));
   assert_told_for_bad_task ("prio_task_get_error", prio_task_get_error (bad));
   assert_told_for_bad_task ("prio_task_cancel", prio_task_cancel (bad));
@@ -294,12 +336,12 @@ test_signals (void)
 
   assert_told ("*is not a PrioTaskPriority*", prio_task_controller_new (0));
   assert_told ("*is not a PrioTaskPriority*", prio_task_controller_new (4));
-  assert_critical_for_bad (prio_task_controller_get_signal (bad));
-  assert_critical_for_bad (prio_task_controller_set_priority (bad, BACKGROUND, NULL));
+  assert_told_not ("PrioTaskController", "prio_task_controller_get_signal", prio_task_controller_get_signal (bad));
+  assert_told_not ("PrioTaskController", "prio_task_controller_set_priority", prio_task_controller_set_priority (bad, BACKGROUND, NULL));
   assert_told ("*is not a PrioTaskPriority*", prio_task_controller_set_priority (controller, 0, NULL));
   assert_told ("*is not a PrioTaskPriority*", prio_task_controller_set_priority (controller, 4, NULL));
   assert_critical (prio_task_controller_set_priority (controller, BACKGROUND, &error));
-  assert_critical_for_bad (prio_task_controller_abort (bad, NULL));
+  assert_told_not ("PrioTaskController", "prio_task_controller_abort", prio_task_controller_abort (bad, NULL));
 
   assert_critical (prio_task_signal_new_any (NULL, 1, BACKGROUND));
   assert_critical (prio_task_signal_new_any (no_signals, 2, BACKGROUND));
@@ -336,7 +378,7 @@ test_states_and_deadlines (Fixture *f, gconstpointer data)
   assert_critical (prio_scheduling_state_get_cancellable (NULL));
   assert_critical (prio_scheduling_state_get_priority (NULL));
   assert_critical (prio_scheduling_state_run (state, NULL, NULL));
-  assert_critical (prio_scheduling_state_ready (NULL, NULL, NULL));
+  assert_critical (prio_scheduling_state_call_wrapped (NULL, NULL, NULL));
   assert_critical (prio_scheduling_state_resume_async (NULL, callback, NULL));
   assert_told ("prio_scheduling_state_resume_async(): callback is NULL*", prio_scheduling_state_resume_async (state, NULL, NULL));
   assert_critical (prio_scheduling_state_resume_finish (state, NULL, NULL));
@@ -372,9 +414,9 @@ test_runner (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_take_rejected (NULL, &n));
   assert_critical (prio_runner_take_rejected (runner, NULL));
 
-  assert_critical (prio_runner_add_interlude (f->context, NULL, NULL, NULL));
+  assert_critical (prio_runner_add_checkpoint_func (f->context, NULL, NULL, NULL));
 
-  /* Outside of a runner's function. */
+  /* The calls are outside of a runner's function. */
   assert_critical (prio_runner_end ());
   assert_critical (prio_runner_next ());
 }
@@ -386,7 +428,7 @@ end_id (Step *step)
   assert_critical (prio_runner_next ());
 }
 
-/* Inside a task that is not a runner's. */
+/* The calls are inside a task that is not a runner's. */
 static void
 test_runner_in_a_task (Fixture *f, gconstpointer data)
 {
@@ -395,7 +437,7 @@ test_runner_in_a_task (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
-/* A task can be made only by a post. */
+/* Only a post can create a task. */
 static void
 test_task_of_nobody (void)
 {
@@ -510,6 +552,7 @@ main (int argc, char **argv)
   add_test ("/misuse/glib-priorities", test_glib_priorities);
   add_test ("/misuse/posting", test_posting);
   add_test ("/misuse/unknown-options", test_unknown_options);
+  add_test ("/misuse/options-of-1.0", test_options_of_1_0);
   add_test ("/misuse/yielding", test_yielding);
   add_test ("/misuse/scheduler", test_scheduler);
   add_test ("/misuse/task", test_task);

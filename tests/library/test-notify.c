@@ -68,7 +68,7 @@ dependent_of (PrioTaskController *controller)
   return prio_task_signal_new_any (&source, 1, USER_VISIBLE);
 }
 
-/* A dependent is kept for this handler, too. */
+/* A dependent with a handler of this signal is kept, too. */
 static void
 test_dependent (Fixture *f, gconstpointer data)
 {
@@ -126,7 +126,7 @@ test_dependent_by_hand (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "c" CANCELLED);
 }
 
-/* The context for the emission is destroyed before. */
+/* The context of the emission is destroyed before the emission. */
 static void
 test_by_hand_without_a_context (void)
 {
@@ -208,7 +208,7 @@ test_reset (Fixture *f, gconstpointer data)
           meet (f, how, controller);
         }
       fixture_run (f);
-      /* The reason is notified once, and is the first abort's. */
+      /* The reason is notified once.  It is the first abort's reason. */
       g_assert_cmpstr (f->log->str, ==, "c" BUSY "cc");
     }
 }
@@ -224,7 +224,7 @@ test_aborted (Fixture *f, gconstpointer data)
   g_assert_false (aborted);
   listen (f, signal);
   g_signal_connect (signal, "notify::aborted", G_CALLBACK (log_aborted), f);
-  /* A dependent is kept for this handler, too. */
+  /* A dependent is kept for a handler of this signal, too. */
   g_signal_connect (kept, "notify::aborted", G_CALLBACK (log_aborted), f);
   g_object_add_weak_pointer (G_OBJECT (kept), (gpointer *) &kept);
   g_object_unref (kept);

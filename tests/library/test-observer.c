@@ -224,7 +224,7 @@ test_begin_and_end (void)
   assert_told ("w:2 w:2 w:2 w:2 b:2 e:2 b:2 e:2 b:2 ");
 }
 
-/* A wait is not a task: it is not reported, whether it ends or is aborted. */
+/* A wait for a group is not a task: it is not reported, whether it ends or is aborted. */
 static void
 test_wait_for_group (void)
 {
@@ -240,7 +240,7 @@ test_wait_for_group (void)
   run_all ();
   assert_told ("q:member b:member e:member ");
 
-  /* Tasks use their records again. */
+  /* Later tasks use the waits' records again. */
   for (guint i = 0; i < 3; i++)
     g_object_unref (prio_scheduler_post_task (scheduler, NULL, return_at_once, NULL, NULL));
   run_all ();
@@ -248,7 +248,7 @@ test_wait_for_group (void)
   prio_observer_remove (&observer);
 }
 
-/* Records whether a task has posted it: 'Q', or otherwise 'q'. */
+/* Records 'Q' if a task has posted the new task, and otherwise 'q'. */
 static void
 posted (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
@@ -362,7 +362,7 @@ yield_once (guint id, gpointer runner)
     prio_runner_yield (*(PrioRunner **) runner, 2);
 }
 
-/* The continuation of a runner's task runs before tasks that have waited longer, with an observer too. */
+/* With an observer, too, the continuation of a runner's task runs before tasks that have waited longer. */
 static void
 test_yield_of_a_runner (void)
 {
@@ -392,13 +392,13 @@ await_task (PrioTask *task, gpointer awaited)
   prio_task_then (awaited, ended_at_last, g_object_ref (task), NULL);
 }
 
-/* A task that is due after it was lent a priority is reported with its own. */
+/* A task that is due after it was lent a priority is reported with its own priority. */
 static void
 test_lent (void)
 {
   g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (NULL);
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
-  /* The other task waits by then; the slowness of this machine does not matter. */
+  /* The other task waits by then.  The slowness of this machine does not matter. */
   PrioTaskOptions late = { .signal = prio_task_controller_get_signal (controller), .delay = 200 };
   g_autoptr (PrioTask) low = NULL, high = NULL;
 
@@ -461,13 +461,13 @@ test_posted_elsewhere_before (void)
   prio_observer_remove (&earlier);
 }
 
-/* A thread with its own main context.  Asked for a digit, it posts a task of that priority; asked to "iterate", it iterates
- * the context. */
+/* A thread with its own main context.  If it is asked for a digit, it posts a task of that priority; if it is asked to
+ * "iterate", it iterates the context. */
 typedef struct
 {
   GThread *thread;
   const char *what;
-  sem_t asked, done; /* which ThreadSanitizer sees */
+  sem_t asked, done; /* semaphores, which ThreadSanitizer sees */
 } Elsewhere;
 
 static gpointer
@@ -544,7 +544,7 @@ queued_while_it_comes (PrioObserver *self, PrioLoop *loop, const PrioObserved *t
 
 static PrioObserver observer_that_comes = { .queued = queued_while_it_comes };
 
-/* A task that another thread posts while an observer is added to the loops, of which that thread's already has one, is
+/* A task that another thread posts while an observer is added to the loops, one of which has the observer already, is
  * reported once. */
 static void
 test_observed_already (void)
@@ -594,7 +594,7 @@ test_again (void)
   elsewhere_free (elsewhere);
 }
 
-/* A loop that is made while there are observers has them from the start. */
+/* A loop that is created while there are observers has them from the start. */
 static void
 test_new_loop (void)
 {
@@ -677,7 +677,7 @@ count_warning (const char *domain, GLogLevelFlags level, const char *message, gp
   g_atomic_int_inc (&n_warnings);
 }
 
-/* A trace that cannot be written ends without later cost, and another one can be started. */
+/* A trace that cannot be written ends without later cost, and another trace can be started. */
 static void
 test_trace_ends_by_an_error (void)
 {
@@ -774,11 +774,13 @@ test_watch_in_a_destroy_notify (void)
   PrioTaskOptions options = { .signal = prio_task_controller_get_signal (controller) };
 
   /* From now on this thread runs that context, and releases its remaining tasks. */
+  g_main_context_acquire (context);
   g_main_context_iteration (context, FALSE);
   prio_scheduler_post_full (other, &options, once, NULL, await_watch);
   g_thread_join (g_thread_new ("another", abort_elsewhere, controller));
   prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, ignore, NULL, NULL);
   assert_told ("w");
+  g_main_context_release (context);
 }
 
 int

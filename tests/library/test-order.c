@@ -44,7 +44,7 @@ test_continuations_between_priorities (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "yabcx");
 }
 
-/* Tasks of another scheduler, of static queues and of a signal's, all by age. */
+/* Tasks of another scheduler, of static queues and of a signal's queue all run by age. */
 static void
 test_by_age_across_schedulers_and_queues (Fixture *f, gconstpointer data)
 {
@@ -106,7 +106,7 @@ test_given_priority_beats_signals (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "vbc");
 }
 
-/* The tasks of a signal move together, keep their age, and merge by it. */
+/* The tasks of a signal move together, keep their age, and merge with others by age. */
 static void
 test_signal_moves_its_tasks_by_age (Fixture *f, gconstpointer data)
 {
@@ -143,7 +143,7 @@ test_signal_moves_within_a_batch (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acbd");
 }
 
-/* The cost of a change does not grow with the number of tasks: a hundred thousand changes show it. */
+/* The cost of a change does not grow with the number of tasks, as a hundred thousand changes show. */
 static void
 test_priority_change_does_not_depend_on_length (Fixture *f, gconstpointer data)
 {
@@ -154,7 +154,7 @@ test_priority_change_does_not_depend_on_length (Fixture *f, gconstpointer data)
   for (guint i = 0; i < n_tasks; i++)
     post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, cancellable_of (controller), 'x', NULL, NULL);
 
-  /* 10¹⁰ steps if each change visited each task. */
+  /* This would take 10¹⁰ steps if each change visited each task. */
   for (guint i = 0; i < n_changes; i++)
     g_assert_true (prio_task_controller_set_priority (controller, i % 2 == 0 ? USER_BLOCKING : BACKGROUND, NULL));
 

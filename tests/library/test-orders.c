@@ -22,8 +22,8 @@ run_numbered (gpointer number)
   return G_SOURCE_REMOVE;
 }
 
-/* Tasks in queues of many signals, which merge by a change of priority; delayed ones that are due at once; and plain
- * ones between them: all by age. */
+/* Tasks in queues of many signals, which merge by a change of priority, delayed tasks that are due at once, and plain
+ * tasks between them all run by age. */
 static void
 test_by_age (Fixture *f, gconstpointer border)
 {

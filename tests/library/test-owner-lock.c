@@ -50,7 +50,7 @@ test_only_the_owner_enters (void)
   prio_owner_lock_clear (&lock);
 }
 
-/* A new thread is a different one, though the system reuses an ended thread's memory. */
+/* A new thread is a different owner, although the system reuses an ended thread's memory. */
 static void
 test_a_new_thread_is_another_one (void)
 {
@@ -65,7 +65,7 @@ test_a_new_thread_is_another_one (void)
   prio_owner_lock_clear (&lock);
 }
 
-/* A thread that runs a batch enters this lock without the mutex, and every other lock with it. */
+/* A thread that runs a batch enters this lock without the mutex, and every other lock with the mutex. */
 static void
 test_a_batch_needs_no_mutex (void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-owners.c: threads that take turns in running a context, and post to it all the time
  *
- * With -m slow it runs longer.  A signal handler stops one of the threads now and then, at any instruction, as the kernel
- * does on a busy machine.
+ * With -m slow the program runs longer.  A signal handler stops one of the threads now and then, at any instruction, as
+ * the kernel does on a busy machine.
  */
 
 #define _GNU_SOURCE
@@ -101,7 +101,7 @@ post_plainly (gpointer data)
   return NULL;
 }
 
-/* An abort stays inside for long. */
+/* Posts tasks, whose abort stays inside the loop for long. */
 static gpointer
 post_and_abort (gpointer data)
 {
@@ -142,12 +142,46 @@ test_take_turns (void)
   g_main_context_unref (owners.context);
 }
 
+static void
+note_thread (gpointer thread)
+{
+  *(GThread **) thread = g_thread_self ();
+}
+
+static gpointer
+run_context (gpointer context)
+{
+  g_main_context_iteration (context, FALSE);
+  return NULL;
+}
+
+/* A thread that has run the context may abort tasks while another thread runs it. */
+static void
+test_released_by_the_next_owner (void)
+{
+  g_autoptr (GMainContext) context = g_main_context_new ();
+  g_autoptr (PrioScheduler) scheduler = prio_scheduler_new (context);
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
+  GThread *thread, *released_by = NULL;
+
+  run_context (context);
+  prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.signal = prio_task_controller_get_signal (controller)), run_once, &released_by,
+                            note_thread);
+  prio_task_controller_abort (controller, NULL);
+  g_assert_null (released_by);
+
+  thread = g_thread_new ("next", run_context, context);
+  g_thread_join (thread);
+  g_assert_true (released_by == thread);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/owners/take-turns", test_take_turns);
+  g_test_add_func ("/owners/released-by-the-next-owner", test_released_by_the_next_owner);
 
   return g_test_run ();
 }

@@ -21,29 +21,29 @@ test_of_scheduler (Fixture *f, gconstpointer data)
   Hands hands = { .log = f->log };
   Waited wait = { 0 };
 
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
   post_letter (f, USER_VISIBLE, 'a');
   post_letter (f, BACKGROUND, 'b');
   g_assert_true (post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, signal, 'c', NULL, NULL));
   g_assert_true (post_with_signal (f, USER_BLOCKING, signal, 'd', NULL, NULL));
   g_object_unref (prio_scheduler_post_task (f->scheduler, NULL, do_nothing, NULL, NULL));
   g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .delay = 1000000 }, do_nothing, NULL, NULL));
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 6);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 6);
   prio_scheduler_pause (f->scheduler);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 6);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 6);
   prio_scheduler_resume (f->scheduler);
   post_hands (group, &hands, "xy", PRIO_TASK_PRIORITY_UNSET);
   g_object_unref (prio_task_group_post_task (group, &(PrioTaskOptions) { .delay = 1000000 }, do_nothing, NULL, NULL));
   prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_DRAINED, NULL, waited, &wait);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 9);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (other), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 9);
+  g_assert_cmpuint (prio_scheduler_count_pending (other), ==, 0);
 
   prio_task_controller_abort (controller, NULL);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 7);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 7);
   fixture_run (f);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 3);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 3);
   prio_task_group_abort (group, NULL);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 1);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 1);
   end_hands (f, &hands);
 }
 
@@ -74,20 +74,20 @@ test_boosted (Fixture *f, gconstpointer data)
       g_object_unref (prio_scheduler_post_task (f->scheduler, &at_once, do_nothing, NULL, NULL));
       g_object_unref (prio_scheduler_post_task (f->scheduler, &in_time, do_nothing, NULL, NULL));
     }
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 6);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 6);
   fixture_run (f);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
 
   prio_scheduler_set_lends_priority (f->scheduler, TRUE);
   prio_scheduler_set_time_slice (f->scheduler, 0);
   awaited = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, do_nothing, NULL, NULL);
   post_letter (f, BACKGROUND, 'a');
   g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, wait_for, awaited, NULL));
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 3);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 3);
   g_main_context_iteration (f->context, FALSE);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 2);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 2);
   fixture_run (f);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
 }
 
 static void
@@ -99,20 +99,20 @@ test_of_signal (Fixture *f, gconstpointer data)
   PrioTaskOptions options = { .signal = signal };
   PrioTaskOptions later = { .signal = signal, .delay = 1000000 };
 
-  g_assert_cmpuint (prio_task_signal_get_n_pending (signal), ==, 0);
+  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 0);
   g_object_unref (prio_scheduler_post_task (f->scheduler, &options, do_nothing, NULL, NULL));
   g_object_unref (prio_scheduler_post_task (other, &options, do_nothing, NULL, NULL));
   g_assert_true (post_with_signal (f, USER_BLOCKING, signal, 'a', NULL, NULL));
   post_letter (f, USER_VISIBLE, 'n');
-  g_assert_cmpuint (prio_task_signal_get_n_pending (signal), ==, 3);
+  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 3);
   fixture_run (f);
-  g_assert_cmpuint (prio_task_signal_get_n_pending (signal), ==, 0);
+  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 0);
 
   g_object_unref (prio_scheduler_post_task (f->scheduler, &later, do_nothing, NULL, NULL));
   g_object_unref (prio_scheduler_post_task (f->scheduler, &options, do_nothing, NULL, NULL));
-  g_assert_cmpuint (prio_task_signal_get_n_pending (signal), ==, 2);
+  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 2);
   g_cancellable_cancel (G_CANCELLABLE (signal));
-  g_assert_cmpuint (prio_task_signal_get_n_pending (signal), ==, 0);
+  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 0);
 }
 
 static gpointer
@@ -120,7 +120,7 @@ ask_elsewhere (gpointer data)
 {
   Fixture *f = data;
 
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
   return NULL;
 }
 
@@ -135,13 +135,13 @@ test_elsewhere (Fixture *f, gconstpointer data)
   g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*on the thread that runs*");
   g_thread_join (g_thread_new ("another", ask_elsewhere, f));
   g_test_assert_expected_messages ();
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 2);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 2);
   g_main_context_release (f->context);
 
   if (HAS_CHECKS)
     {
-      assert_told ("*NULL is not a PrioScheduler*", g_assert_cmpuint (prio_scheduler_get_n_pending (NULL), ==, 0));
-      assert_told ("*PRIO_IS_TASK_SIGNAL*", g_assert_cmpuint (prio_task_signal_get_n_pending (NULL), ==, 0));
+      assert_told ("*NULL is not a PrioScheduler*", g_assert_cmpuint (prio_scheduler_count_pending (NULL), ==, 0));
+      assert_told ("*PRIO_IS_TASK_SIGNAL*", g_assert_cmpuint (prio_task_signal_count_pending (NULL), ==, 0));
     }
 }
 
@@ -151,8 +151,8 @@ ask_all_elsewhere (gpointer data)
 {
   PrioScheduler *scheduler = data;
 
-  assert_told ("*prio_scheduler_get_n_pending(): *on the thread that runs*",
-               g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 0));
+  assert_told ("*prio_scheduler_count_pending(): *on the thread that runs*",
+               g_assert_cmpuint (prio_scheduler_count_pending (scheduler), ==, 0));
   assert_told ("*prio_scheduler_get_statistics(): *on the thread that runs*",
                g_assert_cmpuint (statistics_of (scheduler, USER_VISIBLE).n_queued, ==, 0));
   assert_told ("*prio_scheduler_dup_first_task(): *on the thread that runs*",
@@ -169,7 +169,7 @@ ask_all (gpointer data)
   g_autoptr (GMainContext) context = g_main_context_ref (prio_scheduler_get_context (scheduler));
 
   g_assert_true (g_main_context_acquire (context));
-  g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 1);
+  g_assert_cmpuint (prio_scheduler_count_pending (scheduler), ==, 1);
   first = prio_scheduler_dup_first_task (scheduler);
   g_assert_nonnull (first);
   g_assert_cmpuint (statistics_of (scheduler, USER_VISIBLE).n_queued, ==, 1);
@@ -187,7 +187,7 @@ test_nobody_runs (void)
 
   g_object_unref (prio_scheduler_post_task (scheduler, NULL, do_nothing, NULL, NULL));
   g_thread_join (g_thread_new ("asker", ask_all_elsewhere, scheduler));
-  g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 1);
+  g_assert_cmpuint (prio_scheduler_count_pending (scheduler), ==, 1);
   ask_all (scheduler);
   g_thread_join (g_thread_new ("owner", ask_all, scheduler));
   ask_all_elsewhere (scheduler);

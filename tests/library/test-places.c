@@ -49,7 +49,7 @@ begin_other (Step *step)
   g_source_set_callback (source, run_other, other, NULL);
   g_source_attach (source, other->f->context);
   g_source_unref (source);
-  /* Their turn begins. */
+  /* The turn of other sources begins. */
   frozen_time += 2 * MS;
 }
 
@@ -70,13 +70,14 @@ static void
 post_c_and_d (Fixture *f, Other *other)
 {
   post_task (f, 'c', begin_other, other);
-  /* The loop does not read the clock after each. */
+  /* The loop does not read the clock after each of these tasks. */
   for (guint i = 0; i < 1000; i++)
     prio_scheduler_post (f->scheduler, USER_BLOCKING, do_nothing, NULL, NULL);
   post_task (f, 'd', NULL, NULL);
 }
 
-/* Runs a task 'c' after which other sources have their turn, while 'a' has the one place of a group, and 'b' and 'd' wait. */
+/* Runs a task 'c' after which other sources have their turn, while 'a' has the group's one place, and 'b' and 'd'
+ * wait. */
 static void
 run_beside (Fixture *f, Other *other, gboolean is_older)
 {
@@ -101,7 +102,7 @@ test_place_in_the_turn_of_others (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acxbxxxxd");
 }
 
-/* It does not overtake older tasks. */
+/* A task that takes a free place does not overtake older tasks. */
 static void
 test_place_after_what_is_older (Fixture *f, gconstpointer data)
 {
@@ -109,7 +110,7 @@ test_place_after_what_is_older (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "acxxxxxdb");
 }
 
-/* A turn that does not end is not a turn: a due frame comes before the next task. */
+/* If the turn of other sources does not end, a due frame comes before the next task. */
 static void
 test_place_in_a_long_turn (Fixture *f, gconstpointer data)
 {

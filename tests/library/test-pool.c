@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
-/* The maximum number of threads of the pool, as last set; atomic. */
+/* The maximum number of the pool's threads, as it was last set; atomic. */
 static gint max_threads;
 
 /* Replaces GLib's function. */
@@ -25,7 +25,7 @@ g_thread_pool_set_max_threads (GThreadPool *pool, gint n, GError **error)
   return set (pool, n, error);
 }
 
-/* The work in other threads, checked on this thread. */
+/* The threads' work, which this thread checks. */
 typedef struct
 {
   Fixture *f;
@@ -167,7 +167,7 @@ block_all (Pool *pool)
   return n;
 }
 
-/* Lets the first of them end: its thread runs all waiting tasks. */
+/* Lets the first blocked thread end its function: the thread then runs all waiting tasks. */
 static void
 let_one_go (Pool *pool)
 {
@@ -259,7 +259,7 @@ fail_if_cancelled (PrioTask *task, gpointer data)
   g_assert_true (prio_task_return_error_if_aborted (task));
 }
 
-/* Once a thread has taken it, the function can ask for the abort. */
+/* Once a thread has taken a task, the function can ask whether the task was aborted. */
 static void
 test_abort_while_it_runs (Fixture *f, gconstpointer data)
 {
@@ -399,8 +399,8 @@ short_end (Short *short_lived)
   g_clear_pointer (&short_lived->context, g_main_context_unref);
 }
 
-/* Tasks that wait for a thread end with their context, on the thread that destroys it, even if all threads stay busy.  Earlier
- * aborts leave gaps between them. */
+/* Tasks that wait for a thread end with their context, on the thread that destroys it, even if all threads stay busy.
+ * Earlier aborts leave gaps among the waiting tasks. */
 static void
 test_context_goes_while_tasks_wait (Fixture *f, gconstpointer data)
 {
@@ -463,7 +463,7 @@ test_function_outlives_its_context (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* Blocks until all threads are here, and then waits for another function that it runs in a thread. */
+/* Blocks until all threads run this function; then runs another function in a thread, and waits for it. */
 static void
 wait_for_another (PrioTask *task, gpointer data)
 {
@@ -488,7 +488,7 @@ wait_for_another (PrioTask *task, gpointer data)
   pthread_mutex_unlock (&pool->lock);
 }
 
-/* Functions wait for functions, in every thread of the pool: these get extra threads. */
+/* Functions in every thread of the pool wait for other functions, which get extra threads. */
 static void
 test_functions_that_wait_for_functions (Fixture *f, gconstpointer data)
 {
@@ -503,7 +503,7 @@ test_functions_that_wait_for_functions (Fixture *f, gconstpointer data)
   pool_clear (&pool);
 }
 
-/* Runs a function in a thread, which does not start: it is aborted while it waits. */
+/* Runs a function in a thread and aborts it while it waits, so that it does not start. */
 static void
 abort_another (PrioTask *task, gpointer data)
 {
@@ -552,9 +552,9 @@ run_under (Pool *pool, gpointer signal, const char *name)
   Work *work = g_new (Work, 1);
 
   pool->n_run++;
-  pool->n_done++; /* it has no callback */
+  pool->n_done++; /* this task has no callback */
   *work = (Work) { pool, 'a' };
-  return prio_scheduler_run_in_thread_under (pool->f->scheduler, NULL, PRIO_TASK_PRIORITY_UNSET, signal, name,
+  return prio_scheduler_run_in_thread_full (pool->f->scheduler, NULL, PRIO_TASK_PRIORITY_UNSET, signal, name,
                                              run_work, work, work_free);
 }
 
@@ -565,11 +565,13 @@ test_under_a_signal (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
   g_autoptr (PrioTask) runs = NULL, aborted = NULL;
   g_autoptr (GError) error = NULL;
+  g_autofree char *name = NULL;
   Pool pool;
 
   pool_init (&pool, f);
   runs = run_under (&pool, cancellable_of (controller), "decode");
-  g_assert_cmpstr (prio_task_get_name (runs), ==, "decode");
+  name = prio_task_dup_name (runs);
+  g_assert_cmpstr (name, ==, "decode");
   while (prio_task_get_state (runs) < PRIO_TASK_STATE_FULFILLED)
     g_main_context_iteration (f->context, TRUE);
   g_assert_cmpint (prio_task_propagate_int (runs, NULL), ==, 'a');
@@ -627,7 +629,7 @@ test_state_is_notified_once_each (Fixture *f, gconstpointer data)
       g_autoptr (PrioTask) task = NULL;
       Pool pool;
 
-      /* It starts once a handler is connected. */
+      /* The task starts once a handler is connected. */
       pool_init (&pool, f);
       block_all (&pool);
       task = prio_scheduler_run_in_thread (f->scheduler, NULL, return_when_told, &told, NULL);
@@ -638,7 +640,7 @@ test_state_is_notified_once_each (Fixture *f, gconstpointer data)
         g_thread_yield ();
       while (prio_task_get_state (task) < PRIO_TASK_STATE_FULFILLED)
         g_main_context_iteration (f->context, TRUE);
-      /* The thread writes there after it has returned the result. */
+      /* The thread sets a flag after it has returned the result. */
       while (!g_atomic_int_get (&told.has_returned))
         g_thread_yield ();
       pool_clear (&pool);
@@ -662,7 +664,7 @@ main (int argc, char **argv)
   add_test ("/pool/crossing", test_crossing);
   add_test ("/pool/context-goes-while-tasks-wait", test_context_goes_while_tasks_wait);
   add_test ("/pool/function-outlives-its-context", test_function_outlives_its_context);
-  /* First, before other tests leave threads that are still ending. */
+  /* These tests come first, before other tests leave threads that are still ending. */
   add_test ("/pool/abort-within-a-function", test_abort_within_a_function);
   add_test ("/pool/functions-that-wait-for-functions", test_functions_that_wait_for_functions);
   add_test ("/pool/bad-input", test_bad_input);

@@ -61,7 +61,8 @@ typedef struct
   gboolean told;
 } Probe;
 
-/* Returns whether to yield within @span: enough for many looks at the sources, one every millisecond. */
+/* Returns whether should_yield () returns TRUE within @span: enough for many looks at the sources, one every
+ * millisecond. */
 static gboolean
 is_told_within (Probe *probe, gint64 span)
 {
@@ -204,7 +205,7 @@ test_glib_is_left_as_it_was (Fixture *f, gconstpointer data)
   g_source_set_priority (ready, G_PRIORITY_DEFAULT);
   g_source_set_callback (ready, step_run, step_new (f, 'b', NULL, NULL), step_free);
   g_source_attach (ready, f->context);
-  /* Both in one iteration. */
+  /* Both sources are dispatched in one iteration. */
   g_main_context_iteration (f->context, FALSE);
   g_assert_cmpint (f->log->len, ==, 2);
 

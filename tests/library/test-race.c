@@ -13,7 +13,7 @@
 #define N 1000
 
 static gboolean planted;
-static gint n_posted; /* by both */
+static gint n_posted; /* both threads count */
 static gint n_run;
 
 static gboolean

@@ -14,12 +14,12 @@ set_up (Fixture *f, gconstpointer data)
   step_n_freed = 0;
 }
 
-/* The slice is the whole milliseconds of a frame. */
+/* The slice is the frame's duration in whole milliseconds. */
 static void
 test_force_frame_rate (Fixture *f, gconstpointer data)
 {
   static const struct { gint fps; double slice; } rates[] = {
-    { 125, 8 }, { 60, 16 }, { 30, 33 }, { 7, 142 }, { 1, 1000 }, { 0, 5 }
+    { 125, 8 }, { 60, 16 }, { 30, 33 }, { 7, 142 }, { 1, 1000 }, { 0, -1 }
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
@@ -49,7 +49,7 @@ step_use_frame (Step *step)
   g_string_append_printf (step->f->log, "%u", ms);
 }
 
-/* yieldInterval: a task runs for that time. */
+/* yieldInterval: a task runs for the length of a slice. */
 static void
 test_yield_interval (Fixture *f, gconstpointer data)
 {
@@ -160,7 +160,7 @@ step_call (Step *step)
   g_assert_true (prio_react_call_wrapped (step->data));
 }
 
-/* The function can be called often, and anywhere. */
+/* A wrapped function can be called often, and anywhere. */
 static void
 test_wrap_callback (Fixture *f, gconstpointer data)
 {
@@ -185,7 +185,7 @@ test_wrap_callback (Fixture *f, gconstpointer data)
   g_object_unref (controller);
 }
 
-/* It fits GLib's functions. */
+/* A wrapped callback can be used with GLib's functions. */
 static void
 test_wrap_callback_for_a_source (Fixture *f, gconstpointer data)
 {
@@ -209,7 +209,7 @@ post_task (Fixture *f, const PrioTaskOptions *options, char letter)
 static void
 assert_first (Fixture *f, PrioTask *expected)
 {
-  g_autoptr (PrioTask) first = prio_react_get_first_task (f->scheduler);
+  g_autoptr (PrioTask) first = prio_react_dup_first_task (f->scheduler);
 
   g_assert_true (first == expected);
 }
@@ -239,7 +239,7 @@ test_first_callback_node (Fixture *f, gconstpointer data)
   assert_first (f, high);
   post_letter (f, USER_BLOCKING, 'x');
   assert_first (f, NULL);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 4);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 4);
   assert_ran (f, "xhbc");
   assert_first (f, NULL);
 }
@@ -247,9 +247,10 @@ test_first_callback_node (Fixture *f, gconstpointer data)
 static void
 step_first (Step *step)
 {
-  g_autoptr (PrioTask) first = prio_react_get_first_task (step->f->scheduler);
+  g_autoptr (PrioTask) first = prio_react_dup_first_task (step->f->scheduler);
+  g_autofree char *name = first != NULL ? prio_task_dup_name (first) : NULL;
 
-  g_string_append (step->f->log, first != NULL ? prio_task_get_name (first) : "-");
+  g_string_append (step->f->log, first != NULL ? name : "-");
 }
 
 static void
@@ -263,11 +264,12 @@ test_first_of_groups (Fixture *f, gconstpointer data)
     g_object_unref (prio_task_group_post_task (group, &(PrioTaskOptions) { .name = i == 0 ? "one" : "two" }, step_run_task,
                                                step_new (f, 'g', step_first, NULL), step_free));
   {
-    g_autoptr (PrioTask) first = prio_react_get_first_task (f->scheduler);
+    g_autoptr (PrioTask) first = prio_react_dup_first_task (f->scheduler);
+    g_autofree char *name = prio_task_dup_name (first);
 
-    g_assert_cmpstr (prio_task_get_name (first), ==, "one");
+    g_assert_cmpstr (name, ==, "one");
   }
-  /* While the group has no free place. */
+  /* The group has no free place meanwhile. */
   assert_ran (f, "gowngowno");
 }
 
@@ -275,7 +277,7 @@ static gpointer
 first_elsewhere (gpointer data)
 {
   assert_told ("*prio_scheduler_dup_first_task(): *on the thread that runs*",
-               g_assert_null (prio_react_get_first_task (data)));
+               g_assert_null (prio_react_dup_first_task (data)));
   return NULL;
 }
 
@@ -350,7 +352,7 @@ test_level_timeouts (Fixture *f, gconstpointer data)
         g_string_truncate (f->log, 0);
       }
 
-  /* Never. */
+  /* The timeout never passes. */
   schedule (f, PRIO_REACT_LEVEL_IDLE, 0, 'a');
   frozen_time += (gint64) 1073741823 * MS;
   post_letter (f, USER_BLOCKING, 'x');
@@ -424,7 +426,7 @@ run_nested (PrioTask *task, gpointer data)
   level_once (step);
 }
 
-/* previousPriorityLevel: afterwards the level is as before.  Callbacks of a nested main loop have their own. */
+/* previousPriorityLevel: after a task the level is as before.  Callbacks of a nested main loop have their own level. */
 static void
 test_flush_work (Fixture *f, gconstpointer data)
 {

@@ -62,7 +62,7 @@ test_counts (Fixture *f, gconstpointer data)
   g_assert_cmpuint (step_n_freed, ==, 5);
 }
 
-/* While it waits it can be cancelled, or aborted by its signal, like any waiting task. */
+/* While the task waits, it can be cancelled, or aborted by its signal, like any waiting task. */
 static void
 test_cancelled_while_it_waits (Fixture *f, gconstpointer data)
 {
@@ -88,7 +88,7 @@ go_on_and_cancel (PrioTask *task, gpointer data)
   prio_task_cancel (task);
 }
 
-/* In its function. */
+/* The task is cancelled in its function. */
 static void
 test_cancelled_while_it_runs (Fixture *f, gconstpointer data)
 {
@@ -117,7 +117,7 @@ go_on_until_aborted (PrioTask *task, gpointer data)
     post_step (step->f, USER_BLOCKING, 'x', step->then, NULL);
 }
 
-/* It is cancelled in a later function, which was called at once or after more urgent tasks. */
+/* The task is cancelled in a later function, which was called at once or after more urgent tasks. */
 static void
 test_cancelled_in_another_function (Fixture *f, gconstpointer data)
 {
@@ -157,7 +157,7 @@ test_cancelled_elsewhere (Fixture *f, gconstpointer data)
   expect_counts (f, 1, 0, 1);
 }
 
-/* Continues with 'c', and another thread ends the task before this returns. */
+/* Continues with 'c'; another thread ends the task before this function returns. */
 static void
 go_on_ended_elsewhere (PrioTask *task, gpointer data)
 {
@@ -193,7 +193,7 @@ test_cancelled_as_it_goes_on (Fixture *f, gconstpointer data)
   g_assert_cmpint (prio_task_get_state (posted), ==, PRIO_TASK_STATE_ABORTED);
   g_assert_true (g_error_matches (prio_task_get_error (posted), G_IO_ERROR, G_IO_ERROR_CANCELLED));
   g_assert_cmpuint (step_n_freed, ==, 3);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
 }
 
 static gpointer
@@ -210,7 +210,7 @@ test_given_its_result_as_it_goes_on (Fixture *f, gconstpointer data)
   assert_ran (f, "ab");
   g_assert_cmpint (prio_task_propagate_int (posted, NULL), ==, 7);
   g_assert_cmpuint (step_n_freed, ==, 3);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
 }
 
 static void
@@ -219,7 +219,7 @@ return_posted (Step *step)
   prio_task_return_int (posted, 7);
 }
 
-/* Other code may return the deferred result meanwhile. */
+/* Other code may return the deferred result while the task waits. */
 static void
 test_given_its_result_while_it_waits (Fixture *f, gconstpointer data)
 {
@@ -256,7 +256,7 @@ drop_scheduler (PrioTask *task, gpointer data)
   go_on (task, data);
 }
 
-/* When the scheduler is dropped, it runs like other queued tasks. */
+/* When the scheduler is dropped, a continued task runs like other queued tasks. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
 {
@@ -309,7 +309,7 @@ go_on_with_level (PrioTask *task, gpointer data)
   prio_react_run_with_level (step->f->scheduler, PRIO_REACT_LEVEL_IDLE, go_on_within, step_new (step->f, 'b', NULL, NULL));
 }
 
-/* A function that the callback calls may make it continue, at any level. */
+/* A function that the callback calls may make the task continue, at any level. */
 static void
 test_within_another_level (Fixture *f, gconstpointer data)
 {
@@ -428,7 +428,7 @@ run_nested (PrioTask *task, gpointer data)
   g_string_append_c (step->f->log, ')');
 }
 
-/* The next function waits until this one has returned, even if it runs a main loop. */
+/* The next function waits until the current function has returned, even if that one runs a main loop. */
 static void
 test_nested_loop (Fixture *f, gconstpointer data)
 {

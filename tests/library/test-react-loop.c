@@ -40,7 +40,7 @@ post_task (Fixture *f, guint delay, char letter)
                                    step_new (f, letter, NULL, NULL), step_free);
 }
 
-/* One message runs all of them. */
+/* One message runs all queued tasks. */
 static void
 test_request_host_callback (Fixture *f, gconstpointer data)
 {
@@ -198,7 +198,8 @@ step_post (Step *step)
   g_string_append_c (step->f->log, '.');
 }
 
-/* peek (taskQueue) again: a task's posts are ordered by priority, and start after that task (isPerformingWork). */
+/* peek (taskQueue) is called after each task: a task's posts are ordered by priority, and start after that task
+ * (isPerformingWork). */
 static void
 test_peek_anew (Fixture *f, gconstpointer data)
 {
@@ -217,7 +218,7 @@ step_should_yield (Step *step)
     }
 }
 
-/* After five milliseconds or more. */
+/* Posts a task after five milliseconds or more. */
 static void
 step_post_late (Step *step)
 {
@@ -230,7 +231,8 @@ step_post_late (Step *step)
   post_letter (step->f, USER_BLOCKING, 'b');
 }
 
-/* A task whose timeout passes during a batch is the next of it, before later posts, whatever has run before. */
+/* A task whose timeout passes during a batch is the next task of the batch, before later posts, whatever has run
+ * before. */
 static void
 test_late_in_a_batch (Fixture *f, gconstpointer data)
 {
@@ -245,7 +247,7 @@ test_late_in_a_batch (Fixture *f, gconstpointer data)
     }
 }
 
-/* A program that iterates its main context between other work may ask there, too. */
+/* A program that iterates its main context between other work may call should_yield () there, too. */
 static void
 test_should_yield_between_iterations (Fixture *f, gconstpointer data)
 {

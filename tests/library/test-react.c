@@ -44,7 +44,8 @@ post_timed_step (Fixture *f, PrioTaskPriority priority, gint timeout, char lette
                             step_new (f, letter, tell_then, then), step_free);
 }
 
-/* Without a timeout, the order of priorities is strict, however long a task waits; with one, it runs at last. */
+/* Without a timeout, the order of priorities is strict, however long a task waits; with a timeout, a task runs at
+ * last. */
 static void
 test_timeout (Fixture *f, gconstpointer data)
 {

@@ -123,7 +123,7 @@ pop_first (World *world)
 static void
 reprioritize (World *world, PrioReadyGroup *group, PrioQueue *queue)
 {
-  /* The queues of jobs stay as they are. */
+  /* Queues of jobs do not change. */
   if (queue->kind == PRIO_QUEUE_JOBS)
     return;
 
@@ -172,8 +172,8 @@ step (World *world)
     }
 }
 
-/* By priority, then by age, over all schedulers that are not paused, after any addition, removal, pause and change of
- * priority. */
+/* The next task is chosen by priority, then by age, over all schedulers that are not paused, after any addition,
+ * removal, pause and change of priority. */
 static void
 test_next_of_all (void)
 {

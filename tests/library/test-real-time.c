@@ -24,7 +24,7 @@ enum { N_LOOKS = 1000000 };
 
 static gint stop_staying;
 
-/* Stays inside nearly all the time. */
+/* Stays inside the loop nearly all the time. */
 static gpointer
 be_inside (gpointer data)
 {
@@ -45,8 +45,8 @@ get_cpu_time (void)
   return spent.tv_sec * G_USEC_PER_SEC + spent.tv_nsec / 1000;
 }
 
-/* Takes over from it in a real-time thread on the same processor, where the other one runs only while this one sleeps.
- * Once, this one kept the processor until the kernel's bound for real time, 950 ms. */
+/* Takes the context over in a real-time thread on the same processor, where the other thread runs only while this one
+ * sleeps.  In an earlier version, this thread kept the processor until the kernel's limit for real time, 950 ms. */
 static gpointer
 take_over_in_real_time (gpointer data)
 {

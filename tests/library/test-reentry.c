@@ -17,7 +17,7 @@ never_run (gpointer data)
   g_assert_not_reached ();
 }
 
-/* All tasks that an abort ends have left their queues before any is released or any handler is called. */
+/* All tasks that an abort ends have left their queues before any of them is released or any handler is called. */
 static void
 test_no_task_of_an_aborted_signal_runs (Fixture *f, gconstpointer data)
 {
@@ -48,7 +48,7 @@ log_aborted (PrioTaskSignal *signal, Fixture *f)
   g_string_append (f->log, "a ");
 }
 
-/* This holds even before the signal itself has noticed the abort. */
+/* The tasks do not run even before the signal itself has noticed the abort. */
 static void
 test_aborted_when_cancelled_by_hand (Fixture *f, gconstpointer data)
 {
@@ -126,8 +126,8 @@ test_releases_in_order (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "adbc");
 }
 
-/* Code that ends its last task keeps the closure while it runs, though its scheduler has gone and other code releases
- * the rest (once a crash in Python, whose closure this was). */
+/* Code that ends its last task keeps the closure while it runs, although its scheduler has been freed and other code
+ * releases the rest.  In an earlier version this crashed Python, whose closure it was. */
 typedef struct
 {
   Fixture *f;

@@ -38,7 +38,7 @@ cancel_it (Step *step)
   g_cancellable_cancel (cancellable_of (step->data));
 }
 
-/* Aborts its own signal as the step does, and queues a microtask. */
+/* Aborts its own signal as step_abort () does, and queues a microtask. */
 static void
 abort_then_queue_microtask (PrioTask *task, gpointer data)
 {
@@ -69,7 +69,7 @@ test_at_the_abort (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "AoAm");
 }
 
-/* g_cancellable_cancel () is noticed when no function of GLib is on the stack any more. */
+/* An abort by g_cancellable_cancel () is noticed when no function of GLib is on the stack any more. */
 static void
 test_by_hand (Fixture *f, gconstpointer data)
 {
@@ -257,7 +257,7 @@ test_from_another_thread (Fixture *f, gconstpointer data)
   g_assert_nonnull (strchr (f->log->str, 'o'));
 }
 
-/* It takes effect before a later result, and before an end without a result. */
+/* The abort takes effect before a later result, and before an end without a result. */
 static gpointer
 abort_in_thread (gpointer controller)
 {

@@ -41,7 +41,7 @@ yield_after_reset (Step *step)
     g_cancellable_cancel (run->plain);
 }
 
-/* It continues: its signal is not cancelled. */
+/* A yield continues, because its signal is not cancelled any more. */
 static void
 test_yield_goes_on (Fixture *f, gconstpointer data)
 {

@@ -89,15 +89,15 @@ test_leaves_at_once (Fixture *f, gconstpointer data)
   prio_runner_post_full (run.runner, 'd', USER_VISIBLE, NULL, 0, 100000, FALSE);
   prio_runner_post_full (run.runner, 'e', USER_BLOCKING, NULL, 0, -1, FALSE);
   prio_runner_yield (run.runner, 'f');
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 6);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 6);
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'e');
   for (const char *id = "eabcdf"; *id != 0; id++)
     {
       g_assert_true (cancel (&run, *id));
       g_assert_false (cancel (&run, *id));
     }
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
-  g_assert_cmpuint (prio_task_signal_get_n_pending (signal), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 0);
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 0);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "");
@@ -114,7 +114,7 @@ test_others_stay (Fixture *f, gconstpointer data)
   for (char id = 'a'; id <= 'i'; id++)
     post (&run, id, USER_VISIBLE, NULL, 0);
   post (&run, 'j', USER_BLOCKING, NULL, 0);
-  /* The first, one in the middle, the last, and the only one. */
+  /* Cancels the first task, one in the middle, the last task, and the only task. */
   g_assert_true (cancel (&run, 'a'));
   g_assert_true (cancel (&run, 'e'));
   g_assert_true (cancel (&run, 'i'));
@@ -199,10 +199,10 @@ test_many (Fixture *f, gconstpointer data)
   for (guint id = 1; id <= N; id++)
     g_assert_cmpint (prio_runner_post_full (run.runner, 7 * id, BACKGROUND, NULL, 100000, 0, FALSE), ==,
                      PRIO_POST_RESULT_OUTSIDE);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, N);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, N);
   for (guint id = N; id > 0; id--)
     g_assert_true (prio_runner_cancel (run.runner, 7 * id));
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
   post (&run, 'a', USER_VISIBLE, NULL, 100000);
   g_assert_true (cancel (&run, 'a'));
   fixture_run (f);
@@ -211,7 +211,8 @@ test_many (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
-/* The number of a task is free as soon as its function is called.  More tasks than an index has places make it grow. */
+/* The number of a task is free as soon as its function is called.  With more tasks than an index has places, the index
+ * grows. */
 static void
 post_again (guint id, gpointer user_data)
 {
@@ -239,7 +240,7 @@ test_number_of_running_task (Fixture *f, gconstpointer data)
   run.runner = prio_runner_new (f->scheduler, post_again, &run, run_freed);
   post (&run, 'a', PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 0);
   fixture_run (f);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
   tear_down (&run);
 }
 
@@ -262,13 +263,13 @@ test_other_threads (Fixture *f, gconstpointer data)
   post (&run, 'a', USER_VISIBLE, NULL, 100000);
   g_assert_true (prio_runner_is_owner (run.runner));
   g_thread_join (g_thread_new (NULL, ask_elsewhere, &run));
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 1);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 1);
   g_assert_true (cancel (&run, 'a'));
   fixture_run (f);
   tear_down (&run);
 }
 
-/* The last task of a runner whose scheduler has gone. */
+/* The last task of a runner runs although its scheduler has been freed. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
 {

@@ -11,7 +11,7 @@ typedef struct
   PrioRunner *runner;
   guint lenders[128]; /* by letter */
   char yields;        /* whether this task continues as 'y' */
-  char ends;          /* whether 'l' gets its result in this one, or 0 */
+  char ends;          /* task in which 'l' gets its result, or 0 */
 } Run;
 
 static void
@@ -29,7 +29,7 @@ run_tasks (guint id, gpointer user_data)
         }
       if (id == (guint) run->ends)
         {
-          prio_runner_free_lender (run->runner, run->lenders['l']);
+          prio_runner_remove_lender (run->runner, run->lenders['l']);
           run->lenders['l'] = 0;
         }
     }
@@ -48,14 +48,14 @@ post (Run *run, char id, gint priority, gpointer signal)
 {
   g_assert_cmpint (prio_runner_post_full (run->runner, (guint) id, priority, signal, 0, 0, FALSE), !=,
                    PRIO_POST_RESULT_REJECTED);
-  run->lenders[(guint) id] = prio_runner_new_lender (run->runner, (guint) id, PRIO_TASK_PRIORITY_UNSET, NULL);
+  run->lenders[(guint) id] = prio_runner_add_lender (run->runner, (guint) id, PRIO_TASK_PRIORITY_UNSET, NULL);
   g_assert_cmpuint (run->lenders[(guint) id], !=, 0);
 }
 
 static void
 end (Run *run, char id)
 {
-  prio_runner_free_lender (run->runner, run->lenders[(guint) id]);
+  prio_runner_remove_lender (run->runner, run->lenders[(guint) id]);
 }
 
 /* Starts a wait of the form "ab": a waits for b. */
@@ -89,7 +89,7 @@ finish (Run *run, const char *order)
 static void
 begin (Run *run, char id, gint priority, gpointer signal)
 {
-  run->lenders[(guint) id] = prio_runner_new_lender (run->runner, 0, priority, signal);
+  run->lenders[(guint) id] = prio_runner_add_lender (run->runner, 0, priority, signal);
   g_assert_cmpuint (run->lenders[(guint) id], !=, 0);
 }
 
@@ -150,7 +150,7 @@ test_signals (Fixture *f, gconstpointer data)
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'm');
   prio_task_controller_abort (controller, NULL);
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'n');
-  g_assert_cmpuint (prio_runner_new_lender (run.runner, 0, PRIO_TASK_PRIORITY_UNSET, G_CANCELLABLE (signal)), ==, 0);
+  g_assert_cmpuint (prio_runner_add_lender (run.runner, 0, PRIO_TASK_PRIORITY_UNSET, G_CANCELLABLE (signal)), ==, 0);
   finish (&run, "nlm");
 }
 
@@ -180,7 +180,7 @@ test_rings (Fixture *f, gconstpointer data)
   post (&run, 'l', BACKGROUND, NULL);
   post (&run, 'm', USER_VISIBLE, NULL);
   for (guint i = 0; i < N; i++)
-    lenders[i] = prio_runner_new_lender (run.runner, 0, PRIO_TASK_PRIORITY_UNSET,
+    lenders[i] = prio_runner_add_lender (run.runner, 0, PRIO_TASK_PRIORITY_UNSET,
                                          G_CANCELLABLE (prio_task_controller_get_signal (controller)));
   for (guint i = 0; i < N; i++)
     prio_runner_begin_wait (run.runner, lenders[i], lenders[(i + 1) % N]);
@@ -201,7 +201,7 @@ test_rings (Fixture *f, gconstpointer data)
   run.lenders['h'] = 0;
   g_assert_cmpuint (prio_runner_get_first (run.runner), ==, 'm');
   for (guint i = 0; i < N; i++)
-    prio_runner_free_lender (run.runner, lenders[i]);
+    prio_runner_remove_lender (run.runner, lenders[i]);
   finish (&run, "ml");
 }
 
@@ -226,7 +226,7 @@ test_nothing_is_left (Fixture *f, gconstpointer data)
   g_assert_null (signal);
 }
 
-/* A task that waits for a started one lends to the tasks that this one waits for. */
+/* A task that waits for a started task lends to the tasks that the started task waits for. */
 static void
 test_chains (Fixture *f, gconstpointer data)
 {
@@ -334,9 +334,9 @@ test_others (Fixture *f, gconstpointer data)
 
   run = (Run) { .f = f, .runner = prio_runner_new (f->scheduler, run_tasks, &run, NULL) };
   prio_runner_post (run.runner, 'a', BACKGROUND);
-  g_assert_cmpuint (prio_runner_new_lender (run.runner, 'a', PRIO_TASK_PRIORITY_UNSET, NULL), ==, 0);
+  g_assert_cmpuint (prio_runner_add_lender (run.runner, 'a', PRIO_TASK_PRIORITY_UNSET, NULL), ==, 0);
   prio_scheduler_set_lends_priority (f->scheduler, TRUE);
-  g_assert_cmpuint (prio_runner_new_lender (run.runner, 'z', PRIO_TASK_PRIORITY_UNSET, NULL), ==, 0);
+  g_assert_cmpuint (prio_runner_add_lender (run.runner, 'z', PRIO_TASK_PRIORITY_UNSET, NULL), ==, 0);
   finish (&run, "a");
 }
 
@@ -354,7 +354,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   begin_wait (&run, "mh");
   fixture_drop_context (f);
   end (&run, 'h');
-  g_assert_cmpuint (prio_runner_new_lender (run.runner, 0, USER_VISIBLE, NULL), ==, 0);
+  g_assert_cmpuint (prio_runner_add_lender (run.runner, 0, USER_VISIBLE, NULL), ==, 0);
   g_clear_pointer (&run.runner, prio_runner_unref);
 }
 

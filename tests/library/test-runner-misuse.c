@@ -53,11 +53,11 @@ test_lending (Fixture *f, gconstpointer data)
   g_autoptr (PrioRunner) runner = runner_new (f);
   GCancellable *bad = (gpointer) f->scheduler;
 
-  assert_critical (prio_runner_new_lender (NULL, 0, BACKGROUND, NULL));
-  assert_critical (prio_runner_new_lender (runner, 0, 4, NULL));
-  assert_critical (prio_runner_new_lender (runner, 0, BACKGROUND, bad));
-  assert_critical (prio_runner_free_lender (NULL, 1));
-  assert_critical (prio_runner_free_lender (runner, 0));
+  assert_critical (prio_runner_add_lender (NULL, 0, BACKGROUND, NULL));
+  assert_critical (prio_runner_add_lender (runner, 0, 4, NULL));
+  assert_critical (prio_runner_add_lender (runner, 0, BACKGROUND, bad));
+  assert_critical (prio_runner_remove_lender (NULL, 1));
+  assert_critical (prio_runner_remove_lender (runner, 0));
   assert_critical (prio_runner_begin_wait (NULL, 1, 2));
   assert_critical (prio_runner_begin_wait (runner, 0, 2));
   assert_critical (prio_runner_begin_wait (runner, 1, 0));
@@ -68,11 +68,11 @@ test_lending (Fixture *f, gconstpointer data)
   assert_critical (prio_runner_end_wait (runner, 1, 0));
 
   /* Without lending, there are no lenders, and no waits. */
-  g_assert_cmpuint (prio_runner_new_lender (runner, 0, BACKGROUND, NULL), ==, 0);
+  g_assert_cmpuint (prio_runner_add_lender (runner, 0, BACKGROUND, NULL), ==, 0);
   prio_runner_begin_wait (runner, 1, 2);
   prio_runner_begin_wait_for_id (runner, 1, 2);
   prio_runner_end_wait (runner, 1, 2);
-  prio_runner_free_lender (runner, 1);
+  prio_runner_remove_lender (runner, 1);
 }
 
 static void
@@ -98,7 +98,7 @@ test_groups (Fixture *f, gconstpointer data)
   assert_critical (POST_ID (group, runner, 0, BACKGROUND, NULL));
 
   assert_told ("*NULL is not a PrioTaskGroup*", prio_task_group_return_id (NULL, 1, NULL));
-  assert_told ("*NULL is not a PrioTaskGroup*", prio_task_group_new_lender (NULL, 1));
+  assert_told ("*NULL is not a PrioTaskGroup*", prio_task_group_add_lender (NULL, 1));
 
 #define WAIT_ID(group, own, until, cancellable, runner, id) prio_task_group_wait_id (group, own, 0, until, cancellable, runner, id)
   assert_told ("*NULL is not a PrioTaskGroup*", WAIT_ID (NULL, NULL, PRIO_TASK_GROUP_WAIT_ALL, NULL, runner, 'w'));
@@ -114,8 +114,8 @@ test_groups (Fixture *f, gconstpointer data)
 
   handle = POST_ID (group, runner, 'a', BACKGROUND, NULL);
   g_assert_cmpuint (handle, !=, 0);
-  g_assert_cmpuint (prio_task_group_new_lender (group, handle), ==, 0); /* without lending */
-  g_assert_cmpuint (prio_task_group_new_lender (group, handle + 1), ==, 0);
+  g_assert_cmpuint (prio_task_group_add_lender (group, handle), ==, 0); /* without lending */
+  g_assert_cmpuint (prio_task_group_add_lender (group, handle + 1), ==, 0);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   prio_task_group_return_id (group, handle, NULL);
@@ -138,23 +138,23 @@ test_lender_of_a_group (Fixture *f, gconstpointer data)
   fixture_run (f);
   prio_runner_post (runner, 'v', USER_VISIBLE);
   prio_runner_post_full (runner, 'b', BACKGROUND, NULL, 0, 0, FALSE);
-  waiter = prio_task_group_new_lender (group, handle);
-  awaited = prio_runner_new_lender (runner, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
+  waiter = prio_task_group_add_lender (group, handle);
+  awaited = prio_runner_add_lender (runner, 'b', PRIO_TASK_PRIORITY_UNSET, NULL);
   g_assert_cmpuint (waiter, !=, 0);
   prio_runner_begin_wait (runner, waiter, awaited);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "gbv");
-  prio_runner_free_lender (runner, awaited);
-  prio_runner_free_lender (runner, waiter);
+  prio_runner_remove_lender (runner, awaited);
+  prio_runner_remove_lender (runner, waiter);
   prio_task_group_return_id (group, handle, NULL);
-  g_assert_cmpuint (prio_task_group_new_lender (group, handle), ==, 0);
+  g_assert_cmpuint (prio_task_group_add_lender (group, handle), ==, 0);
   fixture_run (f);
 }
 
 static void
 test_statistics (Fixture *f, gconstpointer data)
 {
-  PrioStatistics statistics = { .size = sizeof statistics };
+  PrioStatistics statistics = PRIO_STATISTICS_INIT;
 
   assert_told ("prio_scheduler_start_statistics(): NULL is not a PrioScheduler", prio_scheduler_start_statistics (NULL));
   assert_told ("prio_scheduler_stop_statistics(): NULL is not a PrioScheduler", prio_scheduler_stop_statistics (NULL));

@@ -7,7 +7,7 @@
 
 #define assert_critical(expression) assert_told ("*assertion*failed*", expression)
 
-/* Each task takes as long as its number says. */
+/* Each task takes as many milliseconds as its number. */
 static void
 run_tasks (guint id, gpointer data)
 {

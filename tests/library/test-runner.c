@@ -97,7 +97,7 @@ test_order (Fixture *f, gconstpointer data)
   fixture_run (f);
   frozen_time = 0;
   g_assert_cmpstr (f->log->str, ==, "gfBcdEa");
-  /* g and f in a row, c and d, and a. */
+  /* The runner is called once for g and f, once for c and d, and once for a. */
   g_assert_cmpuint (run.calls, <=, 4);
   tear_down (&run);
 }
@@ -368,7 +368,7 @@ post_with_signal_from_thread (gpointer data)
   return NULL;
 }
 
-/* Tasks are accepted, and aborted before the owner thread has seen them. */
+/* Tasks are accepted, and aborted before the owner thread has received them. */
 static void
 test_aborted_on_the_way (Fixture *f, gconstpointer data)
 {
@@ -384,7 +384,7 @@ test_aborted_on_the_way (Fixture *f, gconstpointer data)
   tear_down (&run);
 }
 
-/* They are dropped in any order. */
+/* Several runners are dropped in any order. */
 static void
 test_several_runners (Fixture *f, gconstpointer data)
 {
@@ -441,7 +441,7 @@ test_idle_callbacks (Fixture *f, gconstpointer data)
   expected = g_strdup_printf ("a%u %u ", first % 10, third % 10);
   g_assert_cmpstr (f->log->str, ==, expected);
 
-  /* A waiting task keeps the runner; nothing else does. */
+  /* A waiting task keeps the runner; no other object does. */
   prio_runner_request_idle_callback (runner, 1);
   prio_runner_unref (runner);
   g_clear_object (&f->scheduler);
@@ -457,7 +457,7 @@ request_from_thread (gpointer runner)
   return NULL;
 }
 
-/* The context is destroyed with some callbacks; and afterwards no callback can be requested. */
+/* The context is destroyed with some idle callbacks; afterwards no callback can be requested. */
 static void
 test_idle_callbacks_end (Fixture *f, gconstpointer data)
 {
@@ -514,7 +514,7 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_string_free (run.aborted, TRUE);
 }
 
-/* A function that does not ask for the next is called for each. */
+/* Runs one task.  A function that does not ask for the next task is called for each. */
 static void
 run_one (guint id, gpointer data)
 {

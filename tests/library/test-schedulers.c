@@ -22,7 +22,7 @@ count_all (void)
   return schedulers->len;
 }
 
-/* The list has the oldest first, of any main context, and only those with references. */
+/* The list begins with the oldest scheduler, of any main context, and has only schedulers with references. */
 static void
 test_listed (void)
 {

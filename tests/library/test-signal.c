@@ -154,7 +154,7 @@ check_all_aborted (GCancellable *signal, PrioTaskSignal **dependents)
   g_assert_true (prio_task_signal_is_aborted (dependents[1]));
 }
 
-/* All have their reason before any handler is called. */
+/* All signals have their reason before any handler is called. */
 static void
 test_dependents_are_aborted_before_any_event (Fixture *f, gconstpointer data)
 {
@@ -313,7 +313,7 @@ test_bad_input (Fixture *f, gconstpointer data)
   g_test_trap_subprocess (NULL, 0, 0);
   g_test_trap_assert_passed ();
   g_test_trap_assert_stderr ("*CRITICAL*7 is not a PrioTaskPriority*CRITICAL*-1 is not a PrioTaskPriority*CRITICAL*are_cancellables*"
-                             "CRITICAL*priority_source*CRITICAL*PRIO_IS_TASK_CONTROLLER*");
+                             "CRITICAL*priority_source*CRITICAL*NULL is not a PrioTaskController*");
 }
 
 /* Each scheduler has its own tasks, though the signal is the same. */
@@ -434,8 +434,8 @@ test_not_kept_after_a_change (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_gone, ==, 1);
 }
 
-/* All emit once for an abort, in the order of their creation; a cancel of the one in the middle does not abort its
- * sources. */
+/* All signals emit once for an abort, in the order of their creation; a cancel of the signal in the middle does not
+ * abort its sources. */
 static void
 test_any_of_a_dependent (Fixture *f, gconstpointer data)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-sleep.c: waits for a time, under a signal and a priority */
 
-#include "frozen-time.h"
+#include <prio-sched-testing.h>
+
 #include "helpers.h"
 
 /* A sleeping task and its outcome: its letter, or '!' if the wait was aborted. */
@@ -33,23 +34,15 @@ go_to_sleep (Sleeper *sleeper, guint64 delay, const PrioYieldOptions *options)
 static void
 stop_clock (Fixture *f, gconstpointer data)
 {
-  frozen_time = g_get_monotonic_time ();
   fixture_set_up (f, data);
+  prio_testing_begin ();
 }
 
 static void
 start_clock (Fixture *f, gconstpointer data)
 {
+  prio_testing_end ();
   fixture_tear_down (f, data);
-  frozen_time = 0;
-}
-
-/* Lets the time pass, and runs the ready tasks. */
-static void
-pass (Fixture *f, guint64 milliseconds)
-{
-  frozen_time += (gint64) milliseconds * 1000;
-  fixture_run (f);
 }
 
 static void
@@ -59,13 +52,13 @@ test_waits_for_so_long (Fixture *f, gconstpointer data)
 
   go_to_sleep (&b, 20, NULL);
   go_to_sleep (&a, 10, NULL);
-  pass (f, 9);
+  prio_testing_advance (9);
   g_assert_cmpstr (f->log->str, ==, "");
-  pass (f, 1);
+  prio_testing_advance (1);
   g_assert_cmpstr (f->log->str, ==, "a");
-  pass (f, 9);
+  prio_testing_advance (9);
   g_assert_cmpstr (f->log->str, ==, "a");
-  pass (f, 1);
+  prio_testing_advance (1);
   g_assert_cmpstr (f->log->str, ==, "ab");
 }
 
@@ -102,7 +95,7 @@ test_inherits_priority_and_signal (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "213");
 
   prio_task_controller_set_priority (controller, USER_VISIBLE, NULL);
-  frozen_time += 10000;
+  prio_testing_spend (10);
   post_letter (f, BACKGROUND, 'b');
   post_letter (f, USER_VISIBLE, 'v');
   post_letter (f, USER_BLOCKING, 'u');
@@ -118,7 +111,7 @@ test_given_options (Fixture *f, gconstpointer data)
 
   go_to_sleep (&low, 1, &(PrioYieldOptions) { .priority = BACKGROUND });
   go_to_sleep (&high, 1, &(PrioYieldOptions) { .signal = signal_of (controller) });
-  frozen_time += 1000;
+  prio_testing_spend (1);
   post_letter (f, USER_VISIBLE, 'v');
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "hvl");
@@ -146,7 +139,7 @@ test_an_abort_ends_it_at_once (Fixture *f, gconstpointer data)
   g_assert_error (given.error, G_IO_ERROR, G_IO_ERROR_BUSY);
   g_assert_error (inherited.error, G_IO_ERROR, G_IO_ERROR_BUSY);
   g_assert_error (of_gio.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-  pass (f, 2000);
+  prio_testing_advance (2000);
   g_assert_cmpstr (f->log->str, ==, "1!!!");
   g_clear_error (&given.error);
   g_clear_error (&inherited.error);
@@ -179,7 +172,7 @@ test_huge_delays_never_end (Fixture *f, gconstpointer data)
       sleepers[i] = (Sleeper) { f, 'x', NULL };
       go_to_sleep (&sleepers[i], delays[i], &(PrioYieldOptions) { .signal = signal_of (controller) });
     }
-  pass (f, G_MAXINT32);
+  prio_testing_advance (G_MAXINT32);
   g_assert_cmpstr (f->log->str, ==, "");
   prio_task_controller_abort (controller, NULL);
   fixture_run (f);
@@ -196,7 +189,7 @@ test_paused (Fixture *f, gconstpointer data)
 
   go_to_sleep (&a, 10, NULL);
   prio_scheduler_pause (f->scheduler);
-  pass (f, 20);
+  prio_testing_advance (20);
   g_assert_cmpstr (f->log->str, ==, "");
   prio_scheduler_resume (f->scheduler);
   fixture_run (f);
@@ -232,7 +225,7 @@ test_from_another_thread (Fixture *f, gconstpointer data)
   g_thread_join (g_thread_new ("sleeper", sleep_in_thread, &a));
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "");
-  pass (f, 10);
+  prio_testing_advance (10);
   g_assert_cmpstr (f->log->str, ==, "a");
 }
 
@@ -266,7 +259,7 @@ test_what_is_wrong_is_told (Fixture *f, gconstpointer data)
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "a");
   prio_scheduler_sleep_async (f->scheduler, 1, NULL, finish_as_a_yield, &a);
-  pass (f, 1);
+  prio_testing_advance (1);
   g_assert_cmpstr (f->log->str, ==, "aa");
   if (!HAS_CHECKS)
     return;

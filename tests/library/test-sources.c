@@ -21,8 +21,8 @@ next_id (GMainContext *context)
   return id;
 }
 
-/* Calls @func for each of the library's sources whose name begins like that; returns their number.  Sources that are
- * attached meanwhile are skipped. */
+/* Calls @func for each of the library's sources whose name begins with @name.  Returns their number.  Skips sources
+ * that are attached meanwhile. */
 static guint
 for_each_source (GMainContext *context, const char *name, void (*func) (GSource *source))
 {
@@ -66,7 +66,7 @@ test_turns_that_end_by_time (Fixture *f, gconstpointer data)
   g_assert_cmpuint (for_each_source (f->context, "prio-sched at the bottom", NULL), <=, 1);
 }
 
-/* It leaves the context after a while without turns. */
+/* The source of turns leaves the context after a while without turns. */
 static void
 test_the_source_of_turns_leaves (Fixture *f, gconstpointer data)
 {
@@ -109,7 +109,8 @@ wait_for (gint *n, gint wanted)
     g_main_context_iteration (NULL, TRUE);
 }
 
-/* The default scheduler lives on.  After a while without work it has no source, and gets one at the next post. */
+/* The default scheduler is never freed.  After a while without work it has no source, and gets a source at the next
+ * post. */
 static void
 test_all_sources_leave (Fixture *f, gconstpointer data)
 {
@@ -197,7 +198,7 @@ test_another_thread_posts_while_they_leave (Fixture *f, gconstpointer data)
   thread = g_thread_new (NULL, post_time_and_again, &n);
   while (g_atomic_int_get (&n) < (gint) times (3000))
     {
-      /* They leave in one of these iterations, or the loop sleeps. */
+      /* The sources leave in one of these iterations, or the loop sleeps. */
       for (gint i = g_random_int_range (90, 110); i > 0; i--)
         g_main_context_iteration (NULL, FALSE);
       if (g_atomic_int_get (&n) < (gint) times (3000))
@@ -206,7 +207,7 @@ test_another_thread_posts_while_they_leave (Fixture *f, gconstpointer data)
   g_thread_join (thread);
 }
 
-/* A post from the prepare of another source brings them back, after GLib has called the earlier sources. */
+/* A post in the prepare of another source brings the sources back, after GLib has called the earlier sources. */
 typedef struct
 {
   GSource parent;
@@ -244,7 +245,7 @@ test_a_prepare_brings_them_back (Fixture *f, gconstpointer data)
   g_source_unref (source);
 }
 
-/* A handler after them has its slice: should_yield () is not TRUE at once. */
+/* A handler that runs after the sources have left has its slice: should_yield () is not TRUE at once. */
 static void
 test_a_handler_has_its_slice_without_sources (Fixture *f, gconstpointer data)
 {
@@ -370,7 +371,7 @@ test_removed_by_another_thread (Fixture *f, gconstpointer data)
 
   worker_start (&worker);
   prio_scheduler_set_time_slice (worker.scheduler, G_MAXUINT);
-  /* There will be another source of the library, which is not freed while it is looked at. */
+  /* There will be another source of the library, which is not freed while this thread looks at it. */
   prio_scheduler_post (worker.scheduler, USER_BLOCKING, count_task, &n, NULL);
   while (g_atomic_int_get (&n) == 0)
     g_thread_yield ();

@@ -350,7 +350,7 @@ test_only_where_the_context_runs (void)
   Fixture f = { .context = context, .scheduler = scheduler, .log = g_string_new (NULL) };
   Where where = { .scheduler = scheduler };
 
-  /* This thread has run it, and no longer does. */
+  /* This thread has run the context, and no longer does. */
   post_step (&f, BACKGROUND, 'a', capture, NULL);
   run_until_captured (context);
   post_letter (&f, USER_BLOCKING, 'b');
@@ -359,7 +359,7 @@ test_only_where_the_context_runs (void)
   g_assert_false (where.had_state);
   g_assert_false (where.yielded);
 
-  /* It is about to run it. */
+  /* This thread is about to run the context. */
   g_assert_true (g_main_context_acquire (context));
   prio_scheduling_state_run (captured, look_for_state, &where);
   g_assert_true (where.had_state);
@@ -449,7 +449,7 @@ log_and_queue (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* This holds even if tasks are so short that the clock is not read after each. */
+/* The order of microtasks holds even if tasks are so short that the clock is not read after each. */
 static void
 test_microtasks_in_a_row (Fixture *f, gconstpointer data)
 {
@@ -486,7 +486,7 @@ post_refused (Step *step)
   g_assert_false (prio_scheduler_post_full (step->f->scheduler, &options, step_run, step->f, post_and_wait));
 }
 
-/* Tasks that it posts and awaits are not lent the priority of the task that causes the call. */
+/* Tasks that a destroy notify posts and awaits are not lent the priority of the task that causes the call. */
 static void
 test_a_destroy_notify_has_none (Fixture *f, gconstpointer data)
 {
@@ -572,7 +572,7 @@ test_new (Fixture *f, gconstpointer data)
   post_letter (f, USER_VISIBLE, 'x');
   expect_log (f, "a1s!yx");
 
-  /* Of another thread. */
+  /* The state was created on another thread. */
   made = g_thread_join (g_thread_new ("maker", new_elsewhere, f));
   prio_scheduling_state_run (made, tell_and_yield, f);
   expect_log (f, "3y");

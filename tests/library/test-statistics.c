@@ -309,7 +309,7 @@ post_among_nine (Fixture *f, Act *self)
     prio_scheduler_post (f->scheduler, USER_VISIBLE, i == 5 ? act : nothing, self, NULL);
 }
 
-/* The numbers are exact within a task, too, in whatever way it uses them. */
+/* The numbers are exact within a task, too, in whatever way the task uses them. */
 static void
 test_within_a_task (Fixture *f, gconstpointer data)
 {
@@ -357,7 +357,7 @@ begin_anew (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Another thread stops them, and they start again before the loop has noticed: they still start at 0. */
+/* Another thread stops the statistics, and they start again before the loop has noticed: they still start at 0. */
 static void
 test_ended_elsewhere_and_begun (Fixture *f, gconstpointer data)
 {
@@ -387,7 +387,7 @@ post_long (Fixture *f, PrioTaskPriority priority, gint time)
   prio_scheduler_post (f->scheduler, priority, take_a_while, GINT_TO_POINTER (time), NULL);
 }
 
-/* Long tasks are timed one by one: to the microsecond. */
+/* Long tasks are timed individually, to the microsecond. */
 static void
 test_times (Fixture *f, gconstpointer data)
 {
@@ -417,7 +417,8 @@ test_times (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
-/* A delayed task waits from when it is due, even while the main loop is held; earlier waits count from the start. */
+/* A delayed task's wait begins when the task is due, even while the main loop is held; earlier waits count from the
+ * start. */
 static void
 test_waits_since (Fixture *f, gconstpointer data)
 {
@@ -504,7 +505,7 @@ test_long_among_short (Fixture *f, gconstpointer data)
   frozen_time = 0;
 }
 
-/* Each task has waited since it was queued itself. */
+/* Each task's wait begins when the task itself was queued. */
 static void
 test_waits (Fixture *f, gconstpointer data)
 {
@@ -577,7 +578,7 @@ step (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* Makes a step; a task that may be aborted while it runs does not yield. */
+/* Makes a step.  A task that may be aborted while it runs does not yield. */
 static gboolean
 step_once (gpointer data)
 {
@@ -656,7 +657,7 @@ test_random_programs (Fixture *f, gconstpointer data)
 
       frozen_time = 1000000;
       begin (f);
-      prio_scheduler_set_time_slice (f->scheduler, seed % 3 == 0 ? 0 : 5);
+      prio_scheduler_set_time_slice (f->scheduler, seed % 3 == 0 ? 0 : -1);
       while (program.n_left > 0)
         {
           for (guint i = 0; i < 20; i++)
@@ -689,7 +690,7 @@ start_elsewhere (gpointer data)
   return NULL;
 }
 
-/* Any thread may start and stop them, and the thread that runs the context may read them. */
+/* Any thread may start and stop the statistics, and the thread that runs the context may read them. */
 static void
 test_threads (Fixture *f, gconstpointer data)
 {
@@ -706,7 +707,7 @@ test_threads (Fixture *f, gconstpointer data)
   g_main_context_release (f->context);
 }
 
-/* Structures of a later version, and of a program that does not set their size. */
+/* Structures of a later version, and structures of a program that does not set their size, are handled. */
 static void
 test_sizes (Fixture *f, gconstpointer data)
 {
@@ -736,7 +737,7 @@ test_wrong_size (Fixture *f, gconstpointer data)
 
   if (!HAS_CHECKS)
     return;
-  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*size >= sizeof ?statistics *");
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*statistics->size >= *");
   prio_scheduler_get_statistics (f->scheduler, &statistics);
   g_test_assert_expected_messages ();
   g_assert_cmpuint (statistics.size, ==, 1);
@@ -750,12 +751,12 @@ next_of_feed (PrioTaskGroup *group, gpointer data)
   if (*left == 0)
     return NULL;
   --*left;
-  /* The feed has to let this go first, and asks again in a hidden task. */
+  /* The feed's own task runs only after this task, and asks again in a hidden task. */
   prio_scheduler_post (prio_scheduler_get_default (), USER_BLOCKING, nothing, NULL, NULL);
   return prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL);
 }
 
-/* A feed asks in tasks that statistics do not count. */
+/* A feed asks for tasks in tasks that statistics do not count. */
 static void
 test_of_a_feed (Fixture *f, gconstpointer data)
 {
@@ -766,7 +767,7 @@ test_of_a_feed (Fixture *f, gconstpointer data)
 
   prio_scheduler_start_statistics (scheduler);
   feed = prio_feed_new (group, next_of_feed, &left, NULL);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (scheduler), ==, 0);
   while (prio_task_get_state (prio_feed_get_task (feed)) == PRIO_TASK_STATE_PENDING)
     g_main_context_iteration (NULL, FALSE);
   g_assert_cmpuint (statistics_of (scheduler, USER_VISIBLE).n_run, ==, 50);

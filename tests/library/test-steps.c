@@ -36,7 +36,7 @@ made_new (Fixture *f, char letter, guint end, gint64 takes)
 static void
 made_free (gpointer data)
 {
-  /* It is not released while a step uses it. */
+  /* The data are not released while a step uses them. */
   g_assert_cmpuint (((Made *) data)->n, <, G_MAXUINT);
   n_released++;
   g_free (data);
@@ -136,7 +136,7 @@ post_urgent (PrioTask *task)
   g_object_unref (scheduler);
 }
 
-/* A more urgent task runs between two steps; others wait. */
+/* A more urgent task runs between two steps; other tasks wait. */
 static void
 test_urgent (Fixture *f, gconstpointer data)
 {
@@ -325,7 +325,7 @@ test_priority (Fixture *f, gconstpointer data)
   assert_ran (f, "aaaaaaaaax");
 }
 
-/* Its delay comes before the first step, and a timeout that has passed counts for all later steps. */
+/* The task's delay comes before the first step, and a timeout that has passed counts for all later steps. */
 static void
 test_delay_and_timeout (Fixture *f, gconstpointer data)
 {
@@ -346,7 +346,7 @@ test_delay_and_timeout (Fixture *f, gconstpointer data)
   assert_ran (f, "aaaaaaaaaaaau");
 }
 
-/* While its scheduler is paused it does not continue. */
+/* While its scheduler is paused, a task of steps does not continue. */
 static void
 test_paused (Fixture *f, gconstpointer data)
 {
@@ -354,7 +354,7 @@ test_paused (Fixture *f, gconstpointer data)
   run_first_slice (f);
   prio_scheduler_pause (f->scheduler);
   assert_ran (f, "aaaaa");
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 1);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 1);
   prio_scheduler_resume (f->scheduler);
   assert_ran (f, "aa");
   expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
@@ -369,7 +369,7 @@ test_group (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 2; i++)
     g_object_unref (prio_task_group_post_steps (group, NULL, make, made_new (f, (char) ('a' + i), 7, 1), made_free));
   assert_ran (f, "aaaaaaabbbbbbb");
-  g_assert_cmpuint (prio_task_group_get_n_pending (group), ==, 0);
+  g_assert_cmpuint (prio_task_group_get_n_tasks (group), ==, 0);
   g_assert_cmpuint (n_released, ==, 2);
 
   posted = prio_task_group_post_steps (group, NULL, make, made_new (f, 'a', 100, 1), made_free);
@@ -464,7 +464,7 @@ again_now (PrioTask *task)
   prio_task_delay_step (task, 0);
 }
 
-/* The next step comes later, and other sources have their turn meanwhile. */
+/* A delayed step comes later, and other sources have their turn meanwhile. */
 static void
 test_delayed_step (Fixture *f, gconstpointer data)
 {
@@ -487,7 +487,7 @@ test_delayed_step (Fixture *f, gconstpointer data)
   expect_end (PRIO_TASK_STATE_FULFILLED, 0, 0);
   g_clear_object (&posted);
 
-  /* The last step. */
+  /* This is the last step. */
   n_released = 0;
   post_with (f, 2, 0, 2, again_in_20_ms);
   assert_ran (f, "aa");
@@ -546,7 +546,7 @@ finished (GObject *source, GAsyncResult *result, gpointer data)
   g_string_append_printf (data, "=%d", (gint) prio_task_propagate_int (PRIO_TASK (result), NULL));
 }
 
-/* The function in GIO's style, with bad input, too. */
+/* The function in GIO's style handles bad input, too. */
 static void
 test_async (Fixture *f, gconstpointer data)
 {

@@ -41,7 +41,7 @@ run_short (guint n, gint64 length)
   return n_read;
 }
 
-/* Runs rows of tasks of the greatest length, with a lap after each, until the clock is read. */
+/* Runs tasks of the greatest length, with a lap after each, until the clock is read. */
 static void
 run_rows (gint64 length)
 {
@@ -90,7 +90,7 @@ test_long_after_short (gconstpointer in_rows)
     }
 }
 
-/* After one long task has been noticed, each of them is. */
+/* After one long task has been noticed, each long task is noticed. */
 static void
 test_each_long_one (void)
 {

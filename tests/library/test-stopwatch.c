@@ -34,7 +34,7 @@ set_up (Row *row, guint n, gint64 length)
   *row = (Row) { .n_short = n, .length = length };
   frozen_tick = TICK;
   frozen_set_up (&row->f, NULL);
-  /* Between two ticks. */
+  /* The time is between two ticks now. */
   frozen_time += 1234;
 }
 
@@ -45,7 +45,7 @@ tear_down (Row *row)
   frozen_tick = 0;
 }
 
-/* Makes a step: four short ones take 1 µs, and the later ones @length each.  Returns whether there are more. */
+/* Makes a step: the first four steps take 1 µs, and the later ones @length each.  Returns whether there are more. */
 static gboolean
 step (Row *row)
 {
@@ -171,7 +171,7 @@ test_batches (gconstpointer post)
 
 /* Items in a loop over prio_scheduler_should_yield () */
 
-/* Makes items until it is time to yield.  Returns how long the long ones have taken, µs. */
+/* Makes items until should_yield () returns TRUE.  Returns how long the long items have taken, µs. */
 static gint64
 make_items (Row *row)
 {

@@ -228,7 +228,7 @@ post_something (World *world)
                                                    run_task, payload_new (world, 1), payload_free);
 
         prio_task_then (task, run_reaction, payload_new (world, 1), payload_free);
-        /* Dropping the old one may call this again. */
+        /* Dropping the previous task may call this again. */
         old = g_steal_pointer (&world->tasks[i]);
         world->tasks[i] = task;
       }
@@ -296,6 +296,7 @@ meddle (World *world)
         g_autoptr (PrioScheduler) old G_GNUC_UNUSED = *scheduler;
 
         prio_scheduler_set_time_slice (fresh, dice (world, 3) * 0.1);
+        prio_scheduler_set_starvation_limit (fresh, 1);
         *scheduler = fresh;
       }
       break;
@@ -362,9 +363,17 @@ world_find_loop (World *world)
 #endif
 }
 
+/* The warning about a task that waits behind yields does not end the test. */
+static gboolean
+is_fatal (const char *domain G_GNUC_UNUSED, GLogLevelFlags level G_GNUC_UNUSED, const char *message, gpointer data G_GNUC_UNUSED)
+{
+  return strstr (message, "starvation-limit") == NULL;
+}
+
 static void
 world_set_up (World *world, gboolean more, GRand *random, const guint8 *bytes, gsize n_bytes)
 {
+  g_test_log_set_fatal_handler (is_fatal, NULL);
   *world = (World) { .budget = 400, .random = random, .bytes = bytes, .n_bytes = n_bytes, .more = more };
   world->context = g_main_context_new ();
   watch_context (world->context, &world->n_contexts_freed);
@@ -373,7 +382,11 @@ world_set_up (World *world, gboolean more, GRand *random, const guint8 *bytes, g
     g_main_context_push_thread_default (world->context);
   world_find_loop (world);
   for (guint i = 0; i < N_SCHEDULERS; i++)
-    world->schedulers[i] = prio_scheduler_new (world->context);
+    {
+      world->schedulers[i] = prio_scheduler_new (world->context);
+      /* The first has no limit, and the second a limit of a millisecond. */
+      prio_scheduler_set_starvation_limit (world->schedulers[i], i);
+    }
   for (guint i = 0; i < N_CONTROLLERS; i++)
     renew_controller (world, i);
   more_set_up (world);
@@ -552,10 +565,20 @@ test_corpus (void)
     }
 }
 
+/* Does not print the warning about a task that waits behind yields. */
+static void
+print_others (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  if (strstr (message, "starvation-limit") == NULL)
+    g_log_default_handler (domain, level, message, data);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+
+  g_log_set_handler ("PrioSched", (GLogLevelFlags) (G_LOG_LEVEL_WARNING | G_LOG_FLAG_FATAL), print_others, NULL);
 
   g_test_add_func ("/stress/corpus", test_corpus);
   g_test_add_func ("/stress/to-the-end", test_to_the_end);

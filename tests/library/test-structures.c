@@ -42,7 +42,7 @@ check_room (PrioSlab *slab, GPtrArray *records)
     }
 }
 
-/* The number of records grows and shrinks; random ones are freed. */
+/* The number of records grows and shrinks; random records are freed. */
 static void
 test_slab (void)
 {
@@ -68,7 +68,7 @@ test_slab (void)
   prio_slab_clear (&slab);
 }
 
-/* They come out in the order in which they went in, wherever the first of them is when the queue grows. */
+/* Microtasks come out in the order in which they went in, wherever the first microtask is when the queue grows. */
 static void
 test_microtasks (void)
 {
@@ -142,7 +142,8 @@ make_record (gpointer slot)
   return prio_slot_ensure (slot, &funcs);
 }
 
-/* A record is made once, whichever thread asks first; the owner ends, trims and clears it, and skips missing records. */
+/* A record is created once, whichever thread asks first; the owner ends, trims and clears it, and skips missing
+ * records. */
 static void
 test_slots (void)
 {

@@ -40,7 +40,7 @@ test_names (void)
   g_assert_true (prio_symbol_get_name ((gpointer) static_function) == prio_symbol_get_name ((gpointer) static_function));
 }
 
-/* Without a symbol table it is the address in its file, for addr2line. */
+/* Without a symbol table, the name is the address in the file, for addr2line. */
 static void
 test_stripped (void)
 {
@@ -49,7 +49,7 @@ test_stripped (void)
   g_assert_true (g_regex_match_simple ("^libtest-symbol-stripped\\.so\\+0x[0-9a-f]+$", name, 0, 0));
 }
 
-/* Code that an interpreter has made at run time, data, and NULL. */
+/* Code that an interpreter has generated at run time, data, and NULL have no name. */
 static void
 test_nowhere (void)
 {
@@ -77,7 +77,7 @@ test_damaged_files (void)
       g_autofree char *copy = g_memdup2 (file, MAX (n, 1));
       g_autofree char *name = NULL;
 
-      /* Mainly in its header, which has the positions of the other parts. */
+      /* Damages mainly the header, which has the positions of the other parts. */
       for (gsize i = g_rand_int_range (rand, 0, 4); i > 0 && n > 64; i--)
         copy[g_rand_int_range (rand, 16, 64)] = (char) g_rand_int (rand);
       name = prio_symbol_find (copy, n, address);

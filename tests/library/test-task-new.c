@@ -103,23 +103,22 @@ test_it_has_begun (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (BACKGROUND);
   g_autoptr (PrioTask) task = new_task (f, cancellable_of (controller));
   g_autoptr (PrioTask) plain = prio_task_new (f->scheduler, NULL);
-  PrioStatistics statistics = { .size = sizeof statistics };
-  gboolean on;
+  g_autofree char *name = prio_task_dup_name (task);
+  PrioStatistics statistics = PRIO_STATISTICS_INIT;
 
   g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_RUNNING);
   g_assert_cmpint (prio_task_get_state (plain), ==, PRIO_TASK_STATE_RUNNING);
-  g_assert_cmpstr (prio_task_get_name (task), ==, "a name");
+  g_assert_cmpstr (name, ==, "a name");
   g_assert_true (prio_task_get_cancellable (task) == cancellable_of (controller));
   g_assert_cmpint (prio_task_get_priority (task), ==, BACKGROUND);
   g_assert_cmpint (prio_task_get_priority (plain), ==, USER_VISIBLE);
-  g_object_get (task, "return-on-abort", &on, NULL);
-  g_assert_true (on);
+  g_assert_true (prio_task_get_return_on_abort (task));
   prio_task_set_progress (task, 0.5);
   g_assert_cmpfloat (prio_task_get_progress (task), ==, 0.5);
   g_assert_false (prio_task_return_error_if_aborted (task));
 
   prio_scheduler_start_statistics (f->scheduler);
-  g_assert_cmpuint (prio_scheduler_get_n_pending (f->scheduler), ==, 0);
+  g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
   prio_scheduler_pause (f->scheduler);
   prio_task_wait_async (task, ended, f);
   prio_task_return_boolean (task, TRUE);
@@ -196,7 +195,7 @@ typedef enum { BEFORE, NEW, AWAITED, IN_A_TASK, IN_A_HANDLER, N_PHASES } Phase;
 typedef struct
 {
   PrioTaskController *controller;
-  GCancellable *by; /* the task to cancel */
+  GCancellable *by; /* the cancellable that aborts the task */
   End end;
   PrioTask *task;
 } Aborted;
@@ -261,7 +260,7 @@ check_abort (Fixture *f, End end, Phase phase, gboolean elsewhere)
     }
   if (phase == NEW)
     prio_task_wait_async (self.task, ended, f);
-  /* At once, unless another thread or the main loop is needed first. */
+  /* The abort ends the task at once, unless another thread or the main loop is needed first. */
   if (phase <= AWAITED && end != BY_SOURCE && !elsewhere)
     g_assert_cmpint (prio_task_get_state (self.task), ==, PRIO_TASK_STATE_ABORTED);
   assert_ran (f, end == BY_CONTROLLER ? "4 mine, " : "4 Operation was cancelled, ");
@@ -302,7 +301,7 @@ test_abort_after_the_result (Fixture *f, gconstpointer data)
   assert_ran (f, "2, ");
 }
 
-/* Without return-on-abort it waits for its operation. */
+/* Without return-on-abort, a task waits for its operation. */
 static void
 test_that_outlives_an_abort (Fixture *f, gconstpointer data)
 {
@@ -310,8 +309,8 @@ test_that_outlives_an_abort (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = new_task (f, cancellable_of (controller)), other = new_task (f,
                                                                                            cancellable_of (controller));
 
-  g_object_set (task, "return-on-abort", FALSE, NULL);
-  g_object_set (other, "return-on-abort", FALSE, NULL);
+  prio_task_set_return_on_abort (task, FALSE);
+  prio_task_set_return_on_abort (other, FALSE);
   prio_task_wait_async (task, ended, f);
   prio_task_wait_async (other, ended, f);
   prio_task_controller_abort (controller, NULL);
@@ -465,8 +464,8 @@ drop_there (Held *held, Place place)
     prio_task_return_int (other, 1);
 }
 
-/* Without references, the task fails and its waiting callback is called, wherever the last reference is dropped, with a signal
- * and without one. */
+/* If the last reference is dropped, the task fails and its waiting callback is called, wherever the last reference is
+ * dropped, with a signal and without one. */
 static void
 test_dropped (Fixture *f, gconstpointer data)
 {
@@ -656,7 +655,8 @@ make_aborted (gpointer data)
   return NULL;
 }
 
-/* A thread that does not run the context makes it; the thread that does calls the waiting callback. */
+/* A thread that does not run the context creates the task; the thread that runs the context calls the waiting
+ * callback. */
 static void
 test_of_another_thread (Fixture *f, gconstpointer data)
 {
@@ -677,7 +677,7 @@ not_called (GObject *source, GAsyncResult *result, gpointer data)
 
 typedef enum { LATE_RESULT, LATE_ABORT, LATE_CANCEL, LATE_HAND, LATE_DROP, N_LATE } Late;
 
-/* Any later event ends it, and no callback is called. */
+/* If the context is destroyed, any later event ends the task, and no callback is called. */
 static void
 test_the_context_goes (Fixture *f, gconstpointer data)
 {
@@ -757,7 +757,7 @@ wait_in_a_task (PrioTask *task, gpointer data)
   prio_task_wait_async (held->task, continued, held);
 }
 
-/* A callback continues in the state of the code that waits. */
+/* A callback continues in the state of the waiting code. */
 static void
 test_state_of_who_waits (Fixture *f, gconstpointer data)
 {

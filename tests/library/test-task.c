@@ -114,7 +114,7 @@ count_completed (GObject *source, GAsyncResult *result, gpointer data)
   g_string_append_c (((Fixture *) data)->log, 'c');
 }
 
-/* In GIO's style: the result is the task. */
+/* Finishes in GIO's style: the result is the task. */
 static void
 finish_string (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -223,6 +223,31 @@ test_callbacks_in_order_then_notify (Fixture *f, gconstpointer data)
 }
 
 static void
+log_completed (PrioTask *task, GParamSpec *pspec, Fixture *f)
+{
+  gboolean completed;
+
+  g_object_get (task, "completed", &completed, NULL);
+  g_string_append_c (f->log, completed ? 'c' : '-');
+}
+
+/* The property is notified once, at the end, whether the task has run or was cancelled. */
+static void
+test_completed (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTask) runs = post (f, nothing), cancelled = post (f, nothing);
+
+  g_signal_connect (runs, "notify::completed", G_CALLBACK (log_completed), f);
+  g_signal_connect (cancelled, "notify::completed", G_CALLBACK (log_completed), f);
+  prio_task_cancel (cancelled);
+  log_completed (runs, NULL, f);
+  log_completed (cancelled, NULL, f);
+  fixture_run (f);
+  g_assert_cmpint (prio_task_get_state (runs), ==, PRIO_TASK_STATE_FULFILLED);
+  g_assert_cmpstr (f->log->str, ==, "-ccc");
+}
+
+static void
 ask_again_and_wait (PrioTask *task, GParamSpec *pspec, Fixture *f)
 {
   if (prio_task_get_state (task) < PRIO_TASK_STATE_FULFILLED)
@@ -255,7 +280,7 @@ test_result_of_a_dropped_scheduler (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "e");
 }
 
-/* Reused tasks are like new ones: they keep nothing of the former. */
+/* Reused tasks are like new tasks: they keep nothing of the previous task. */
 static void
 remember (PrioTask *task, gpointer data)
 {
@@ -361,7 +386,7 @@ test_result_after_abort (Fixture *f, gconstpointer data)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
-/* Only the code that deferred the result holds the task, and it does not know of the abort. */
+/* A deferred task.  Only the code that deferred the result holds the task, and that code does not know of the abort. */
 static PrioTask *deferred;
 
 static void
@@ -389,7 +414,7 @@ test_result_after_abort_of_a_dropped_task (Fixture *f, gconstpointer data)
       task = post (f, defer_and_keep);
       watched = G_OBJECT (task);
       g_object_add_weak_pointer (watched, (gpointer *) &watched);
-      /* Within its own callback, or later. */
+      /* Returns the result in the task's own callback, or later. */
       if (i == 0)
         prio_task_then (task, return_deferred, NULL, NULL);
       g_object_unref (task);
@@ -422,6 +447,7 @@ main (int argc, char **argv)
   add_test ("/task/result/source-in-a-nested-loop", test_source_in_a_nested_loop);
   add_test ("/task/result/error", test_error);
   add_test ("/task/callbacks-in-order-then-notify", test_callbacks_in_order_then_notify);
+  add_test ("/task/completed", test_completed);
   add_test ("/task/notifies-once-beside-a-nested-loop", test_notifies_once_beside_a_nested_loop);
   add_test ("/task/result-of-a-dropped-scheduler", test_result_of_a_dropped_scheduler);
   add_test ("/task/used-again", test_used_again);

@@ -34,7 +34,7 @@ tear_down (World *w, gconstpointer data)
   fixture_tear_down (&w->f, data);
 }
 
-/* The last thing that a thread does. */
+/* Reports that the thread's work is done. */
 static gpointer
 is_over (World *w)
 {
@@ -50,7 +50,8 @@ answer (PrioTask *task, gpointer data)
   prio_task_return_int (task, 42);
 }
 
-/* Returns the tasks, so that this thread drops no last reference, whose order ThreadSanitizer does not see. */
+/* Returns the tasks, so that this thread does not drop their last references: ThreadSanitizer does not see the order of
+ * such drops. */
 static gpointer
 ask (gpointer data)
 {
@@ -63,10 +64,10 @@ ask (gpointer data)
       g_autoptr (GError) error = NULL;
 
       g_ptr_array_add (tasks, task);
-      g_assert_true (prio_task_wait (task, 0, &error));
+      g_assert_true (prio_task_wait (task, -1, NULL, &error));
       g_assert_no_error (error);
       g_assert_cmpint (prio_task_propagate_int (task, &error), ==, 42);
-      g_assert_true (prio_task_wait (task, 1, NULL)); /* again, at once */
+      g_assert_true (prio_task_wait (task, 1, NULL, NULL)); /* again, at once */
     }
   is_over (w);
   return tasks;
@@ -94,7 +95,8 @@ fail (PrioTask *task, gpointer data)
 typedef struct
 {
   World *w;
-  guint timeout;
+  gint64 timeout;
+  GCancellable *cancellable;
   GQuark domain;
   gint code;
 } Wait;
@@ -107,7 +109,7 @@ wait_for (gpointer data)
   g_autoptr (GError) error = NULL;
 
   g_atomic_int_inc (&w->n_asked);
-  g_assert_false (prio_task_wait (w->task, wait->timeout, &error));
+  g_assert_false (prio_task_wait (w->task, wait->timeout, wait->cancellable, &error));
   g_assert_error (error, wait->domain, wait->code);
   g_atomic_int_inc (&w->n_over);
   return NULL;
@@ -130,7 +132,7 @@ begin (World *w, Wait *wait, PrioTaskFunc func)
 static void
 test_error (World *w, gconstpointer data)
 {
-  Wait wait = { .domain = G_IO_ERROR, .code = G_IO_ERROR_NOT_FOUND };
+  Wait wait = { .timeout = -1, .domain = G_IO_ERROR, .code = G_IO_ERROR_NOT_FOUND };
   GThread *thread = begin (w, &wait, fail);
 
   while (prio_task_get_state (w->task) != PRIO_TASK_STATE_FAILED)
@@ -141,7 +143,7 @@ test_error (World *w, gconstpointer data)
 static void
 test_abort (World *w, gconstpointer data)
 {
-  Wait wait = { .domain = G_IO_ERROR, .code = G_IO_ERROR_CANCELLED };
+  Wait wait = { .timeout = -1, .domain = G_IO_ERROR, .code = G_IO_ERROR_CANCELLED };
   GThread *thread = begin (w, &wait, answer);
 
   prio_task_controller_abort (w->controller, NULL);
@@ -149,18 +151,64 @@ test_abort (World *w, gconstpointer data)
   assert_ran (&w->f, "");
 }
 
+/* Cancels a wait, but not its task; a signal gives its reason. */
+static void
+test_cancellable (World *w, gconstpointer data)
+{
+  g_autoptr (GCancellable) cancellable = g_cancellable_new ();
+  g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+  g_autoptr (GError) reason = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "later");
+  GCancellable *const cancellables[] = { cancellable, (GCancellable *) prio_task_controller_get_signal (controller) };
+  const GIOErrorEnum codes[] = { G_IO_ERROR_CANCELLED, G_IO_ERROR_BUSY };
+
+  for (guint i = 0; i < G_N_ELEMENTS (codes); i++)
+    {
+      Wait wait = { .timeout = -1, .cancellable = cancellables[i], .domain = G_IO_ERROR, .code = codes[i] };
+      GThread *thread = begin (w, &wait, answer);
+
+      if (i == 0)
+        g_cancellable_cancel (cancellable);
+      else
+        prio_task_controller_abort (controller, reason);
+      g_thread_join (thread);
+      while (prio_task_get_state (w->task) != PRIO_TASK_STATE_FULFILLED)
+        g_main_context_iteration (w->f.context, TRUE);
+      if (i == 0)
+        g_clear_object (&w->task);
+      w->n_asked = 0;
+    }
+}
+
 static void
 test_context_ends (World *w, gconstpointer data)
 {
-  Wait wait = { .domain = PRIO_ERROR, .code = PRIO_ERROR_CLOSED };
+  Wait wait = { .timeout = -1, .domain = PRIO_ERROR, .code = PRIO_ERROR_CLOSED };
   GThread *thread = begin (w, &wait, answer);
   g_autoptr (GError) error = NULL;
 
   fixture_drop_context (&w->f);
   g_thread_join (thread);
-  /* And at once, when that is so already. */
-  g_assert_false (prio_task_wait (w->task, 0, &error));
+  /* A later wait fails at once. */
+  g_assert_false (prio_task_wait (w->task, -1, NULL, &error));
   g_assert_error (error, PRIO_ERROR, PRIO_ERROR_CLOSED);
+}
+
+/* A task whose result is deferred stays as it is at the end of the context; the wait ends. */
+static void
+test_context_of_a_deferred_task_ends (World *w, gconstpointer data)
+{
+  Wait wait = { .timeout = -1, .w = w, .domain = PRIO_ERROR, .code = PRIO_ERROR_CLOSED };
+  GThread *thread;
+
+  w->task = prio_task_new (w->f.scheduler, NULL);
+  thread = g_thread_new ("waits", wait_for, &wait);
+  while (g_atomic_int_get (&w->n_asked) == 0)
+    g_thread_yield ();
+  fixture_drop_context (&w->f);
+  g_thread_join (thread);
+  /* A later wait fails at once. */
+  g_thread_join (g_thread_new ("waits", wait_for, &wait));
+  prio_task_return_boolean (w->task, TRUE);
 }
 
 static void
@@ -170,9 +218,29 @@ test_never_runs (World *w, gconstpointer data)
   GThread *thread = begin (w, &wait, answer);
 
   g_thread_join (thread);
-  /* The task continues. */
+  /* The task itself continues. */
   while (prio_task_get_state (w->task) != PRIO_TASK_STATE_FULFILLED)
     g_main_context_iteration (w->f.context, TRUE);
+}
+
+/* A timeout of 0 asks whether the task has completed, and the largest timeout does not overflow. */
+static void
+test_only_asks (World *w, gconstpointer data)
+{
+  Wait asks = { .timeout = 0, .domain = G_IO_ERROR, .code = G_IO_ERROR_TIMED_OUT };
+  Wait waits = { .timeout = G_MAXINT64, .domain = G_IO_ERROR, .code = G_IO_ERROR_CANCELLED };
+  GThread *thread = begin (w, &asks, answer);
+
+  g_thread_join (thread);
+  while (prio_task_get_state (w->task) != PRIO_TASK_STATE_FULFILLED)
+    g_main_context_iteration (w->f.context, TRUE);
+  g_assert_true (prio_task_wait (w->task, 0, NULL, NULL));
+
+  g_clear_object (&w->task);
+  w->n_asked = 0;
+  thread = begin (w, &waits, answer);
+  prio_task_controller_abort (w->controller, NULL);
+  g_thread_join (thread);
 }
 
 static void
@@ -181,11 +249,11 @@ test_own_loop (World *w, gconstpointer data)
   g_autoptr (GError) error = NULL;
 
   w->task = prio_scheduler_post_task (w->f.scheduler, NULL, answer, w, NULL);
-  g_assert_false (prio_task_wait (w->task, 0, &error));
+  g_assert_false (prio_task_wait (w->task, -1, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
   while (prio_task_get_state (w->task) != PRIO_TASK_STATE_FULFILLED)
     g_main_context_iteration (w->f.context, TRUE);
-  g_assert_true (prio_task_wait (w->task, 0, NULL));
+  g_assert_true (prio_task_wait (w->task, -1, NULL, NULL));
 }
 
 static void
@@ -194,7 +262,7 @@ wait_in_notify (gpointer data)
   World *w = data;
   g_autoptr (GError) error = NULL;
 
-  g_assert_false (prio_task_wait (w->task, 0, &error));
+  g_assert_false (prio_task_wait (w->task, -1, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
   g_atomic_int_inc (&w->n_over);
 }
@@ -216,7 +284,7 @@ test_destroy_notify (World *w, gconstpointer data)
 
 static PrioScheduler *home;
 
-/* In the worker: the main thread waits for this task, so this one may not wait for the main thread. */
+/* Runs in the worker: the main thread waits for this task, so this task may not wait for the main thread. */
 static void
 ask_back (PrioTask *task, gpointer data)
 {
@@ -224,7 +292,7 @@ ask_back (PrioTask *task, gpointer data)
   PrioTask *question = w->task = prio_scheduler_post_task (home, NULL, answer, w, NULL);
   g_autoptr (GError) error = NULL;
 
-  g_assert_false (prio_task_wait (question, 0, &error));
+  g_assert_false (prio_task_wait (question, -1, NULL, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
   g_atomic_int_inc (&w->n_over);
   prio_task_return_int (task, 7);
@@ -242,7 +310,7 @@ test_circle (World *w, gconstpointer data)
     ;
   /* The worker begins when the main thread waits, or fails at once; here it is posted with a delay. */
   task = prio_scheduler_post_task (prio_worker_get_scheduler (worker), &PRIO_TASK_OPTIONS (.delay = 50), ask_back, w, NULL);
-  g_assert_true (prio_task_wait (task, 0, &error));
+  g_assert_true (prio_task_wait (task, -1, NULL, &error));
   g_assert_no_error (error);
   g_assert_cmpint (w->n_over, ==, 1);
   prio_worker_stop (worker, PRIO_WORKER_STOP_ABORT);
@@ -251,7 +319,29 @@ test_circle (World *w, gconstpointer data)
     ;
 }
 
-/* In the worker, which owns another loop, while no thread waits for it. */
+/* The worker's task waits before the main thread joins the worker, or after that. */
+static void
+test_joined_worker (World *w, gconstpointer data)
+{
+  home = w->f.scheduler;
+  for (guint delay = 0; delay <= 50; delay += 50)
+    {
+      g_autoptr (PrioWorker) worker = prio_worker_new ("joined");
+      g_autoptr (PrioTask) task = NULL;
+
+      task = prio_scheduler_post_task (prio_worker_get_scheduler (worker), &PRIO_TASK_OPTIONS (.delay = delay), ask_back, w, NULL);
+      while (delay == 0 && prio_scheduler_count_pending (home) == 0)
+        g_thread_yield ();
+      prio_worker_stop (worker, PRIO_WORKER_STOP_FINISH);
+      prio_worker_join (worker);
+      g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 7);
+      while (prio_task_get_state (w->task) != PRIO_TASK_STATE_FULFILLED)
+        g_main_context_iteration (w->f.context, TRUE);
+      g_clear_object (&w->task);
+    }
+}
+
+/* Runs in the worker, which owns another loop, while no thread waits for it. */
 static void
 ask_home (PrioTask *task, gpointer data)
 {
@@ -259,7 +349,7 @@ ask_home (PrioTask *task, gpointer data)
   PrioTask *question = w->task = prio_scheduler_post_task (home, NULL, answer, w, NULL);
   g_autoptr (GError) error = NULL;
 
-  g_assert_true (prio_task_wait (question, 0, &error));
+  g_assert_true (prio_task_wait (question, -1, NULL, &error));
   g_assert_no_error (error);
   prio_task_return_int (task, prio_task_propagate_int (question, NULL));
   is_over (w);
@@ -274,10 +364,28 @@ test_other_loop (World *w, gconstpointer data)
   home = w->f.scheduler;
   task = prio_scheduler_post_task (prio_worker_get_scheduler (worker), NULL, ask_home, w, NULL);
   fixture_run_until (&w->f, &w->n_over, 1);
-  g_assert_true (prio_task_wait (task, 0, NULL));
+  g_assert_true (prio_task_wait (task, -1, NULL, NULL));
   g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 42);
   prio_worker_stop (worker, PRIO_WORKER_STOP_ABORT);
   prio_worker_join (worker);
+}
+
+/* A call into a loop that has ended before the call, and whose scheduler is still there. */
+static void
+test_stopped_worker (World *w, gconstpointer data)
+{
+  g_autoptr (PrioWorker) worker = prio_worker_new ("stopped");
+  g_autoptr (PrioScheduler) scheduler = g_object_ref (prio_worker_get_scheduler (worker));
+  Wait wait = { .timeout = -1, .w = w, .domain = PRIO_ERROR, .code = PRIO_ERROR_CLOSED };
+
+  prio_worker_stop (worker, PRIO_WORKER_STOP_ABORT);
+  prio_worker_join (worker);
+  w->task = prio_scheduler_post_task (scheduler, NULL, answer, w, NULL);
+  g_thread_join (g_thread_new ("waits", wait_for, &wait));
+  g_clear_object (&w->task);
+  w->task = prio_task_new (scheduler, NULL);
+  g_thread_join (g_thread_new ("waits", wait_for, &wait));
+  g_assert_cmpint (w->n_over, ==, 2);
 }
 
 static void
@@ -294,7 +402,7 @@ test_fork (World *w, gconstpointer data)
         {
           g_autoptr (PrioTask) task = prio_scheduler_post_task (w->f.scheduler, NULL, answer, w, NULL);
           GError *error = NULL;
-          gboolean works = !prio_task_wait (task, 0, &error) && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
+          gboolean works = !prio_task_wait (task, -1, NULL, &error) && g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK);
 
           execlp (works ? "true" : "false", "child", NULL);
           _exit (1);
@@ -316,12 +424,17 @@ main (int argc, char **argv)
   TEST ("answer", test_answer);
   TEST ("error", test_error);
   TEST ("abort", test_abort);
+  TEST ("cancellable", test_cancellable);
   TEST ("context-ends", test_context_ends);
+  TEST ("context-of-a-deferred-task-ends", test_context_of_a_deferred_task_ends);
   TEST ("never-runs", test_never_runs);
+  TEST ("only-asks", test_only_asks);
   TEST ("own-loop", test_own_loop);
   TEST ("destroy-notify", test_destroy_notify);
   TEST ("circle", test_circle);
+  TEST ("joined-worker", test_joined_worker);
   TEST ("other-loop", test_other_loop);
+  TEST ("stopped-worker", test_stopped_worker);
   TEST ("fork", test_fork);
 
   return g_test_run ();

@@ -191,7 +191,7 @@ post_burst (gpointer data)
 static void
 test_one_wakeup_per_burst (Fixture *f, gconstpointer data)
 {
-  /* The context has prepared to sleep, and does not look meanwhile. */
+  /* The context has prepared to sleep, and does not look at its sources meanwhile. */
   g_assert_true (g_main_context_acquire (f->context));
   for (guint burst = 1; burst <= 3; burst++)
     {
@@ -260,7 +260,7 @@ test_result_from_another_thread (Fixture *f, gconstpointer data)
     }
 }
 
-/* Tasks are posted, queried, cancelled, and dropped for the last time on any thread. */
+/* Tasks are posted, queried and cancelled on any thread, which may also drop their last reference. */
 static void
 got_nothing (GObject *source, GAsyncResult *result, gpointer data)
 {
@@ -343,7 +343,7 @@ post_with_aborted_signal (gpointer data)
                                                      step_run, step_new (f, 'x', NULL, NULL), step_free));
 }
 
-/* Another thread's callback is called at once, too. */
+/* A callback of another thread is called at once, too. */
 static void
 test_already_aborted (Fixture *f, gconstpointer data)
 {
@@ -404,7 +404,7 @@ yield_from_thread (gpointer data)
   return NULL;
 }
 
-/* Outside any task, so it is a user-visible continuation. */
+/* The yield is outside any task, so it is a user-visible continuation. */
 static void
 test_yield (Fixture *f, gconstpointer data)
 {
@@ -455,7 +455,8 @@ post_and_end (PrioScheduler *scheduler, gboolean alone)
   prio_task_controller_abort (controller, NULL);
 }
 
-/* A thread that makes a context for another thread does not release that thread's data, even before it runs. */
+/* A thread that creates a context for another thread does not release that thread's data, even before that thread
+ * runs. */
 static void
 test_notify_of_a_context_for_another (Fixture *f, gconstpointer data)
 {
@@ -557,7 +558,7 @@ pause_each_round (gpointer data)
   return NULL;
 }
 
-/* When each thread has resumed as often as it has paused, the scheduler runs, whichever thread came last. */
+/* When each thread has resumed as often as it has paused, the scheduler runs, whichever thread was last. */
 static void
 test_pauses (Fixture *f, gconstpointer data)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-timeouts.c: signals that are aborted after a delay */
 
-#include "frozen-time.h"
+#include <prio-sched-testing.h>
+
 #include "helpers.h"
 
 static void
@@ -58,7 +59,8 @@ any_of_dropped_timeout (guint64 delay, gpointer *alive)
   return prio_task_signal_new_any (sources, G_N_ELEMENTS (sources), USER_VISIBLE);
 }
 
-/* As on the web, where no variable can hold the timeout in `AbortSignal.any([AbortSignal.timeout(1)])`. */
+/* The timeout lives as long as its dependents, as on the web, where no variable holds the timeout in
+ * `AbortSignal.any([AbortSignal.timeout(1)])`. */
 static void
 test_timeout_lives_for_its_dependents (Fixture *f, gconstpointer data)
 {
@@ -104,7 +106,7 @@ test_timeout_of_a_paused_scheduler (Fixture *f, gconstpointer data)
   while (!prio_task_signal_is_aborted (before) || !prio_task_signal_is_aborted (later) ||
          !prio_task_signal_is_aborted (at_once))
     {
-      /* Otherwise it would wait for ever. */
+      /* Without the timeout the loop would wait for ever. */
       gint timeout, priority;
       GPollFD fds[4];
 
@@ -121,22 +123,22 @@ test_timeout_of_a_paused_scheduler (Fixture *f, gconstpointer data)
 static void
 go_on_until_aborted (Step *step)
 {
-  frozen_time += 1000;
+  prio_testing_spend (1);
   if (step->f->log->len < 1000 && !prio_task_signal_is_aborted (step->data))
     post_step (step->f, USER_BLOCKING, 'a', go_on_until_aborted, step->data);
 }
 
-/* The tasks to be aborted may have any priority. */
+/* The tasks that a timeout aborts may have any priority. */
 static void
 test_timeout_beside_urgent_work (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskSignal) signal = NULL;
 
-  frozen_time = g_get_monotonic_time ();
+  prio_testing_begin ();
   signal = prio_task_signal_new_timeout (10);
   post_step (f, USER_BLOCKING, 'a', go_on_until_aborted, signal);
   fixture_run (f);
-  frozen_time = 0;
+  prio_testing_end ();
   g_assert_cmpuint (f->log->len, >=, 10);
   g_assert_cmpuint (f->log->len, <, 100);
 }

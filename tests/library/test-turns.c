@@ -36,7 +36,7 @@ work_for (gint64 span)
   return G_SOURCE_CONTINUE;
 }
 
-/* Returns whether should_yield () becomes true at all. */
+/* Returns whether should_yield () returns TRUE within a limited time. */
 static gboolean
 is_told (PrioScheduler *scheduler)
 {
@@ -57,7 +57,7 @@ log_whether_told (Fixture *f)
   g_string_append_c (f->log, is_told (f->scheduler) ? 'y' : 'n');
 }
 
-/* Time counts for all code that holds the loop up. */
+/* The time of any code that holds the loop counts. */
 static gboolean
 ask_in_a_source (gpointer data)
 {
@@ -86,7 +86,7 @@ ask_then_yield (GObject *source, GAsyncResult *result, gpointer data)
   prio_scheduler_yield_async (f->scheduler, NULL, ask_in_a_callback, f);
 }
 
-/* Calls back as GIO does, without a thread. */
+/* Calls back as GIO does, but without a thread. */
 static gboolean
 begin_io (gpointer data)
 {
@@ -137,7 +137,7 @@ test_not_told_elsewhere (Fixture *f, gconstpointer data)
   g_assert_cmpstr (f->log->str, ==, "n");
 }
 
-/* A frame time that is set meanwhile counts. */
+/* A frame time that is set during the task counts. */
 static void
 set_frame_and_ask (Step *step)
 {
@@ -192,11 +192,11 @@ test_frame_that_is_announced_in_a_batch (Fixture *f, gconstpointer data)
   attach (f, g_idle_source_new (), G_PRIORITY_DEFAULT_IDLE, log_frame, f);
   while (strchr (f->log->str, '!') == NULL && f->log->len < 10000)
     g_main_context_iteration (f->context, TRUE);
-  /* Ten fit in; more than ten only show that the machine was fast. */
+  /* Ten tasks fit into the time before the frame; more only show that the machine was fast. */
   g_assert_nonnull (strchr (f->log->str, '!'));
 }
 
-/* Beside a source that is always ready every task makes progress, the least urgent ones now and then. */
+/* Beside a source that is always ready, every task makes progress; the least urgent tasks make it only now and then. */
 static gboolean
 count_task (gpointer data)
 {
@@ -275,7 +275,7 @@ do_beside (Beside *beside)
     }
 }
 
-/* @often in a hundred steps of 100 µs. */
+/* Calls do_beside () in @often of a hundred iterations, until the background task runs. */
 static void
 run_beside (Beside *beside, guint often)
 {
@@ -418,7 +418,7 @@ test_idle_until_the_next_timer (Fixture *f, gconstpointer data)
   g_assert_cmpuint (f->log->len, ==, 2);
 }
 
-/* A loop while events are pending, as in GTK programs, ends. */
+/* A loop that runs while events are pending, as in GTK programs, ends. */
 static void
 test_idle_in_a_loop_that_asks_what_is_pending (Fixture *f, gconstpointer data)
 {
@@ -527,15 +527,15 @@ test_told_in_an_idle_callback (Fixture *f, gconstpointer data)
 /* Keys, as GDK has them: a source at priority 0 that dispatches one event each time.  They come while slow code runs. */
 #define N_EVENTS 40
 #define EVENT 60        /* duration of each, µs */
-#define N_SLOW_EVENTS 9 /* the events of four keys, and one more, */
-#define SLOW_EVENT 12000 /* on a busy machine */
+#define N_SLOW_EVENTS 9 /* on a busy machine: the events of four keys, and one more */
+#define SLOW_EVENT 12000 /* duration of each on a busy machine, µs */
 #define SLOW 700000     /* a step, µs */
 
 /* The origin of the next task. */
 typedef enum
 {
   STEPS,            /* steps, which are slow themselves */
-  POSTED_MEANWHILE, /* slow code posts it */
+  POSTED_MEANWHILE, /* slow code posts the task */
   POSTED_BEFORE,
 } From;
 
@@ -695,7 +695,7 @@ has_none (Input *input)
   return input->is_frame_due && input->n_events == 0;
 }
 
-/* Keys come again. */
+/* Draws, while keys come again. */
 static gboolean
 draw_slowly (gpointer data)
 {
@@ -707,7 +707,7 @@ draw_slowly (gpointer data)
   return work_for (input->length);
 }
 
-/* GTK 4 draws at priority 1, at which a task runs that waits for input. */
+/* GTK 4 draws at priority 1, at which a task that waits for input runs. */
 static void
 test_input_first_of_frame (Fixture *f, gconstpointer data)
 {
@@ -755,7 +755,7 @@ note_key (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* A key comes while it runs. */
+/* Runs slowly, while a key comes. */
 static void
 slow_microtask (gpointer data)
 {
@@ -795,7 +795,7 @@ test_input_first_of_microtask (Fixture *f, gconstpointer data)
     }
 }
 
-/* Half of the time is for tasks, although GTK 4 draws at 1 after each key. */
+/* Half of the time is for tasks, although GTK 4 draws at priority 1 after each key. */
 #define N_FRAMES 90
 #define FRAME 100000 /* duration, µs */
 

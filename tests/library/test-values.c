@@ -16,7 +16,7 @@ test_group_properties (Fixture *f, gconstpointer data)
   PrioTaskPriority priority;
   guint limit, pending;
 
-  g_object_get (group, "scheduler", &scheduler, "limit", &limit, "n-pending", &pending, "priority", &priority, "signal", &signal, NULL);
+  g_object_get (group, "scheduler", &scheduler, "limit", &limit, "n-tasks", &pending, "priority", &priority, "signal", &signal, NULL);
   g_assert_true (scheduler == f->scheduler);
   g_assert_cmpuint (limit, ==, 3);
   g_assert_cmpuint (pending, ==, 0);

@@ -154,7 +154,7 @@ write_letter (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The others wait for the letter that comes last. */
+/* Other tasks wait for the letter that comes last. */
 static void
 test_they_run_by_priority (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -265,7 +265,7 @@ test_it_finishes_first_what_is_queued (World *w, gconstpointer data G_GNUC_UNUSE
   g_assert_cmpint (prio_task_propagate_int (task, NULL), ==, 42);
 }
 
-/* A task that would never end. */
+/* Would never end by itself. */
 static gboolean
 for_ever (gpointer data G_GNUC_UNUSED)
 {
@@ -279,7 +279,7 @@ count_once (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* This holds even if the thread has not started. */
+/* The worker finishes earlier posts even if the thread has not started. */
 static void
 test_it_finishes_what_was_posted_at_once (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -337,7 +337,7 @@ idle (PrioIdleDeadline *deadline G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
   g_assert_not_reached ();
 }
 
-/* Every function of a scheduler whose thread has ended. */
+/* Calls every function of a scheduler whose thread has ended. */
 static void
 test_a_scheduler_of_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -431,7 +431,7 @@ test_a_function_in_a_thread_for_a_stopped_worker (World *w, gconstpointer data G
   g_assert_cmpint (w->n_freed, ==, 1);
 }
 
-/* It has neither tasks nor its own main loop. */
+/* Such a group has neither tasks nor a main loop. */
 static void
 test_a_group_for_a_stopped_worker (World *w, gconstpointer data G_GNUC_UNUSED)
 {
@@ -533,15 +533,15 @@ test_bad_input (World *w, gconstpointer data G_GNUC_UNUSED)
   assert_told ("*NULL is not a PrioWorker", prio_worker_join (NULL));
   assert_told ("*the worker is not stopped*", prio_worker_join (w->worker));
   assert_told ("*NULL is not a PrioWorker", prio_worker_get_scheduler (NULL));
-  assert_told ("*NULL is not a PrioWorker", prio_worker_run (NULL, w->f.scheduler, NULL, count, w, NULL));
+  assert_told ("*NULL is not a PrioWorker", g_assert_null (prio_worker_run (NULL, w->f.scheduler, NULL, count, w, NULL)));
   assert_told ("*a PrioScheduler is not a PrioWorker",
-               prio_worker_run ((gpointer) w->f.scheduler, w->f.scheduler, NULL, count, w, NULL));
-  assert_told ("*func is NULL*", prio_worker_run (w->worker, w->f.scheduler, NULL, NULL, w, NULL));
+               g_assert_null (prio_worker_run ((gpointer) w->f.scheduler, w->f.scheduler, NULL, count, w, NULL)));
+  assert_told ("*func is NULL*", g_assert_null (prio_worker_run (w->worker, w->f.scheduler, NULL, NULL, w, NULL)));
   assert_told ("*a delay of 5 ms*",
-               prio_worker_run (w->worker, w->f.scheduler, &PRIO_TASK_OPTIONS (.delay = 5), count, w, NULL));
+               g_assert_null (prio_worker_run (w->worker, w->f.scheduler, &PRIO_TASK_OPTIONS (.delay = 5), count, w, NULL)));
 }
 
-/* A thousand posts from several threads while it stops: each task ends once. */
+/* A thousand posts from several threads come while the worker stops: each task ends once. */
 static gpointer
 post_many (gpointer data)
 {
@@ -569,7 +569,7 @@ test_it_stops_while_it_is_full (World *w, gconstpointer data G_GNUC_UNUSED)
   g_assert_cmpint (w->n_freed, ==, n_all);
 }
 
-/* The thread that runs its tasks is not mistaken for another one, however soon it asks. */
+/* The worker's thread is not mistaken for another thread, however soon it asks. */
 static void
 test_its_thread_owns_the_context_from_the_start (World *w, gconstpointer data)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tsan-suppressions.h: suppresses reports of ThreadSanitizer about GLib
- *
- * It is for tests whose threads connect handlers and drop signals at the same time, or are GLib's.
- */
+/* This file is for tests whose threads connect handlers and drop signals at the same time, or are GLib's threads. */
 
 #pragma once
 

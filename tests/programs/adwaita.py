@@ -35,7 +35,7 @@ from gi.repository import Adw, Gio, GLib, Gtk, PrioSched  # noqa: E402
 from gi.events import GLibEventLoopPolicy  # noqa: E402
 
 N_FILES = 80
-N_ITEMS = 400  # in a file
+N_ITEMS = 400  # items in a file
 TYPED = 'item 17'
 ROUNDS = 6
 MORE_ROUNDS = 30  # to distinguish the machine's slowness from the program's
@@ -51,7 +51,7 @@ def complain(what):
 
 
 class Index:
-    """Has items that are read from files."""
+    """Keeps items that are read from files."""
 
     def __init__(self, files):
         self.files = files
@@ -123,7 +123,7 @@ class Window(Adw.ApplicationWindow):
         self.found.splice(0, self.found.get_n_items(), [])
         if text:
             self.outcomes[text] = 'posted'
-            self.find(text)  # which is not awaited
+            self.find(text)  # the task is not awaited
 
     async def show_found(self, text):
         signal = scheduler.current_signal
@@ -201,7 +201,7 @@ class Measure:
 
 
 async def measure(window, files):
-    """Measures both in turn, so that other load of the machine affects both.  The sums count, and nothing is left out."""
+    """Measures both windows in turn, so that other load of the machine affects both.  Compares the sums of all rounds."""
     await asyncio.sleep(0.5)
     window.follow_frames()
     working, peer = Measure(), Measure()

@@ -23,7 +23,7 @@ AT_ONCE = {'WAIT': '0.3', 'AFTER': '0.3'}  # a picture that is taken too early i
 
 
 def is_drawn(script, program, flood, picture):
-    """Returns whether there are enough colours for a window."""
+    """Returns whether a picture of the window has so many colours that the window must be drawn."""
     subprocess.run([script, picture, '560x500', 'type "Still alive"', program, '--flood', flood], check=True, timeout=PATIENCE,
                    env=os.environ | AT_ONCE)
     colours = subprocess.run(['identify', '-format', '%k', picture], check=True, text=True, stdout=subprocess.PIPE).stdout

@@ -25,7 +25,7 @@ import zlib
 import window
 
 N_ROWS = 200000
-N_SMALL = 5000  # of files, and of rows, in the small gallery
+N_SMALL = 5000  # files, and rows, in the small gallery
 LIMIT = 2
 LEAST = 0.5     # of the frames of the paused window: with idles there is none as long as rows are decoded
 ROUNDS = 4
@@ -79,7 +79,7 @@ class Gallery(window.Program):
             self.lines.append(line.split())
 
     def wait_for_line(self, *words, start=0):
-        """Returns its number."""
+        """Waits for a line that begins with words, after line start.  Returns its number."""
         def look():
             return next((i + 1 for i in range(start, len(self.lines)) if tuple(self.lines[i][:len(words)]) == words), 0)
         return self.wait_for(' '.join(words), look) - 1
@@ -130,7 +130,7 @@ def running(program, *arguments):
 
 
 def check_order(gallery, view, start):
-    """Checks that the most urgent come first, each with the priority of its place, until other rows come into view."""
+    """Checks that rows begin in the order of their priorities, which their places determine, until other rows come into view."""
     begun = []
     for line in gallery.lines[start:]:
         if line[0] in ('view', 'way'):
@@ -243,7 +243,7 @@ def check_gallery(program, folder):
         start = gallery.wait_for_line('way', 'prio-sched')
         view, bound = gallery.wait_for_view(start - 1)
         n_first = check_order(gallery, view, bound)
-        # The window may have been resized after some had started.
+        # The window may have been resized after some rows had started.
         n_views = sum(line[0] == 'view' for line in gallery.lines)
         assert n_first == view[1] or n_views > 1, (view, n_first, gallery.lines[start:bound + 50])
         gallery.wait_for('a broken picture', lambda: [line for line in gallery.lines if line[0] == 'done' and line[2] == 'broken'])

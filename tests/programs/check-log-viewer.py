@@ -19,7 +19,7 @@ import threading
 import window
 
 N_LINES = 200_000
-TYPED = 'quartz'  # each line has some of these letters
+TYPED = 'quartz'  # the text to search; each line has some of its letters
 
 
 def line(i):
@@ -95,7 +95,7 @@ def check_end_of_reading(viewer, path):
 
 
 def check_file(viewer, path):
-    """Types everything at once, as fast as possible."""
+    """Checks a file while all letters are typed as fast as possible."""
     write_lines(path, N_LINES)
     with viewer(path) as program:
         program.wait_for_window('test.log')

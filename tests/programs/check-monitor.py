@@ -273,7 +273,7 @@ def check_full(monitor, traced):
 
 
 def check_interrupt(monitor, traced, folder):
-    """Checks that Ctrl-C ends both, and so does a signal to the monitor alone."""
+    """Checks that Ctrl-C, or a signal to the monitor alone, ends the monitor and the program."""
     terminal = Terminal(monitor, traced, 'wait', folder / 'never')
     terminal.read_until('Running: long one')
     os.write(terminal.fd, b'\x03')

@@ -75,7 +75,7 @@ def check_drawing(pictures):
 def check_names(program):
     """Checks that arguments are validated before anything is installed or built."""
     for arguments, code, said in ((['flood', 'wrong'], 2, 'wrong: no such picture'), (['--help'], 0, 'Usage: ')):
-        # No programs to install or build with are found.
+        # There is no program on the path that could install or build anything.
         result = subprocess.run(['/bin/sh', program, *arguments], env={'PATH': '/nowhere'}, capture_output=True, text=True, check=False)
         assert result.returncode == code and said in result.stdout + result.stderr, result
 

@@ -46,7 +46,7 @@ def check_odd(python, program):
             search.type('word')
             search.wait_for_title('an answer', '^2 files with “word” · 2 files read')
             with window.Program([python, program, empty]) as other:
-                # A program that is already running shows both windows, and the second process ends.
+                # The program that is already running shows both windows, and the second process ends.
                 search.wait_for('a second window', lambda: len(window.xdotool('search', '--onlyvisible', '--name', 'files read').split()) == 2)
                 assert other.process.poll() is None, 'the first one has opened the window'
                 other.process.terminate()
@@ -56,7 +56,7 @@ def check_odd(python, program):
         nothing = os.path.join(folder, 'nothing')
         result = subprocess.run([python, program, nothing], timeout=window.PATIENCE, capture_output=True, text=True, check=False,
                                 env=os.environ | {'LC_ALL': 'C.UTF-8'})
-        # The last line: Mesa may have warned of a machine without a graphics card.
+        # Only the last line counts, because Mesa may have warned of a machine without a graphics card.
         assert result.returncode == 1 and result.stderr.splitlines()[-1:] == [f'“{nothing}” cannot be read: No such file or directory'], result
         window.check_ends([python, program, empty], 'Search')
 

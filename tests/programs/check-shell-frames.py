@@ -24,7 +24,7 @@ import shell
 
 UUID = 'frames@prio-sched.example.org'
 TRIES = 4
-LEAST = 1 / 3  # of the frames beside the source; a flood that stops them leaves one or two a second
+LEAST = 1 / 3  # share of the frames beside the source; if a flood stops frames, one or two a second are left
 N_ROWS = 8
 
 MODULE = """import {{Extension}} from 'resource:///org/gnome/shell/extensions/extension.js';

@@ -63,7 +63,7 @@ def check_copy(source, gjs, extension):
     said = run(gjs, extension / 'program.mjs', module + PROGRAM)
     assert said == f'works\n{library}\n', said
 
-    # The Shell tells an extension its folder.
+    # The Shell gives an extension the path of its folder.
     said = run(gjs, extension / 'program.js', script_example(source) + PROGRAM)
     assert said == f'works\n{library}\n', said
 
@@ -71,6 +71,8 @@ def check_copy(source, gjs, extension):
     both = f"{module}\nimport Another from './another/prio-sched.js';\nprint(PrioSched === Another);\n"
     said = run(gjs, extension / 'both.mjs', both + PROGRAM)
     assert said == f'true\nworks\n{library}\n', said
+    said = run(gjs, extension / 'both.mjs', both, PRIO_SCHED_DEBUG='1')
+    assert f'the copy in {extension}/prio-sched is used' in said and f'and not the copy in {extension}/another' in said, said
 
 
 def check_extension(source, gjs, extension):
@@ -98,11 +100,12 @@ print('ended');
 
 
 def check_native_part(source, build, gjs, extension):
-    """Checks the copy without the native part, and with it."""
+    """Checks the copy with and without the native part."""
     program = shipping.example(source, 'js', './prio-sched/prio-sched.js') + 'print(PrioSched.nativePart);\n'
-    assert run(gjs, extension / 'native.mjs', program) == 'none\n'
-    shipping.copy(source, build, extension, 'PrioSchedGjsEngine')
     assert run(gjs, extension / 'native.mjs', program) in ('speed\n', 'state\n')
+    for path in extension.glob('prio-sched/*ngine-1.*'):
+        path.unlink()
+    assert run(gjs, extension / 'native.mjs', program) == 'none\n'
     check_copy(source, gjs, extension)
 
 
@@ -322,6 +325,7 @@ def main(source, build, gjs):
         extension = place / 'extension'
         extension.mkdir()
         shipping.copy(source, build, extension)
+        subprocess.run(['sha256sum', '--check', '--quiet', 'SHA256SUMS'], cwd=extension / 'prio-sched', check=True)
         check_copy(source, gjs, extension)
         check_extension(source, gjs, extension)
         check_incomplete(source, gjs, extension)

@@ -131,7 +131,7 @@ def check_each(traced, folder):
 
 
 def check_threads(traced, folder):
-    """Checks that each thread has its ring, if Sysprof's library has not yet dropped the socket.
+    """Checks that each thread has a ring, unless Sysprof's library has dropped the socket already.
 
     At the end of a thread that library leaks 40 bytes of each ring.
     """

@@ -66,7 +66,7 @@ def check_nesting(events):
 
 
 def check_flows(events):
-    """Checks that each run has its arrow, from an earlier place."""
+    """Checks that an arrow leads to each run, from an earlier time."""
     starts = {event['id']: event['ts'] for event in events if event['ph'] == 's'}
     ends = {event['id']: event['ts'] for event in events if event['ph'] == 'f'}
     assert len(starts) == sum(event['ph'] == 's' for event in events)
@@ -111,7 +111,7 @@ def check_counts(events, printed):
 
 
 def bucket_start(time):
-    """Returns where the step of the histogram begins that contains time, in µs."""
+    """Returns the start, in µs, of the histogram's step that contains time."""
     if time < 4:
         return time
     power = time.bit_length() - 1
@@ -199,7 +199,7 @@ def check_fork(traced, folder):
     events = check(path)
     check_counts(events, result.stdout)
     assert len({event['pid'] for event in events}) == 1
-    # Both write into one pipe.
+    # Both processes write into one pipe.
     reader, writer = os.pipe()
     fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 1 << 20)
     result = run(traced, 'fork', env={'PRIO_SCHED_TRACE': f'/dev/fd/{writer}'}, pass_fds=[writer])
@@ -214,23 +214,23 @@ def check_fork(traced, folder):
 
 
 def check_failures(traced, folder):
-    # A file that cannot be opened: one warning that names it.
+    # If a file cannot be opened, one warning names the file.
     path = folder / 'no-folder' / 'trace.json'
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
     assert result.stderr.count('WARNING') == 1 and str(path) in result.stderr, result.stderr
     assert result.stdout.split() == ['204', '2', '1'], result.stdout
-    # A full disk.
+    # The disk is full.
     result = run(traced, 'many', env={'PRIO_SCHED_TRACE': '/dev/full'})
     assert result.stderr.count('WARNING') == result.stderr.count('The trace ends early: No space left') == 1, result.stderr
     assert result.stdout.split()[0] == '10000', result.stdout
-    # A limit of the file's size.
+    # The file's size is limited.
     path = folder / 'limited.json'
     limit = 100_000
     result = run(traced, 'many', env={'PRIO_SCHED_TRACE': str(path)},
                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     assert result.stderr.count('WARNING') == result.stderr.count('The trace ends early: File too large') == 1, result.stderr
     assert 0 < path.stat().st_size <= limit and check(path, complete=False)
-    # A pipe without a reader.
+    # A pipe has no reader.
     path = folder / 'pipe'
     os.mkfifo(path)
     result = run(traced, 'each', env={'PRIO_SCHED_TRACE': str(path)})
@@ -302,7 +302,7 @@ def check_descriptor(traced, folder):
     assert text.startswith('before\n[\n')
     path.write_text(text.removeprefix('before\n'), encoding='utf-8')
     check_counts(check(path), printed)
-    # A descriptor that does not exist, or that is open only for reading.
+    # One descriptor does not exist, and the other is open only for reading.
     with path.open() as file:
         for fd, passed in ((999, []), (file.fileno(), [file.fileno()])):
             assert f'descriptor {fd}' in run(traced, 'descriptor', fd, pass_fds=passed, code=1).stdout

@@ -38,7 +38,7 @@ async function isIndexed(index, file) {
         await sleep(10); // eslint-disable-line no-await-in-loop
 }
 
-// Waits until a second crawler has been notified twice of a new file: by then each has been notified once.
+// Waits until a second crawler has been notified twice of a new file.  By then each crawler has been notified once.
 async function isTold(folder) {
     const {crawler, index} = await start(folder);
     await crawler.idle();

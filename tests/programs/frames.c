@@ -23,12 +23,12 @@
 #define N_TASKS 10 /* in a flood */
 #define N_KEYS 5
 
-#define LEAST 0.9  /* of the peer's frames and work */
+#define LEAST 0.9  /* share of the peer's frames and work */
 #define EQUAL 0.03 /* difference between numbers of frames that count as equal */
 
 #define SETTLING (100 * G_TIME_SPAN_MILLISECOND)
 
-/* The first three are priorities. */
+/* The first three floods are named by their priorities. */
 typedef enum { FLOOD_IDLE = 3, FLOOD_NOTHING, N_FLOODS } Flood;
 static const char *const flood_names[N_FLOODS] = {
   "background", "user-visible", "user-blocking", "g_idle_add", "nothing"
@@ -275,7 +275,7 @@ step (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Every other task continues itself, the others are posted anew. */
+/* A task of a flood.  Half of the tasks continue themselves, and the others are posted anew. */
 typedef struct
 {
   Frames *frames;
@@ -420,8 +420,8 @@ add_outcome (Outcome *sum, const Outcome *outcome)
 }
 
 /* Prints a row that fails, and measures it and its peer again, twice as often, as long as it fails and tries are left.
- * The two take turns, so that other load of the machine affects both, and the sums count.  Returns whether the row
- * passes. */
+ * The row and its peer take turns, so that other load of the machine affects both, and their sums are compared.
+ * Returns whether the row passes. */
 static gboolean
 check_row (Frames *frames, Beside beside, gint64 length, Flood flood, Outcome peer)
 {

@@ -19,7 +19,7 @@ while (scheduler.next_frame === 0) {
     before = GLib.get_monotonic_time();
     context.iteration(true);
 }
-// The time of the next frame is an interval after a frame of that iteration, however long that took.
+// The next frame is expected an interval after a frame of that iteration, however long the iteration took.
 const after = GLib.get_monotonic_time();
 if (!(before < scheduler.get_next_frame() && scheduler.get_next_frame() < after + 50000))
     throw new Error(`the next frame is due at ${scheduler.get_next_frame()}, and it is between ${before} and ${after}`);

@@ -145,7 +145,7 @@ compare (gconstpointer a, gconstpointer b)
   return (one > other) - (one < other);
 }
 
-/* In ms. */
+/* Returns a gap in ms.  A @share of all gaps is shorter. */
 static double
 gap_at (GArray *all, double share)
 {

@@ -56,7 +56,7 @@ class Scene:
         return self.is_due or self.log.count('k') < N_KEYS * self.log.count('S')
 
     def step(self):
-        """Runs as the next task: it starts the next round when all keys have come, so that each key belongs to one round."""
+        """Runs as the next task.  Starts the next round when all keys have come, so that each key belongs to one round."""
         self.log += 'T'
         if not self.is_open():
             self.is_due = True
@@ -101,9 +101,9 @@ def open_window(scene):
 
 
 def await_keys(scene):
-    """Waits until the window gets a key."""
+    """Waits until the window, under the pointer, gets a key."""
     while not scene.log:
-        subprocess.run(['xdotool', 'key', 'a'], check=True)
+        subprocess.run(['xdotool', 'mousemove', '100', '100', 'key', 'a'], check=True)
         GLib.timeout_add(100, lambda: GLib.SOURCE_REMOVE)
         GLib.MainContext.default().iteration(True)
     while GLib.MainContext.default().iteration(False):

@@ -26,7 +26,7 @@ function spin() {
         ;
 }
 
-// Makes a flood, which counts its steps; stop () ends it.
+// Returns a flood, which counts its steps; stop () ends it.
 
 function floodOfSource() {
     const flood = {steps: 0};
@@ -54,7 +54,7 @@ function floodOfTasks(priority) {
     return flood;
 }
 
-// Counts frames: the stage draws as long as it has changes.
+// Counts frames; the stage draws as long as it has changes.
 async function count(make, seconds) {
     const times = [];
     const id = global.stage.connect('after-paint', () => {

@@ -17,7 +17,7 @@ const N_FILES = Number(GLib.getenv('FILE_SEARCH_FILES'));
 const ENABLED = 1;
 const GAP = 30; // milliseconds between a frame and the request for the next
 const TRIES = 4;
-const LEAST = 1 / 3; // of the frames beside a paused scheduler
+const LEAST = 1 / 3; // share of the frames beside a paused scheduler
 
 const manager = Main.extensionManager;
 const controller = Main.overview.searchController ?? Main.overview._overview._controls._searchController;
@@ -31,7 +31,7 @@ const sleep = milliseconds => new Promise(resolve => GLib.timeout_add(GLib.PRIOR
 }));
 
 async function until(what, look) {
-    say(`… ${what}`); // if this waits for ever, the last line names it
+    say(`… ${what}`); // if this waits for ever, the last line shows the reason
     while (!look())
         await sleep(10); // eslint-disable-line no-await-in-loop
 }
@@ -91,14 +91,14 @@ async function answers(word, n) {
     /* eslint-enable no-await-in-loop */
 }
 
-// Types, and waits until the overview shows the provider's results.
+// Types text, and waits until the overview shows the provider's results.
 async function finds(text, names) {
     type(text);
     await until(`“${text}” in ${names}`,
         () => view._searchTimeoutId === 0 && !provider().searchInProgress && shown() === names);
 }
 
-// Returns how many frames have been drawn until the condition holds, and how long it took.  There is a pause before each
+// Returns how many frames are drawn until the condition holds, and how long that takes.  There is a pause before each
 // request: if the processor itself draws, continuous frames would leave no time for background work.
 async function frames(what, look) {
     const began = now();
@@ -126,7 +126,7 @@ const count = (folder, pattern) => {
         try {
             n += pattern === null ? 1 : read(`${folder}/${info.get_name()}`).split(pattern).length - 1;
         } catch {
-            // The folder's own descriptor.
+            // This is the descriptor of the folder that is being read.
         }
     }
     files.close(null);
@@ -244,13 +244,13 @@ async function check() {
     assert('folders are watched', watches() > before[0] && !extension()._crawler.isIdle);
     await disable();
     assert('a search ends', (await search).length === 0);
-    await until('nothing that waits', () => native.get_n_pending() === 0);
+    await until('nothing that waits', () => native.count_pending() === 0);
     assert('the provider is gone', provider() === undefined);
     await until('no watches', () => watches() === before[0]);
     await until('no open files', () => descriptors() <= before[1]);
     held.letGo();
     await sleep(100);
-    assert('nothing is left', native.get_n_pending() === 0 && watches() === before[0]);
+    assert('nothing is left', native.count_pending() === 0 && watches() === before[0]);
 }
 
 var start = async function start() { // eslint-disable-line no-var

@@ -23,12 +23,12 @@ def example(source, language, word):
     return found[0]
 
 
-def copy(source, build, extension, word='mkdir'):
-    """Copies the built library into the folder of an extension, by the page's commands."""
+def copy(source, build, extension):
+    """Copies the built library into the folder of an extension, by the page's command."""
     with tempfile.TemporaryDirectory() as place:
         for name, target in (('build', build), ('introspection', os.path.join(source, 'introspection'))):
             os.symlink(os.path.abspath(target), os.path.join(place, name))
-        subprocess.run(['sh', '-euc', example(source, 'sh', word)], check=True, cwd=place,
+        subprocess.run(['sh', '-euc', example(source, 'sh', 'make-copy')], check=True, cwd=place,
                        env=os.environ | {'extension': str(extension)})
 
 

@@ -208,7 +208,7 @@ count_schedulers (void)
   return schedulers->len;
 }
 
-/* Without a scheduler, the page says so, and does not make one. */
+/* Without a scheduler, the page reports that, and does not create a scheduler. */
 static void
 test_no_scheduler (void)
 {
@@ -267,7 +267,7 @@ test_counts (void)
   close_inspector ();
 }
 
-/* A freed scheduler is no longer shown, a new one appears, and the page holds neither. */
+/* A freed scheduler is no longer shown, a new scheduler appears, and the page holds neither of both. */
 static void
 test_schedulers_come_and_go (void)
 {
@@ -279,7 +279,7 @@ test_schedulers_come_and_go (void)
   wait_for_parts (page, 2);
   g_assert_cmpuint (G_OBJECT (scheduler)->ref_count, ==, 1);
   g_object_unref (scheduler);
-  /* Its part does nothing before the scheduler is freed. */
+  /* The scheduler's part of the page does nothing before the scheduler is freed. */
   press (page, "Reset");
   turn (page, TRUE);
   wait_for_parts (page, 1);
@@ -309,7 +309,7 @@ test_longest (void)
   /* Later tasks are not watched. */
   turn (part, FALSE);
   post (other, "not_watched", BACKGROUND, 60);
-  while (prio_scheduler_get_n_pending (other) > 0)
+  while (prio_scheduler_count_pending (other) > 0)
     g_main_context_iteration (NULL, TRUE);
 
   /* The switch is turned off with the watched scheduler. */
@@ -322,7 +322,7 @@ test_longest (void)
   close_inspector ();
 }
 
-/* A number has a label; a switch has a name. */
+/* Each number has a label, and each switch has a name. */
 static void
 test_accessible (void)
 {
@@ -404,7 +404,7 @@ make_and_drop (gpointer stopped)
   return NULL;
 }
 
-/* Other threads make schedulers of this main context, and drop them, while they are listed. */
+/* Other threads create schedulers of this main context, and drop them, while the page lists them. */
 static void
 test_threads (void)
 {
@@ -441,8 +441,8 @@ have_it_made (gpointer scheduler)
   return G_SOURCE_REMOVE;
 }
 
-/* The page finds the first scheduler of this main context in the iteration in which another thread makes it: this thread is
- * not yet known to run it. */
+/* The page finds the first scheduler of this main context in the iteration in which another thread creates it, when
+ * this thread is not yet known to run the context. */
 static void
 test_made_by_another_thread (void)
 {
@@ -450,7 +450,7 @@ test_made_by_another_thread (void)
   g_autoptr (PrioScheduler) scheduler = NULL;
   GtkWidget *page;
 
-  /* Of sources with the same priority the older one is dispatched first. */
+  /* Of two sources with one priority, GLib dispatches the older first. */
   g_source_set_callback (source, have_it_made, &scheduler, NULL);
   g_source_set_ready_time (source, -1);
   g_source_attach (source, NULL);

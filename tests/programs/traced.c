@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #ifdef WITH_MORE_RIGHTS
-/* As in a program that runs with more rights than its caller. */
+/* secure_getenv () as in a program that runs with more rights than its caller. */
 char *secure_getenv (const char *name);
 
 char *

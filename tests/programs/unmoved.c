@@ -44,7 +44,7 @@ tick (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Starts once the main loop has been found. */
+/* Begins the work once the main loop has been found. */
 static gboolean
 begin (gpointer loop)
 {

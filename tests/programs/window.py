@@ -41,7 +41,7 @@ class Program:
         self.errors.close()
 
     def said(self):
-        """Returns its output to stderr so far."""
+        """Returns the program's output to stderr so far."""
         # The file's own position belongs to the program, too.
         with open(f'/proc/self/fd/{self.errors.fileno()}', errors='replace') as file:
             return file.read()
@@ -60,7 +60,7 @@ class Program:
         sys.exit(f'nothing came of: {what}. The program {state}{title}; it has written:\n{self.said()}')
 
     def wait_for_window(self, name):
-        """Waits for its window, by a part of its title, and types into it from now on."""
+        """Waits for the program's window, by a part of its title, and types into that window from now on."""
         self.window = self.wait_for('a window', lambda: xdotool('search', '--onlyvisible', '--name', name).split('\n')[0])
         xdotool('windowfocus', self.window)
 
@@ -68,7 +68,7 @@ class Program:
         return xdotool('getwindowname', self.window)
 
     def wait_for_title(self, what, pattern):
-        """Waits until its title matches a regular expression, and returns the match."""
+        """Waits until the window's title matches a regular expression, and returns the match."""
         return self.wait_for(what, lambda: re.search(pattern, self.title()))
 
     def type(self, text):
@@ -78,7 +78,7 @@ class Program:
         xdotool('key', *names)
 
     def close(self, key=None):
-        """Closes it by that key, or as the window's frame does; fails with warnings that the program, or Python, has printed."""
+        """Closes the window by a key, or as its frame does.  Fails with warnings that the program, or Python, has printed."""
         xdotool('key', key) if key else xdotool('windowclose', self.window)
         self.wait_for('its end', lambda: self.process.poll() is not None)
         if self.complaints.search(self.said()):

@@ -22,7 +22,7 @@ import sys
 
 CHECKS = re.compile(r'\b(g_return_if_fail|g_return_val_if_fail|prio_return_if_wrong|prio_return_val_if_wrong|g_assert\w*|g_warn_if_fail)\s*\(')
 
-# They have no side effects; prio_check_… () log an error.
+# These functions have no side effects, except that prio_check_… () log an error.
 QUESTIONS = {
     'PyGILState_Check', 'are_cancellables', 'check_runner_of_group', 'g_async_result_is_tagged', 'g_signal_lookup', 'g_task_is_valid', 'prio_check_callable',
     'prio_check_limit', 'prio_check_no_delay', 'prio_check_options', 'prio_check_priority', 'prio_check_scheduler', 'prio_check_share', 'prio_check_shared', 'prio_check_task', 'prio_check_task_group',

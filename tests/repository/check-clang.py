@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-# Options of gcc that clang does not know are not the source's fault.
+# These options make warnings errors, and make clang ignore options that only gcc knows.
 OWN = ['-Werror', '-Wno-unknown-warning-option', '-Wno-unused-command-line-argument', '-fno-color-diagnostics']
 
 
@@ -28,7 +28,7 @@ WORTHWHILE = 3
 
 
 def commands(sources, build):
-    """Returns the arguments of each source, when it is first compiled."""
+    """Returns the arguments with which each source is first compiled."""
     seen = {}
     for entry in json.loads((build / 'compile_commands.json').read_text()):
         path = (pathlib.Path(entry['directory']) / entry['file']).resolve()
@@ -58,7 +58,7 @@ class Clang:
         self.program, self.build, self.place = program, build, place
 
     def run(self, *arguments):
-        """Returns its output, and whether there are warnings."""
+        """Runs clang.  Returns its output, and whether there are warnings."""
         done = subprocess.run([self.program, *arguments, *OWN], cwd=self.build, text=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, check=False)
         return done.stdout, done.returncode != 0

@@ -22,7 +22,7 @@ def percent(part, whole):
 
 
 def explained(path):
-    """Returns the lines that it names, as (file, code)."""
+    """Returns the lines that the file at path explains, as (file, code)."""
     named, file = set(), None
     for line in path.read_text().splitlines():
         if line.startswith('- `prio-'):

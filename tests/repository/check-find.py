@@ -19,10 +19,10 @@ import sys
 
 # Questions, and a result that must be among the first five.
 ANSWERS = {
-    'prio_task_group_cancel_queued': 'build/tests/library/test-group-ends -p /group/cancel-queued-leaves-new-tasks',
-    # Used in a callback of the test.
+    'prio_task_group_cancel_pending': 'build/tests/library/test-group-ends -p /group/cancel-pending-leaves-new-tasks',
+    # The function is used in a callback of the test.
     'prio_scheduler_yield_finish': '-p /scheduler/yield/',
-    # Used through a macro of the header.
+    # The function is used through a macro of the header.
     'prio_error_quark': 'build/tests/library/test-',
     'Scheduler.run_in_thread': 'tests/bindings/binding_threads.py',
     'requestIdleCallback': 'meson test -C build web',

@@ -28,7 +28,7 @@ READS_A_CLOCK = re.compile(r'\b((?:clock_gettime|g_get_monotonic_time|g_get_real
 
 
 class Layers:
-    """Has the layers, from the lowest; `rank` is the height of a module: modules in braces have the same height."""
+    """Keeps the layers, from the lowest; `rank` is the height of a module: modules in braces have the same height."""
 
     def __init__(self, text):
         self.modules = {}

@@ -1,6 +1,6 @@
-"""Checks that the manual's links have targets, and that its search finds words in headings of guides.
+"""Checks that the manual's links have targets, and that its search finds the right page first.
 
-    check-manual.py MANUAL
+    check-manual.py MANUAL GJS
 
 MANUAL is the folder that gi-docgen has made.  A link within it must have its page and its anchor; a link to another
 library's manual has its address in urlmap.js.  Other links are not checked, because the test machines have no network.
@@ -13,7 +13,9 @@ import html.parser
 import json
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 import urllib.parse
 
 
@@ -35,29 +37,46 @@ class Page(html.parser.HTMLParser):
                 self.links.append(values[name])
 
 
-# Words that people search for, and the page that they want.
-SOUGHT = {'frame': 'faq.html', 'latest': 'reference-python.html', 'cancel': 'cookbook.html', 'typing': 'cookbook.html',
-          'post_task': 'reference-python.html', 'asyncio': 'faq.html', 'limit': 'start-rust.html'}
+# Queries, and the page that each should find first.
+SOUGHT = {
+    'search as you type': 'start-c', 'debounce': 'from-threads', '100000 rows': 'loading-many-rows', 'GListModel': 'loading-many-rows', 'test': 'testing', 'fake clock': 'testing',
+    'run until idle': 'func.testing_run_until_idle', 'unit test': 'testing', 'thread': 'threads',
+    'progress from a thread': 'from-threads', 'asyncio': 'from-asyncio', 'extension': 'shipping', 'ship': 'shipping', 'flatpak': 'getting-it',
+    'cargo': 'start-rust', 'venv': 'getting-it', 'freeze': 'stutter', 'what it costs': 'costs', 'g_idle_add': 'from-idle',
+    'GTask': 'from-gtask', 'priority': 'priorities', 'prio_task_group_new': 'ctor.TaskGroup.new', 'prio_scheduler_post': 'method.Scheduler.post',
+    'React': 'from-react', 'post_task': 'reference-python', 'exception': 'errors', 'unhandled': 'javascript',
+    'never awaited': 'mistakes', 'used again': 'mistakes', 'filter': 'filtering', 'sort': 'filtering', 'pytest': 'errors',
+    'limit': 'limits', 'load rows': 'loading-many-rows', 'run in thread': 'threads', 'timeout': 'cookbook', 'obsolete': 'start-python',
+    'pip': 'getting-it', 'wheel': 'getting-it', 'vala string': 'start-vala', 'Rust error': 'errors', 'stop button': 'cookbook', 'database': 'cookbook',
+    'progress bar': 'from-threads', 'unit test python': 'start-python', 'lag': 'stutter', 'frame': 'turns',
+}
 
 
-def check_search(folder, pages):
-    """Yields errors in the index of the manual's search."""
-    guides = [symbol for symbol in json.loads((folder / 'index.json').read_text())['symbols'] if symbol['type'] == 'content']
-    for word, page in SOUGHT.items():
-        if not any(word in guide['name'].lower() and guide['href'].startswith(page) for guide in guides):
-            yield f'the search for {word} does not find {page}'
-    for guide in guides:
-        page, _, anchor = guide['href'].partition('#')
+def check_search(folder, pages, gjs):
+    """Yields errors in the manual's search."""
+    entries = json.loads((folder / 'search-data.js').read_text().removeprefix('window.searchData = ').rstrip().rstrip(';'))
+    for kind, name, title, href, summary, text in entries:
+        page, _, anchor = href.partition('#')
         if page not in pages or (anchor and anchor not in pages[page].anchors):
-            yield f'the search leads to {guide["href"]}, which is not there'
-        if re.match(r'\s*#|.*\[\w+@', guide['summary']):
-            yield f'the search shows markup: {guide["summary"]}'
+            yield f'the search leads to {href}, which is not there'
+        if re.match(r'\s*#|.*\[\w+@', summary):
+            yield f'the search shows markup: {summary}'
+    program = f"""{(folder / 'search.js').read_text()}
+        const index = prepare({json.dumps(entries)});
+        print(JSON.stringify({json.dumps(list(SOUGHT))}.map(query => findPages(index, query)[0]?.href ?? '')));"""
+    with tempfile.NamedTemporaryFile('w', suffix='.js') as file:
+        file.write(program)
+        file.flush()
+        found = json.loads(subprocess.run([gjs, file.name], capture_output=True, text=True, check=True).stdout)
+    for (query, page), first in zip(SOUGHT.items(), found):
+        if first.partition('#')[0] != f'{page}.html':
+            yield f'the search for “{query}” finds {first} first, and not {page}.html'
 
 
-def main(folder):
+def main(folder, gjs):
     pages = {path.name: Page(path) for path in sorted(folder.glob('*.html'))}
     known = set(re.findall(r"\['(\w+)', 'https://", (folder / 'urlmap.js').read_text()))
-    dead, n_links = list(check_search(folder, pages)), 0
+    dead, n_links = list(check_search(folder, pages, gjs)), 0
     for name, page in pages.items():
         dead += [f'{name}: {other} is not in urlmap.js' for other in page.others if other not in known]
         n_links += sum(page.others.values())
@@ -75,4 +94,4 @@ def main(folder):
     return bool(dead) or n_links == 0
 
 
-sys.exit(main(pathlib.Path(sys.argv[1])))
+sys.exit(main(pathlib.Path(sys.argv[1]), sys.argv[2]))

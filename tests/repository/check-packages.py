@@ -3,7 +3,7 @@
     check-packages.py SOURCE PYTHON GJS
 
 They are built from a copy of the tree without build products, and unpacked into an empty folder; from there
-README's programs in C, Vala, Python and JavaScript are built and run.
+the first programs of README and of the start pages are built and run.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -53,7 +53,7 @@ def build(source, place):
 
 
 def check_lintian(place):
-    """Checks that it has no errors or warnings, except that no bug asks for the package."""
+    """Checks that lintian finds no errors or warnings, except that no bug asks for the package."""
     changes, = place.glob('*.changes')
     result = subprocess.run(['lintian', '--allow-root', '--fail-on', 'error,warning',
                              '--suppress-tags', 'initial-upload-closes-no-bugs', changes],
@@ -73,7 +73,7 @@ def owner(path):
 
 
 def names(depends):
-    """Returns the names of the packages in such a field."""
+    """Returns the names of the packages in a field such as Depends."""
     return set(re.findall(r'(?:^|, )([^ ,:]+)', depends))
 
 
@@ -90,7 +90,7 @@ def check_dependencies(packages):
     engine = re.search(r'NEEDED +(libmozjs\S+)', run('objdump', '-p', glob.glob('/usr/lib/*/libgjs.so.0')[0]))[1]
     said = run('dpkg-deb', '-f', packages['gjs-prio-sched'], 'Depends')
     assert owner(f'*/{engine}') in names(said), (engine, said)
-    for name in ('prio-sched', 'prio-sched-react', 'prio-sched-dex'):
+    for name in ('prio-sched', 'prio-sched-react', 'prio-sched-dex', 'prio-sched-gtk'):
         package = packages[f'lib{name}-dev']
         described = run('sh', '-c', 'dpkg-deb --fsys-tarfile "$1" | tar -xO --wildcards "*.pc"', 'sh', package)
         for module in set(re.findall(r'(?:^Requires\S*: |, )([\w.-]+)', described, re.M)) - {'prio-sched-1'}:
@@ -105,7 +105,7 @@ def check_manual(shared):
     """
     assert (shared / 'doc/prio-sched-1/index.json').is_file()
     assert (shared / 'doc/libprio-sched-doc/html/index.html').is_file()
-    # Debhelper installs them with the documentation of their main package.
+    # Debhelper installs these files with the documentation of their main package.
     for name in ('README.md', 'NEWS.gz', 'examples/search.py', 'examples/indexer.c'):
         assert (shared / 'doc/libprio-sched-dev' / name).is_file(), name
 
@@ -123,7 +123,7 @@ def check(source, python, gjs, place):
     prefix = str(root / 'usr')
     lib = move(prefix)
     environment = environment_of(prefix, lib)
-    check_programs((source / 'README.md').read_text(), prefix, environment, python, gjs, str(place))
+    check_programs(source, prefix, environment, python, gjs, str(place))
     check_inspector(lib, environment, python)
 
     flags = run('pkg-config', '--cflags', '--libs', 'prio-sched-dex-1', env=environment).split()

@@ -18,6 +18,8 @@ import xml.etree.ElementTree as ElementTree
 DOAP = '{http://usefulinc.com/ns/doap#}'
 FOAF = '{http://xmlns.com/foaf/0.1/}'
 RDF = '{http://www.w3.org/1999/02/22-rdf-syntax-ns#}'
+# Keys of a module, as flatpak-builder knows them.
+MODULE = {'name', 'buildsystem', 'config-opts', 'sources', 'cleanup'}
 VALUES = {'feature': {'enabled', 'disabled', 'auto'}, 'boolean': {'true', 'false'}}
 
 
@@ -67,8 +69,28 @@ def check_doap(source, name, licence):
     assert find(manual, '^browse_url = "(.*)"$') == expected['repository'], manual
 
 
+def check_module(module, options):
+    """Checks a module of a Flatpak; returns its options."""
+    assert module['buildsystem'] == 'meson' and set(module) <= MODULE, module
+    given = dict(re.fullmatch('-D(.*)=(.*)', option).groups() for option in module['config-opts'])
+    for option, value in given.items():
+        assert option in options, f'there is no option {option} for a Flatpak'
+        assert value in VALUES[options[option]], f'{option} of a Flatpak cannot be {value}'
+    return given
+
+
+def check_pasted(source, options):
+    """Checks the module that people paste; returns it."""
+    [block] = re.findall(r'^```json\n(.*?)^```$', (source / 'introspection/manual/getting-it.md').read_text(), re.MULTILINE | re.DOTALL)
+    module = json.loads(block)
+    wrap = source / 'prio-sched.wrap'
+    assert module['sources'] == [{'type': 'git', 'url': find(wrap, '^url = (.*)$'), 'tag': find(wrap, '^revision = (.*)$')}], module
+    return module
+
+
 def check_manifest(source, name):
     options = dict(re.findall(r"^option\('(\w+)', type: '(\w+)'", (source / 'meson_options.txt').read_text(), re.MULTILINE))
+    pasted = check_pasted(source, options)
     [path] = (source / 'examples/desktop').glob('*.json')
     manifest = json.loads(path.read_text())
     application = manifest['id']
@@ -79,12 +101,11 @@ def check_manifest(source, name):
     assert find(entry, '^Icon=(.*)$') == application, entry
 
     [module] = manifest['modules']
-    assert module['buildsystem'] == 'meson', module
-    given = dict(re.fullmatch('-D(.*)=(.*)', option).groups() for option in module['config-opts'])
-    for option, value in given.items():
-        assert option in options, f'{path.name}: there is no option {option}'
-        assert value in VALUES[options[option]], f'{path.name}: {option} cannot be {value}'
-    assert given['install_examples'] == 'true', given
+    given = check_module(module, options)
+    # The module is the pasted one with the gallery.
+    gallery = {'gtk': 'enabled', 'examples': 'enabled', 'install_examples': 'true'}
+    assert given == check_module(pasted, options) | gallery, given
+    assert {**module, 'config-opts': [], 'sources': []} == {**pasted, 'config-opts': [], 'sources': []}, module
     # The only source is the tree, at the manifest's path.
     [place] = module['sources']
     assert place['type'] == 'dir' and (path.parent / place['path'] / 'meson.build').is_file(), place

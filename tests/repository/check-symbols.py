@@ -28,7 +28,8 @@ def declared(headers):
 def exported(library):
     lines = subprocess.run(['nm', '-D', '--defined-only', library], check=True, text=True,
                            stdout=subprocess.PIPE).stdout.splitlines()
-    return {line.split()[-1] for line in lines}
+    # Some linkers export the ends of sections.
+    return {line.split()[-1] for line in lines} - {'__bss_start', '_edata', '_end'}
 
 
 def update(path, found):

@@ -7,9 +7,10 @@ The library is compiled once, from the tarball that `meson dist` packs.  Uncommi
   - The tarball has each file of the commit.
   - Its tree is a subproject of a program, which finds it by its wrap.  Only the library is built, and its warnings do not
     fail the build, as the program's would.
-  - The program is README's, and must print the output in README.
-  - Installed into an empty prefix, the library is found by pkg-config, has the version of the tarball in its header too, and
-    README's program is compiled against it without a warning.
+  - getting-it.md has the projects in C and Vala.  The programs are the first of start-c.md and of start-vala.md, and must print the
+    output in these pages.  The header has the version of the tarball.
+  - Into an empty prefix, the program is installed with the library and nothing else.  With the option default_library=static, it is
+    installed alone, and works.
   - README's first command, examples/run, sets up a folder in the tree, checks with Ninja that all targets are known, and
     runs the indexer.  INDEXER is BUILD's; without it, the command compiles its own.
 
@@ -26,14 +27,10 @@ import sys
 import tarfile
 import tempfile
 
-from installed import ignored, programs, run, run_c
+from installed import ignored, programs, run
 
-# Warnings about the program's own unused arguments would fail the build.
-PROJECT = '''
-project('program', 'c')
-executable('program', 'program.c', dependencies: dependency('prio-sched-1'), c_args: '-w')
-'''
-
+# Added to the project in C.
+CHECKED = "static_library('version', 'version.c', dependencies: dependency('prio-sched-1'))\n"
 VERSION = '''
 #include <prio-sched.h>
 G_STATIC_ASSERT (PRIO_MAJOR_VERSION == {} && PRIO_MINOR_VERSION == {} && PRIO_MICRO_VERSION == {});
@@ -47,6 +44,8 @@ if [ "$#" = 2 ] && [ "$1" = -C ]; then
 fi
 '''
 
+# A project in the page about getting it.
+BLOCK = re.compile(r"^```meson\n(project\(.*?)^```$", re.MULTILINE | re.DOTALL)
 # The caller's flags must not affect these builds.
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ('CFLAGS', 'LDFLAGS', 'LD_LIBRARY_PATH')}
 
@@ -58,7 +57,7 @@ def committed(source):
 
 
 def unpack(meson, source, build, tree):
-    """Unpacks the tree of the tarball there."""
+    """Packs the tarball, and unpacks its tree into tree."""
     files = committed(source)
     if not files:
         print('no clone of the repository: the tree itself, and no tarball')
@@ -74,37 +73,41 @@ def unpack(meson, source, build, tree):
     print(f'{tarball.name} has {len(files)} files')
 
 
-def expect(printed, expected):
-    assert printed == expected, f'README says {expected!r}, the program {printed!r}'
-
-
-def build_subproject(meson, tree, place, program):
-    """Sets up a build, and returns its folder."""
-    (place / 'meson.build').write_text(PROJECT)
-    (place / 'program.c').write_text(program)
-    # The wrap has its address; here the tree already exists.
-    shutil.copy(tree / 'prio-sched.wrap', tree.parent)
-    build = place / 'build'
-    run(meson, 'setup', build, place, f'--prefix={place}/prefix', '--libdir=lib', '-Dbuildtype=plain', '-Dwerror=true', '--unity=on',
-        '-Dprio-sched:warning_level=everything', '--wrap-mode=nodownload', '--force-fallback-for=prio-sched-1', env=ENVIRONMENT)
+def build_subproject(meson, place, language, kind):
+    """Sets up and compiles a build with that kind of library, and returns the files that it installs."""
+    build, prefix = place / f'build-{language}-{kind}', place / f'prefix-{language}-{kind}'
+    run(meson, 'setup', build, place, f'--prefix={prefix}', '--libdir=lib', f'-Ddefault_library={kind}', '-Dbuildtype=plain', '--unity=on',
+        f'-Dwerror={"true" if language == "c" else "false"}', '-Dprio-sched:warning_level=everything', '--wrap-mode=nodownload',
+        '--force-fallback-for=prio-sched-1', env=ENVIRONMENT)
     targets = {target['name'] for target in json.loads(run(meson, 'introspect', '--targets', build))}
     expected = {'program', 'prio-sched-1', 'prio-sched-enumtypes.h', 'prio-sched-enumtypes.c'}
-    others = {name for name in targets ^ expected if not name.startswith('prio-sched-1-')}
+    expected |= {'version'} if language == 'c' else {'PrioSched-1.gir', 'PrioSched-1.typelib', 'prio-sched-1.vapi'}
+    others = {name for name in targets ^ expected if not re.match('prio-sched-1-', name)}
     assert not others, f'of a subproject, only the library is built, and not or also {sorted(others)}'
     run(meson, 'compile', '-C', build, env=ENVIRONMENT)
-    return build
+    run(meson, 'install', '-C', build, '--no-rebuild', env=ENVIRONMENT)
+    return {str(path.relative_to(prefix)) for path in prefix.glob('**/*') if not path.is_dir()}
 
 
-def check_installed(meson, tree, place, program, expected):
-    run(meson, 'install', '-C', place / 'build', '--no-rebuild', env=ENVIRONMENT)
-    environment = ENVIRONMENT | {'PKG_CONFIG_PATH': f'{place}/prefix/lib/pkgconfig', 'LD_LIBRARY_PATH': f'{place}/prefix/lib'}
+def check_subproject(meson, tree, place):
+    manual = tree / 'introspection/manual'
+    projects = {re.search(r"'program', '(\w+)'", text)[1]: text for text in BLOCK.findall((manual / 'getting-it.md').read_text())}
     version = re.search(r"version: '(.*)'", (tree / 'meson.build').read_text())[1]
-    installed = run('pkg-config', '--modversion', 'prio-sched-1', env=environment).strip()
-    assert installed == version, f'{installed} is installed, not {version}'
-    flags = run('pkg-config', '--cflags', '--libs', 'prio-sched-1', env=environment).split()
     (place / 'version.c').write_text(VERSION.format(*version.split('.')))
-    run('cc', '-fsyntax-only', place / 'version.c', *flags, env=environment)
-    expect(run_c(program, environment, place), expected)
+    # The wrap has the address of the repository; here the tree already exists.
+    shutil.copy(tree / 'prio-sched.wrap', tree.parent)
+    library = {f'lib/libprio-sched-1.so{end}' for end in ('', '.1', f'.{version}')}
+    for language, kind in (('c', 'shared'), ('c', 'static'), ('vala', 'shared')):
+        if language == 'vala' and not (shutil.which('valac') and shutil.which('vapigen')):
+            continue
+        program, expected = programs((manual / f'start-{language}.md').read_text())[language][0]
+        (place / f'program.{language}').write_text(program)
+        (place / 'meson.build').write_text(projects[language] + (CHECKED if language == 'c' else ''))
+        installed = build_subproject(meson, place, language, kind)
+        assert installed == {'bin/program', *(library if kind == 'shared' else ())}, f'in {language}, with a {kind} library, these are installed: {sorted(installed)}'
+        prefix = place / f'prefix-{language}-{kind}'
+        printed = run(prefix / 'bin/program', env=ENVIRONMENT | {'LD_LIBRARY_PATH': f'{prefix}/lib'})
+        assert printed == expected, f'start-{language}.md says {expected!r}, the program {printed!r}'
 
 
 def check_command(tree, place, indexer=None):
@@ -125,10 +128,7 @@ def main(meson, source, build, *indexer):
         tree = place / 'subprojects' / 'prio-sched'
         tree.parent.mkdir()
         unpack(meson, pathlib.Path(source), build, tree)
-        [(program, expected)] = programs((tree / 'README.md').read_text())['c']
-        made = build_subproject(meson, tree, place, program)
-        expect(run(made / 'program', env=ENVIRONMENT), expected)
-        check_installed(meson, tree, place, program, expected)
+        check_subproject(meson, tree, place)
         check_command(tree, place, *indexer)
 
 

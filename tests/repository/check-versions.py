@@ -25,12 +25,14 @@ def said_by_files(source, build):
     yield 'NEWS', first(source / 'NEWS', r'\A\S+ (\S+)')
     yield 'debian/changelog', first(source / 'debian/changelog', r'\A\S+ \((.*)-')
     yield 'prio-sched.wrap', first(source / 'prio-sched.wrap', r'^revision = (\S+)')
+    yield 'package.json', first(source / 'introspection/gjs/package.json', r'"version": "(.*)"')
+    yield 'Cargo.toml', first(source / 'rust/Cargo.toml', r'^version = "(.*)"')
     for path in sorted((build / 'meson-private').glob('prio-sched*.pc')):
         yield path.name, first(path, r'^Version: (\S+)')
 
 
 def said_by_library(path):
-    """Returns the version in the name of the file, and the major version in the name that programs load."""
+    """Returns the version in the library's file name, and the major version in the name that programs load."""
     dynamic = subprocess.run(['readelf', '--dynamic', '--wide', path], capture_output=True, text=True,
                              check=True).stdout
     yield path.name, path.resolve().name.partition('.so.')[2]

@@ -70,9 +70,38 @@ TWICE_IN_COMMENTS = {
     r'\b(?:go|goes|went|gone|going) on\b': 'continues',
     r'\b[Tt]old\b': 'is called, gets, reports',
     r'(?<! for)\bso (?:many|often)\b(?!(?: \w+)* (?:that|as)\b)': 'the number',
+    r'(?:(?<=[.)] )|(?<=[.)]  ))(?:Any thread(?:, outside)?|Owner thread|Inside|Outside|In a dispatch|Under the lock)\.': 'a sentence: “Any thread may call it.”',
 }
+# README and the guides are also refused words that a reader who does not know the project stumbles over.
+IN_GUIDES = {
+    r'(?<!\w)[Ww]hat (?:is|are|was|were|has|had|have|waits?|runs?|follows?|belongs?|stands?|begins?|comes?|goes|ends?|nobody|somebody|cannot|can|it|they'
+    r'|a|an|the|you|that|others?|settles|makes?|resolves|tells?|arrives|gives?|each|one)\b(?![^.|]*\?)': 'a noun',
+    r'\b(?:[Nn]obody|[Ss]omebody|[Ww]hoever)\b': 'no code, the caller',
+    r'\b(?:go(?:es|ing)?|went) on\b': 'continues, resumes',
+    r'\bgo(?:es)? (?:before|first)\b': 'runs before',
+    r'\b[Bb]eg(?:in|ins|an|un|inning)\b': 'start',
+    r'\b[Bb]eside\b': 'next to, compared with',
+    r'(?<=[.|] )Where (?:it|they|there|that|the|a|several)\b[^.|?]{0,60}\b(?:is|are)\b|\b(?:is|are) there(?= if|[.,;:|])': 'if it is installed',
+    r'\b(?:tells?|says?|hears?|learns?|knows?) (?:of|it|that|so|how|when|what|which|whether|why|no|nobody|us|where|the rest)\b': 'reports, prints, is notified',
+    r"\bof (?:its|their|your|our|one's) own\b": 'its own …',
+    r'\bso (?:many|much|long|few)\b|\bhow far it is\b|\bthis far\b': 'a number, a limit, the progress',
+    r'\b[Mm]end(?:s|ed|ing)?\b|\bhands? (?:on|over|it)\b|\buses? it up\b|\bused up\b': 'fix, pass on, cannot be used again',
+    r"\bof (?:GIO|GTK|GLib|asyncio|React|Python)['’]s(?=[ .,:;|])": 'the name without “’s”',
+    r', (?:since|as) (?:it|its|an?|the|they|this|there|otherwise|that|only|others)\b': 'because',
+    r'\balso (?:if|when|while|where|deep)\b': 'even if',
+    r'\bthe same(?= *[|.;,])': 'say it again',
+    r"\bas one types\b|\bone's own\b|\bone turns\b": 'the user',
+    r'\bthat there (?:is|are)\b|\ball that (?:is|the|has|are)\b': 'a noun',
+    r'\bnor (?:is|does|are|do)\b|\b(?:has|have) not(?=[.,:;|])|\bknows no\b': 'neither does, does not have',
+    r'(?<![Tt]ask )(?<!GObject )(?<!the )\b[Aa] signal\b(?! handler)': 'a task signal',
+}
+CODE = re.compile(r'^```.*?^```$|`[^`\n]*`|(?<=\])\([^)]*\)|(?<=\])(?=\[)|“[^”]*”|"[^"\n]*"', re.MULTILINE | re.DOTALL)
 # A comment of C above a function that continues the one before, or is continued.  Lines of other comments may begin so.
 PART = re.compile(r'(?:[Aa]nd|[Oo]r|[Bb]ut) |[^*]*,\s*\*/$')
+# A comment after code that continues in the next line's, or continues the previous line's.  Headings end with a colon.
+PART_OF_LINE = re.compile(r'(?:[Aa]nd|[Bb]ut) |[^*]*(?:[,;]|\band)\s*\*/$')
+# In gtk-doc, a parameter, or code after a comment in an example, that has been joined to the line before.
+JOINED = re.compile(r'^ \* \S.* (@[\w.]+: )|^ \*  *(?:.* )?(//[^/\n]*[;{}])$', re.MULTILINE)
 VERB = re.compile(r'[A-Z][a-z]+(?:-[a-z]+)?s\b')
 NO_VERB = {'Always', 'As', 'Entries', 'Functions', 'Has', 'Is', 'Its', 'Jobs', 'Operations', 'Others', 'Perhaps', 'Sources', 'Tasks', 'This', 'Threads', 'Unless', 'Was'}
 # Descriptions of the caller, or of the time of the call, for callbacks; and signatures of functions that JavaScript calls.
@@ -136,11 +165,22 @@ def read_twice(suffix, text):
     for start, part in sentences(suffix, text):
         flat = part.lstrip('\n').replace('\n', ' ')
         is_message = text[start] in '"\'`' and not text.startswith('"""', start)
-        if text.startswith('/*', start) and text[start - 1:start] in ('', '\n') and PART.match(flat):
+        if text.startswith('/*', start) and (PART if text[start - 1:start] in ('', '\n') else PART_OF_LINE).match(flat):
             yield text.count('\n', 0, start) + 1, flat[:20], 'a whole sentence'
+        if text.startswith('/**', start):
+            for match in JOINED.finditer(text[start:text.index('*/', start)]):
+                yield text.count('\n', 0, start + match.start()) + 1, (match[1] or match[2])[:20], 'it in a line of its own'
         for phrase, better in (TWICE_IN_TEXT if is_message else TWICE_IN_COMMENTS).items():
             for match in re.finditer(phrase, flat):
                 yield text.count('\n', 0, start) + 1, match.group(), better
+
+
+def read_twice_in_guide(text):
+    """Yields the number of the line, the phrase and a better one, in a guide outside code and quotations."""
+    prose = CODE.sub(lambda code: re.sub(r'[^\n]', '_', code.group()), text)
+    for phrase, better in IN_GUIDES.items():
+        for match in re.finditer(phrase, prose):
+            yield prose.count('\n', 0, match.start()) + 1, match.group(), better
 
 
 def begins_with_verb(words):
@@ -161,7 +201,7 @@ def without_verb(text):
 
 
 def without_verb_in_python(text):
-    """Yields the same of each docstring of a function in Python.  A property is a noun."""
+    """Yields the line and the first words of each docstring of a Python function that does not begin with a verb.  A property is a noun."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and 'property' not in map(ast.unparse, node.decorator_list):
             words = ast.get_docstring(node)
@@ -195,13 +235,21 @@ def main(source):
     planted = '"""It goes on."""\nf("it goes on so often", "for {what}, and [what]")\n# Told so many times, for so many that come.\n'
     assert [phrase for _, phrase, _ in read_twice('.py', planted)] == ['goes on', 'Told', 'so many'], list(read_twice('.py', planted))
     planted = '/* and tasks, */\nint a; /* and this, */\n/* Tasks, */\n/* A sentence, and more. */\n'
-    assert [phrase for _, phrase, _ in read_twice('.c', planted)] == ['and tasks, */', 'Tasks, */'], list(read_twice('.c', planted))
+    assert [phrase for _, phrase, _ in read_twice('.c', planted)] == ['and tasks, */', 'and this, */', 'Tasks, */'], list(read_twice('.c', planted))
+    planted = 'int a; /* Tasks; and */\nint b; /* Calls it.  Any thread. */\nint c; /* Inside, all: */\n'
+    assert [phrase for _, phrase, _ in read_twice('.c', planted)] == ['Tasks; and */', 'Any thread.'], list(read_twice('.c', planted))
+    planted = '/**\n * f: @a: b\n * @c: as @d: e\n *\n * ```c\n * // Adds. if (f) {\n *   f (); // adds\n * }\n * ```\n */'
+    assert [phrase for _, phrase, _ in read_twice('.c', planted)] == ['@a: ', '@d: ', '// Adds. if (f) {'], list(read_twice('.c', planted))
     planted = ('/* The size. */\nstatic int\nsize (int a,\n      int b)\n{\n}\n\n/* Tasks run. */\nint\nrun (void)\n{\n}\n\n/**\n * f: (skip)\n * @a: b\n *\n * Size of it.\n */\nint\nf (int a)\n{\n}\n'
                '/* Returns it. */\nint\ng (void)\n{\n}\n/* A record. */\nstruct h\n{\n};\n/* Called then. */\nint\nh (void)\n{\n}\n/* A prototype. */\nint i (void);\n')
     assert [words for _, words in without_verb(planted)] == ['The size.', 'Tasks run.', 'Size of it.'], list(without_verb(planted))
 
     planted = 'def f():\n    """What it is."""\n\ndef g():\n    """Returns it."""\n\n@property\ndef h():\n    """The size."""\n'
     assert [words for _, words in without_verb_in_python(planted)] == ['What it is.'], list(without_verb_in_python(planted))
+
+    planted = 'It goes on.\n```c\nbegin ();\n```\nWhat waits, since it is “used up”, has not.  A task signal, [beside](beside.md), a signal.'
+    assert sorted(phrase for _, phrase, _ in read_twice_in_guide(planted)) == [', since it', 'What waits', 'a signal', 'beside', 'goes on', 'has not'], \
+        list(read_twice_in_guide(planted))
 
     files = list(files_of(pathlib.Path(source)))
     found = 0
@@ -215,6 +263,10 @@ def main(source):
             found += 1
         if path.suffix in COMMENT and 'manual' not in path.parts:
             for number, phrase, better in read_twice(path.suffix, text):
+                print(f'{path}:{number}: “{phrase}” has to be read twice: say {better}')
+                found += 1
+        if path.name == 'README.md' and path.parent == pathlib.Path(source) or (path.suffix == '.md' and 'manual' in path.parts):
+            for number, phrase, better in read_twice_in_guide(text):
                 print(f'{path}:{number}: “{phrase}” has to be read twice: say {better}')
                 found += 1
         functions = ()

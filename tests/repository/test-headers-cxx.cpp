@@ -4,7 +4,7 @@
 #include <prio-sched.h>
 
 #if __cplusplus >= 202002L
-/* They live as long as the call. */
+/* Takes options, which live until the call returns. */
 static bool
 takes_options (const PrioTaskOptions *none, const PrioTaskOptions *options, const PrioYieldOptions *yield_options)
 {

@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-headers.c: the public headers and their macros compile alone, and as strict C99, for a program that sets its range of versions */
 
-#define PRIO_SCHED_VERSION_MIN_REQUIRED PRIO_SCHED_VERSION_1_0
-#define PRIO_SCHED_VERSION_MAX_ALLOWED PRIO_SCHED_VERSION_1_0
+#define PRIO_VERSION_MIN_REQUIRED PRIO_VERSION_1_0
+#define PRIO_VERSION_MAX_ALLOWED PRIO_VERSION_1_0
 
 #include <prio-sched-bindings.h>
 #ifdef WITH_REACT
 #include <prio-sched-react.h>
 #endif
 #include <prio-sched-feed.h>
+#include <prio-sched-testing.h>
 #include <prio-sched-threads.h>
 #include <prio-sched-watch.h>
 #include <prio-sched.h>
 
-#if PRIO_SCHED_VERSION_MIN_REQUIRED > PRIO_SCHED_VERSION_MAX_ALLOWED
+#if PRIO_VERSION_MIN_REQUIRED > PRIO_VERSION_MAX_ALLOWED
 #error "The versions are the same"
 #endif
-
-/* Declares functions as a later version would. */
-PRIO_DEPRECATED_IN_1_0_FOR (prio_after)
-void prio_before (void);
-PRIO_DEPRECATED_IN_1_0
-void prio_never (void);
-PRIO_UNAVAILABLE (1, 2)
-void prio_after (void);
 
 int
 main (void)

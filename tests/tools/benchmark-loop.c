@@ -234,7 +234,7 @@ typedef struct
   gint64 posted[N_URGENT]; /* ns, like all times here */
   double waits[N_URGENT];
   guint n_begun;
-  guint n_left; /* of the flood */
+  guint n_left; /* tasks of the flood that are left */
   gboolean plain;
 } Latency;
 
@@ -290,7 +290,7 @@ latency_p99 (gboolean plain)
       else
         prio_scheduler_post (prio_scheduler_get_default (), PRIO_TASK_PRIORITY_BACKGROUND, flood, &latency, NULL);
     }
-  /* Until all have ended, because they refer to this variable. */
+  /* Runs until all tasks have ended, because they refer to this variable. */
   while (latency.n_begun < N_URGENT || latency.n_left > 0)
     g_main_context_iteration (NULL, TRUE);
 

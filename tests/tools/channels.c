@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* channels.c: many values from ten threads to a function on a main loop, and their costs
  *
- *     channels [VALUES]
+ *     channels [VALUES [WAY]]
  *
- * For each way to give: nanoseconds for a value, as the thread sees it; how often the function was called; and the most memory, in MiB,
- * beyond the memory at the beginning.  VALUES is the number of all values, by default a million.
+ * For each way to give: nanoseconds for a value, as the thread sees it; how often the function was called; the longest gap
+ * between two frames, in ms, where a source at the priority of GTK's frames is due every 16 ms; and the most memory, in MiB, beyond the
+ * memory at the beginning.  The first row has the gap beside threads that are busy, and give nothing.  VALUES is the number of all values, by default a million;
+ * WAY is a part of the names of ways.
  */
 
 #include <prio-sched-threads.h>
@@ -24,6 +26,17 @@ static GAsyncQueue *queue;
 static gsize n_each, n_called; /* the latter on the main loop */
 static gint n_over;            /* atomic */
 static gint64 spent;           /* atomic: ns of all threads */
+static gint64 last_frame, gap; /* µs; on the main loop */
+
+static gboolean
+frame (gpointer data G_GNUC_UNUSED)
+{
+  gint64 now = g_get_monotonic_time ();
+
+  gap = MAX (gap, now - last_frame);
+  last_frame = now;
+  return G_SOURCE_CONTINUE;
+}
 
 static gboolean
 call (gpointer value G_GNUC_UNUSED)
@@ -44,6 +57,12 @@ drain (gpointer data G_GNUC_UNUSED)
   while (g_async_queue_try_pop (queue) != NULL)
     n_called++;
   return G_SOURCE_CONTINUE;
+}
+
+static void
+give_nothing (gsize value G_GNUC_UNUSED)
+{
+  g_get_monotonic_time ();
 }
 
 static void
@@ -108,7 +127,10 @@ run (const Way *way)
   GThread *threads[N_THREADS];
   double before = memory (), most = before;
   gint64 next = 0;
+  guint frames = g_timeout_add_full (G_PRIORITY_HIGH_IDLE + 20, 16, frame, NULL, NULL);
 
+  last_frame = g_get_monotonic_time ();
+  gap = 0;
   n_called = 0;
   n_over = 0;
   spent = 0;
@@ -127,13 +149,17 @@ run (const Way *way)
     }
   for (guint i = 0; i < N_THREADS; i++)
     g_thread_join (threads[i]);
-  g_print ("%-32s %8.0f %12" G_GSIZE_FORMAT " %10.1f\n", way->name, (double) spent / (double) (n_each * N_THREADS), n_called, most - before);
+  frame (NULL);
+  g_source_remove (frames);
+  g_print ("%-32s %8.0f %12" G_GSIZE_FORMAT " %8.1f %10.1f\n", way->name,
+           (double) spent / (double) (n_each * N_THREADS), n_called, (double) gap / 1000, most - before);
 }
 
 int
 main (int argc, char **argv)
 {
   const Way ways[] = {
+    { "nothing, but busy threads", give_nothing },
     { "channel, newest wins, a frame", give_to_channel },
     { "GAsyncQueue, an idle source", give_to_queue },
     { "prio_scheduler_post ()", give_by_post },
@@ -144,12 +170,13 @@ main (int argc, char **argv)
   n_each = (argc > 1 ? (gsize) g_ascii_strtoull (argv[1], NULL, 10) : 1000000) / N_THREADS;
   channel = prio_channel_new (prio_scheduler_get_default (), NULL, 1, PRIO_CHANNEL_PACE_FRAME, use, NULL, NULL);
   queue = g_async_queue_new ();
-  g_print ("%-32s %8s %12s %10s\n", "", "ns", "called", "MiB");
+  g_print ("%-32s %8s %12s %8s %10s\n", "", "ns", "called", "gap, ms", "MiB");
   for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
     {
       guint id = ways[i].give == give_to_queue ? g_idle_add (drain, NULL) : 0;
 
-      run (&ways[i]);
+      if (argc <= 2 || strstr (ways[i].name, argv[2]) != NULL)
+        run (&ways[i]);
       if (id != 0)
         g_source_remove (id);
     }

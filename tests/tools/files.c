@@ -46,7 +46,7 @@ typedef struct
   double places;      /* busy places, times µs */
 } Outcome;
 
-/* One of the two ways to start, load and end. */
+/* One of the two ways: how it starts, loads and ends. */
 typedef struct
 {
   Kind kind;
@@ -55,15 +55,15 @@ typedef struct
   guint first;   /* row in view */
   guint n_left;  /* rows in view that are not loaded */
   guint8 *there; /* for each row, whether it is loaded */
-  guint n_begun; /* rows that are being loaded, */
-  gint64 since;  /* since when n_begun has its value */
+  guint n_begun; /* rows that are being loaded */
+  gint64 since;  /* when n_begun changed last */
   gint64 jumped, last_frame;
 
   PrioScheduler *scheduler;
   RowLoader *loader;
 
-  /* By hand. */
-  guint8 *begun;                    /* of each row */
+  /* for the way by hand */
+  guint8 *begun;                    /* for each row, whether its load has started */
   guint next_view, next_near, next; /* all rows before these have started */
   GCancellable *cancellable;
 } Files;
@@ -274,7 +274,7 @@ jump (Files *files, guint first)
 {
   files->jumped = g_get_monotonic_time ();
   files->first = first;
-  /* On a fast machine the background may have come so far. */
+  /* On a fast machine the background may have loaded some of these rows already. */
   files->n_left = 0;
   for (guint row = first; row < first + n_view; row++)
     files->n_left += !files->there[row];
@@ -322,7 +322,8 @@ take_turn (Files *files, guint first)
     g_main_loop_run (loop);
 }
 
-/* Chooses an unseen view, with unseen next screens; the lower half is left to the background. */
+/* Chooses a view whose rows, and whose next screens, have not been in view; the lower half is left to the
+ * background. */
 static guint
 choose_view (GRand *random)
 {

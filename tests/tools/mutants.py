@@ -23,7 +23,7 @@ import sys
 import tempfile
 
 WANTED = 79
-# All C tests run, the slow ones at the end, without tests that need another environment.
+# All C tests run, the slow tests last, without tests that need another environment.
 SLOW = ['crossing', 'frames', 'turns', 'deferred', 'faults', 'ends', 'loop']
 OTHERS = ['dex', 'dex-fibers', 'race', 'stress']
 
@@ -55,7 +55,7 @@ MUTANTS = [
     ('ready-private.h', 'return ready->only[effective] == queue && ready->mask >> effective == 1;',
      'return ready->only[effective] == queue;'),
     ('dispatch.c', 'if (again && !prio_entry_is_aborted (entry))', 'if (again)'),
-    ('dispatch.c', '/* The result settles, and the abort steps are removed, after the checkpoint (§2.4.2). */\n      if (prio_loop_has_microtasks (loop))\n        prio_loop_checkpoint (loop);', ''),
+    ('dispatch.c', '/* The result is settled, and the abort steps are removed, after the checkpoint (§2.4.2). */\n      if (prio_loop_has_microtasks (loop))\n        prio_loop_checkpoint (loop);', ''),
     ('dispatch.c', 'if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))\n    batch->over = TRUE;', ''),
     ('dispatch.c', 'is_still_next (loop, queue, effective) && !prio_stopwatch_is_late (&batch->watch));', 'is_still_next (loop, queue, effective));'),
     ('dispatch.c', 'is_still_next (loop, queue, effective) &&\n         !prio_stopwatch_is_late (&batch->watch));', 'is_still_next (loop, queue, effective));'),
@@ -107,7 +107,7 @@ MUTANTS = [
     ('observer.c', 'prio_thread.observed = task->outer;\n  task->runs = FALSE;', 'task->runs = FALSE;'),
     ('task-cancel.c', 'prio_entry_get_state (&self->entry) == PRIO_ENTRY_DONE;', 'FALSE;'),
     ('task-settle.c', ' && G_LIKELY (!prio_entry_is_aborted (entry)))', ')'),
-    ('loop.c', 'return G_LIKELY (loop->sources.iteration != 0) || is_own_context (loop);', 'return TRUE;'),
+    ('loop.c', 'return prio_thread.dispatches == &loop->lock || is_own_context (loop);', 'return TRUE;'),
     ('turn-private.h', 'turn->input_pending |= turn->held;', ';'),
     ('introspection/python/gi/overrides/_priosched/tasks/threads.py', 'self._cancellable.cancel()', 'pass', 'binding_threads.py'),
     ('introspection/python/gi/overrides/_priosched/extras/groups.py', 'if not self._waits:', 'if self._waits:', 'groups.py'),

@@ -50,7 +50,7 @@ spin_for (gint64 duration)
     ;
 }
 
-/* A flood of tasks, each of which takes that long. */
+/* A flood of tasks, each of which takes @each. */
 typedef struct
 {
   FloodKind kind;
@@ -123,7 +123,7 @@ start_flood (Flood *flood)
     }
 }
 
-/* Returns how long it took, µs. */
+/* Returns how long the flood took, µs. */
 static gint64
 finish_flood (Flood *flood)
 {

@@ -63,7 +63,7 @@ class Processes:
                 fields = (folder / 'stat').read_text().rpartition(')')[2].split()
                 arguments = (folder / 'cmdline').read_bytes().decode(errors='replace').split('\0')[:-1]
             except OSError:
-                continue  # it has ended
+                continue  # the process has ended
             self.all[int(folder.name)] = (int(fields[1]), arguments, uptime - int(fields[19]) / ticks)
 
     def children(self, parent):
@@ -124,7 +124,7 @@ def own_offset():
 
 
 def at_uptime(seconds):
-    """Returns the command that runs another as if the machine had been up for that long, or None without time namespaces."""
+    """Returns the command that runs another as if the machine had been up for seconds, or None without time namespaces."""
     offset = seconds - int(float(pathlib.Path('/proc/uptime').read_text().split()[0])) + own_offset()
     command = ['unshare', *([] if os.geteuid() == 0 else ['--user', '--map-current-user']), '--time', '--fork', '--kill-child',
                '--monotonic', str(offset), '--boottime', str(offset)]

@@ -7,7 +7,7 @@
 
 #include "prio-sched-gjs.h"
 
-/* Sets a property.  A setter that returns normally notes that; System.exit () stops it before. */
+/* Sets a property.  The setter notes that it has come to its end, unless System.exit () stops it. */
 static void
 set (gpointer follower, const char *name, guint value)
 {

@@ -230,6 +230,6 @@ prio_sched_gjs_guard_jobs (GSource *source, GObject *prober)
   if (g_main_current_source () == source || !has_jobs (source))
     jobs->depth = g_main_depth ();
   g_private_replace (&jobs_here, g_atomic_rc_box_acquire (jobs));
-  prio_runner_add_interlude (context, run_jobs, jobs, jobs_unref);
+  prio_runner_add_checkpoint_func (context, run_jobs, jobs, jobs_unref);
   return TRUE;
 }

@@ -38,7 +38,7 @@ class JobQueue final : public JS::JobQueue
   js::UniquePtr<SavedJobQueue> saveJobQueue (JSContext *cx) override;
 
  private:
-  /* How many of them are kept; the collector frees the others. */
+  /* How many functions are kept in m_spare; the collector frees the others. */
   static constexpr size_t MAX_SPARE = 256;
 
   class Saved;

@@ -125,7 +125,7 @@ table_may_post (Engine *engine)
   return false;
 }
 
-/* Rejects a task: the main context has gone, or another thread has just cancelled the signal. */
+/* Rejects a task, because the main context has gone or another thread has just cancelled the signal. */
 static void
 reject (Table *table, guint id)
 {

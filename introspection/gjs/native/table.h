@@ -25,7 +25,7 @@ struct Entry
   guint priority;  /* of a task without a signal */
 };
 
-/* A task that has been taken out of its table to run, and its outcome. */
+/* A task that was taken out of its table to run, and its outcome. */
 struct Outcome;
 struct Running;
 

@@ -8,20 +8,21 @@
 const {Gio, GLib, GObject} = imports.gi;
 
 const {INHERIT, MAX_SHARED_SLICE, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
-const {Each, newLatest} = imports.overrides._priosched.library.extras;
+const {Each, newLatest, slicesOf} = imports.overrides._priosched.library.extras;
 const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
-const {toOptions} = imports.overrides._priosched.library.options;
+const {namesOfSteps, namesOfTasks, optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const React = imports.overrides._priosched.library.react;
-// These files are loaded before this one changes anything: if one of them cannot be loaded, another complete copy of the
-// library can still be used.
+// All files are loaded before this file changes anything.  If a file cannot be loaded, the program can still use another
+// complete copy of the library.
 const Channels = imports.overrides._priosched.library.channels;
 const Groups = imports.overrides._priosched.library.groups;
 const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
+const Testing = imports.overrides._priosched.library.testing;
 const Tasks = imports.overrides._priosched.core.tasks;
 
-const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities, starting with 1
+const NICKS = ['background', 'user-visible', 'user-blocking']; // priorities' nicks, from 1
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
 function toPriority(value) {
@@ -64,7 +65,7 @@ function toGivenDelay(value) {
     return Math.trunc(value);
 }
 
-// Suggests an argument to replace a controller, or a web signal.
+// Suggests the option to write if the argument is a controller or a web signal.
 function hintFor({cancellable, signal}) {
     if (cancellable instanceof Gio.Cancellable)
         return ': give its cancellable';
@@ -113,8 +114,8 @@ function toInteger(value, max, what) {
 }
 
 const toTimeSlice = value => {
-    if (typeof value !== 'number' || !(value >= 0 && value <= 0xffffffff))
-        throw new TypeError(`${value} is not a time slice in milliseconds`);
+    if (typeof value !== 'number' || !(value === -1 || (value >= 0 && value <= 0xffffffff)))
+        throw new TypeError(`${value} is not a time slice in milliseconds, nor -1`);
     return value;
 };
 const toFrameTime = value => toInteger(value, Number.MAX_SAFE_INTEGER, 'time of a frame in microseconds');
@@ -126,13 +127,13 @@ function toFrameClock(value) {
     return value;
 }
 
-// Defines a property of prototype in both spellings.
+// Defines a property of prototype, in camelCase and with underscores.
 function defineProperty(prototype, name, get, set = undefined) {
     for (const alias of [name, name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
         Object.defineProperty(prototype, alias, {configurable: true, get, set});
 }
 
-// Checks values that are set for a property of prototype.
+// Makes a property of prototype check each value that is set.
 function checkProperty(prototype, name, convert) {
     const setter = `set_${name}`, set = prototype[setter], getter = `get_${name}`;
     prototype[setter] = function (value) {
@@ -158,13 +159,18 @@ function classesOf(PrioSched) {
     }
 }
 
-// Checks methods whose arguments are GLib's types only.
+// Makes methods that take only GLib's types check their arguments.
 function checkScheduler(Scheduler) {
     const {post} = Scheduler.prototype;
 
     // GJS would accept any value for an enumerator, and convert it to a number.
     Scheduler.prototype.post = function (priority, callback) {
         return post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
+    };
+
+    // The error names the methods that correspond to the web's methods.
+    Scheduler.prototype.postTask = () => {
+        throw new TypeError('postTask() is a function of PrioSched.web.scheduler: call post_task () here');
     };
 
     const {set_time_slice: setTimeSlice} = Scheduler.prototype;
@@ -183,17 +189,16 @@ function checkScheduler(Scheduler) {
     }
 }
 
-// Posts tasks that are promises.  byDefault is the scheduler with the fast path, for posts without options, once there is a table.  The promise is
-// made in the method itself: see keepResolvers.  The function that checks options is passed as an argument: GJS's importer looks up the names of a
-// file at each use, but not the members of an object, which makes a post a quarter faster.
-function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
+// Adds the methods that post tasks as promises.  byDefault is the scheduler with the fast path, for posts without options, once there is a table.
+// Each method creates its promise itself: see keepResolvers.  The names of options, and the functions that check them, are arguments: GJS's importer
+// looks up the names of a file at each use, but not the members of an object, which makes a post a quarter faster.
+function addPosts(Scheduler, tasks, {namesOfSteps, namesOfTasks, toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
     const {keepResolvers, tableOf} = tasks;
-    const names = ['priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns'], namesOfSteps = [...names, 'progress'];
     let byDefault = null, table = null;
 
     Scheduler.prototype.post_task = function (callback, options) {
         if (options !== undefined || this !== byDefault || typeof callback !== 'function' || isStepped(callback))
-            return postWith(this, toUnstepped(callback, 'post_task ()'), toOptions(options, names, 'post_task ()'));
+            return postWith(this, toUnstepped(callback, 'post_task ()'), toOptions(options, namesOfTasks, 'post_task ()'));
         const promise = new Promise(keepResolvers);
         table.post(callback, USER_VISIBLE, promise);
         return promise;
@@ -214,7 +219,7 @@ function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPrior
         tasks.hasten('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
     });
 
-    // Posts a task that runs the generator that make () returns in steps.  Options: as for post_task (), and progress.
+    // Posts a task that runs the generator that make () returns in steps.  The options are post_task ()'s, and progress.
     Scheduler.prototype.post_steps = function (make, options) {
         const given = toOptions(options, namesOfSteps, 'post_steps ()');
         return postWith(this, toSteps(this, make, given.progress, tasks), given);
@@ -223,10 +228,11 @@ function addPosts(Scheduler, tasks, {toDelay, toFlag, toName, toOptions, toPrior
 
 // Adds yields, and waits that end with a yield.
 function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, toPriority, toSignal}) {
-    const {keepResolvers, tableOf} = tasks, names = ['signal', 'priority', 'name', 'takesTurns'], namesOfSleep = ['signal', 'priority'];
+    const {keepResolvers, tableOf} = tasks;
+    const names = optionNames('signal', 'priority', 'name', 'takesTurns'), namesOfSleep = optionNames('signal', 'priority');
     let byDefault = null, table = null;
 
-    // Options: signal and priority, each of which may be "inherit"; and takesTurns.
+    // Yields.  The options are signal and priority, each of which may be "inherit", and takesTurns.
     Scheduler.prototype.yield = function (options) {
         if (options !== undefined || this !== byDefault)
             return yieldWith(this, options);
@@ -251,7 +257,7 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
         return promise;
     }
 
-    // Waits, and continues the task: with its signal and priority, or with the given ones.
+    // Waits, and then continues the task, with its own signal and priority or with the given ones.
     Scheduler.prototype.sleep = function (delay, options) {
         const {signal = null, priority = null} = toOptions(options, namesOfSleep, 'sleep ()');
         const milliseconds = toGivenDelay(delay);
@@ -267,16 +273,22 @@ function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, t
         tasks.hasten('fastYield', Scheduler.prototype, 'yield', byDefault);
     });
 
-    // Settles as promise does, and continues the current task.
+    // Returns a promise that settles as `promise` does, in a continuation of the current task.
     Scheduler.prototype.adopt = function (promise) {
         const itsTable = tableOf(this), adopted = new Promise(keepResolvers);
         itsTable.adopt(promise, adopted);
         return adopted;
     };
 
-    // for await (const item of scheduler.each(items)): yields between items, if should_yield () returns true.
+    // Iterates over items, as in for await (const item of scheduler.each(items)), and yields between two of them if
+    // should_yield () returns true.
     Scheduler.prototype.each = function (items) {
         return new Each(this, items, tasks.watchAbort);
+    };
+
+    // for await (const slice of scheduler.slices(items)) for (const item of slice): yields between slices.
+    Scheduler.prototype.slices = function (items) {
+        return slicesOf(this, items, tasks.watchAbort);
     };
 }
 
@@ -305,7 +317,7 @@ function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableO
 function addLatest({Scheduler, TaskController, TaskSignal}) {
     // Returns a function that calls job (…) as a task; its next call aborts the previous run.
     Scheduler.prototype.latest = function (job, options = undefined) {
-        const {priority, signal} = toOptions(options, ['priority', 'signal'], 'latest ()');
+        const {priority, signal} = toOptions(options, optionNames('priority', 'signal'), 'latest ()');
         const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
         return newLatest(job, () => {
             const controller = new TaskController({priority: givenPriority});
@@ -316,8 +328,8 @@ function addLatest({Scheduler, TaskController, TaskSignal}) {
 }
 
 function refuseThreads({Scheduler, Worker}) {
-    // GJS would end the program if a second thread called a function of JavaScript.
-    for (const [type, name] of [[Scheduler, 'run_in_thread'], [Scheduler, 'run_in_thread_under'], [Worker, 'run']]) {
+    // GJS would end the program if a second thread called a JavaScript function.
+    for (const [type, name] of [[Scheduler, 'run_in_thread'], [Scheduler, 'run_in_thread_full'], [Worker, 'run']]) {
         type.prototype[name] = function () {
             throw new Error(`${name}(): JavaScript has one thread, and its functions run in no other: post a task that ` +
                 'yields, call an asynchronous function of GIO’s, or begin a Gio.Subprocess');
@@ -332,7 +344,7 @@ function adaptControllers(TaskController, tasks) {
     const {new: newNative} = TaskController, {set_priority: setPriority} = TaskController.prototype;
 
     TaskController.new = priority => newNative.call(TaskController, toGivenPriority(priority));
-    // Takes a priority, or properties.
+    // Takes a priority or an object with properties.
     TaskController.prototype._init = function (values = {}, ...others) {
         const properties = values !== null && typeof values === 'object' ? values : {priority: values};
         const given = properties.priority === undefined ? properties
@@ -358,12 +370,10 @@ function adaptControllers(TaskController, tasks) {
 function addNames({Scheduler, Task, TaskSignal}) {
     Task.prototype.then = undefined; // a promise that is resolved with a task would call it, and never settle
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
-    for (const {prototype} of [Scheduler, TaskSignal])
-        defineProperty(prototype, 'n_pending', prototype.get_n_pending);
 }
 
-// The signal of the running task, whatever its scheduler, or null.  Without a signal it is never aborted, and a priority that was given
-// is the signal's.
+// Adds the property current_signal: the signal of the running task, whatever its scheduler, or null.  If the task has no signal, the
+// property is a signal that is never aborted, with the task's priority if one was given.
 function addCurrentSignal({Scheduler, TaskSignal}, {stateHere}) {
     defineProperty(Scheduler.prototype, 'current_signal', () => {
         const state = stateHere(), {signal, priority} = state ?? {};
@@ -376,7 +386,7 @@ function addCurrentSignal({Scheduler, TaskSignal}, {stateHere}) {
 function adaptSignals(TaskSignal) {
     const {new_any: newAny, new_any_following: newAnyFollowing, new_timeout: newTimeout} = TaskSignal;
 
-    // A signal that was aborted before may go, with the value that is its reason.
+    // Looks up the reason of an aborted signal now, because the source that has the reason may be freed later.
     const takeReason = signal => {
         if (signal.is_cancelled())
             reasonOf(signal);
@@ -416,7 +426,7 @@ function _init() {
     Runner.loadBinding();
     const tasks = Tasks.make(PrioSched);
     const convert = {
-        definePriority, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toOptions, toPriority, toSignal,
+        definePriority, namesOfSteps, namesOfTasks, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toOptions, toPriority, toSignal,
         toSpecial: React.toSpecial, toUnstepped,
     };
 
@@ -435,8 +445,9 @@ function _init() {
     PrioSched.AbortError = AbortError;
     Groups.make(PrioSched, tasks, convert);
     PrioSched.Channel = Channels.make(PrioSched, convert);
+    PrioSched.testing = Testing.make(PrioSched);
 
-    // The abilities of the native part: 'none', 'speed', or 'state', which includes speed: then state crosses every
+    // The native part's level: 'none', 'speed', or 'state', which includes 'speed' and keeps the state across every
     // promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
     let web = null; // loaded at its first use

@@ -7,7 +7,7 @@
 
 /* exported complete, load */
 
-const {Gio, GIRepository} = imports.gi;
+const {Gio, GIRepository, GLib} = imports.gi;
 
 const LIBRARY = 'libprio-sched-1.so.1';
 const TYPELIB = 'PrioSched-1.typelib';
@@ -16,21 +16,28 @@ const BINDING = ['PrioSchedGjs-1.typelib', 'libprio-sched-gjs-1.so.1'];
 const HEADER = 20;     // bytes of ELF that identify the processor
 const START = 0x40000; // bytes that contain the names of symbol versions
 
-function startOf(path) {
+const GLIBC = [...'GLIBC_2.'].map(letter => letter.charCodeAt(0));
+
+// Returns the first bytes of a file.
+function startOf(path, length = START) {
     const stream = Gio.File.new_for_path(path).read(null);
-    const bytes = stream.read_bytes(START, null).toArray();
+    const bytes = stream.read_bytes(length, null).toArray();
     stream.close(null);
-    return Array.from({length: Math.ceil(bytes.length / 4096)}, (_, i) =>
-        String.fromCharCode(...bytes.subarray(i * 4096, (i + 1) * 4096))).join('');
+    return bytes;
 }
 
 function textOf(path) {
     return new TextDecoder().decode(Gio.File.new_for_path(path).load_contents(null)[1]);
 }
 
-// Returns the newest minor version of glibc that the file names, or 0.
-function glibcOf(start) {
-    return Math.max(0, ...Array.from(start.matchAll(/GLIBC_2\.(\d+)/g), match => Number(match[1])));
+// Returns the newest minor version of glibc that a file mentions, or 0.  Decoding all bytes to a string would take ten times as long.
+function glibcOf(bytes) {
+    let newest = 0;
+    for (let i = bytes.indexOf(GLIBC[0]); i !== -1; i = bytes.indexOf(GLIBC[0], i + 1)) {
+        if (GLIBC.every((byte, k) => bytes[i + k] === byte))
+            newest = Math.max(newest, parseInt(String.fromCharCode(...bytes.subarray(i + GLIBC.length, i + GLIBC.length + 3))) || 0);
+    }
+    return newest;
 }
 
 function systemGlibc() {
@@ -40,11 +47,11 @@ function systemGlibc() {
 
 // Returns why a library cannot be loaded in this process, or null.
 function whyUnusable(path) {
-    const start = startOf(path), own = startOf('/proc/self/exe');
-    if (!start.startsWith('\x7fELF'))
+    const start = startOf(path), own = startOf('/proc/self/exe', HEADER);
+    if (String.fromCharCode(...start.subarray(0, 4)) !== '\x7fELF')
         return 'is not a library';
-    // The class, the byte order, and the processor.
-    if (start.slice(4, 6) !== own.slice(4, 6) || start.slice(HEADER - 2, HEADER) !== own.slice(HEADER - 2, HEADER))
+    // Compares the class, the byte order and the processor in the headers of the ELF files.
+    if ([4, 5, HEADER - 2, HEADER - 1].some(i => start[i] !== own[i]))
         return 'is for another kind of processor';
     const needed = glibcOf(start), present = systemGlibc();
     if (present !== 0 && needed > present)
@@ -58,7 +65,7 @@ function checkLibrary(folder) {
         throw new Error(`its ${LIBRARY} ${why}`);
 }
 
-// Throws if text, an override's, is empty or has a syntax error.
+// Throws if text, the source of an override, is empty or has a syntax error.
 function checkText(file, text) {
     if (text.trim() === '')
         throw new Error(`its ${file} is empty`);
@@ -69,7 +76,7 @@ function checkText(file, text) {
     }
 }
 
-// Returns the path of the override that imports.overrides has by that name, which may include folders:
+// Returns the path of the override with that name in imports.overrides; the name may include folders, as in
 // _priosched.core.tasks.
 function fileOf(name) {
     return `overrides/${name.replaceAll('.', '/')}.js`;
@@ -93,7 +100,7 @@ function readOverrides(folder) {
     return texts;
 }
 
-// Returns the folders that contain overrides of these names, by the names of their importers; a folder comes after its
+// Returns the folders that contain overrides of these names, by the names of their importers, each folder after its
 // parent.
 function foldersOf(names) {
     const folders = new Set(['']);
@@ -110,8 +117,8 @@ function find(name) {
     return name.split('.').filter(part => part !== '').reduce((importer, part) => importer[part], imports.overrides);
 }
 
-// Makes GJS look for these overrides in folder first.  Returns a function that undoes it.  The importer of a folder keeps the search
-// path from when it was made, perhaps for another copy.
+// Makes GJS look for these overrides in folder first, and returns a function that restores the search paths.  The importer of a
+// subfolder may already exist and search another copy, so its search path is set too.
 function lookIn(folder, names) {
     const added = [];
     for (const name of foldersOf(names)) {
@@ -123,7 +130,8 @@ function lookIn(folder, names) {
     return () => added.forEach(({searchPath, path}) => searchPath.splice(searchPath.indexOf(path), 1));
 }
 
-// Loads them, which changes nothing yet.  GJS keeps each loaded file, even if another file of the copy fails to load.
+// Loads the overrides, which changes nothing yet.  GJS keeps each loaded file, even if another file of the copy fails
+// to load.
 function loadOverrides(folder, texts) {
     for (const [name, text] of texts) {
         const {__file__: path} = find(name);
@@ -169,12 +177,21 @@ function use(folder) {
     }
 }
 
+function say(sentence) {
+    if ((GLib.getenv('PRIO_SCHED_DEBUG') || '0') !== '0')
+        printerr(`PrioSched: ${sentence}`);
+}
+
 // Returns the namespace of the copy in folder, or of another copy that has been loaded before.
 var load = function load(folder) {
-    if (isLoaded())
+    if (isLoaded()) {
+        say(`the library that is loaded already is used, and not the copy in ${folder}`);
         return imports.gi.PrioSched;
+    }
     try {
-        return use(folder);
+        const namespace = use(folder);
+        say(`the copy in ${folder} is used`);
+        return namespace;
     } catch (error) {
         throw new Error(`The copy of prio-sched in ${folder} cannot be used: ${error.message}`, {cause: error});
     }

@@ -3,11 +3,11 @@
 
 #include "native.h"
 
-/* Notes that @self is used: a yield has not been forgotten. */
+/* Records that @self is used, so that a wait does not count as forgotten. */
 static void
 notice (FutureObject *self)
 {
-  if (Py_TYPE (self) == prio_continuation_type)
+  if (prio_future_is_wait (self))
     self->retrieved = TRUE;
 }
 
@@ -41,14 +41,14 @@ is_checked (FutureObject *self, PyObject *loop)
   return is_same;
 }
 
-/* Returns whether an asyncio task runs the coroutine of @self, which might be the awaiting one. */
+/* Returns whether an asyncio task runs the coroutine of @self, and so might be the code that awaits. */
 static gboolean
 is_run_by_asyncio (FutureObject *self)
 {
   return self->callback != NULL && PyType_IsSubtype (Py_TYPE (self->callback), (PyTypeObject *) prio_asyncio_task);
 }
 
-/* Raises RuntimeError, and returns FALSE, if the loop of asyncio that is running would wait for ever. */
+/* Returns FALSE, with RuntimeError set, if the running loop of asyncio would wait for ever. */
 static gboolean
 check_await (FutureObject *self)
 {
@@ -69,8 +69,8 @@ check_await (FutureObject *self)
   return is_right;
 }
 
-/* Raises @exception, which belongs to @self or represents its exception.  Many may share the reason of an abort, and each
- * raises it anew. */
+/* Raises @exception, which is the exception of @self or represents it.  Many tasks may share the reason of an abort;
+ * each raises it anew. */
 static PyObject *
 raise_exception (FutureObject *self, PyObject *exception)
 {
@@ -87,7 +87,7 @@ get_value (FutureObject *self)
   return Py_NewRef (self->value != NULL ? self->value : Py_None);
 }
 
-/* Raises the exception of @self, as its awaiting code gets it. */
+/* Raises the exception of @self for the code that awaits it. */
 static PyObject *
 raise_here (FutureObject *self)
 {
@@ -103,7 +103,7 @@ static PyObject *
 await_next (PyObject *object)
 {
   AwaitObject *self = (AwaitObject *) object;
-  PyObject *value, *stop;
+  PyObject *value;
 
   if (!self->has_yielded && !self->future->done)
     {
@@ -125,12 +125,7 @@ await_next (PyObject *object)
       Py_DECREF (value);
       return NULL;
     }
-  stop = PyObject_CallOneArg (PyExc_StopIteration, value);
-  Py_DECREF (value);
-  if (stop != NULL)
-    PyErr_SetObject (PyExc_StopIteration, stop);
-  Py_XDECREF (stop);
-  return NULL;
+  return stop_with (value);
 }
 
 static int
@@ -174,10 +169,21 @@ prio_future_await (PyObject *object)
 }
 
 static PyObject *
-future_result (PyObject *object, PyObject *Py_UNUSED (ignored))
+future_result (PyObject *object, PyObject *args, PyObject *kwargs)
 {
+  static char *names[] = { (char *) "timeout", NULL };
   FutureObject *self = (FutureObject *) object;
+  PyObject *timeout = Py_None, *waited;
 
+  if (!PyArg_ParseTupleAndKeywords (args, kwargs, "|O:result", names, &timeout))
+    return NULL;
+  if (!self->done)
+    {
+      waited = PyObject_CallMethod (object, "_wait_for_result", "O", timeout);
+      if (waited == NULL)
+        return NULL;
+      Py_DECREF (waited);
+    }
   if (!self->done)
     return PyObject_CallMethod (object, "_has_no_result", NULL);
   notice (self);
@@ -233,9 +239,11 @@ future_add_done_callback (PyObject *object, PyObject *args, PyObject *kwargs)
 }
 
 PyMethodDef prio_await_methods[] = {
-  { "result", future_result, METH_NOARGS,
-    "Returns the result, or raises the exception; asyncio.InvalidStateError if there is none yet." },
-  { "get_loop", future_get_loop, METH_NOARGS, "The loop of asyncio that is running, since any may wait." },
+  { "result", (PyCFunction) (void (*) (void)) future_result, METH_VARARGS | METH_KEYWORDS,
+    "Returns the result, or raises the exception.\n\nIn a thread that runs neither the main context of the task nor a loop of asyncio, it "
+    "first waits until the task is done.\n\ntimeout  seconds, as in concurrent.futures, after which TimeoutError is raised; the task "
+    "continues" },
+  { "get_loop", future_get_loop, METH_NOARGS, "Returns the running loop of asyncio, because a future belongs to no loop." },
   { "add_done_callback", (PyCFunction) (void (*) (void)) future_add_done_callback, METH_VARARGS | METH_KEYWORDS,
     "Calls callback (future) soon after it is done, on this thread, in context or a copy of the current one." },
   { NULL },

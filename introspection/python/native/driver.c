@@ -24,7 +24,7 @@ static PyMemberDef driver_members[] = {
 
 #define N_OBJECTS ((offsetof (DriverObject, thread) - offsetof (DriverObject, coroutine)) / sizeof (PyObject *))
 
-/* The drivers that wait after their first step, in any thread; the interpreter's lock guards the list. */
+/* The drivers that wait after their first step, on all threads; guarded by the interpreter's lock. */
 static GQueue standing = G_QUEUE_INIT;
 
 static int
@@ -76,7 +76,7 @@ stand (DriverObject *self, PyObject *awaited)
   Py_RETURN_NONE;
 }
 
-/* Settles the coroutine, which has ended with @value, or else with the exception that is set. */
+/* Settles the coroutine, which has ended with @value or, if that is NULL, with the exception that is set. */
 static PyObject *
 end (DriverObject *self, PyObject *value)
 {
@@ -99,8 +99,8 @@ end (DriverObject *self, PyObject *value)
   return result;
 }
 
-/* Aborts the process if a coroutine continues in the state of another task, in builds with a sanitizer.  Called in the coroutine's
- * context. */
+/* Aborts the process, in builds with a sanitizer, if a coroutine continues in the state of another task.  Called in the
+ * coroutine's context. */
 static void
 check_state (void)
 {
@@ -148,7 +148,7 @@ driver_step (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return go_on (self);
 }
 
-/* Continues, because its future is done. */
+/* Continues the coroutine, because its future is done. */
 static PyObject *
 driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (kwargs))
 {
@@ -159,7 +159,7 @@ driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (
   return driver_step (object, NULL, 0);
 }
 
-/* Lets Python prepare the thread before it makes its first driver. */
+/* Lets Python prepare the thread before its first driver is created. */
 static gboolean
 begin_thread (PyObject *self)
 {
@@ -232,7 +232,7 @@ driver_all_standing (PyObject *Py_UNUSED (ignored), PyObject *Py_UNUSED (args))
 
 static PyMethodDef driver_methods[] = {
   { "step", (PyCFunction) (void (*) (void)) driver_step, METH_FASTCALL, NULL },
-  { "all_standing", driver_all_standing, METH_NOARGS | METH_STATIC, "The drivers that have not ended, in any thread." },
+  { "all_standing", driver_all_standing, METH_NOARGS | METH_STATIC, "Returns the drivers that have not ended, of all threads." },
   { NULL },
 };
 

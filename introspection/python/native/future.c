@@ -54,21 +54,14 @@ future_clear (PyObject *object)
   return 0;
 }
 
-/* Returns whether @self is a yield that is over, and that no code has awaited. */
-static gboolean
-is_forgotten (FutureObject *self)
-{
-  return self->done && Py_TYPE (self) == prio_continuation_type;
-}
-
-/* Reports an exception that was never retrieved, or a yield that was never awaited. */
+/* Reports an exception that was never retrieved, or a wait that is over and was never awaited. */
 static void
 future_finalize (PyObject *object)
 {
   FutureObject *self = (FutureObject *) object;
   PyObject *type, *value, *traceback, *result;
 
-  if (self->retrieved || (!is_set (self->exception) && !is_forgotten (self)))
+  if (self->retrieved || (!is_set (self->exception) && !(self->done && prio_future_is_wait (self))))
     return;
 
   PyErr_Fetch (&type, &value, &traceback);

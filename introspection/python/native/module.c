@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* module.c: the module _native, which runs tasks in Python
  *
- * FutureBase holds the state of a task, TableBase posts and runs tasks, DriverBase runs a coroutine without a loop of
+ * FutureBase holds the state of a task, TableBase posts and runs tasks, EachBase iterates, DriverBase runs a coroutine without a loop of
  * asyncio, and `running` is the current state of the library.  The classes of the package derive from them.
  *
  * Its code runs with the interpreter's lock held.  The library holds none of its locks when it
@@ -17,7 +17,7 @@
 _Thread_local PrioRunning prio_running;
 
 PyObject *prio_state_variable;
-PyTypeObject *prio_task_type, *prio_continuation_type, *prio_coroutine_task_type, *prio_driver_type;
+PyTypeObject *prio_task_type, *prio_continuation_type, *prio_wait_type, *prio_coroutine_task_type, *prio_driver_type;
 
 PyObject *prio_get_running_loop, *prio_current_task, *prio_asyncio_task;
 
@@ -65,12 +65,13 @@ static PyObject *
 set_up (PyObject *Py_UNUSED (module), PyObject *args)
 {
   PyObject *variable;
-  PyTypeObject *task, *continuation, *coroutine_task, *driver;
+  PyTypeObject *task, *continuation, *wait, *coroutine_task, *driver;
 
-  if (!PyArg_ParseTuple (args, "O!O!O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type,
-                         &continuation, &PyType_Type, &coroutine_task, &PyType_Type, &driver))
+  if (!PyArg_ParseTuple (args, "O!O!O!O!O!O!", &PyContextVar_Type, &variable, &PyType_Type, &task, &PyType_Type,
+                         &continuation, &PyType_Type, &wait, &PyType_Type, &coroutine_task, &PyType_Type, &driver))
     return NULL;
   if (!PyType_IsSubtype (task, &prio_future_type) || !PyType_IsSubtype (continuation, &prio_future_type) ||
+      !PyType_IsSubtype (wait, &prio_future_type) ||
       !PyType_IsSubtype (driver, &prio_driver_base_type))
     {
       PyErr_SetString (PyExc_TypeError, "tasks must derive from FutureBase, and drivers of coroutines from DriverBase");
@@ -83,6 +84,8 @@ set_up (PyObject *Py_UNUSED (module), PyObject *args)
   Py_XSETREF (prio_task_type, task);
   Py_INCREF (continuation);
   Py_XSETREF (prio_continuation_type, continuation);
+  Py_INCREF (wait);
+  Py_XSETREF (prio_wait_type, wait);
   Py_INCREF (driver);
   Py_XSETREF (prio_driver_type, driver);
   Py_INCREF (coroutine_task);
@@ -114,8 +117,38 @@ call_outside (PyObject *Py_UNUSED (module), PyObject *args)
   return self.result;
 }
 
+/* Breaks the circles of references that the collector has found, and keeps the GObject: while the collector clears garbage, C code may
+ * pass a wrapper in it to Python again, in this thread or another one.
+ *
+ * The collector follows the references of handlers and attributes if only the wrapper refers to the GObject.  It clears attributes
+ * itself. */
+static int
+clear_wrapper (PyObject *object)
+{
+  GObject *own = pygobject_get (object);
+
+  if (own != NULL && g_atomic_int_get (&own->ref_count) == 1)
+    {
+      Py_BEGIN_ALLOW_THREADS
+      g_signal_handlers_destroy (own);
+      Py_END_ALLOW_THREADS
+    }
+  return 0;
+}
+
+static PyObject *
+keep_whole (PyObject *Py_UNUSED (module), PyObject *type)
+{
+  if (!PyType_Check (type) || !PyType_IsSubtype ((PyTypeObject *) type, &PyGObject_Type))
+    return PyErr_Format (PyExc_TypeError, "%R is not a class of a GObject", type);
+  ((PyTypeObject *) type)->tp_clear = clear_wrapper;
+  Py_RETURN_NONE;
+}
+
 static PyMethodDef module_methods[] = {
   { "call_outside", call_outside, METH_VARARGS, "Calls callable (argument) outside any task: no state is current." },
+  { "keep_whole", keep_whole, METH_O, "Makes the objects of a class keep their GObjects until they are freed." },
+  { "make_steps", (PyCFunction) (void (*) (void)) prio_make_steps, METH_FASTCALL, "Continues a generator until the task should yield." },
   { "set_up", set_up, METH_VARARGS, NULL },
   { NULL },
 };
@@ -159,7 +192,7 @@ PyInit__native (void)
 
   if (PyType_Ready (&running_type) < 0 || PyType_Ready (&prio_future_type) < 0 || PyType_Ready (&prio_table_type) < 0 ||
       PyType_Ready (&prio_await_type) < 0 || PyType_Ready (&prio_driver_base_type) < 0 ||
-      !find_asyncio ())
+      PyType_Ready (&prio_each_base_type) < 0 || !find_asyncio ())
     return NULL;
   running_object = PyObject_New (PyObject, &running_type);
   module = PyModule_Create (&module_definition);
@@ -169,6 +202,7 @@ PyInit__native (void)
   if (PyModule_AddObjectRef (module, "running", running_object) < 0 ||
       PyModule_AddObjectRef (module, "FutureBase", (PyObject *) &prio_future_type) < 0 ||
       PyModule_AddObjectRef (module, "DriverBase", (PyObject *) &prio_driver_base_type) < 0 ||
+      PyModule_AddObjectRef (module, "EachBase", (PyObject *) &prio_each_base_type) < 0 ||
       PyModule_AddObjectRef (module, "TableBase", (PyObject *) &prio_table_type) < 0)
     Py_CLEAR (module);
   return module;

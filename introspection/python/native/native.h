@@ -47,9 +47,9 @@ typedef struct
   PrioRunner *runner;
   PyObject *states[N_PRIORITIES];
   PyObject *last_state; /* the state of the last post with a signal, which the next post may share until tasks run; or
-                         * NULL; */
-  PyObject *last_signal; /* its signal, */
-  int last_priority;     /* and its priority */
+                         * NULL */
+  PyObject *last_signal; /* the signal of @last_state */
+  int last_priority;     /* the priority of @last_state */
   PyObject **entries; /* @size entries, by number; NULL for a free number, None for a dropped entry */
   guint *next_free;   /* for each free number, the next free number, or 0 */
   guint first_free;
@@ -62,29 +62,36 @@ typedef struct
 {
   PyObject *state;   /* the current state of the library; NULL for None */
   PyObject *context; /* the contextvars.Context in which the task runs, or NULL */
-  int depth;         /* depth of main loops at which they were set, or 0 */
+  int depth;         /* the depth of main loops at which both were set, or 0 */
 } PrioRunning;
 
-/* Read and written for each task, so there is no function call for its address. */
+/* Read and written for each task, so the address is found without a function call. */
 extern G_GNUC_INTERNAL _Thread_local PrioRunning prio_running __attribute__ ((tls_model ("initial-exec")));
 
-/* The arguments of set_up (): the context variable of states, two subclasses of FutureBase, the attributes of asyncio's
+/* The arguments of set_up (): the context variable of states, three subclasses of FutureBase, the attributes of asyncio's
  * tasks that run this library's coroutines, and a subclass of DriverBase. */
 extern G_GNUC_INTERNAL PyObject *prio_state_variable;
-extern G_GNUC_INTERNAL PyTypeObject *prio_task_type, *prio_continuation_type, *prio_coroutine_task_type, *prio_driver_type;
+extern G_GNUC_INTERNAL PyTypeObject *prio_task_type, *prio_continuation_type, *prio_wait_type, *prio_coroutine_task_type, *prio_driver_type;
 
-/* Of asyncio. */
+/* Functions and classes of asyncio. */
 extern G_GNUC_INTERNAL PyObject *prio_get_running_loop, *prio_current_task, *prio_asyncio_task;
 
-extern G_GNUC_INTERNAL PyTypeObject prio_future_type, prio_await_type, prio_driver_base_type, prio_table_type;
+extern G_GNUC_INTERNAL PyTypeObject prio_future_type, prio_await_type, prio_driver_base_type, prio_each_base_type, prio_table_type;
 
-/* Returns: (transfer full): the entry of that number, None if it was dropped, or NULL if there is none */
+/* Returns whether @self is the result of a yield or of a wait for a group, which is made to be awaited. */
+static inline gboolean
+prio_future_is_wait (FutureObject *self)
+{
+  return Py_TYPE (self) == prio_continuation_type || Py_TYPE (self) == prio_wait_type;
+}
+
+/* Returns: (transfer full): the entry of @number, None if it was dropped, or NULL if there is none */
 PyObject *prio_table_take (TableObject *self, guint number) G_GNUC_INTERNAL;
 
 /* Takes the signal of @task, which has ended and no longer needs it. */
 PyObject *prio_table_take_signal (PyObject *object, PyObject *task) G_GNUC_INTERNAL;
 
-/* Calls a method that handles a rare case in Python.  Returns FALSE if it was interrupted. */
+/* Calls a Python method that handles a rare case.  Returns FALSE if it was interrupted. */
 gboolean prio_call_slow (PyObject *self, const char *method, PyObject *argument) G_GNUC_INTERNAL;
 
 /* Runs a task: the function of the runner. */
@@ -93,9 +100,12 @@ PyObject *prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_
 /* Calls @func outside any task: no state is current. */
 void prio_call_outside (GSourceOnceFunc func, gpointer data) G_GNUC_INTERNAL;
 
-/* Called before and after tasks run here. */
+/* Called before and after tasks run on this thread. */
 void prio_turn_begin (void) G_GNUC_INTERNAL;
 void prio_turn_end (void) G_GNUC_INTERNAL;
+
+/* Runs steps of a generator. */
+PyObject *prio_make_steps (PyObject *module, PyObject *const *args, Py_ssize_t n_args) G_GNUC_INTERNAL;
 
 /* The methods of FutureBase for awaiting it. */
 extern G_GNUC_INTERNAL PyMethodDef prio_await_methods[];
@@ -132,4 +142,17 @@ fetch_exception (void)
   Py_XDECREF (type);
   Py_XDECREF (traceback);
   return value;
+}
+
+/* Takes @value, and raises StopIteration with it: the end of an iterator that has a result.  Returns NULL. */
+static inline PyObject *
+stop_with (PyObject *value)
+{
+  PyObject *stop = PyObject_CallOneArg (PyExc_StopIteration, value);
+
+  Py_DECREF (value);
+  if (stop != NULL)
+    PyErr_SetObject (PyExc_StopIteration, stop);
+  Py_XDECREF (stop);
+  return NULL;
 }

@@ -29,7 +29,7 @@ prio_call_slow (PyObject *self, const char *method, PyObject *argument)
                                         : PyObject_CallMethod (self, method, NULL));
 }
 
-/* The loop of asyncio that is running here while none of its tasks is running. */
+/* The loop of asyncio that runs on this thread, while none of its tasks is running. */
 typedef struct
 {
   PyObject *loop;  /* or None; NULL until get_free_loop () looks it up */
@@ -70,8 +70,8 @@ prio_call_outside (GSourceOnceFunc func, gpointer data)
   Py_XSETREF (prio_running.state, outer);
 }
 
-/* Called after @waiter has woken up an asyncio task: if that has ended and runs a coroutine of this library, the
- * coroutine continues at once. */
+/* Continues the coroutine at once, if the asyncio task that @waiter has woken up has ended and runs a coroutine of this
+ * library. */
 static gboolean
 woken (PyObject *waiter)
 {
@@ -177,8 +177,8 @@ wake (gpointer data)
                                                         : called (self->waiter, PyObject_CallNoArgs (self->waiter));
 }
 
-/* Called when @future is done.  Continues its waiters: in the current state if @future is a yield, and otherwise
- * outside any task, so that each has only its own context's state.  Returns FALSE if it was interrupted. */
+/* Calls the waiters of @future, which is done: in the current state if @future is a yield, and otherwise outside any
+ * task, so that each has only its own context's state.  Returns FALSE if it was interrupted. */
 static gboolean
 notify (FutureObject *future, FreeLoop *free_loop)
 {
@@ -236,7 +236,7 @@ end_task (void)
   return prio_runner_end ();
 }
 
-/* Settles @task, which is running or has @ended, with @value.  Returns FALSE if it was interrupted. */
+/* Settles @task with @value.  The task is running or, if @ended, has ended.  Returns FALSE if it was interrupted. */
 static gboolean
 settle (FutureObject *task, PyObject *value, gboolean ended, FreeLoop *free_loop)
 {
@@ -261,7 +261,7 @@ settle_abortable (TableObject *self, FutureObject *task, PyObject *value, FreeLo
   if (!aborted && !task->aborted)
     {
       gboolean is_done = settle (task, value, TRUE, free_loop);
-      /* A coroutine that awaited the task has often dropped it. */
+      /* Often the coroutine that awaited the task has dropped it already. */
       gboolean is_kept = Py_REFCNT (task) > 1 && Py_TYPE (task->posted_with) == Py_TYPE (self->states[0]);
 
       return is_kept ? called ((PyObject *) self, prio_table_take_signal ((PyObject *) self, (PyObject *) task)) && is_done : is_done;
@@ -277,7 +277,7 @@ finish (TableObject *self, FutureObject *task, PyObject *context, PyObject *valu
                                                          exception != NULL ? exception : Py_None));
 }
 
-/* Runs @coroutine, which the callback of @task has returned, if no loop of asyncio is running. */
+/* Runs @coroutine, the result of the callback of @task, if no loop of asyncio is running. */
 static gboolean
 drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *coroutine, FreeLoop *free_loop)
 {
@@ -310,7 +310,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
       Py_XSETREF (driver->future, Py_NewRef ((PyObject *) task));
       if (task->aborted)
         {
-          /* It has cancelled itself, before its first await. */
+          /* The coroutine has cancelled itself before its first await. */
           task->aborted = FALSE;
           is_done = prio_call_slow ((PyObject *) driver, "cancel_coroutine", Py_None);
         }

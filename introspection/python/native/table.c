@@ -81,7 +81,7 @@ table_take_method (PyObject *object, PyObject *number)
   return entry;
 }
 
-/* Returns the entry of that number, or None, and leaves it in the table. */
+/* Returns the entry with that number, or None, and leaves it in the table. */
 static PyObject *
 table_peek (PyObject *object, PyObject *number)
 {
@@ -93,7 +93,7 @@ table_peek (PyObject *object, PyObject *number)
   return Py_NewRef (n > 0 && n < self->length && self->entries[n] != NULL ? self->entries[n] : Py_None);
 }
 
-/* Returns whether the entry of that number has been dropped, and the number is not free yet. */
+/* Returns whether the entry with that number was dropped, and the number is not free yet. */
 static PyObject *
 table_is_dropped (PyObject *object, PyObject *number)
 {
@@ -162,7 +162,7 @@ reject (TableObject *self, guint number, const char *method)
   Py_DECREF (entry);
 }
 
-/* Returns: (transfer full): a task of that state, in the table, or NULL with an exception set */
+/* Returns: (transfer full): a task with @state, in the table, or NULL with an exception set */
 static FutureObject *
 new_task (TableObject *self, PyObject *state, PyObject *callback)
 {
@@ -208,7 +208,7 @@ read_state (PyObject *state, long *priority, GCancellable **signal)
   object = PyObject_GetAttr (state, names[1]);
   *priority = number != NULL ? PyLong_AsLong (number) : -1;
   *signal = object != NULL && object != Py_None ? (GCancellable *) pygobject_get (object) : NULL;
-  /* The state holds it. */
+  /* The state holds the signal. */
   Py_XDECREF (number);
   Py_XDECREF (object);
   return !PyErr_Occurred ();
@@ -272,7 +272,7 @@ priority_of (PyObject *value)
   return -1;
 }
 
-/* Returns: (transfer full): the State of such posts, or NULL with an exception set */
+/* Returns: (transfer full): the State of posts with @signal and @priority, or NULL with an exception set */
 static PyObject *
 state_for (TableObject *self, PyObject *signal, int priority)
 {

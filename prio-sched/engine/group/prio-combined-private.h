@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-combined-private.h: signals that depend on a group's and on a task's signal */
+/* prio-combined-private.h: signals that depend on both a group's signal and a task's own signal */
 
 #pragma once
 
@@ -7,7 +7,7 @@
 
 typedef struct
 {
-  GHashTable *by_own; /* by the signals of the tasks; NULL until one is needed */
+  GHashTable *by_own; /* Shared records, by the task's own signal; NULL until needed */
   guint limit;
 } PrioCombined;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-combined.c: signals that depend on a group's and on a task's signal */
+/* prio-combined.c: signals that depend on both a group's signal and a task's own signal */
 
 #include "config.h"
 
@@ -7,11 +7,12 @@
 
 #include "signal/prio-signal-node-private.h"
 
-/* A smaller table is not searched for dead entries. */
+/* Entries of finalized signals are removed only from a table with more entries than this. */
 #define MIN_LIMIT 16
 
-/* Tasks with the same signal share one combined signal, so an abort or a change of priority costs the same however many
- * they are.  It is not held: it lives as long as they do.  A new signal may have the address of a finalized one. */
+/* A combined signal, which all tasks with the same own signal share, so that an abort or a change of priority takes the
+ * same time for any number of tasks.  The tasks keep both signals alive.  @own is compared because a new signal may
+ * have the address of a finalized one. */
 typedef struct
 {
   GWeakRef own, both;
@@ -27,14 +28,14 @@ shared_free (gpointer data)
   g_free (self);
 }
 
-/* Returns (transfer full) (nullable) the signal, if it exists and can still abort tasks of @own. */
+/* Returns (transfer full) (nullable) the combined signal if it exists and can still abort tasks of @own. */
 static PrioTaskSignal *
 shared_get (Shared *self, GCancellable *own)
 {
   g_autoptr (GCancellable) is = g_weak_ref_get (&self->own);
   g_autoptr (PrioTaskSignal) both = g_weak_ref_get (&self->both);
 
-  /* g_cancellable_cancel () is noticed later; @own may have been reset by then. */
+  /* After g_cancellable_cancel (), the combined signal may be aborted although @own has been reset. */
   if (is != own || both == NULL || prio_signal_node_is_aborted (prio_signal_node_find (G_CANCELLABLE (both))))
     return NULL;
   return g_steal_pointer (&both);
@@ -48,7 +49,7 @@ has_gone (gpointer key G_GNUC_UNUSED, gpointer value, gpointer data G_GNUC_UNUSE
   return both == NULL;
 }
 
-/* Shares @both.  Removes dead entries when the table has doubled since the last time. */
+/* Adds @both to the table.  Removes entries of finalized signals if the table has doubled since the last removal. */
 static void
 share (PrioCombined *self, GCancellable *own, PrioTaskSignal *both)
 {
@@ -66,8 +67,8 @@ share (PrioCombined *self, GCancellable *own, PrioTaskSignal *both)
   g_hash_table_insert (self->by_own, own, shared);
 }
 
-/* Returns (transfer full) a signal for a task with the signal @own in a group with the signal @signal: either aborts
- * it.  It follows the priority of @own if that has one, or else of @signal. */
+/* Returns (transfer full) a signal that is aborted with @own, a task's own signal, and with @signal, its group's.  The
+ * signal follows the priority of @own if that has one, and otherwise the priority of @signal. */
 PrioTaskSignal *
 prio_combined_get (PrioCombined *self, PrioTaskSignal *signal, GCancellable *own)
 {
@@ -84,7 +85,7 @@ prio_combined_get (PrioCombined *self, PrioTaskSignal *signal, GCancellable *own
   return both;
 }
 
-/* Forgets the signals: the group has a new signal, or ends. */
+/* Removes all combined signals, because the group gets a new signal or is finalized. */
 void
 prio_combined_clear (PrioCombined *self)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-member-private.h: members: the tasks of a group */
+/* prio-member-private.h: the tasks of a group, called its members */
 
 #pragma once
 
@@ -8,23 +8,25 @@
 /* A task of a group, from its post to its completion. */
 struct _PrioMember
 {
-  gint refs;            /* atomic: held by its user data, its reaction, its waits, and by code that drops it */
-  gint left;            /* atomic: it is no longer pending */
-  PrioTaskGroup *group; /* held */
-  PrioTask *task;       /* not held: the library holds it while it is queued, and while its function runs */
+  gint refs;            /* one each for the user data, the callback, each wait and code that ends the task; atomic */
+  gint left;            /* whether the task has left the group; atomic */
+  PrioTaskGroup *group; /* owned */
+  PrioTask *task;       /* not owned: the library owns the task while it is queued, and while its function runs */
   PrioTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
-  GList link;           /* in the group's @queued until the function begins; its data is the member, or NULL */
-  PrioMember *outer;    /* the member whose function called this one's, or NULL */
-  guint number;         /* in states of its function and continuations, and for prio_task_group_number (); or 0 */
-  guint n_waits;        /* for its own group: then it is not waited for, and its place is free */
-  gboolean has_place;   /* FALSE while its function runs in a thread: those places are counted, and passed on */
-  gboolean in_thread;   /* its function runs in a thread */
-  gboolean completed;   /* its result has been reported to the waits */
+  GList link;           /* in the group's @queued until the function begins; @link.data is NULL afterwards */
+  PrioMember *outer;    /* the member whose function is on the stack below this member's function, or NULL */
+  guint number;         /* identifies the member in scheduling states, and for prio_task_group_number (); or 0 */
+  guint n_waits;        /* waits of the task for its own group; while there are any, no wait includes the task, and its
+                         * place is free */
+  gboolean has_place;   /* whether the task has a place that the group counts; FALSE while its function runs in a
+                         * thread, because threads pass places on */
+  gboolean in_thread;   /* whether the function runs in a thread */
+  gboolean completed;   /* whether the result has been reported to the waits */
 };
 
-extern GParamSpec *prio_task_group_pending G_GNUC_INTERNAL; /* the property; set with the class */
+extern GParamSpec *prio_task_group_n_tasks G_GNUC_INTERNAL; /* the property; set when the class is initialized */
 
 PrioMember *prio_member_ref (PrioMember *member);
 void prio_member_unref (PrioMember *member);
@@ -37,5 +39,5 @@ void prio_member_begin (PrioMember *member);
 void prio_member_take_place (PrioMember *member);
 void prio_member_leave_place (PrioMember *member);
 void prio_member_leave (PrioMember *member);
-void prio_task_group_pending_changed (PrioTaskGroup *self);
+void prio_task_group_n_tasks_changed (PrioTaskGroup *self);
 void prio_task_group_update_places (PrioTaskGroup *self);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-member.c: members: the tasks of a group */
+/* prio-member.c: the tasks of a group, called its members */
 
 #include "config.h"
 
@@ -9,8 +9,7 @@
 #include "loop/prio-first-private.h"
 #include "loop/prio-traits-private.h"
 
-/* Numbers are given in order: a state that outlives its task could be mistaken for another task's only if the latter
- * is this many tasks younger, and runs. */
+/* The largest number.  Numbers are used in order, so the number of an ended task is not used again soon. */
 #define MAX_NUMBER (G_MAXUINT - 1)
 
 PrioLoop *
@@ -36,7 +35,7 @@ prio_member_unref (PrioMember *member)
   g_free (member);
 }
 
-/* Returns whether a function in a thread has the next place. */
+/* Returns whether the next free place goes to a function in a thread. */
 static gboolean
 thread_is_next (PrioTaskGroup *self)
 {
@@ -61,7 +60,7 @@ thread_is_next (PrioTaskGroup *self)
   return is_next;
 }
 
-/* Lets functions in threads begin.  Called when a place may be free, or when other tasks have been queued or removed. */
+/* Lets functions in threads begin.  Call this when a place may be free, or when other tasks were queued or removed. */
 static void
 let_threads_in (PrioTaskGroup *self)
 {
@@ -71,8 +70,8 @@ let_threads_in (PrioTaskGroup *self)
                                              self->queued.length == self->n_queued_in_threads);
 }
 
-/* Holds back the part of the scheduler's run queue with the group's tasks while there is no free place.  So they wait
- * in queues in which they keep their age and follow their priorities, and the next task is found without a search. */
+/* Stops the group's tasks from running while no place is free.  The tasks are in a part of the scheduler's run queue,
+ * where they keep their age and follow their priorities, so the next task is found without a search. */
 void
 prio_task_group_update_places (PrioTaskGroup *self)
 {
@@ -101,7 +100,7 @@ prio_member_enqueue (PrioMember *member)
     prio_task_group_update_places (self);
 }
 
-/* Removes the member @data from the queue, because its function begins, or it has its result. */
+/* Removes the member @data from the queue, because its function begins or its task has its result. */
 void
 prio_member_take_out_of_queue (gpointer data)
 {
@@ -109,7 +108,7 @@ prio_member_take_out_of_queue (gpointer data)
   PrioTaskGroup *self = member->group;
   PrioLoop *loop = prio_task_group_get_loop (self);
 
-  /* After the end of the context the queue is not used. */
+  /* After the end of the context, the queue is not used. */
   if (!prio_loop_enter (loop))
     return;
 
@@ -124,11 +123,11 @@ prio_member_take_out_of_queue (gpointer data)
     prio_task_group_update_places (self);
 }
 
-/* The members of a loop's groups that have a number. */
+/* The members that have a number, of all groups of a loop. */
 typedef struct
 {
   GHashTable *by_number; /* number → PrioMember, not owned; NULL until needed */
-  guint last;            /* the last number that was given */
+  guint last;            /* the number that was used last */
 } Members;
 
 static void
@@ -145,7 +144,7 @@ members_of (PrioLoop *loop)
   return prio_loop_ensure_slot (loop, PRIO_SLOT_GROUP, &funcs);
 }
 
-/* Returns the number of @member, and gives it one first if it has none.  Owner thread. */
+/* Returns the number of @member, and gives it one if necessary.  Owner thread only. */
 static guint
 number (PrioMember *member)
 {
@@ -181,7 +180,6 @@ prio_member_release (gpointer data)
   prio_member_unref (member);
 }
 
-/* Returns the member with @number, or NULL.  Owner thread. */
 static PrioMember *
 find (PrioLoop *loop, guint number)
 {
@@ -190,7 +188,7 @@ find (PrioLoop *loop, guint number)
   return number != 0 && by_number != NULL ? g_hash_table_lookup (by_number, GUINT_TO_POINTER (number)) : NULL;
 }
 
-/* Returns the task of a group whose function or continuation calls this, or NULL.  Owner thread. */
+/* Returns the member whose function or continuation is the caller, or NULL.  Owner thread only. */
 PrioMember *
 prio_member_current (PrioLoop *loop)
 {
@@ -204,7 +202,7 @@ prio_member_current (PrioLoop *loop)
   return member != NULL && !member->left && member->group->places == state->run_queue ? member : NULL;
 }
 
-/* Returns the task of @self that has @number, and no result yet; or NULL. */
+/* Returns the member @number of @self, or NULL if there is none or its task has its result. */
 PrioMember *
 prio_member_find (PrioTaskGroup *self, guint number)
 {
@@ -239,8 +237,8 @@ prio_task_group_number (PrioTask *task)
   return number (member_of (task));
 }
 
-/* Gives @member a place.  Here and below, nothing is released while places are counted, so no user code runs.  After
- * the end of the context no thread enters, and places are not counted. */
+/* Gives @member a place.  This releases nothing, so that no user code runs while places are counted.  After the end of
+ * the context, places are not counted. */
 void
 prio_member_take_place (PrioMember *member)
 {
@@ -256,6 +254,7 @@ prio_member_leave_place (PrioMember *member)
 {
   PrioTaskGroup *self = member->group;
 
+  prio_task_group_n_tasks_changed (self);
   if (!member->has_place)
     return;
 
@@ -267,32 +266,32 @@ prio_member_leave_place (PrioMember *member)
 void
 prio_member_begin (PrioMember *member)
 {
-  /* It may have been aborted since its turn came. */
+  /* An abort may have come after the task left its queue. */
   if (!member->left)
     {
       number (member);
       prio_member_take_place (member);
     }
-  /* It has its place, so no other task takes it. */
+  /* The member leaves the queue only when it has a place in the limit, so that no other task gets the place. */
   prio_member_take_out_of_queue (member);
 }
 
-GParamSpec *prio_task_group_pending;
+GParamSpec *prio_task_group_n_tasks;
 
 static void
-notify_pending (gpointer group)
+notify_n_tasks (gpointer group)
 {
   PrioTaskGroup *self = group;
 
   self->will_notify = FALSE;
-  g_object_notify_by_pspec (G_OBJECT (self), prio_task_group_pending);
+  g_object_notify_by_pspec (G_OBJECT (self), prio_task_group_n_tasks);
 }
 
-/* Notifies `pending`, once in a checkpoint, however often it changes. */
+/* Notifies `n-tasks`, in a microtask.  Several changes before the microtask are notified once. */
 void
-prio_task_group_pending_changed (PrioTaskGroup *self)
+prio_task_group_n_tasks_changed (PrioTaskGroup *self)
 {
-  PrioMicrotask microtask = { .func = notify_pending, .data = self, .notify = g_object_unref };
+  PrioMicrotask microtask = { .func = notify_n_tasks, .data = self, .notify = g_object_unref };
   PrioLoop *loop = prio_task_group_get_loop (self);
 
   if (self->will_notify || !prio_loop_enter (loop))
@@ -304,7 +303,7 @@ prio_task_group_pending_changed (PrioTaskGroup *self)
   g_object_ref (self);
 }
 
-/* Makes the task no longer pending.  After the end of the context this may be on any thread. */
+/* Removes the task from the group.  After the end of the context any thread may call it. */
 void
 prio_member_leave (PrioMember *member)
 {
@@ -315,10 +314,9 @@ prio_member_leave (PrioMember *member)
     return;
 
   prio_member_take_out_of_queue (member);
-  __atomic_sub_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
+  __atomic_sub_fetch (&self->n_tasks, 1, __ATOMIC_RELEASE);
   if (!prio_loop_is_owner_thread (loop))
     return;
 
   prio_member_leave_place (member);
-  prio_task_group_pending_changed (self);
 }

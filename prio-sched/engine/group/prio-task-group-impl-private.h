@@ -14,30 +14,30 @@ struct _PrioTaskGroup
 {
   GObject parent_instance;
 
-  PrioRunQueue *places; /* a part of the scheduler's, with the group's tasks; held back while no place is free */
-  PrioTaskController *controller; /* of the tasks since the last abort */
-  PrioCombined combined; /* signals that depend on the signal of @controller */
-  guint number; /* in debug messages */
+  PrioRunQueue *places; /* the group's part of the scheduler's run queue; its tasks do not run while no place is free */
+  PrioTaskController *controller; /* controls the tasks that were posted since the last abort */
+  PrioCombined combined; /* signals that combine the signal of @controller with the signal of a task */
+  guint number; /* the group's number in debug messages */
 
-  /* Only for the thread that runs the context, except @n_pending, which is atomic. */
+  /* Only the thread that runs the context uses these fields, except @n_tasks, which is atomic. */
   guint limit;
-  guint n_pending; /* queued or begun */
-  guint n_open;    /* pending tasks, tasks whose result is not reported to the waits yet, and one if it is fed */
+  guint n_tasks; /* tasks that are queued, or have begun and have no result */
+  guint n_open;    /* tasks whose result has not been reported to the waits, plus one while the group is fed */
   guint n_begun;   /* tasks that have a place */
-  guint n_queued_in_threads; /* of @queued */
-  guint n_taking; /* calls that are ending queued tasks */
-  guint n_waiting; /* of @n_open: tasks that wait for the others */
-  gboolean will_notify; /* `pending` has changed */
-  gboolean return_on_abort; /* of tasks that are posted from now on */
+  guint n_queued_in_threads; /* members of @queued whose function runs in a thread */
+  guint n_taking; /* calls that are cancelling queued tasks now; tasks do not begin meanwhile */
+  guint n_waiting; /* tasks in @n_open that wait for this group, which are not waited for */
+  gboolean will_notify; /* whether a microtask will notify `n-tasks` */
+  gboolean return_on_abort; /* the value for tasks that will be posted */
 
   GQueue queued;       /* members, the oldest first */
-  PrioMember *running; /* with its function on the stack, innermost, or NULL */
+  PrioMember *running; /* the innermost member whose function is on the stack, or NULL */
 
-  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* by end, and by whether a member of the group waits */
+  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* by condition, and by whether a member of the group waits */
   guint n_waits;          /* in all of @waits */
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */
-  GError *last_error;     /* the error of the last failed task while there are waits for any, or NULL */
+  GError *last_error;     /* of the task that failed last, while there are waits for any task; or NULL */
 
-  PrioPlaces *threads; /* works that wait for a place in a thread; NULL until needed */
+  PrioPlaces *threads; /* limits the functions in threads; NULL until needed */
 };

@@ -10,7 +10,7 @@
 #include "loop/prio-traits-private.h"
 #include "scheduler/prio-options-private.h"
 
-/* Releases the user data of a task that has its result, which may not have been reported yet. */
+/* Releases the user data of a task that has a result.  The result may not have been reported yet. */
 static void
 member_release_data (gpointer data)
 {
@@ -26,7 +26,7 @@ member_run (PrioTask *task, gpointer data)
   const PrioState *outer = prio_thread.state;
   PrioState state = *outer;
 
-  /* A destroy notify that the post has released may run it before the post returns. */
+  /* Also set here, because a destroy notify may run the task before prio_task_group_post_task () sets it. */
   member->task = task;
   prio_member_begin (member);
 
@@ -34,17 +34,17 @@ member_run (PrioTask *task, gpointer data)
   prio_thread.state = &state;
   member->outer = self->running;
   self->running = prio_member_ref (member);
-  /* Another thread may have cancelled it since its turn came. */
+  /* Another thread may have cancelled the task after it left the queue. */
   if (prio_task_get_state (task) == PRIO_TASK_STATE_RUNNING)
     member->func (task, member->data);
   self->running = member->outer;
   prio_thread.state = outer;
   prio_traits_end (&state);
-  /* An inner task of a runner has its result before its function returns. */
+  /* If the function calls a runner, the task's result may come before the function returns. */
   prio_member_unref (member);
 }
 
-/* Reports the result to the waits.  It is the first reaction of the task. */
+/* Reports the result to the waits.  This is the first callback of the task. */
 static void
 member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -59,7 +59,8 @@ member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer 
   prio_task_group_settle_waits (self, PRIO_TASK (result));
 }
 
-/* Destroy notify of the reaction, which is not called if the context is gone. */
+/* Releases the member.  Called as the callback's destroy notify, also if the context is destroyed and the callback is
+ * not called. */
 static void
 member_reported (gpointer data)
 {
@@ -69,7 +70,8 @@ member_reported (gpointer data)
   prio_member_unref (member);
 }
 
-/* Watches a task that has been made or posted.  The code that posts it does not wait for it. */
+/* Registers the callback of a new task.  The callback runs without a scheduling state, because the code that posts the
+ * task does not wait for it. */
 void
 prio_member_hear_of (PrioMember *member)
 {
@@ -79,13 +81,13 @@ prio_member_hear_of (PrioMember *member)
   if (prio_task_get_state (member->task) == PRIO_TASK_STATE_PENDING)
     prio_member_enqueue (member);
   if (member->group->return_on_abort)
-    prio_task_set_return_on_abort (member->task, TRUE);
+    prio_task_apply_return_on_abort (member->task, TRUE);
   prio_thread.state = &prio_state_none;
   prio_task_add_reaction (member->task, member_completed, member, member_reported);
   prio_thread.state = outer;
 }
 
-/* Keeps all queued tasks from beginning until end_taking (). */
+/* Stops queued tasks from beginning until end_taking (). */
 static void
 begin_taking (PrioTaskGroup *self)
 {
@@ -100,8 +102,8 @@ end_taking (PrioTaskGroup *self)
   prio_task_group_update_places (self);
 }
 
-/* Takes a task that is queued, or whose function is on the stack: it is no longer pending, and the caller ends it.
- * Returns FALSE if a thread has begun its function, which the group has not noticed yet. */
+/* Removes from the group a task that is queued or whose function is on the stack.  The caller then ends the task.
+ * Returns FALSE if a thread has begun the task's function, but the group has not been notified yet. */
 static gboolean
 take (PrioMember *member)
 {
@@ -114,7 +116,7 @@ take (PrioMember *member)
   return TRUE;
 }
 
-/* Returns a new member, whose task is posted with @own: @options, and the group's signal. */
+/* Returns a new member.  Sets @own to @options with the group's signal, for the post of the task. */
 PrioMember *
 prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskOptions *own, PrioTaskFunc func,
                      gpointer user_data, GDestroyNotify notify)
@@ -123,15 +125,17 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
   PrioTaskSignal *signal;
   GCancellable *given;
 
-  *own = options != NULL ? *options : prio_no_task_options;
+  *own = prio_no_task_options;
+  if (options != NULL)
+    PRIO_COPY_OPTIONS (PrioTaskOptions, own, options);
   signal = prio_task_group_get_signal (self);
   given = PRIO_CANCELLABLE_OF (own);
   own->signal = given != NULL ? prio_combined_get (&self->combined, signal, given) : g_object_ref (signal);
   own->cancellable = NULL;
   *member = (PrioMember) { .refs = 2, .group = g_object_ref (self), .func = func, .data = user_data, .notify = notify };
-  __atomic_add_fetch (&self->n_pending, 1, __ATOMIC_RELEASE);
+  __atomic_add_fetch (&self->n_tasks, 1, __ATOMIC_RELEASE);
   self->n_open++;
-  prio_task_group_pending_changed (self);
+  prio_task_group_n_tasks_changed (self);
   return member;
 }
 
@@ -145,11 +149,11 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
  *
  * Posts a task like [method@PrioSched.Scheduler.post_task], but starts it only when the group has a free place.
  *
- * The task is aborted with the group.  If @options has a signal, that can abort it too and, unless @options sets a
- * priority, determines its priority: then [method@PrioSched.Task.get_cancellable] is a signal that depends on both,
- * and that tasks with the same signal share.
+ * The task is aborted with the group.  If @options has a signal, that signal can abort the task too and, unless
+ * @options sets a priority, determines the task's priority.  In that case, [method@PrioSched.Task.get_cancellable]
+ * returns a signal that depends on both signals, the one in @options and the group's.
  *
- * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.
  * Call it on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
@@ -176,17 +180,17 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
 }
 
 /**
- * prio_task_group_cancel_queued:
+ * prio_task_group_cancel_pending:
  * @self: a group
  *
- * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Running tasks continue.  The group can
- * still be used: tasks that a destroy notify posts meanwhile are not cancelled.
+ * Cancels the tasks that have not begun, as [method@PrioSched.Task.cancel] does.  Running tasks continue.  The group
+ * stays usable: tasks that a destroy notify posts during the call are not cancelled.
  *
  * ```c
  * static void
  * stop_clicked (GtkButton *button, PrioTaskGroup *conversions)
  * {
- *   prio_task_group_cancel_queued (conversions);
+ *   prio_task_group_cancel_pending (conversions);
  * }
  *
  * g_signal_connect (button, "clicked", G_CALLBACK (stop_clicked), conversions);
@@ -197,13 +201,13 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
  * Since: 1.0
  */
 void
-prio_task_group_cancel_queued (PrioTaskGroup *self)
+prio_task_group_cancel_pending (PrioTaskGroup *self)
 {
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
 
   g_object_ref (self);
   begin_taking (self);
-  /* Cancels all of them before the first destroy notify. */
+  /* All tasks are cancelled before the first destroy notify is called. */
   while (self->queued.length > 0)
     {
       PrioMember *member = self->queued.head->data;
@@ -221,12 +225,12 @@ prio_task_group_cancel_queued (PrioTaskGroup *self)
  * @self: a group
  * @reason: (nullable): the reason, or %NULL for a default reason
  *
- * Aborts all tasks, queued and running, with @reason.  The group can still be used: tasks that are posted later, even
- * in a handler of this abort, have another signal.
+ * Aborts all tasks, queued and running, with @reason.  The group stays usable: tasks that are posted later, even in a
+ * handler of this abort, have another signal.
  *
- * A task that has deferred its result, or whose function runs in a thread, ends when its operation does, and keeps its
- * place until then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.  Call it on the thread that
- * runs the scheduler's main context.
+ * A task that has deferred its result, or whose function runs in a thread, ends when its operation ends, and keeps its
+ * place in the group's limit until then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.  Call it
+ * on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */

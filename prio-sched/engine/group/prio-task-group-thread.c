@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-task-group-thread.c: runs functions of a group in threads
  *
- * They share the places of the group with its other tasks.  While no other tasks are queued, a function that ends
- * passes its place to the next function in its thread (prio-scheduler-thread-private.h), and the number of places does
- * not change.  While others are queued the place returns to the group, and goes to the most urgent and oldest task of
- * both.
- */
+ * Functions in threads share the places of the group with its other tasks.  If no other task is queued when a function
+ * ends, its place passes to the next function, in the same thread (prio-scheduler-thread-private.h).  Otherwise the
+ * place returns to the group, which gives it to the oldest of the most urgent tasks of both kinds. */
 
 #include "config.h"
 
@@ -14,7 +12,6 @@
 #include "scheduler/prio-options-private.h"
 #include "prio-engine.h"
 
-/* Function of the work, in a thread. */
 static void
 run (PrioTask *task, gpointer data)
 {
@@ -36,7 +33,7 @@ place_free (gpointer data)
   prio_task_group_update_places (self);
 }
 
-/* Keeps the place until the task has its result, as for any other task. */
+/* Keeps the place until the task has its result, as for every task that defers its result. */
 static void
 place_kept (gpointer data)
 {
@@ -52,16 +49,16 @@ place_kept (gpointer data)
 
 static const PrioPlacesFuncs funcs = { prio_member_take_out_of_queue, place_free, place_kept };
 
-/* Counts more than the places if functions run in threads, so that no thread waits for the main loop. */
+/* Returns the number of tasks at which feeds post no more: the limit, tasks that wait for the group and need no place
+ * and, if functions run in threads, some more, so that no thread waits for the main loop. */
 guint
 prio_task_group_get_room (PrioTaskGroup *self)
 {
-  guint ahead = self->threads != NULL ? MIN (self->limit, 16) : 0;
+  guint ahead = self->n_waiting + (self->threads != NULL ? MIN (self->limit, 16) : 0);
 
   return self->limit < G_MAXUINT - ahead ? self->limit + ahead : G_MAXUINT;
 }
 
-/* Returns the age of a task that is posted now. */
 static guint64
 next_order (PrioLoop *loop)
 {
@@ -88,7 +85,8 @@ next_order (PrioLoop *loop)
  *
  * The place is free again when @func has returned.  The next function, by priority and age, then begins at once in the
  * same thread, however busy the main loop is.  If the group also has queued tasks for the main loop's thread, the main
- * loop chooses the next of all of them.  A task that has deferred its result keeps its place until it has the result.
+ * loop chooses the next task among both kinds.  A task that has deferred its result keeps its place until it has the
+ * result.
  *
  * ```c
  * static void
@@ -113,9 +111,9 @@ next_order (PrioLoop *loop)
  * ```
  *
  * The task is aborted with the group, and has its priority, as with [method@PrioSched.TaskGroup.post_task].  An abort
- * ends a task whose function has not begun; a running function finds out with
- * [method@PrioSched.Task.return_error_if_aborted].  With a wrong argument it logs a critical message, runs nothing, and
- * does not call @notify.  Call it on the thread that runs the scheduler's main context; @notify is called there.
+ * ends a task that has not begun; a running function can call [method@PrioSched.Task.return_error_if_aborted].  With a
+ * wrong argument, the call logs a critical message, runs nothing, and does not call @notify.  Call it on the thread
+ * that runs the scheduler's main context; @notify is called there.
  *
  * Returns: (transfer full): the task
  *

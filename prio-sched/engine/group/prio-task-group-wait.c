@@ -12,20 +12,22 @@
 
 #include <glib/gi18n-lib.h>
 
-/* A wait is the data of a task that is in no queue, so its signal can abort it. */
+/* A wait.  It is the data of a task that is in no queue: an abort of that task's signal ends the wait. */
 typedef struct
 {
-  PrioTaskGroup *group;  /* held */
-  PrioTask *task;        /* held */
+  PrioTaskGroup *group;  /* owned */
+  PrioTask *task;        /* owned */
   PrioTaskGroupWait until;
-  PrioMember *member;    /* of this group, in whose function it was called; held until the wait is over; or NULL */
-  GList link;            /* in the group's @waits; its data is the wait, or NULL before it joins and once it is over */
-  guint64 order;         /* its age */
-  guint64 n_failed;      /* how many tasks had failed when it joined */
-  PrioResult result;     /* set once it is over */
+  PrioMember *member;    /* the member of this group that waits, owned until the wait is over; or NULL */
+  GList link;            /* in the group's @waits; @link.data is the wait from join () until the wait is over, and NULL
+                          * otherwise */
+  guint64 order;         /* the wait's age */
+  guint64 n_failed;      /* the number of failed tasks at join () */
+  PrioResult result;     /* set when the wait is over */
 } PrioWait;
 
-/* Begins the wait of a task for its own group: it is not waited for, and gives its place to another task. */
+/* Begins a wait of @member for its own group.  Until the wait is over, no wait includes the member's task, and its
+ * place is free. */
 static void
 begin_to_wait (PrioTaskGroup *self, PrioWait *wait, PrioMember *member)
 {
@@ -48,7 +50,7 @@ end_to_wait (PrioTaskGroup *self, PrioMember *member)
     prio_member_take_place (member);
 }
 
-/* Removes @wait from the waits of its group, if it has joined them. */
+/* Removes @wait from the waits of its group, after join (). */
 static void
 end_wait (PrioWait *wait)
 {
@@ -69,7 +71,6 @@ end_wait (PrioWait *wait)
     }
 }
 
-/* Releases a wait that has its result, was aborted, or whose context is gone. */
 static void
 wait_release (gpointer data)
 {
@@ -81,7 +82,8 @@ wait_release (gpointer data)
   g_free (wait);
 }
 
-/* Returns the result of @wait, because @completed has ended or, if it is NULL, because no task is left. */
+/* Returns the result of @wait, which @completed has ended.  If @completed is NULL, the wait is over because no task is
+ * left. */
 static PrioResult
 result_of (const PrioWait *wait, PrioTask *completed, gboolean failed)
 {
@@ -117,8 +119,8 @@ note_failure (PrioTaskGroup *self, PrioTask *completed)
     }
 }
 
-/* Lists the waits that are over after the end of @completed, which may be NULL, the oldest first.  Each wait is visited
- * once in all: in the list that ends with @completed, or when no task is left.  Returns NULL if there are none. */
+/* Lists the waits that the end of @completed has ended, oldest first.  If @completed is NULL, only the number of tasks
+ * has changed.  Visits only waits that are over, and returns NULL if there are none. */
 static GPtrArray *
 list_ended (PrioTaskGroup *self, PrioTask *completed)
 {
@@ -152,7 +154,7 @@ list_ended (PrioTaskGroup *self, PrioTask *completed)
   return ended;
 }
 
-/* Ends the waits that are over after the end of @completed, which may be NULL. */
+/* Ends the waits that the end of @completed has ended.  @completed may be NULL: see list_ended (). */
 void
 prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
 {
@@ -162,11 +164,10 @@ prio_task_group_settle_waits (PrioTaskGroup *self, PrioTask *completed)
     return;
 
   g_object_ref (self);
-  /* First all of them are removed, because the end of a wait changes which others are over.  A destroy notify may
-   * abort them, so it is called after the last has ended. */
+  /* All waits are removed before any result is given, because the end of a wait changes which other waits are over.
+   * Destroy notifies may abort waits, so they are called last. */
   for (guint i = 0; i < ended->len; i++)
     end_wait (ended->pdata[i]);
-  /* None is released before all have their results. */
   for (guint i = 0; i < ended->len; i++)
     prio_task_return_quietly (((PrioWait *) ended->pdata[i])->task, &((PrioWait *) ended->pdata[i])->result);
   prio_loop_flush_releases (prio_task_group_get_loop (self));
@@ -181,7 +182,7 @@ prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed)
     prio_task_group_settle_waits (self, NULL);
 }
 
-/* Adds the wait of the task @data to its group. */
+/* Adds the wait of the task @data to its group, in a microtask. */
 static void
 join (gpointer data)
 {
@@ -202,17 +203,17 @@ join (gpointer data)
   prio_task_group_settle_waits (self, NULL);
 }
 
-/* Logs which group waits for which, because groups that wait in a circle wait for ever. */
+/* Logs which group waits for which, because groups that wait for each other never end. */
 static void
 debug_wait (PrioTaskGroup *self, PrioMember *member)
 {
-  g_autofree char *name = prio_debug_escape (prio_task_get_name (member->task));
+  g_autofree char *plain = prio_task_dup_name (member->task), *name = prio_debug_escape (plain);
 
   g_debug ("A task of group %u waits for group %u: %s", member->group->number, self->number,
            name != NULL ? name : "it has no name");
 }
 
-/* Begins a wait of @member, whose function or continuation calls this, or NULL outside the groups. */
+/* Begins a wait.  @member is the member whose function or continuation is the caller, or NULL. */
 static void
 wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCancellable *cancellable, GAsyncReadyCallback callback,
           gpointer user_data)
@@ -236,7 +237,8 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
     debug_wait (self, member);
   prio_task_submit_hidden (task, PRIO_TASK_PRIORITY_UNSET, PRIO_NEVER, NULL, wait, wait_release);
 
-  /* Tasks that ended before are reported in a microtask.  The wait joins after that, unless it is over at once. */
+  /* Tasks that have ended may still have to be reported, in a microtask.  So the wait begins in a later microtask,
+   * unless it is over at once. */
   if (self->n_open == (is_own ? self->n_waiting : 0))
     {
       join (task);
@@ -272,15 +274,14 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
  * prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, all_loaded, spinner);
  * ```
  *
- * A task may wait for its own group, in its function or in a continuation.  Until the wait is over, it gives its place
- * to another task, and no wait for the group waits for it.  Tasks of two groups that wait for each other's group wait
- * until one of the waits is aborted.
+ * A task may wait for its own group, in its function or in a continuation.  Until the wait is over, the task gives its
+ * place to another task, and no wait for the group includes it.  If tasks of two groups wait for each other's group,
+ * they wait until one of the waits is aborted.
  *
- * An abort of @cancellable ends the wait, which fails with its reason.  If the main context is destroyed before the
- * wait is over, @callback is not called.  A wait keeps the group alive, but not the main context.
+ * An abort of @cancellable ends the wait, which fails with the reason of the abort.  If the main context is destroyed
+ * before the wait is over, @callback is not called.  A wait keeps the group alive, but not the main context.
  *
- * Each wait costs the same, however many tasks and other waits there are.  Call it on the thread that runs the
- * scheduler's main context; @callback is called there.
+ * Call it on the thread that runs the scheduler's main context; @callback is called there.
  *
  * Since: 1.0
  */
@@ -294,7 +295,7 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   wait_for (self, until, prio_member_current (prio_task_group_get_loop (self)), cancellable, callback, user_data);
 }
 
-/* Waits in no state, as the task of @own that has begun and has @number, if there is one. */
+/* Waits for @self without a scheduling state.  The task @number of @own, if it has begun, is the waiting task. */
 void
 prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, PrioTaskGroupWait until, GCancellable *cancellable,
                          GAsyncReadyCallback callback, gpointer user_data)
@@ -313,15 +314,16 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
  * prio_task_group_wait_finish:
  * @self: a group
  * @result: the result that the callback was called with
- * @task: (out) (optional) (nullable) (transfer full): return location for the task that has ended the
- *   wait for any or the first; %NULL for another wait
+ * @task: (out) (optional) (nullable) (transfer full): return location for the task that has ended the wait, if the wait
+ *   was for any task or for the first one; otherwise %NULL
  * @error: return location for a `GError`
  *
  * Finishes a wait.
  *
- * A wait for all fails with the error of the task that was not fulfilled, and a wait for any with the error of the last
- * task.  A wait for any or the first fails with %G_IO_ERROR_NOT_FOUND if there was no task.  Every wait may fail with
- * the reason of @cancellable.  Any thread may call it; it is meant for the callback.
+ * A wait for all tasks fails with the error of the task that was not fulfilled.  A wait for any task fails with the
+ * error of the last task.  A wait for any task or for the first one fails with %G_IO_ERROR_NOT_FOUND if there was no
+ * task.  If @cancellable is cancelled, the wait fails with the reason.  Any thread may call it, usually in the
+ * callback.
  *
  * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-group.c: limits how many of its tasks run at a time */
+/* prio-task-group.c: a group of tasks, of which a limited number runs at a time */
 
 #include "config.h"
 
@@ -15,9 +15,9 @@
  *
  * Tasks that belong together, with a limit of how many run at a time.
  *
- * A task counts from the beginning of its function until it has its result, even if the result is deferred, such as
- * during an operation of GIO.  When a place becomes free, the next task is chosen by priority and age, so a priority
- * may change up to this moment.
+ * A task counts toward the limit from the beginning of its function until it has its result, even if the result is
+ * deferred, such as during an operation of GIO.  When the limit allows another task, the next task is chosen by
+ * priority and age.
  *
  * ```c
  * static void
@@ -46,12 +46,12 @@
  * ```
  *
  * The whole group has a priority, which can be changed.  It can be aborted, and used again after that.
- * [property@PrioSched.TaskGroup:n-pending] is the number of tasks that are left, such as for a spinner or a Stop button,
+ * [property@PrioSched.TaskGroup:n-tasks] is the number of tasks that are left, such as for a spinner or a Stop button,
  * and [method@PrioSched.TaskGroup.wait_async] waits for their end.
  *
  * The tasks keep the group alive until they have completed.  Tasks and groups do not keep the scheduler or its main
  * context alive.  While the scheduler is paused, only functions in threads begin, unless a more urgent or older task
- * waits for the same place.
+ * waits for the same place in the limit.
  *
  * Call all methods on the thread that runs the scheduler's main context, unless they say otherwise.  When the main
  * context is destroyed, queued tasks end with %PRIO_ERROR_CLOSED; methods then log a critical message and do nothing.
@@ -66,7 +66,7 @@ enum
   PROP_0,
   PROP_SCHEDULER,
   PROP_LIMIT,
-  PROP_N_PENDING,
+  PROP_N_TASKS,
   PROP_PRIORITY,
   PROP_SIGNAL,
   PROP_RETURN_ON_ABORT,
@@ -75,7 +75,7 @@ enum
 
 static GParamSpec *properties[N_PROPS];
 
-/* Returns whether this thread may use @self, a group whose context exists; if not, logs a critical message. */
+/* Returns whether this thread may use @self and the context of @self exists.  If not, logs a critical message. */
 gboolean
 prio_check_task_group (const char *function, PrioTaskGroup *self)
 {
@@ -89,7 +89,7 @@ prio_check_task_group (const char *function, PrioTaskGroup *self)
     return TRUE;
   g_critical ("%s(): %s", function,
               prio_loop_has_gone (loop) ? "the main context of the group's scheduler has gone"
-                                        : "a group belongs to the thread that runs its scheduler's main context, and this is another one");
+                                        : "a group belongs to the thread that runs its scheduler's main context, and this is another one: post a task there");
   return FALSE;
 }
 
@@ -130,8 +130,8 @@ prio_task_group_get_property (GObject *object, guint id, GValue *value, GParamSp
       g_value_set_uint (value, self->limit);
       break;
 
-    case PROP_N_PENDING:
-      g_value_set_uint (value, prio_task_group_get_n_pending (self));
+    case PROP_N_TASKS:
+      g_value_set_uint (value, prio_task_group_get_n_tasks (self));
       break;
 
     case PROP_PRIORITY:
@@ -165,7 +165,7 @@ prio_task_group_set_property (GObject *object, guint id, const GValue *value, GP
       break;
 
     case PROP_LIMIT:
-      /* At first it is set before the priority. */
+      /* At construction, the limit is set before the priority, and setting the priority creates the controller. */
       if (self->controller != NULL)
         prio_task_group_set_limit (self, g_value_get_uint (value));
       else
@@ -194,8 +194,8 @@ make_return_on_abort (void)
    * Whether an abort ends a task of the group at once: the [property@PrioSched.Task:return-on-abort] of tasks that are
    * posted from now on.
    *
-   * The abort also frees the task's place, and counts for waits.  A function in a thread keeps its place until it
-   * returns.
+   * The abort also frees the task's place in the group's limit, and waits take it as the end of the task.  A function
+   * in a thread keeps its place until it returns.
    *
    * Since: 1.0
    */
@@ -228,14 +228,15 @@ install_properties (GObjectClass *object_class)
                          G_PARAM_READWRITE | G_PARAM_CONSTRUCT | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
-   * PrioTaskGroup:n-pending: (getter get_n_pending)
+   * PrioTaskGroup:n-tasks: (getter get_n_tasks)
    *
-   * The number of queued and running tasks.  The changes in one task are notified together, at the end of that task.
+   * The number of tasks that have no result yet: delayed, queued, running or deferred.  The changes in one task are
+   * notified together, at the end of that task.
    *
    * Since: 1.0
    */
-  properties[PROP_N_PENDING] = prio_task_group_pending =
-      g_param_spec_uint ("n-pending", NULL, NULL, 0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+  properties[PROP_N_TASKS] = prio_task_group_n_tasks =
+      g_param_spec_uint ("n-tasks", NULL, NULL, 0, G_MAXUINT, 0, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   /**
    * PrioTaskGroup:priority: (getter get_priority)
@@ -251,7 +252,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:signal: (getter get_signal)
    *
-   * The signal that aborts the tasks; a new signal after [method@PrioSched.TaskGroup.abort].
+   * The signal that aborts the tasks.  [method@PrioSched.TaskGroup.abort] replaces the signal.
    *
    * After [method@Gio.Cancellable.cancel] on the signal, tasks that are posted later are aborted too, until
    * [method@PrioSched.TaskGroup.abort] is called.
@@ -282,10 +283,10 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
  * prio_task_group_new:
  * @scheduler: the scheduler whose main context the tasks run in
  * @limit: how many tasks run at a time, at least 1
- * @priority: the priority of tasks without their own priority
+ * @priority: the priority of tasks without their own priority; not %PRIO_TASK_PRIORITY_UNSET
  *
- * Makes a group.  Any thread may call it, and hand the group to the thread that runs the scheduler's
- * main context.  With a wrong argument it logs a critical message.
+ * Creates a group.  Any thread may call it, and pass the group to the thread that runs the scheduler's main context.
+ * With a wrong argument, the call logs a critical message, and returns %NULL.
  *
  * Returns: (transfer full): a new group
  *
@@ -305,7 +306,7 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
  * prio_task_group_dup_scheduler: (get-property scheduler)
  * @self: a group
  *
- * Gets the scheduler that the group was made for, which it does not keep alive.  Any thread may call it.
+ * Gets the group's scheduler, which the group does not keep alive.  Any thread may call it.
  *
  * ```c
  * g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (group);
@@ -314,7 +315,7 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
  *   prio_scheduler_post (scheduler, PRIO_TASK_PRIORITY_USER_VISIBLE, show_rows, g_object_ref (list), g_object_unref);
  * ```
  *
- * Returns: (transfer full) (nullable): the scheduler, or %NULL if it is gone
+ * Returns: (transfer full) (nullable): the scheduler, or %NULL if it has been finalized
  *
  * Since: 1.0
  */
@@ -349,7 +350,8 @@ prio_task_group_get_limit (PrioTaskGroup *self)
  * @self: a group
  * @limit: how many tasks may run at a time, at least 1
  *
- * Sets how many tasks run at a time.  If more are running, they continue, and the next task begins when there are fewer.
+ * Sets how many tasks run at a time.  If more tasks are running, they continue, and the next task begins when fewer
+ * than @limit run.
  *
  * ```c
  * static void
@@ -380,17 +382,17 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
 }
 
 /**
- * prio_task_group_get_n_pending: (get-property n-pending)
+ * prio_task_group_get_n_tasks: (get-property n-tasks)
  * @self: a group
  *
- * Gets how many tasks are queued or running.
+ * Gets how many tasks have no result yet: delayed, queued, running or deferred.
  *
- * Any thread may call it.  On another thread than the scheduler's, the number may have changed by the time it is
- * returned.
+ * Any thread may call it.  On a thread that does not run the main context, the number may be outdated when the call
+ * returns.
  *
  * ```c
- * // In a worker: there is enough to do for now.
- * if (prio_task_group_get_n_pending (group) > 64)
+ * // A worker that posts tasks waits while there are enough of them.
+ * if (prio_task_group_get_n_tasks (group) > 64)
  *   g_usleep (1000);
  * ```
  *
@@ -399,18 +401,20 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
  * Since: 1.0
  */
 guint
-prio_task_group_get_n_pending (PrioTaskGroup *self)
+prio_task_group_get_n_tasks (PrioTaskGroup *self)
 {
   g_return_val_if_fail (PRIO_IS_TASK_GROUP (self), 0);
 
-  return __atomic_load_n (&self->n_pending, __ATOMIC_ACQUIRE);
+  return __atomic_load_n (&self->n_tasks, __ATOMIC_ACQUIRE);
 }
 
 /**
  * prio_task_group_get_signal: (get-property signal)
  * @self: a group
  *
- * Gets the signal that the next abort of the group will abort, for operations that belong to the group.
+ * Gets the signal of the group's tasks, for operations that belong to the group.  [method@PrioSched.TaskGroup.abort]
+ * gives the group a new signal.  If you cancel the signal yourself, the group keeps it, and later tasks are aborted,
+ * too.
  *
  * ```c
  * g_file_enumerate_children_async (folder, "standard::name", G_FILE_QUERY_INFO_NONE, G_PRIORITY_DEFAULT,
@@ -419,7 +423,7 @@ prio_task_group_get_n_pending (PrioTaskGroup *self)
  *
  * Call it on the thread that runs the scheduler's main context.
  *
- * Returns: (transfer none): the signal
+ * Returns: (transfer none): the signal, which the group keeps until its next abort: only this thread aborts a group
  *
  * Since: 1.0
  */
@@ -452,7 +456,7 @@ prio_task_group_get_priority (PrioTaskGroup *self)
 /**
  * prio_task_group_set_priority:
  * @self: a group
- * @priority: the new priority
+ * @priority: the new priority; not %PRIO_TASK_PRIORITY_UNSET
  * @error: return location for a `GError`
  *
  * Changes the priority of all tasks, queued or running, without their own priority.
@@ -468,7 +472,7 @@ prio_task_group_get_priority (PrioTaskGroup *self)
  * g_signal_connect (page, "map", G_CALLBACK (mapped), previews);
  * ```
  *
- * It fails with %PRIO_ERROR_NOT_ALLOWED while a change is being announced, as
+ * The call fails with %PRIO_ERROR_NOT_ALLOWED while handlers of an earlier change run, as
  * [method@PrioSched.TaskController.set_priority] does.  Call it on the thread that runs the scheduler's main context.
  *
  * Returns: %TRUE, or %FALSE with @error set

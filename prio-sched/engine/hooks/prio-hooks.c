@@ -31,8 +31,7 @@
  * the draft).  If the task has completed already, the callback is called soon, but never within this call.  Once the
  * main context is destroyed no callback is called, and @notify is called at once.
  *
- * %NULL is accepted, because the callback of an `_async` function may be %NULL: then @notify is called at once.  Any
- * thread may call it.
+ * @callback may be %NULL, as in an `_async` function: @notify is then called at once.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -48,11 +47,11 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
  * prio_task_signal_pin:
  * @self: a signal
  *
- * Keeps a signal that depends on others alive, as long as they can make it emit a signal that has a handler (§3.3.1 of
- * the draft).
+ * Keeps @self, which depends on other signals, alive as long as these can make it emit a signal that has a handler
+ * (§3.3.1 of the draft).
  *
- * This happens automatically when the last reference is dropped.  The function is for bindings that have disconnected
- * their handlers by then: they call it when a handler is connected.  Any thread may call it.
+ * This happens automatically when the last reference is dropped.  Bindings that have disconnected their handlers by
+ * then call this function when a handler is connected.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -91,8 +90,8 @@ prio_task_signal_has_fixed_priority (PrioTaskSignal *self)
  *
  * Calls @func with @state as the current state, and then restores the former state.
  *
- * If the thread does not own the main context of @state, that is, neither runs nor has acquired
- * it (see [method@GLib.MainContext.is_owner]), @func runs without a state.
+ * If the thread does not own the main context of @state, as [method@GLib.MainContext.is_owner] tells, @func runs
+ * without a state.
  *
  * Since: 1.0
  */
@@ -117,7 +116,7 @@ prio_scheduling_state_run (PrioSchedulingState *state, GSourceOnceFunc func, gpo
     prio_scheduling_state_unref (state);
 }
 
-/* Finds the states of fibers for the program or another library; atomic. */
+/* The function that prio_scheduling_state_set_finder () has set; atomic. */
 static PrioSchedulingStateFinder public_finder;
 
 static const PrioState *
@@ -134,9 +133,9 @@ find_state (void)
  *
  * Sets a function that finds the states of code with its own stacks, such as fibers.
  *
- * A fiber begins in one dispatch of the main loop and continues in another, so prio_scheduling_state_run() cannot be
- * around it.  Code that runs fibers captures a state for each, and @find returns the running fiber's.  The library
- * `prio-sched-dex-1` does this for libdex.
+ * A fiber begins in one dispatch of the main loop and continues in another, so prio_scheduling_state_run() cannot call
+ * the whole fiber.  Code that runs fibers captures a state for each fiber, and @find returns the state of the running
+ * fiber.  The library `prio-sched-dex-1` does this for libdex.
  *
  * ```c
  * static PrioSchedulingState *
@@ -148,10 +147,10 @@ find_state (void)
  * prio_scheduling_state_set_finder (state_of_fiber);
  * ```
  *
- * @find is called where no task runs at the same depth of main loops, often and anywhere, on any thread and under locks
- * of this library.  It must not call this library, nor take a lock.
+ * @find is called often, on any thread and with locks of this library held, wherever no task runs at the current
+ * [func@GLib.main_depth].  It must not call this library, nor take a lock.
  *
- * There is one finder for the whole process: a second is refused with a critical message.  Any thread may call this.
+ * A process has one such function: a second one is refused with a critical message.  Any thread may call this.
  *
  * Since: 1.0
  */
@@ -171,10 +170,10 @@ prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
 /**
  * prio_idle_deadline_get_current:
  *
- * Gets the deadline of the idle callback that runs on the calling thread.  It is for a runner's function, which has no
- * such argument (prio_runner_request_idle_callback()).  Any thread may call it.
+ * Gets the deadline of the idle callback that runs on the calling thread.  The function of a `PrioRunner`
+ * needs this, because it has no such argument.  Any thread may call it.
  *
- * Returns: (transfer full) (nullable): the deadline, or %NULL if none runs
+ * Returns: (transfer full) (nullable): the deadline, or %NULL if no idle callback runs
  *
  * Since: 1.0
  */
@@ -190,11 +189,11 @@ prio_idle_deadline_get_current (void)
  *
  * Ends the time slice of the running code, so that the main loop has its turn.
  *
- * [method@PrioSched.Scheduler.should_yield], also of the other schedulers of the context, returns %TRUE from now on,
- * until every other source of the main context has had its turn.
+ * From now on, [method@PrioSched.Scheduler.should_yield] returns %TRUE for every scheduler of the main context, until
+ * every other source of the context has had its turn.
  *
- * Call it on the thread that runs the scheduler's main context; on others, and where no main loop runs, it does
- * nothing.
+ * Call it on the thread that runs the scheduler's main context.  On other threads, or if no main loop is running, it
+ * has no effect.
  *
  * Since: 1.0
  */
@@ -212,7 +211,7 @@ prio_scheduler_end_slice (PrioScheduler *self)
   prio_loop_leave (loop);
 }
 
-/* Returns the task at the head of @queue, if it is a task of the program with a function; else NULL. */
+/* Returns the task at the head of @queue if it is a task of the program with a function; otherwise NULL. */
 static PrioTask *
 task_at_head (PrioQueue *queue)
 {
@@ -229,17 +228,17 @@ task_at_head (PrioQueue *queue)
  * Gets the next task: the oldest of the highest priority, of this scheduler and of its groups that have a place, or the
  * first task whose timeout has passed.
  *
- * It stays in its queue, and runs when its turn comes.  A delayed task counts when its delay is over.  The scheduler
- * may be paused.
+ * The task stays in its queue, and runs when its turn comes.  A delayed task counts when its delay is over.  The
+ * scheduler may be paused.
  *
- * If the first is not a [class@PrioSched.Task] with a function, but a function without a result, a continuation or a
- * task of a language binding, the result is %NULL.  [method@PrioSched.Scheduler.get_n_pending] returns whether there is
- * any task; [method@PrioSched.Runner.get_first] returns the number of a binding's task.
+ * If the next task is not a [class@PrioSched.Task] with a function, but a task without a result, a continuation or a
+ * task of a language binding, the function returns %NULL.  [method@PrioSched.Scheduler.count_pending] returns whether
+ * there is any task; [method@PrioSched.Runner.get_first] returns the number of a binding's task.
  *
- * The time it takes grows with the number of the scheduler's groups, and not of tasks.
+ * The time that the call takes grows with the number of the scheduler's groups, and not of tasks.
  *
- * Call it on the thread that runs the scheduler's main context.  On another thread it logs a critical message, and
- * returns %NULL.
+ * Call it on the thread that runs the scheduler's main context.  On another thread, the function logs a critical
+ * message, and returns %NULL.
  *
  * Returns: (transfer full) (nullable): the first task, or %NULL
  *
@@ -256,7 +255,7 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
     return NULL;
 
   task = task_at_head (prio_run_queue_first (self->run_queue));
-  /* The loop holds queued tasks, so this is not the second reference, which would call a binding's toggle notify. */
+  /* The loop owns a reference to a queued task, so no toggle notify is called here. */
   if (task != NULL)
     g_object_ref (task);
   prio_loop_leave (self->run_queue->loop);
@@ -269,11 +268,11 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
  * @scheduler: a scheduler
  * @priority: the priority of tasks that inherit the state
  *
- * Makes a state with another priority, for prio_scheduling_state_run().
+ * Creates a copy of @parent with a different priority, for prio_scheduling_state_run().
  *
- * The state belongs to the scheduler of @parent, and has its signal and its timeout.  Without a parent, or if @parent
- * belongs to another main context than @scheduler, it belongs to @scheduler, and has neither.
- * Any thread may call it.  With a wrong argument it logs a critical message, and returns %NULL.
+ * The state belongs to the scheduler of @parent, and has the signal and the timeout of @parent.  If @parent is %NULL,
+ * or belongs to a different main context than @scheduler, the new state belongs to @scheduler, and has no signal or
+ * timeout.  Any thread may call it.  With a wrong argument, the call logs a critical message, and returns %NULL.
  *
  * Returns: (transfer full): a new state
  *
@@ -295,8 +294,8 @@ prio_scheduling_state_new (PrioSchedulingState *parent, PrioScheduler *scheduler
   return prio_scheduling_state_make (&state);
 }
 
-/* Returns the number of the next task of all of the scheduler, if it is a task of @self, and not a continuation;
- * else 0, and sets @task if it is a PrioTask.  Inside. */
+/* Returns the number of the scheduler's next task, if that is a task of @self and not a continuation.  Otherwise
+ * returns 0, and sets @task if the next task is a PrioTask.  The caller has entered the loop. */
 guint
 prio_numbers_first (PrioRunner *self, PrioTask **task)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-observing.c: implements prio-observe.h for several rooms */
+/* prio-observing.c: implements functions of prio-observe.h that use several folders of the engine */
 
 #include "config.h"
 
@@ -31,7 +31,7 @@ prio_observed_is_here (PrioLoop *loop)
   return prio_loop_is_owner_thread (loop);
 }
 
-/* Does not carry out operations of other threads, so that a task that is not aborted yet continues. */
+/* Calls @func later.  Does not carry out operations of other threads, which could abort a task here. */
 void
 prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {

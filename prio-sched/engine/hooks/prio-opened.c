@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-opened.c: implements prio-engine.h and prio-numbers.h for several rooms */
+/* prio-opened.c: implements functions of prio-engine.h and prio-numbers.h that use several folders of the engine */
 
 #include "config.h"
 
@@ -10,18 +10,6 @@
 #include "scheduler/prio-scheduler-private.h"
 #include "signal/prio-dependence-private.h"
 #include "signal/prio-registration-private.h"
-
-gboolean
-prio_scheduler_is_busy (PrioScheduler *self)
-{
-  return prio_loop_is_busy (self->run_queue->loop);
-}
-
-void
-prio_scheduler_close (PrioScheduler *self)
-{
-  prio_loop_close (self->run_queue->loop);
-}
 
 PrioLoop *
 prio_task_get_loop (PrioTask *task)
@@ -35,7 +23,8 @@ prio_check_options (const char *function, const PrioTaskOptions *options, gboole
   return prio_check_task_options (function, options, has_func);
 }
 
-/* Keeps the task of @runner that has begun.  Without its own priority, it has the priority of @signal. */
+/* Keeps a lending node for a task of @runner that has begun.  If @priority is unset, the task has the
+ * priority of @signal. */
 static guint
 keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
 {

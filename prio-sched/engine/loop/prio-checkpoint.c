@@ -7,7 +7,7 @@
 
 #include "loop/prio-current-private.h"
 
-/* Runs all microtasks, also if they are queued meanwhile (§4.1.4). */
+/* Runs all microtasks, including new ones that a microtask queues (§4.1.4). */
 void
 prio_loop_checkpoint (PrioLoop *loop)
 {
@@ -31,14 +31,14 @@ prio_loop_checkpoint (PrioLoop *loop)
     }
 }
 
-/* Returns whether the calling thread owns the context; if so, it becomes the owner thread.  The last owner thread
- * may not own the context any more: perhaps no thread runs it now, or a thread that has not acquired the lock yet. */
+/* Returns whether the calling thread owns the context.  If it does, records it as the owner thread, because the thread
+ * that is recorded so far may have released the context. */
 gboolean
 prio_loop_is_owner (PrioLoop *loop)
 {
   gboolean is_owner;
 
-  /* Within a dispatch it owns the context. */
+  /* A thread that dispatches a source of the loop owns the context. */
   for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
     {
       if (batch->loop == loop)
@@ -69,13 +69,12 @@ look_at_delayed (PrioHeapItem *item, gpointer is_busy)
     *(gboolean *) is_busy = TRUE;
 }
 
-/* Returns whether an unpaused task of the program, or a microtask, waits.  On the thread that runs the context. */
 gboolean
 prio_loop_is_busy (PrioLoop *loop)
 {
   gboolean is_busy;
 
-  /* Before its first dispatch, this makes the thread the owner. */
+  /* Before the first dispatch, prio_loop_is_owner () records the owner thread. */
   if (!prio_loop_enter (loop) && !(prio_loop_is_owner (loop) && prio_loop_enter (loop)))
     return FALSE;
 

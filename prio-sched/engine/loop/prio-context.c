@@ -23,13 +23,13 @@ static const PrioLoopFuncs loop_funcs = {
   .clear = clear,
 };
 
-/* Returns the loop of @context with one more user.  Makes it if there is none. */
+/* Returns the loop of @context with one more user.  Creates the loop if there is none. */
 PrioLoop *
 prio_loop_for_context (GMainContext *context)
 {
   static gboolean added = FALSE;
 
-  /* Not g_once_init_enter (): if another thread is in it at a fork (), the child would wait forever. */
+  /* With g_once_init_enter (), a fork () while another thread initializes would leave the child waiting forever. */
   if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
     {
       prio_loop_add_leaf_lock (&prio_sources_lock);

@@ -7,7 +7,7 @@
 
 #include "loop/prio-lending-private.h"
 
-/* Returns how many entries are queued or delayed, and are aborted with @group. */
+/* Returns how many queued and delayed entries an abort of @group would abort. */
 guint
 prio_group_count (PrioGroup *group)
 {

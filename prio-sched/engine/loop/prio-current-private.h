@@ -1,45 +1,45 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-current-private.h: finds the current scheduling state, and holds the objects of a state */
+/* prio-current-private.h: finds the current scheduling state, and keeps the objects of a state alive */
 
 #pragma once
 
 #include "loop/prio-run-queue-private.h"
 
-/* Returns the state of the calling code, if it runs on its own stack, as a fiber; otherwise NULL.  It may be the
- * program's, and enter a loop, so the functions below that find the current state are called outside. */
+/* Returns the state of the calling code if that runs in a fiber, which has its own stack; otherwise NULL.  A finder may
+ * be code of the program that enters a loop, so prio_state_of_thread () must be called outside the loop. */
 typedef const PrioState *(*PrioStateFinder) (void);
 
-/* The finder for code outside of tasks, or NULL; atomic, and set once. */
+/* The finder, called when no task's state is current on the thread, or NULL; atomic, and set once. */
 extern PrioStateFinder prio_state_finder G_GNUC_INTERNAL;
 
-/* Returns whether a state may be current on this thread: a hint that costs two loads. */
+/* Returns whether a state may be current on this thread.  The check is cheaper than prio_state_of_thread (). */
 static inline gboolean
 prio_state_may_be_current (void)
 {
   return prio_thread.state != NULL || G_UNLIKELY (__atomic_load_n (&prio_state_finder, __ATOMIC_RELAXED) != NULL);
 }
 
-/* Returns whether @state, which may be NULL, is for the tasks of @run_queue, or of a part. */
+/* Returns whether @state, which may be NULL, belongs to a task of @run_queue or of one of its parts. */
 static inline gboolean
 prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
 {
   return state != NULL && (state->run_queue == run_queue || state->run_queue->outer == run_queue);
 }
 
-/* Returns the state that is current on this thread, or NULL. */
 const PrioState *prio_state_of_thread (void);
 
-/* Hold and release the run queue and the group of @state.  Owner thread. */
+/* Add and remove a user of the run queue and of the group of @state.  Owner thread only. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
 
-/* Owner thread. */
+/* Owner thread only. */
 GObject *prio_loop_find_source (PrioLoop *loop, PrioRunQueue *run_queue);
 void prio_loop_forget_source (PrioLoop *loop);
 PrioCurrent prio_current_begin (PrioLoop *loop);
 void prio_current_end (PrioLoop *loop, PrioCurrent outer);
 
-/* Returns the scheduler of @run_queue, or NULL if it is gone.  A batch reads the weak reference once. */
+/* Returns the scheduler of @run_queue, or NULL if the scheduler was finalized.  The loop keeps the reference for
+ * further calls in the same batch. */
 static inline GObject *
 prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
 {

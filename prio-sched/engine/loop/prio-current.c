@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-current.c: finds the current scheduling state, and holds the objects of a state */
+/* prio-current.c: finds the current scheduling state, and keeps the objects of a state alive */
 
 #include "config.h"
 
@@ -71,7 +71,8 @@ prio_loop_forget_source (PrioLoop *loop)
   g_clear_object (&loop->current.source);
 }
 
-/* Begins a batch, which may be in a callback of another, and keeps its own source object.  Returns the other's. */
+/* Clears the source object for callbacks at the beginning of a batch.  Returns the source object of the outer batch,
+ * which prio_current_end () restores. */
 PrioCurrent
 prio_current_begin (PrioLoop *loop)
 {

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-dispatch.c: runs tasks
- *
- * A batch runs the next task of all schedulers, its microtask checkpoint, and so on, until its time is over or the next
- * task belongs to a lower lane.  The thread owns the context throughout, so it is the owner thread.
- */
+/* prio-dispatch.c: runs tasks */
 
 #include "config.h"
 
@@ -13,9 +9,11 @@
 #include "loop/prio-idle-private.h"
 #include "loop/prio-lending-private.h"
 #include "loop/prio-observer-private.h"
+#include "loop/prio-starvation-private.h"
 #include "loop/prio-traits-private.h"
 
-/* Queues the delayed tasks that are due.  Each gets its order only now (§2.4.2, steps 11 to 13). */
+/* Queues the tasks whose delay has passed.  A task gets its age here, not when it is posted (§2.4.2, steps 11 to
+ * 13). */
 void
 prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 {
@@ -30,24 +28,24 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
   prio_loop_expire_deadlines (loop, now);
 }
 
-/* Returns whether @queue still has the next task of all, which is not a number, and nothing has to be done before
- * it.  Operations of other threads are taken in when the stopwatch has counted, which is after one long task, or a
- * few short tasks. */
+/* Returns whether the head of @queue is still the next task of all schedulers, is not a binding's number, and no
+ * pending work comes before it.  Does not check the mailbox, because the batch does so whenever the stopwatch counts
+ * tasks. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
   return prio_ready_is_alone (&loop->ready, queue, effective) && !loop->between.any && queue->head->func != prio_number_func;
 }
 
-/* Returns the state in which a task of @run_queue runs: none for a task of the library. */
+/* Returns the state in which a task of @run_queue runs, or NULL for a task of the library. */
 static inline const PrioState *
 state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
   return !prio_run_queue_is_own (run_queue) ? state : NULL;
 }
 
-/* Runs up to `max` jobs of @queue, as long as they are the next of all.  Returns how many it has run.  Frees each
- * record before its function runs, which may do anything. */
+/* Runs jobs of @queue while they are the next tasks, but at most `max`.  Returns how many have run.  Frees each record
+ * before the call of its function. */
 static guint
 run_jobs (PrioBatch *batch, PrioQueue *queue)
 {
@@ -93,7 +91,8 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Takes in operations of other threads from before the end of a task, before its result is settled. */
+/* Carries out the operations that other threads sent before the end of a task, so that an abort precedes the task's
+ * result. */
 static inline void
 catch_up (PrioLoop *loop)
 {
@@ -113,7 +112,8 @@ process_pending_now (PrioLoop *loop)
   prio_loop_checkpoint (loop);
 }
 
-/* Processes everything that has to be done between two tasks.  Returns whether there was anything. */
+/* Carries out operations of other threads, then releases and microtasks.  Returns whether there may have been releases
+ * or microtasks. */
 static inline gboolean
 process_pending (PrioLoop *loop)
 {
@@ -124,7 +124,7 @@ process_pending (PrioLoop *loop)
   return TRUE;
 }
 
-/* Queues a closure with a signal or a delay again, or ends it, after its function. */
+/* Ends @entry, a closure with a signal or a delay whose function has returned, or queues it again if @again. */
 static inline void
 closure_ran (PrioEntry *entry, gboolean again)
 {
@@ -132,7 +132,7 @@ closure_ran (PrioEntry *entry, gboolean again)
     {
       prio_entry_go_on (entry);
       prio_run_queue_enqueue (entry);
-      /* The observation has begun meanwhile. */
+      /* If observation began while the function ran, the observers do not know the entry yet. */
       if (G_UNLIKELY (prio_loop_is_observed (entry->run_queue->loop)))
         prio_loop_observing (entry->run_queue->loop)->added (entry, 0);
       return;
@@ -143,7 +143,7 @@ closure_ran (PrioEntry *entry, gboolean again)
   prio_run_queue_release_entry (entry);
 }
 
-/* Returns the scheduling state of @entry, whose turn has come, as it was posted. */
+/* Returns the scheduling state for @entry, and makes the entry RUNNING. */
 static G_ALWAYS_INLINE inline PrioState
 begin_entry (PrioEntry *entry, gint depth)
 {
@@ -159,7 +159,8 @@ begin_entry (PrioEntry *entry, gint depth)
   return state;
 }
 
-/* Runs the microtasks of an observed task's step.  Looks at the time first, as an unobserved batch does. */
+/* Runs the microtasks that a step of an observed task has queued.  First queues the tasks whose delay has passed, which
+ * is the order of a batch without observers. */
 static void
 process_observed (PrioLoop *loop)
 {
@@ -170,7 +171,7 @@ process_observed (PrioLoop *loop)
   process_pending (loop);
 }
 
-/* Ends a step of @entry, which is observed, and whose function is to be called again. */
+/* Ends a step of @entry, which is observed and whose function will be called again. */
 static void
 yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
 {
@@ -191,7 +192,7 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
     }
 }
 
-/* Runs @entry, which is observed, as run_entry () does.  Microtasks that it has queued are part of it. */
+/* Runs @entry, which is observed.  The microtasks that it queues count as part of the task. */
 static G_GNUC_NO_INLINE void
 run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
@@ -224,14 +225,14 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
-      /* The callback of a yield is the continuation's function. */
+      /* If the task continued in the callback of a yield, the callback may have queued microtasks. */
       if (continues)
         process_observed (loop);
     }
   prio_observed_ended (task);
 }
 
-/* Runs @entry, whose state is current. */
+/* Runs @entry, whose state is current already. */
 static G_ALWAYS_INLINE inline void
 run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
@@ -247,7 +248,7 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
-      /* The result settles, and the abort steps are removed, after the checkpoint (§2.4.2). */
+      /* The result is settled, and the abort steps are removed, after the checkpoint (§2.4.2). */
       if (prio_loop_has_microtasks (loop))
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);
@@ -284,7 +285,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     run (loop, entry, outer);
 }
 
-/* Runs up to `max` entries of @queue, as long as they are the next of all.  Returns how many it has run. */
+/* Runs entries of @queue while they are the next tasks, but at most `max`.  Returns how many have run. */
 static guint
 run_entries (PrioBatch *batch, PrioQueue *queue)
 {
@@ -294,14 +295,14 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
 
-  /* A boosted entry takes its queue with it. */
+  /* A boosted entry is alone in a queue of prio-lending, and returns to the queue of its group to run. */
   if (G_UNLIKELY (((PrioEntry *) queue->head)->boosted))
     {
       prio_lending_rejoin ((PrioEntry *) queue->head);
       batch->max = 1;
     }
 
-  /* The queue is part of the run queue, or of the group. */
+  /* Keeps the queue valid: it is a field of the run queue or of the group. */
   prio_run_queue_hold (run_queue);
   if (group != NULL)
     prio_group_hold (group);
@@ -320,7 +321,7 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Makes the time slice of @run_queue, which has the next task, count from now. */
+/* Adapts the batch's time to the slice of @run_queue, whose task is next. */
 static void
 adapt_slice (PrioBatch *batch, PrioRunQueue *run_queue)
 {
@@ -342,12 +343,11 @@ turn_to (PrioBatch *batch, PrioQueue *queue)
 {
   if (prio_lane_of (queue->effective) == PRIO_LANE_BACKGROUND)
     batch->loop->turn.background_since = 0;
-  /* Other tasks may take longer. */
+  /* Tasks of another priority may take longer. */
   prio_stopwatch_hurry (&batch->watch);
   batch->effective = queue->effective;
 }
 
-/* Counts @n tasks that have run. */
 static G_ALWAYS_INLINE inline void
 count (PrioBatch *batch, guint n)
 {
@@ -363,17 +363,19 @@ count (PrioBatch *batch, guint n)
     batch->over = TRUE;
 }
 
-/* Counts pending work, which may have taken long: then input goes first. */
+/* Counts the time that pending work took.  Before the first task, ends the batch if input goes first: the work has
+ * taken long, or a nested main loop has let input go first. */
 static void
 count_pending (PrioBatch *batch)
 {
   if (batch->begun)
     count (batch, 0);
   else
-    batch->over = prio_turn_is_held (&batch->loop->turn, prio_clock_now () - batch->entered);
+    batch->over = batch->loop->turn.held || prio_turn_is_held (&batch->loop->turn, prio_clock_now () - batch->entered);
 }
 
-/* Processes pending work.  Returns the queue of the next task; NULL if its lane is lower, or the time is over. */
+/* Processes pending work, and returns the queue whose head is the next task.  Returns NULL if the time is over, or if
+ * the task belongs to a lower lane. */
 static PrioQueue *
 choose (PrioBatch *batch)
 {
@@ -381,11 +383,11 @@ choose (PrioBatch *batch)
   PrioQueue *queue;
 
   prio_thread.runs_jobs = FALSE;
-  /* The function of a runner runs its jobs itself after each task. */
-  if (G_UNLIKELY (loop->interlude != NULL) && batch->numbers == NULL)
+  /* Runs the jobs of interpreters.  The function of a runner does so itself after each number. */
+  if (G_UNLIKELY (loop->checkpoint_func != NULL) && batch->numbers == NULL)
     {
       process_pending (loop);
-      loop->interlude (loop);
+      loop->checkpoint_func (loop);
     }
   if (process_pending (loop))
     count_pending (batch);
@@ -395,6 +397,9 @@ choose (PrioBatch *batch)
   queue = prio_ready_first (&loop->ready);
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
     return NULL;
+  /* A new task of the same priority that waits behind a continuation may have waited too long. */
+  if (G_UNLIKELY ((queue->effective & loop->ready.mask << 1 >> queue->effective & 1) != 0))
+    queue = prio_starvation_relieve (&loop->ready, queue, batch->now);
   if (G_UNLIKELY (batch->within) && queue->run_queue->outer == NULL)
     return NULL;
 
@@ -406,11 +411,11 @@ choose (PrioBatch *batch)
   return queue;
 }
 
-/* Sets how many tasks may run before the stopwatch counts them, or an interpreter's jobs are run. */
+/* Sets how many tasks may run in a row, before the stopwatch counts them or the jobs of an interpreter run. */
 static inline PrioBatch *
 limit (PrioBatch *batch)
 {
-  batch->max = batch->raw == 0 || batch->loop->interlude != NULL ? 1 : prio_stopwatch_allows (&batch->watch);
+  batch->max = batch->raw == 0 || batch->loop->checkpoint_func != NULL ? 1 : prio_stopwatch_allows (&batch->watch);
   return batch;
 }
 
@@ -451,7 +456,7 @@ begin_number (PrioBatch *batch, PrioQueue *queue)
   return id;
 }
 
-/* Ends the running number, after its microtask checkpoint.  Returns whether it was aborted while it ran. */
+/* Ends the running number after its microtask checkpoint.  Returns whether the number was aborted while it ran. */
 static gboolean
 end_number (PrioBatch *batch)
 {
@@ -474,7 +479,7 @@ end_number (PrioBatch *batch)
       aborted = prio_entry_is_aborted (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
         prio_observed_leaves (batch->observed, batch->entry);
-      /* A later abort does not end a task that stands for a number, and an earlier abort ends it after its function. */
+      /* An aborted entry of prio_numbers_run_in () ends after the function of its task. */
       if (batch->numbers != NULL || !aborted)
         prio_run_queue_release_entry (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
@@ -488,7 +493,7 @@ end_number (PrioBatch *batch)
   return aborted;
 }
 
-/* Ends the running number.  Returns whether it was aborted; FALSE if it had ended before. */
+/* Ends the running number, if it has not ended yet.  Returns whether the number was aborted while it ran. */
 gboolean
 prio_numbers_end (void)
 {
@@ -499,7 +504,8 @@ prio_numbers_end (void)
   return end_number (batch);
 }
 
-/* Ends the running number, and begins the next task if it is a number of this runner; otherwise returns 0. */
+/* Ends the running number.  If the next task is a number of the same runner, begins it and returns it; otherwise
+ * returns 0. */
 guint
 prio_numbers_next (void)
 {
@@ -514,7 +520,7 @@ prio_numbers_next (void)
   return queue != NULL && prio_numbers_of (queue->head) == batch->numbers ? begin_number (batch, queue) : 0;
 }
 
-/* Runs @id in the function of its task, whose entry is @entry.  Such a number has no next number. */
+/* Calls the runner's function with @id for the task of @entry.  In this call, prio_numbers_next () returns 0. */
 void
 prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry)
 {
@@ -529,18 +535,18 @@ prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry)
   batch->entry = NULL;
 }
 
-/* Runs the number at the head of @queue, and the numbers that follow it. */
+/* Runs the number at the head of @queue, and the numbers of the same runner that follow it. */
 static void
 run_numbers (PrioBatch *batch, PrioQueue *queue)
 {
   PrioRunner *runner = batch->numbers = queue->head->data;
 
-  /* A runner is not closed while its function runs. */
+  /* Keeps the runner open while its function runs. */
   prio_numbers_hold (runner);
   batch->outer_state = prio_thread.state;
   runner->func (begin_number (batch, queue), runner->data);
 
-  /* If the function has asked for the next number until it got 0, the last number has ended. */
+  /* If prio_numbers_next () has returned 0, it has ended the last number. */
   if (batch->running)
     {
       end_number (batch);
@@ -552,9 +558,9 @@ run_numbers (PrioBatch *batch, PrioQueue *queue)
 }
 
 void
-prio_loop_set_interlude (PrioLoop *loop, PrioInterludeFunc func)
+prio_loop_set_checkpoint_func (PrioLoop *loop, PrioCheckpointFunc func)
 {
-  loop->interlude = func;
+  loop->checkpoint_func = func;
 }
 
 static void
@@ -580,23 +586,23 @@ account_for_none (const PrioBatch *batch)
     loop->turn.background_since = 0;
 }
 
-/* Runs tasks as long as the next task is of @lane or above, and time is left. */
+/* Runs tasks of @lane or above, in order, until the next task is of a lower lane or the time is over. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
   PrioBatch batch = { .outer = prio_thread.batch, .loop = loop, .lane = lane, .depth = g_main_depth (),
                       .entered = now, .start = now - MIN (loop->turn.spent, now), .now = now,
-                      .effective = PRIO_NO_LEVEL, .raw = -1, .shortest = G_MAXINT64,
+                      .effective = PRIO_NO_LEVEL, .raw = G_MAXINT64, .shortest = G_MAXINT64,
                       .within = loop->turn.others };
   PrioCurrent outer_current = prio_current_begin (loop);
-  /* Releases that are deferred while a destroy notify runs a nested main loop are made in that loop. */
+  /* While a destroy notify runs, a nested main loop makes the releases that are deferred in it. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
   const PrioOwnerLock *outer_lock = prio_thread.dispatches;
 
   prio_thread.dispatches = &loop->lock;
   prio_thread.batch = &batch;
-  /* If a microtask runs a nested main loop, this loop runs the remaining microtasks. */
+  /* The outer loop may be in a checkpoint, whose remaining microtasks run in this batch. */
   if (prio_loop_has_microtasks (loop))
     loop->between.any = TRUE;
   prio_stopwatch_start (&batch.watch, now);
@@ -618,6 +624,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
     prio_idle_run (loop, batch.now);
 
   process_pending (loop);
+  if (G_UNLIKELY (loop->ready.starves != 0))
+    prio_starvation_warn (&loop->ready);
   if (G_UNLIKELY (prio_loop_is_observed (loop)))
     prio_observed_batch_ended (loop, lane, batch.entered, batch.over);
   if (batch.begun)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-first-private.h: finds the first task of a scheduler
  *
- * Promises: it finds the oldest task of the highest effective priority in a run queue and its parts, without removing
- * it, and even if the run queue is paused.  The cost grows with the number of parts.
+ * Promises: prio_run_queue_first () finds the oldest task of the highest effective priority in a run queue and its
+ * parts, even if the run queue is paused.  The task stays in its queue.  The cost grows with the number of parts.
  *
- * Everything here belongs to the owner thread.
- */
+ * Everything here belongs to the owner thread. */
 
 #pragma once
 

@@ -33,8 +33,8 @@ is_before (PrioQueue *a, PrioQueue *b)
   return expired_a != expired_b ? expired_a < expired_b : a->head->order < b->head->order;
 }
 
-/* Returns the queue whose head is the first task of @run_queue, or NULL.  First queues tasks whose delay is over,
- * and expires timeouts.  Parts that are held back separately do not count. */
+/* Queues tasks whose delay has passed, and expires timeouts.  Then returns the queue whose head is the first task of
+ * @run_queue, or NULL.  Ignores parts of groups that run as many tasks as they may. */
 PrioQueue *
 prio_run_queue_first (PrioRunQueue *run_queue)
 {

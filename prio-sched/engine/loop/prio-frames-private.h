@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frames-private.h: when the next frame is due
  *
- * Promises: several clocks may announce frames, and none replaces the announcement of another.  `next` of PrioFrames is
- * the nearest frame that was in the future at the last update, and `interval` the shortest interval.
+ * Promises: several clocks may announce frames independently.  `next` of PrioFrames is the nearest frame that was in
+ * the future at the last update, and `interval` the shortest interval.
  *
- * Everything here belongs to the owner thread.
- */
+ * Everything here belongs to the owner thread. */
 
 #pragma once
 
 #include "loop/prio-loop-private.h"
 
-/* The announcement of a followed frame clock, or of prio_scheduler_set_next_frame ().  All zero is none. */
+/* A frame announced by a frame clock, or by prio_scheduler_set_next_frame ().  A zeroed record announces no frame. */
 struct _PrioFrame
 {
-  PrioHeapNode due;      /* its node in the loop's heap of frames that are due, */
-  PrioHeapNode interval; /* and in the heap of intervals between two frames */
-  gboolean is_due, has_interval; /* whether it is there */
+  PrioHeapNode due;      /* its node in the loop's heap of due times */
+  PrioHeapNode interval; /* its node in the loop's heap of intervals */
+  gboolean is_due, has_interval; /* whether each node is in its heap */
 };
 
 void prio_frames_clear (PrioFrames *frames);
@@ -46,7 +45,7 @@ prio_loop_next_frame (PrioLoop *loop, gint64 now)
   return loop->frames.next;
 }
 
-/* Returns @start + @length, or the time of the first frame after @start if that is earlier, µs. */
+/* Returns the earlier of @start + @length and the time of the first frame after @start, µs. */
 static inline gint64
 prio_loop_end_of_time (PrioLoop *loop, gint64 start, gint64 length)
 {

@@ -5,7 +5,7 @@
 
 #include "loop/prio-frames-private.h"
 
-/* Between two frames where none has been announced, µs. */
+/* The assumed time between two frames if none has been announced, µs. */
 #define USUAL_INTERVAL 16667
 
 void (*prio_frames_look) (gint64 now);
@@ -16,8 +16,8 @@ first_key (PrioHeap *heap)
   return heap->n_items > 0 ? (gint64) prio_heap_first (heap)->key : 0;
 }
 
-/* Computes `next` and `interval`.  A time that has passed does not count any more: a clock that is late
- * will announce another one, and a clock that has stopped will not.  Other threads may read `next`. */
+/* Updates `next` and `interval`.  Removes due times that have passed, because a running clock announces its next frame
+ * itself.  Other threads may read `next`. */
 void
 prio_frames_update (PrioLoop *loop, gint64 now)
 {
@@ -34,7 +34,7 @@ prio_frames_update (PrioLoop *loop, gint64 now)
   loop->frames.interval = first_key (&loop->frames.intervals);
 }
 
-/* Puts @node into @heap with another key, or takes it out if that is 0. */
+/* Sets the key of @node in @heap to @key, or removes @node if @key is 0. */
 static void
 rekey (PrioHeap *heap, PrioHeapNode *node, gboolean *is_in, gint64 key)
 {

@@ -2,13 +2,12 @@
 /* prio-idle-private.h: idle callbacks
  *
  * Promises: the idle period algorithm of the web's requestIdleCallback().  When no task is runnable, and no source of
- * the context is ready, an idle period begins.  It lasts until the next timer of the context, the next delay or the
- * next frame, and at the most for 50 ms.  The callbacks that are pending when it begins run in it, one per iteration,
- * while it lasts.  Callbacks that are requested during a period wait for the next period, which begins after the
- * deadline of the first.
+ * the context is ready, an idle period begins.  The period lasts until the next timer of the context, the next delay or
+ * the next frame, but at most 50 ms.  The callbacks that are pending at its beginning run in it, one per iteration.
+ * Callbacks that are requested during a period wait for the next period, which begins after the deadline of the current
+ * period.
  *
- * Everything here belongs to the owner thread.
- */
+ * Everything here belongs to the owner thread. */
 
 #pragma once
 
@@ -18,25 +17,25 @@ typedef struct _PrioIdleDeadline PrioIdleDeadline;
 
 struct _PrioIdleDeadline
 {
-  gint64 time; /* µs of g_get_monotonic_time () */
+  gint64 time; /* the deadline, µs of g_get_monotonic_time () */
   gboolean did_timeout;
   guint id;       /* of the callback */
-  PrioLoop *loop; /* not held; used while the callback runs */
+  PrioLoop *loop; /* no reference; valid while the callback runs */
 };
 
 /* A requested callback. */
 typedef struct
 {
   guint id;
-  PrioRunQueue *run_queue; /* held */
+  PrioRunQueue *run_queue; /* owned */
   void (*func) (PrioIdleDeadline *deadline, gpointer data);
-  gconstpointer told; /* the program's function, for observers, or NULL */
+  gconstpointer told; /* the program's function, which is reported to observers, or NULL */
   gpointer data;
   GDestroyNotify notify;
-  gint64 due;         /* the latest time for it, µs, or 0 */
-  GQueue *list;       /* its list */
+  gint64 due;         /* when the callback is called at the latest, µs, or 0 */
+  GQueue *list;       /* the list that the callback is in */
   GList link;
-  PrioEntry *timeout; /* a delayed task that calls it when its timeout expires, or NULL */
+  PrioEntry *timeout; /* a delayed task that calls the callback when its timeout expires, or NULL */
   struct _PrioObservedTask *observed; /* or NULL */
 } PrioIdle;
 

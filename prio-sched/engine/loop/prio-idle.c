@@ -8,10 +8,10 @@
 #include "policy/prio-input-private.h"
 #include "loop/prio-observer-private.h"
 
-/* The longest idle period, µs: short enough that a user who does something meanwhile does not notice it. */
+/* The longest idle period, µs.  A user does not notice a reaction that comes this late. */
 #define MAX_PERIOD 50000
 
-/* No idle period begins if another event is due sooner than this, µs. */
+/* No idle period begins if the next event is due sooner than this, µs. */
 #define MIN_PERIOD 100
 
 static void
@@ -22,7 +22,7 @@ idle_enlist (PrioIdle *idle, GQueue *list)
   g_queue_push_tail_link (list, &idle->link);
 }
 
-/* Removes @idle from its list, from the table, and from its timeout. */
+/* Removes @idle from its list and from the table, and cancels its timeout. */
 static void
 idle_delist (PrioLoop *loop, PrioIdle *idle)
 {
@@ -45,7 +45,7 @@ idle_free (PrioIdle *idle)
   g_free (idle);
 }
 
-/* Calls @idle, with the state of a background task without a signal (§4.2.1).  In a dispatch. */
+/* Calls @idle in a dispatch, with the state of a background task without a signal (§4.2.1). */
 static void
 idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 {
@@ -83,7 +83,7 @@ idle_timed_out (gpointer data)
 
 static gint last_id;
 
-/* Adds an idle callback, and holds its run queue.  Inside. */
+/* Adds an idle callback, and holds its run queue.  The caller is inside the loop. */
 void
 prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
 {
@@ -100,7 +100,7 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
   if (idle->due != 0)
     {
       idle->timeout = prio_run_queue_new_entry (idle->run_queue, idle_timed_out, idle, NULL);
-      /* It precedes all other tasks that wait then. */
+      /* As a continuation of the highest priority, the callback runs before all other queued tasks. */
       idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
       idle->timeout->turn = PRIO_ENTRY_GOES_ON;
       idle->timeout->use = PRIO_ENTRY_OF_LIBRARY;
@@ -108,7 +108,8 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
     }
 }
 
-/* Requests a callback like @template by @op_request; returns its number.  @timeout is in ms, or 0.  Any thread. */
+/* Requests an idle callback by sending @op_request with a copy of @template.  @timeout is in ms, or 0 for none.
+ * Returns the callback's id.  Any thread may call it. */
 guint
 prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const PrioOp *op), const PrioIdle *template, guint timeout)
 {
@@ -162,8 +163,8 @@ prio_idle_release_one (PrioLoop *loop)
   return TRUE;
 }
 
-/* Returns the time of the next event, µs: the next frame, the next delay, or the next timer of another source, which
- * is due in @timer ms, rounded up, or never if @timer is negative. */
+/* Returns the time of the next event, µs: a frame, the end of a delay, or a timer of another source.  @timer is the
+ * time until that timer in ms, rounded up, or negative if there is no timer. */
 static gint64
 next_event (PrioLoop *loop, gint timer, gint64 now)
 {
@@ -178,8 +179,8 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
   return next;
 }
 
-/* Returns the id of the next new source, and counts the source that this takes, so that an idle period does not
- * mistake it for a foreign source. */
+/* Returns the id that the next new source will get. prio_input_next_source () uses up an id itself, so `last_source`
+ * counts that id too: otherwise it would look like a new source of the program. */
 guint
 prio_idle_next_source (PrioLoop *loop)
 {
@@ -187,8 +188,8 @@ prio_idle_next_source (PrioLoop *loop)
   return prio_input_next_source (loop->context);
 }
 
-/* Returns whether an idle callback may run, in an iteration in which no other source is ready.  If not, sets
- * @timeout to how long GLib may sleep until the next event, ms. */
+/* Returns whether an idle callback may run, in an iteration in which no other source is ready.  If none may run, sets
+ * @timeout to how long GLib may sleep, ms. */
 gboolean
 prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
 {
@@ -206,7 +207,7 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   return FALSE;
 }
 
-/* Does the draft's "start an idle period". */
+/* Starts an idle period: all pending callbacks run in it. */
 static void
 begin_period (PrioIdles *idles)
 {
@@ -217,9 +218,8 @@ begin_period (PrioIdles *idles)
     idle_enlist (link->data, &idles->running);
 }
 
-/* Calls the next idle callback, in a new period if the last period is over.  GLib may have called prio_idle_prepare
- * () in g_main_context_pending (), or before it dispatched another source: an answer that is older than one
- * iteration does not count.  In a dispatch. */
+/* Calls the next idle callback in a dispatch, in a new period if the last one is over.  Does nothing if the last call
+ * of prio_idle_prepare () is older than one iteration, because its result may be out of date. */
 void
 prio_idle_run (PrioLoop *loop, gint64 now)
 {

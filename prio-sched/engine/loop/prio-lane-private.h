@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-lane-private.h: the role of each source in the turns, and the tasks that run in its dispatch
+/* prio-lane-private.h: when each source of the library ends a turn, and the tasks that its dispatch runs
  *
- * Everything here belongs to the owner thread.
- */
+ * Everything here belongs to the owner thread. */
 
 #pragma once
 
@@ -23,7 +22,7 @@ prio_source_reach (guint kind)
     }
 }
 
-/* Returns whether the turn of the other sources is over when GLib reaches @kind. */
+/* Returns whether the turn of the other sources ends when GLib reaches the library's source @kind. */
 static inline gboolean
 prio_source_ends_turn (PrioTurn *turn, guint kind)
 {

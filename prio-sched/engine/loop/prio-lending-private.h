@@ -2,22 +2,22 @@
 /* prio-lending-private.h: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
  * Promises: waits between the tasks of a loop are a graph.  A task that is awaited runs at the highest priority among
- * itself and all tasks that wait for it, directly or through others, until it has its result or they are aborted.
- * These tasks are its *lenders*.  It keeps its age: while it is queued it is boosted, alone in a queue, which is in the
- * ready set by the order of its only entry.  Its own priority, and the state that it runs in, do not change.
+ * itself and all tasks that wait for it, directly or through others, until it has its result or they are aborted.  The
+ * waiting tasks are its *lenders*.  The awaited task keeps its age: while it is queued, it is *boosted*, that is, alone
+ * in a queue, which the ready set sorts by the age of that entry.  Its own priority, and the state that it runs in, do
+ * not change.
  *
- * Cycles lend nothing to themselves.  Nothing here recurses.  The cost of a change grows with the nodes that it
- * reaches.
+ * A cycle of waits lends nothing to itself.  No function here recurses.  The cost of a change grows with the number of
+ * nodes that the change reaches.
  *
- * The users of a node are the states that have it, its waits, its task until it has a result, and a binding that keeps
- * it.
+ * The users of a node are the states that point to the node, the waits of its task, the task until it has a result, and
+ * a binding that keeps the node.
  *
- * A task of a language binding, of which the library knows only the entry, has a node that the binding keeps by a
- * number.  The entry leaves the node when it has run.
+ * A language binding may implement a task of which the library knows only an entry.  The binding then keeps the node
+ * under a number, because the task continues after the entry has run.
  *
- * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here belongs to
- * the owner thread.
- */
+ * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here
+ * belongs to the owner thread. */
 
 #pragma once
 
@@ -44,14 +44,14 @@ guint prio_lending_keep_state (PrioLoop *loop, const PrioState *state);
 gboolean prio_lending_drop_all (PrioLoop *loop);
 void prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry);
 
-/* Returns the own priority of @entry: without a timeout that has passed, and without a lent priority. */
+/* Returns the priority of @entry.  A lent priority does not count, nor does a timeout that has passed. */
 static inline PrioTaskPriority
 prio_lending_get_own (PrioEntry *entry)
 {
   return G_UNLIKELY (entry->boosted) ? prio_lending_get_base_priority (entry) : prio_entry_get_priority (entry);
 }
 
-/* Returns whether a scheduler of the context lends, or did.  Any thread. */
+/* Returns whether any scheduler of the context has ever lent priorities.  Any thread may call it. */
 static inline gboolean
 prio_lending_is_used (PrioLoop *loop)
 {

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-lending.c: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
- * A node has a *level*: its own priority or, if it is higher, the highest level of its lenders, the nodes that wait for
- * it.  A node whose level is lent has a *rank*, which is greater than the rank of each lender with this level.  So a
- * lender of a lower rank does not have its level from the node itself, in a circle, and a node that loses another
- * lender keeps its level without a search.  Only the first lender is checked: lenders from before the node got its rank
- * come first.  If its rank is not lower, the level is taken back from the node and from all that depend on it, and is
- * computed again.
- */
+ * The *lenders* of a node are the nodes that wait for it.  A node has a *level*: its own priority or, if that is
+ * higher, the highest level of its lenders.  Loans can form cycles, in which nodes would maintain each other's level for
+ * ever.  To detect cycles without a search, a node with a lent level gets a *rank*, which is greater than the ranks that
+ * its lenders of that level have at that time.  So a lender of a lower rank does not have its level from this node.  When
+ * a node loses a lender, it keeps its level if its first remaining lender has a lower rank; older lenders come first.
+ * Otherwise the node and all nodes that depend on it lose the level, and their levels are computed again. */
 
 #include "config.h"
 
@@ -15,28 +14,28 @@
 
 #define N_PRIORITIES (PRIO_TASK_PRIORITY_USER_BLOCKING + 1) /* with 0, for none */
 
-/* A task, or the state of code that has no result. */
+/* A task, or code that waits without being a task. */
 struct _PrioLendNode
 {
   gsize users;
-  guint kept_as;    /* the number by which a binding keeps it, or 0 */
-  PrioEntry *entry; /* of the task, until it has its result; or NULL */
-  PrioGroup *follows, *abort; /* held, or NULL */
-  guint8 priority;  /* its own, if @follows is NULL; 0 while it is unknown */
+  guint kept_as;    /* the number under which a binding keeps the node, or 0 */
+  PrioEntry *entry; /* the task's entry, until the task has its result; or NULL */
+  PrioGroup *follows, *abort; /* owned, or NULL */
+  guint8 priority;  /* the task's own priority, if @follows is NULL; 0 until the entry is posted */
   guint8 level;
-  gboolean aborted; /* its own priority does not count */
-  gboolean marked;  /* until settle () */
-  GQueue waits;     /* PrioLendWait: its waits */
-  GQueue lenders[N_PRIORITIES]; /* PrioLendWait: waits for it, by lent level; */
-  guint64 above[N_PRIORITIES];  /* greater than the ranks of all these lenders */
-  guint64 rank;     /* 0 if @level is its own priority */
-  PrioQueue queue;  /* of its entry, while it is boosted */
+  gboolean aborted; /* whether the task was aborted: then its own priority does not count */
+  gboolean marked;  /* whether the node is in @marked of PrioLending */
+  GQueue waits;     /* PrioLendWait: waits of this node's task */
+  GQueue lenders[N_PRIORITIES]; /* PrioLendWait: waits for this node's task, by lent level */
+  guint64 above[N_PRIORITIES];  /* for each level: greater than the ranks of all lenders of that level */
+  guint64 rank;     /* 0 if @level is the node's own priority */
+  PrioQueue queue;  /* the queue of the entry while it is boosted */
 };
 
 typedef struct
 {
   PrioLendNode *waiter, *awaited;
-  GList of_waiter, of_awaited; /* the second is in the queue of @lent */
+  GList of_waiter, of_awaited; /* links in @waits of @waiter, and in @lenders[@lent] of @awaited */
   guint8 lent;
 } PrioLendWait;
 
@@ -46,7 +45,7 @@ struct _PrioLending
   GHashTable *by_group; /* PrioGroup → set of PrioLendNode */
   GHashTable *kept;     /* number → PrioLendNode, kept by bindings */
   guint last_kept;
-  GPtrArray *marked;    /* PrioLendNode: their levels may change.  A node that is raised is listed again */
+  GPtrArray *marked;    /* PrioLendNode: nodes whose level may change; a node may be in the array several times */
 };
 
 /* Sets whether tasks of @run_queue, and of its parts, lend their priority while they wait. */
@@ -68,7 +67,7 @@ prio_lending_set (PrioRunQueue *run_queue, gboolean lends)
     part->lends = lends;
 }
 
-/* Frees the lending of @loop, which is being freed, and in which nothing waits. */
+/* Frees the lending of @loop, which is being freed.  No task waits any more. */
 void
 prio_lending_free (PrioLoop *loop)
 {
@@ -85,7 +84,7 @@ prio_lending_free (PrioLoop *loop)
 
 /* Levels */
 
-/* Returns the own priority of @node, or 0. */
+/* Returns the priority of @node without loans, or 0 if it is aborted or unknown. */
 static guint8
 own (const PrioLendNode *node)
 {
@@ -136,7 +135,7 @@ lend (PrioLendWait *wait, guint8 level)
   add_lender (wait, level);
 }
 
-/* Marks @node if its level has changed, or may. */
+/* Marks @node if its level has changed or may change. */
 static void
 check (PrioLending *self, PrioLendNode *node)
 {
@@ -149,7 +148,7 @@ check (PrioLending *self, PrioLendNode *node)
   g_ptr_array_add (self->marked, node);
 }
 
-/* Lowers the level that @node lends to its own priority, and marks the nodes that may depend on it. */
+/* Makes @node lend only its own priority, and marks the nodes that may depend on @node. */
 static void
 take_back (PrioLending *self, PrioLendNode *node)
 {
@@ -163,7 +162,8 @@ take_back (PrioLending *self, PrioLendNode *node)
     }
 }
 
-/* Makes @node lend its level, and lists the nodes that this raises, which lend it on later. */
+/* Lends the level of @node to the nodes that its task waits for.  Marks each node whose level rises, so that settle ()
+ * lends that level too. */
 static void
 lend_level (PrioLending *self, PrioLendNode *node)
 {
@@ -182,7 +182,7 @@ lend_level (PrioLending *self, PrioLendNode *node)
     }
 }
 
-/* Boosts the entry of @node, which is queued or to be queued, to its level. */
+/* Boosts the entry of @node, which is queued or about to be queued, to the node's level. */
 static void
 boost (PrioLendNode *node)
 {
@@ -191,13 +191,13 @@ boost (PrioLendNode *node)
   node->queue.effective = prio_effective ((PrioTaskPriority) node->level, node->entry->turn & PRIO_ENTRY_GOES_ON);
 }
 
-/* Moves the entry of @node, if it is queued, to where its level belongs. */
+/* Moves the entry of @node, if it is queued, to the queue that suits its level. */
 static void
 place (PrioLendNode *node)
 {
   PrioEntry *entry = node->entry;
 
-  /* An entry whose timeout has passed is above all levels. */
+  /* An entry whose timeout has passed precedes all levels. */
   if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED || entry->timed == PRIO_TIMED_EXPIRED ||
       (!entry->boosted && node->level <= own (node)))
     return;
@@ -217,7 +217,7 @@ place (PrioLendNode *node)
   prio_run_queue_make_ready (entry->run_queue, &node->queue);
 }
 
-/* Computes the levels of the marked nodes, and of all to which they lend. */
+/* Computes the levels of the marked nodes, and of all nodes to which they lend. */
 static void
 settle (PrioLending *self)
 {
@@ -247,8 +247,8 @@ update (PrioLending *self, PrioLendNode *node)
   settle (self);
 }
 
-/* Settles the levels after @group has changed its priority, or was aborted.  Its tasks may wait for each other, so
- * all of its nodes are settled together.  An aborted task's own priority is not lent. */
+/* Settles the levels after @group has changed its priority or was aborted.  The group's tasks may wait for each other,
+ * so all nodes are settled together.  An aborted task does not lend its own priority. */
 void
 prio_lending_group_changed (PrioGroup *group)
 {
@@ -307,7 +307,7 @@ set_groups (PrioLending *self, PrioLendNode *node, PrioGroup *abort, PrioGroup *
   join (self, node, follows != abort ? follows : NULL);
 }
 
-/* Reads the groups and the priority of the entry of @node, which is posted by now. */
+/* Reads the groups and the priority of the entry of @node, which has been posted. */
 static void
 learn (PrioLending *self, PrioLendNode *node)
 {
@@ -337,7 +337,7 @@ node_of_entry (PrioLending *self, PrioEntry *entry)
   return node;
 }
 
-/* Returns a node for code that is not a task, or not known to be one: it waits with the priority of @state. */
+/* Returns a node for code that is not known to be a task.  The node waits with the priority of @state. */
 static PrioLendNode *
 node_of_state (PrioLending *self, const PrioState *state)
 {
@@ -349,7 +349,7 @@ node_of_state (PrioLending *self, const PrioState *state)
   return node;
 }
 
-/* Returns the node of @entry, of a scheduler that lends, which begins to run.  The caller releases it. */
+/* Returns the node of @entry, which begins to run, in a scheduler that lends.  The caller releases the node. */
 PrioLendNode *
 prio_lending_begin (PrioEntry *entry)
 {
@@ -384,7 +384,8 @@ prio_lending_get_level (const PrioLendNode *node)
   return node->level;
 }
 
-/* Prepares @entry, which has a node, for being queued: if it is boosted, in prio_lending_get_queue (). */
+/* Prepares @entry, which has a node, for being queued.  If the entry is boosted, prio_lending_get_queue () returns its
+ * queue. */
 void
 prio_lending_prepare (PrioEntry *entry)
 {
@@ -396,7 +397,7 @@ prio_lending_prepare (PrioEntry *entry)
     boost (node);
 }
 
-/* Returns @entry, which is boosted, to its group: it is to run, or is DROPPED. */
+/* Returns @entry, which is boosted, to its group, because it is about to run or is DROPPED. */
 void
 prio_lending_rejoin (PrioEntry *entry)
 {
@@ -412,7 +413,7 @@ prio_lending_get_queue (PrioEntry *entry)
   return &node_of_entry (entry->run_queue->loop->lending, entry)->queue;
 }
 
-/* Returns the own priority of @entry, which is boosted. */
+/* Returns the priority of @entry, which is boosted, without the boost. */
 PrioTaskPriority
 prio_lending_get_base_priority (PrioEntry *entry)
 {
@@ -423,7 +424,7 @@ prio_lending_get_base_priority (PrioEntry *entry)
 
 /* Waits */
 
-/* Begins a wait.  Either node may be NULL if it is not known. */
+/* Begins a wait.  Does nothing if either node is NULL, which stands for an unknown task. */
 static void
 begin_wait (PrioLending *self, PrioLendNode *waiter, PrioLendNode *awaited)
 {
@@ -449,7 +450,7 @@ end_wait (PrioLoop *loop, PrioLendWait *wait)
   g_free (wait);
 }
 
-/* Ends all waits for the task of @node.  If it is aborted, ends its own waits too. */
+/* Ends all waits for the task of @node.  If @aborted, ends the waits of that task too. */
 static void
 end_waits (PrioLoop *loop, PrioLendNode *node, gboolean aborted)
 {
@@ -470,8 +471,8 @@ end_waits (PrioLoop *loop, PrioLendNode *node, gboolean aborted)
     }
 }
 
-/* Begins a wait of code in the state @state, of the task of @waiter unless it is NULL, for the task of @entry, which
- * has no result yet. */
+/* Begins a wait for the task of @entry, which has no result yet.  @waiter is the node of the waiting task, or NULL if
+ * the waiting code only has @state. */
 void
 prio_lending_wait (const PrioState *state, PrioLendNode *waiter, PrioEntry *entry)
 {
@@ -481,7 +482,8 @@ prio_lending_wait (const PrioState *state, PrioLendNode *waiter, PrioEntry *entr
   begin_wait (self, waiter != NULL ? waiter : node_of_state (self, state), awaited);
 }
 
-/* Ends the waits for @entry, which has run or was dropped.  Its task has its result, unless a binding keeps it. */
+/* Ends the waits for @entry, which has run or was dropped.  If a binding keeps the node, the waits continue, because
+ * the binding's task has no result yet. */
 void
 prio_lending_end (PrioEntry *entry, gboolean aborted)
 {
@@ -497,7 +499,7 @@ prio_lending_end (PrioEntry *entry, gboolean aborted)
   prio_lending_release (loop, node);
 }
 
-/* Nodes that bindings keep */
+/* The functions below are for language bindings. */
 
 static guint
 keep (PrioLending *self, PrioLendNode *node)
@@ -512,7 +514,7 @@ keep (PrioLending *self, PrioLendNode *node)
   return node->kept_as;
 }
 
-/* Keeps the node of @entry, whose task has its result only at prio_lending_drop ().  Returns its number. */
+/* Keeps the node of @entry for a binding, until the binding calls prio_lending_drop ().  Returns the node's number. */
 guint
 prio_lending_keep (PrioEntry *entry)
 {
@@ -521,22 +523,21 @@ prio_lending_keep (PrioEntry *entry)
   return keep (self, node_of_entry (self, entry));
 }
 
-/* Keeps a node for a task that has begun, with @state. */
+/* Keeps a node for a binding's task that has begun with @state.  Returns the node's number. */
 guint
 prio_lending_keep_state (PrioLoop *loop, const PrioState *state)
 {
   return keep (loop->lending, node_of_state (loop->lending, state));
 }
 
-/* Returns the node that a binding keeps under @number, or NULL. */
 static PrioLendNode *
 find_kept (PrioLoop *loop, guint number)
 {
   return loop->lending != NULL ? g_hash_table_lookup (loop->lending->kept, GUINT_TO_POINTER (number)) : NULL;
 }
 
-/* Drops a node that a binding keeps, when its task has its result.  The task's own waits end too, because only the
- * binding would report their end. */
+/* Drops the node that a binding has kept for a task.  The binding calls this when the task has a result.  The waits of
+ * the task end too: the binding does not report their ends after this call. */
 void
 prio_lending_drop (PrioLoop *loop, guint number)
 {
@@ -570,14 +571,14 @@ prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited)
   begin_wait (loop->lending, find_kept (loop, waiter), find_kept (loop, awaited));
 }
 
-/* Begins a wait of a task for its continuation, whose entry is @entry. */
+/* Begins a wait of the task @waiter for its own continuation, whose entry is @entry. */
 void
 prio_lending_begin_wait_for_entry (PrioLoop *loop, guint waiter, PrioEntry *entry)
 {
   begin_wait (loop->lending, find_kept (loop, waiter), node_of_entry (loop->lending, entry));
 }
 
-/* Ends such a wait before the task has its result. */
+/* Ends the wait of @waiter for @awaited, which has no result yet. */
 void
 prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited)
 {

@@ -12,7 +12,7 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
 
-/* After this many releases the thread leaves, so that others can enter. */
+/* The thread leaves the loop after this many releases, so that other threads can enter. */
 #define RELEASED_AT_ONCE 64
 
 static void
@@ -35,7 +35,7 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_loop_free_job (loop, job);
 }
 
-/* Closes the runners of schedulers that still exist, such as a worker's.  Returns whether there was one. */
+/* Closes the runners of schedulers that still exist, such as a worker's scheduler.  Returns whether there was one. */
 static gboolean
 close_runners (PrioLoop *loop)
 {
@@ -47,7 +47,7 @@ close_runners (PrioLoop *loop)
   return any;
 }
 
-/* Defers the release of some queued tasks.  Returns FALSE if there are none.  Inside. */
+/* Defers the release of some queued tasks.  Returns FALSE if no task is left.  The caller is inside the loop. */
 gboolean
 prio_loop_release_some (PrioLoop *loop)
 {
@@ -84,9 +84,8 @@ prio_loop_release_some (PrioLoop *loop)
   return n > 0 || prio_lending_drop_all (loop) || close_runners (loop);
 }
 
-/* Tears the loop down after the end of its context.  All schedulers are gone, because a scheduler holds its context,
- * but groups of tasks, which hold the places, may remain.  This thread releases the tasks that are left in the
- * queues, none of which is paused any more. */
+/* Tears the loop down at the end of its context.  A scheduler holds a reference to its context, so no scheduler exists
+ * any more, but task groups may.  This thread releases the tasks that are left, even paused tasks. */
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
@@ -98,7 +97,7 @@ prio_loop_tear_down (PrioLoop *loop)
   prio_owner_lock_acquire (&loop->lock);
   loop->releases.destroyer = &prio_thread;
 
-  /* Once the mailbox is closed, there is no owner thread, and the thread that holds the mailbox's lock is inside. */
+  /* After the mailbox is closed, there is no owner thread: the thread that holds the mailbox's lock is inside. */
   do
     {
       prio_mailbox_carry_out (&loop->mailbox, loop);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-loop-private.h: the loop: the record of a GMainContext, and the rules of access
+/* prio-loop-private.h: the loop, which is the library's record of a GMainContext, and the rules of access
  *
- * Promises: one record per context.  Any thread can find it.  It is created with the first
- * scheduler of the context, and freed after the last.  It gives tasks their age when they enter queues, and holds the
- * queues of all schedulers of the context.
+ * Promises: one record per context.  Any thread can find it.  The loop is created with the first scheduler of the
+ * context, and freed after the last.  The loop gives tasks their age when they enter queues, and contains the queues of
+ * all schedulers of the context.
  *
- * Threads: unless a field says otherwise, it belongs to the owner thread, which accesses it inside, that is, between
- * prio_loop_enter () and prio_loop_leave (), or in a dispatch.  After the end of the context, the thread that holds the
- * mailbox's lock is inside.  Every other thread sends an operation (PrioOp) with prio_loop_submit ().
+ * Threads: unless the comment of a field says otherwise, the field belongs to the owner thread, which accesses it
+ * *inside*, that is, between prio_loop_enter () and prio_loop_leave (), or in a dispatch.  After the end of the
+ * context, the thread that holds the mailbox's lock is inside.  Every other thread sends an operation (PrioOp) with
+ * prio_loop_submit ().
  *
- * No user code runs inside: prio_loop_defer_release () queues a release, and prio_loop_flush_releases () makes it
- * outside.  The only locks taken inside, besides GLib's own and the mailbox's, are leaves (prio_loop_add_leaf_lock ()).
+ * No user code runs inside: prio_loop_defer_release () queues a call of a destroy notify, and prio_loop_flush_releases
+ * () makes the call outside.  The only locks taken inside, besides GLib's own and the mailbox's, are leaves
+ * (prio_loop_add_leaf_lock ()).
  *
- * The loop calls the modules above it through the tables of functions below.
- */
+ * The loop calls the modules above it through the tables of functions below. */
 
 #pragma once
 
@@ -46,114 +47,116 @@ enum
 typedef struct _PrioLending PrioLending;
 typedef struct _PrioLendNode PrioLendNode;
 
-/* The idle callbacks of a loop: see prio-idle-private.h. */
 typedef struct
 {
   GQueue pending;    /* of PrioIdle: for the next idle period */
   GQueue running;    /* of PrioIdle: for the idle period that has begun */
   GHashTable *by_id; /* guint → PrioIdle, not owned; NULL until needed */
-  gint64 deadline;   /* of the last idle period, µs */
-  guint64 asked;     /* the iteration of the last prio_idle_prepare (), */
-  gint64 next;       /* and when something else was due then, µs */
-  guint last_source; /* the id of the last source that was attached then */
+  gint64 deadline;   /* the end of the last idle period, µs */
+  guint64 asked;     /* the number of the iteration of the last prio_idle_prepare () */
+  gint64 next;       /* when the next event was due at the last prio_idle_prepare (), µs */
+  guint last_source; /* the id of the context's last source at the last prio_idle_prepare () */
 } PrioIdles;
 
-/* The functions that the modules above this one supply for a loop. */
+/* The functions of higher modules that the loop calls. */
 typedef struct
 {
-  void (*attach) (PrioLoop *loop);                     /* attaches the loop, which is new or was away */
+  void (*attach) (PrioLoop *loop);                     /* attaches a loop that is new or has left its context */
   void (*process_aborted) (PrioLoop *loop, guint max); /* inside: processes up to @max entries of aborted groups */
-  gboolean (*release_some) (PrioLoop *loop);           /* inside: defers some queued tasks; FALSE if there are none */
-  void (*clear) (PrioLoop *loop);                      /* the loop is being freed */
+  gboolean (*release_some) (PrioLoop *loop);           /* inside: defers the release of some queued tasks; FALSE if no
+                                                        * task is left */
+  void (*clear) (PrioLoop *loop);                      /* frees the modules' data in a loop that is being freed */
 } PrioLoopFuncs;
 
-/* The functions of prio-observer, called inside, except the first: on any thread, under the table's lock. */
+/* The functions of prio-observer.  They are called inside, except `is_wanted`, which any thread calls under the table's
+ * lock. */
 typedef struct
 {
   gboolean (*is_wanted) (void);                       /* whether there is an observer */
-  void (*begins) (PrioLoop *loop);                    /* the observation begins, or has a new observer */
-  void (*added) (PrioEntry *entry, gint64 due);       /* @entry was posted: it is queued, or delayed until @due */
-  gboolean (*take_job) (PrioQueue *queue);            /* the only job of @queue becomes an entry of another queue */
+  void (*begins) (PrioLoop *loop);                    /* observation begins, or there is a new observer */
+  void (*added) (PrioEntry *entry, gint64 due);       /* @entry has been posted, and is queued, or delayed until @due */
+  gboolean (*take_job) (PrioQueue *queue);            /* turns the only job of @queue into an entry of another queue */
   void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
   void (*paused) (PrioRunQueue *run_queue, gboolean is_paused);
   void (*frame_announced) (PrioLoop *loop, gint64 due, gint64 interval);
 } PrioObservingFuncs;
 
-/* Something to be released outside. */
+/* A call of a destroy notify, to be made outside the loop. */
 typedef struct
 {
   GDestroyNotify func;
   gpointer data;
 } PrioRelease;
 
-/* Of prio-loop.c: the releases, in their order. */
+/* Used by prio-loop.c: the deferred releases, oldest first. */
 typedef struct
 {
-  PrioRelease *ring; /* of @allocated elements: those from @first to before @n are left */
+  PrioRelease *ring; /* @allocated elements; those from @first to @n - 1 have not been called yet */
   gsize first, n, allocated;
-  gpointer destroyer; /* the thread that releases everything at the context's end; under the mailbox's lock */
+  gpointer destroyer; /* the thread that destroys the context, and alone releases then; under the mailbox's lock */
 } PrioReleases;
 
-/* Of the dispatch: work before the next task. */
+/* Used by the dispatch: work to do before the next task. */
 typedef struct
 {
   PrioMicrotasks microtasks;
-  gboolean any; /* there may be microtasks or releases */
+  gboolean any; /* whether there may be microtasks or releases */
 } PrioBetween;
 
-/* Of the functions below: records of jobs and closures. */
+/* Used by the functions below: memory for jobs and closures. */
 typedef struct
 {
   PrioSlab jobs, entries;
 } PrioStore;
 
-/* Of prio-run-queue.c. */
+/* Used by prio-run-queue.c. */
 typedef struct
 {
-  PrioRunQueue *first; /* of the schedulers */
-  PrioRunQueue *own;   /* for the library's tasks: without a scheduler, so it cannot be paused; or NULL */
+  PrioRunQueue *first; /* the first of the schedulers' run queues */
+  PrioRunQueue *own;   /* the run queue of the library's own tasks, without a scheduler, so that no pause applies to it;
+                        * or NULL */
 } PrioRunQueues;
 
-/* Of prio-run-queue-group.c: the aborted groups with entries to process; it is a user of each. */
+/* Used by prio-run-queue-group.c: the aborted groups that still have entries.  The list is a user of each group. */
 typedef struct
 {
   PrioGroup *first, *last;
 } PrioAborted;
 
-/* Of prio-current.c: the source object for callbacks, until the batch ends. */
+/* Used by prio-current.c: the source object for callbacks, until the batch ends. */
 typedef struct
 {
   GObject *source;         /* owned */
   PrioRunQueue *run_queue; /* its run queue */
 } PrioCurrent;
 
-/* Of prio-observer.c. */
+/* Used by prio-observer.c. */
 typedef struct
 {
   const PrioObservingFuncs *funcs; /* NULL while there are no observers */
   PrioSlab records;                /* of observed tasks; initialized before the first is allocated */
-  guint64 n_runs;                  /* of tasks */
-  guint64 last_observer;           /* the number of the last observer that has begun here */
-  gint64 end;                      /* when the last task was over, µs; 0 if other code may have run since */
+  guint64 n_runs;                  /* the number of runs of tasks */
+  guint64 last_observer;           /* the number of the last observer to which this loop has begun to report */
+  gint64 end;                      /* when the last task ended, µs; 0 if other code may have run since */
 } PrioWatched;
 
-/* Of prio-loop-source.c. */
+/* Used by prio-loop-source.c. */
 typedef struct
 {
-  GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; each may be NULL, the governor while it is away */
+  GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; NULL while the source is not attached */
   guint n;
-  guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations each has not been needed */
-  gboolean is_away;                  /* the governor has left the context, and the next post attaches it; atomic */
-  gboolean awake;                    /* the governor's check, or a dispatch, has come since the governor's prepare */
-  PrioLane lane;                     /* the lane that is to run next, or NONE */
-  guint64 iteration, taskless;       /* the last iteration, and the last with a dispatch without tasks, or 0 */
-  guint spins;                       /* how often to look again for work before sleeping */
-  gint64 checked;                    /* when GLib last checked its sources, µs, */
-  glong checked_tick;                /* and the tick of the coarse clock then */
-  gboolean told;                     /* should_yield () has returned TRUE to other code than tasks since then */
+  guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations in a row each source was not needed */
+  gboolean is_away;                  /* whether the governor has left the context until the next post; atomic */
+  gboolean awake;                    /* whether a check or a dispatch has followed the governor's last prepare */
+  PrioLane lane;                     /* the lane that runs next, or PRIO_LANE_NONE */
+  guint64 iteration, taskless;       /* the current iteration; the last in which a dispatch ran no task, 0 if none */
+  guint spins;                       /* how often to look again for work before the context sleeps */
+  gint64 checked;                    /* when GLib last checked its sources, µs */
+  glong checked_tick;                /* the tick of the coarse clock at @checked */
+  gboolean told;                     /* whether should_yield () has returned TRUE outside of tasks since @checked */
 } PrioSources;
 
-/* Of prio-yield.c, and of code that begins to run something: when to look at the clock and for input. */
+/* Used by prio-yield.c, and reset when a function begins to run: when to read the clock, and when to look for input. */
 typedef struct
 {
   PrioStopwatch asked; /* counts the calls of prio_scheduler_should_yield () in this dispatch */
@@ -161,28 +164,28 @@ typedef struct
   gint64 wakeup_fd;    /* the file descriptor that wakes GLib out of poll (), or -1 while it is unknown */
 } PrioAsked;
 
-/* Of prio-frames.c. */
+/* Used by prio-frames.c. */
 typedef struct
 {
-  PrioHeap due, intervals; /* the announced frames, by due time, and by interval, µs; from both: */
+  PrioHeap due, intervals; /* the announced frames, by due time and by interval, µs */
   gint64 next;             /* when the next frame is due, µs, or 0 if unknown; written atomically */
   gint64 interval;         /* the shortest announced interval, or 0, µs */
 } PrioFrames;
 
-/* A part that is a record belongs to the files in its comment, to prio-loop.c, and to the functions below. */
+/* The comment of each record above names the files that mainly use it. */
 struct _PrioLoop
 {
-  gint refs; /* atomic; sources, run queues and others hold one each */
+  gint refs; /* atomic; each source and each run queue has a reference */
   const PrioLoopFuncs *funcs;
   GMainContext *context; /* not owned: valid until the mailbox is closed */
   PrioOwnerLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
-  PrioSlot slots[PRIO_N_SLOTS]; /* of the rooms above */
-  /* Run queues and others that have acquired the loop; atomic; written under the lock of the table, except when a
-   * run queue makes a part. */
+  PrioSlot slots[PRIO_N_SLOTS]; /* records that other modules keep with the loop */
+  /* The number of users, which are run queues and other code that has acquired the loop.  Atomic; written under the
+   * lock of the table, except when a run queue creates a part. */
   guint n_users;
 
-  /* All the rest belongs to the owner thread, and does not share cache lines with the fields above. */
+  /* All fields from here on belong to the owner thread, and share no cache line with the fields above. */
   guint64 next_order PRIO_CACHE_ALIGNED;
   PrioStore store;
   PrioReady ready;
@@ -199,7 +202,7 @@ struct _PrioLoop
   PrioWatched watched;
   PrioIdles idles;
   PrioLending *lending;  /* NULL until a scheduler lends */
-  PrioInterludeFunc interlude; /* calls the functions of bindings before each task, or NULL */
+  PrioCheckpointFunc checkpoint_func; /* calls the functions of bindings before each task, or NULL */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);
@@ -207,19 +210,20 @@ gboolean prio_loop_dispose (PrioLoop *loop);
 void prio_loop_leave_table (PrioLoop *loop);
 
 void prio_loops_observe (const PrioObservingFuncs *funcs);
+void prio_loops_submit (const PrioOp *op, const PrioObservingFuncs *funcs);
 
 void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 
-/* The value of `prio_thread.state` for code without a state, for which no finder is called (prio-current). */
+/* The value of `prio_thread.state` in code that has no state and may not ask a finder, such as a destroy notify. */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 
 void prio_loop_catch_up (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 
-/* Returns the time in @delay ms from now, µs; G_MAXINT64 if it overflows, and 0 if there is no delay. */
+/* Returns the time @delay ms from now, µs, or G_MAXINT64 if that would overflow.  Returns 0 if @delay is 0. */
 static inline gint64
 prio_due_after (guint64 delay)
 {
@@ -228,11 +232,11 @@ prio_due_after (guint64 delay)
   return prio_time_after (prio_clock_now (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
 }
 
-/* There is no timeout. */
+/* The expiry of a task without a timeout. */
 #define PRIO_NO_EXPIRY 0
 
-/* Returns when a timeout of @timeout ms passes, counted from @due or, if @due is 0, from now, µs; G_MAXINT64 for
- * never.  Returns PRIO_NO_EXPIRY for a @timeout of 0. */
+/* Returns when a timeout of @timeout ms passes, µs, counted from @due, or from now if @due is 0.  Returns
+ * PRIO_NO_EXPIRY if @timeout is 0. */
 static inline gint64
 prio_expiry_after (gint64 due, gint timeout)
 {
@@ -244,7 +248,7 @@ prio_expiry_after (gint64 due, gint timeout)
   return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, 0);
 }
 
-/* Returns the milliseconds from @now until @due, rounded up so as not to wake too early. */
+/* Returns the milliseconds from @now until @due, rounded up, so that GLib does not wake too early. */
 static inline gint
 prio_timeout_until (gint64 due, gint64 now)
 {
@@ -253,14 +257,14 @@ prio_timeout_until (gint64 due, gint64 now)
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
 }
 
-/* Returns the record that a room above keeps with the loop, or NULL if it has none yet.  Any thread. */
+/* Returns the record that another module keeps with the loop, or NULL if there is none yet.  Any thread may call it. */
 static inline gpointer
 prio_loop_get_slot (PrioLoop *loop, PrioSlotNumber number)
 {
   return __atomic_load_n (&loop->slots[number].record, __ATOMIC_ACQUIRE);
 }
 
-/* Returns the record in a slot, and makes it if there is none.  Any thread. */
+/* Returns the record in a slot, and allocates it if there is none.  Any thread may call it. */
 static inline gpointer
 prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
 {
@@ -279,8 +283,8 @@ prio_loop_has_releases (PrioLoop *loop)
   return loop->releases.n > 0 || prio_loop_first_aborted (loop) != NULL;
 }
 
-/* Enters if this is the owner thread; otherwise returns FALSE.  First carries out operations of other threads,
- * because this thread may know about them already. */
+/* Enters the loop if this is the owner thread; otherwise returns FALSE.  First carries out the operations that other
+ * threads have sent, because the caller may rely on them. */
 static inline gboolean
 prio_loop_enter (PrioLoop *loop)
 {
@@ -292,7 +296,7 @@ prio_loop_enter (PrioLoop *loop)
   return TRUE;
 }
 
-/* Enters if this is the owner thread, but leaves operations of other threads for later. */
+/* Enters the loop if this is the owner thread, but carries out no operations of other threads. */
 static inline gboolean
 prio_loop_enter_only (PrioLoop *loop)
 {
@@ -311,7 +315,7 @@ prio_loop_is_owner_thread (PrioLoop *loop)
   return prio_owner_lock_is_owner (&loop->lock);
 }
 
-/* Returns whether the owner thread has anything to catch up on (prio_loop_catch_up ()). */
+/* Returns whether prio_loop_catch_up () has work to do. */
 static inline gboolean
 prio_loop_is_behind (PrioLoop *loop)
 {
@@ -325,14 +329,14 @@ prio_loop_next_order (PrioLoop *loop)
   return loop->next_order++;
 }
 
-/* Returns whether there is an observer.  Any thread. */
+/* Returns whether there is an observer.  Any thread may call it. */
 static inline gboolean
 prio_loop_is_observed (PrioLoop *loop)
 {
   return __atomic_load_n (&loop->watched.funcs, __ATOMIC_RELAXED) != NULL;
 }
 
-/* Returns the functions that report to observers, while there are any. */
+/* Returns the functions that report to observers, or NULL while there are none. */
 static inline const PrioObservingFuncs *
 prio_loop_observing (PrioLoop *loop)
 {
@@ -345,7 +349,7 @@ prio_loop_has_microtasks (PrioLoop *loop)
   return loop->between.microtasks.length > 0;
 }
 
-/* Returns whether the loop has no users.  Any thread. */
+/* Returns whether the loop has no users.  Any thread may call it. */
 static inline gboolean
 prio_loop_is_unused (PrioLoop *loop)
 {
@@ -358,7 +362,6 @@ prio_loop_n_releases (PrioLoop *loop)
   return loop->releases.n;
 }
 
-/* Returns the number of the iteration; 0 before the first. */
 static inline guint64
 prio_loop_get_iteration (PrioLoop *loop)
 {
@@ -371,7 +374,8 @@ prio_loop_ran_no_task (PrioLoop *loop)
   loop->sources.taskless = loop->sources.iteration;
 }
 
-/* Returns when GLib last checked its sources, µs; 0 if should_yield () has returned TRUE to other code since. */
+/* Returns when GLib last checked its sources, µs; 0 if should_yield () has returned TRUE to code outside of tasks
+ * since. */
 static inline gint64
 prio_loop_last_check (PrioLoop *loop)
 {
@@ -384,7 +388,8 @@ prio_loop_forget_check (PrioLoop *loop)
   loop->sources.told = TRUE;
 }
 
-/* Notes that a task has ended for which a group waited, so the next may begin in the turn of the other sources. */
+/* Notes that an awaited operation has ended, so that its group's next task may run during the turn of the other
+ * sources. */
 static inline void
 prio_loop_answer (PrioLoop *loop)
 {
@@ -415,21 +420,21 @@ prio_loop_free_entry (PrioLoop *loop, PrioEntry *entry)
   prio_slab_free (&loop->store.entries, entry);
 }
 
-/* Returns a record for a job, or NULL if that takes more than a few instructions. */
+/* Returns a record for a job, or NULL if the current chunk is full. */
 static inline PrioJob *
 prio_loop_alloc_job_quickly (PrioLoop *loop)
 {
   return prio_slab_alloc_quickly (&loop->store.jobs);
 }
 
-/* Makes the batch look for work before the next task. */
+/* Makes the batch process microtasks and releases before the next task. */
 static inline void
 prio_loop_look_between_tasks (PrioLoop *loop)
 {
   loop->between.any = TRUE;
 }
 
-/* Queues @microtask, which runs before the next task. */
+/* Queues @microtask. */
 static inline void
 prio_loop_queue_microtask (PrioLoop *loop, const PrioMicrotask *microtask)
 {
@@ -449,7 +454,7 @@ prio_loop_has_background (PrioLoop *loop)
   return (loop->ready.mask & 3) != 0;
 }
 
-/* Returns whether the context is gone.  Inside. */
+/* Returns whether the context has been destroyed.  The caller is inside the loop. */
 static inline gboolean
 prio_loop_is_dead (PrioLoop *loop)
 {

@@ -8,4 +8,3 @@
 extern PrioLock prio_sources_lock G_GNUC_INTERNAL;
 
 void prio_loop_attach (PrioLoop *loop);
-void prio_loop_close (PrioLoop *loop);

@@ -3,18 +3,17 @@
  *
  * Each lane has a source, so that urgent, user-visible and background tasks run before, among and after the other
  * sources of the context.  The governor, which precedes all other sources, does the housekeeping in its prepare, and
- * decides which lane is ready.  The others are attached while there is work for them, so that an idle scheduler costs
- * little.  The governor leaves too after a while without work, and the next post attaches it; but only in the default
- * context, which is never freed: elsewhere it notices the end of the context.  The priority of a source never changes:
- * GLib does not support that while it walks its list.
+ * decides which lane is ready.  The library's other sources are attached only while they have work, so that an idle
+ * scheduler costs little.  In the default context, the governor leaves too after a while without work, and the next
+ * post attaches it.  In other contexts the governor stays, because it notices the end of the context; the default
+ * context never ends.  The priority of a source never changes: GLib does not support that while it walks its list.
  *
- * Turns (prio-turn): while other sources have their turn, no lane is ready, and the probes, the
- * sources in between, report how far down GLib has come.
+ * While other sources have their turn (prio-turn), no lane is ready.  Sources between the lanes, the probes, report
+ * which priorities GLib has reached.
  *
- * Removal: any code can find the library's sources by id and destroy them, on any thread.  The
- * next prepare of the governor attaches new ones.  The governor replaces itself when it has been destroyed, unless its
- * context is being freed.
- */
+ * Any code can find the library's sources by id and destroy them, on any thread.  The next prepare of the governor
+ * attaches new ones.  If the governor itself is destroyed, a new governor is attached at once, unless the context is being
+ * freed. */
 
 #include "config.h"
 
@@ -31,10 +30,10 @@ typedef struct
 {
   GSource parent;
   PrioLoop *loop; /* a reference */
-  guint kind;     /* PrioLane, or PRIO_SOURCE_… */
+  guint kind;     /* PrioLane, or a constant PRIO_SOURCE_… */
 } PrioSource;
 
-/* Guards the sources of every loop.  Only GLib's own locks are taken under it. */
+/* Guards the sources of all loops.  While a thread holds it, only GLib's own locks are taken. */
 PrioLock prio_sources_lock = PRIO_LOCK_INIT;
 
 static GSourceFuncs governor_funcs, lane_funcs, idle_funcs, probe_funcs;
@@ -73,9 +72,9 @@ source_new (PrioLoop *loop, guint kind)
   return source;
 }
 
-/* Returns the loop and the kind of @source, to which GLib holds a reference meanwhile.  GLib's lock orders this call
- * after the creation of @source, and GLib's reference orders it before its end; ThreadSanitizer sees neither, so
- * both are annotated here. */
+/* Returns the loop and the kind of @source.  GLib holds a reference to @source during the call.  The annotations are
+ * for ThreadSanitizer, which does not see that GLib's lock and reference put the call after the creation and before the
+ * finalization. */
 static inline PrioLoop *
 loop_of (GSource *source, guint *kind)
 {
@@ -90,7 +89,6 @@ loop_of (GSource *source, guint *kind)
   return loop;
 }
 
-/* Attaches a source.  Under the lock. */
 static void
 attach_source_locked (PrioLoop *loop, guint kind)
 {
@@ -102,7 +100,7 @@ attach_source_locked (PrioLoop *loop, guint kind)
   g_source_attach (source, loop->context);
 }
 
-/* Returns (transfer full) (nullable) a source, which is no longer the loop's.  Under the lock. */
+/* Removes a source from the loop.  Returns (transfer full) (nullable) the source.  The caller holds the lock. */
 static GSource *
 steal_source_locked (PrioLoop *loop, guint kind)
 {
@@ -121,10 +119,9 @@ release_source (GSource *source)
   g_source_unref (source);
 }
 
-/* Handles the destruction of @source: by the library if it is no longer the loop's, otherwise by other code or with
- * its context.  The loop ends here, and not when the source is finalized: until here GLib has not freed the memory
- * of the context.  Other threads may wake the context until the mailbox is closed, and a new context may get the
- * same memory. */
+/* Handles the destruction of @source by the library, by other code, or at the end of the context.  At the end of the
+ * context, ends the loop here: other threads may wake the context until the mailbox is closed, and when the source is
+ * finalized, a new context may have the same address. */
 static void
 source_destroyed (GSource *source)
 {
@@ -154,7 +151,8 @@ watch_ref (gpointer source G_GNUC_UNUSED)
 {
 }
 
-/* Runs at the end of each dispatch, and when @source is destroyed, even in a dispatch. */
+/* Handles the destruction of @source.  GLib calls this function at the end of each dispatch, and when @source is
+ * destroyed, even during a dispatch. */
 static void
 watch_unref (gpointer source)
 {
@@ -162,7 +160,7 @@ watch_unref (gpointer source)
     source_destroyed (source);
 }
 
-/* Returns no callback.  The data is the source itself, so that a search by user data does not find it. */
+/* Sets no callback.  Sets @data to the source itself, so that a search by user data does not find the source. */
 static void
 watch_get (gpointer watch, GSource *source, GSourceFunc *func, gpointer *data)
 {
@@ -183,7 +181,7 @@ attach_source (PrioLoop *loop, guint kind)
   prio_lock_unlock (&prio_sources_lock);
 }
 
-/* Detaches a source.  If @is_away, the governor is to come back. */
+/* Detaches a source.  If @is_away, the next post attaches the governor again. */
 static void
 detach_source (PrioLoop *loop, guint kind, gboolean is_away)
 {
@@ -216,19 +214,20 @@ source_finalize (GSource *source)
   prio_loop_unref (((PrioSource *) source)->loop);
 }
 
-/* After this many iterations without work, a source leaves the context. */
+/* A source is detached after this many iterations without work. */
 #define MAX_IDLE_PASSES 100
 
-/* Another thread that has sent an operation is likely to send more: the loop looks again this often before it sleeps,
- * which costs less than being woken. */
+/* How often the loop looks for further operations before it sleeps, after another thread has sent one.  Waking up costs
+ * more than looking. */
 #define SPINS 2
 
-/* For this many iterations after an iteration without tasks, urgent work waits while a task is ready: GLib may have
- * been asked in one of them whether anything is pending. */
+/* If a dispatch ran no task, urgent work that is not a task shares the lane of the next task for this many iterations.
+ * Two, because an iteration may be only a call of g_main_context_pending (). */
 #define MAX_HELD_UP 2
 
-/* Returns whether the urgent lane is next.  Urgent work without a task has it, but not again and again while a task
- * is ready: then it is done before the task, in the task's lane. */
+/* Returns whether the urgent lane is next, for an urgent task or for other urgent work.  If other urgent work has just
+ * used the lane without a task, and a task is ready, the work is done in the lane of the task, so that tasks are not
+ * held up. */
 static gboolean
 is_urgent (PrioLoop *loop)
 {
@@ -239,7 +238,7 @@ is_urgent (PrioLoop *loop)
   return prio_loop_has_microtasks (loop) || prio_loop_has_releases (loop) || prio_loop_is_unused (loop);
 }
 
-/* Returns the lane of the next task, idle callback or housekeeping, or NONE. */
+/* Returns the lane of the next task, idle callback or housekeeping, or PRIO_LANE_NONE. */
 static PrioLane
 next_lane (PrioLoop *loop)
 {
@@ -252,13 +251,13 @@ next_lane (PrioLoop *loop)
   return prio_idles_wait (&loop->idles) ? PRIO_LANE_IDLE : PRIO_LANE_NONE;
 }
 
-/* Begins the prepare and the check of the governor.  This thread owns the context. */
+/* Makes this thread, which owns the context, the owner thread, and carries out operations of other threads. */
 static void
 take_over (PrioLoop *loop)
 {
   prio_owner_lock_acquire (&loop->lock);
-  /* Each function of a source ends with prio_before_unref (): GLib continues with another source, and may pass the context
-   * to another thread, or free it.  GLib's locks order that, and ThreadSanitizer does not see them. */
+  /* Pairs with prio_before_unref () at the end of each source function.  After such a function, another thread may run
+   * or free the context, and ThreadSanitizer does not see that GLib's locks order this. */
   prio_in_finalize (loop);
   if (prio_mailbox_state (&loop->mailbox) == PRIO_MAILBOX_FILLED)
     {
@@ -282,8 +281,8 @@ adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
     }
 }
 
-/* Attaches the sources that are needed, and detaches sources that have not been needed for a while.  Probes are
- * attached when a turn lasts for longer than an iteration. */
+/* Attaches the sources that are needed, and detaches sources that have not been needed for a while.  Probes are needed
+ * when a turn lasts longer than one iteration. */
 static void
 adapt_sources (PrioLoop *loop)
 {
@@ -304,8 +303,8 @@ adapt_sources (PrioLoop *loop)
   adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
 }
 
-/* Detaches the governor from a context that has been idle for a while.  The next post attaches it again: it sees
- * that the mailbox is asleep, or comes before that, and then the governor stays. */
+/* Detaches the governor from the default context if the context has been idle for a while.  A later post finds the
+ * mailbox asleep and attaches the governor again; after an earlier post, prepare () does so. */
 static void
 leave_if_idle (PrioLoop *loop)
 {
@@ -317,7 +316,8 @@ leave_if_idle (PrioLoop *loop)
     }
 }
 
-/* Decides whose turn it is in this iteration.  Reads the clock only if needed; returns @now, or the time read, µs. */
+/* Decides whether tasks or other sources run in this iteration.  @now is the time, or 0 if the time is not known.
+ * Reads the clock only if needed.  Returns @now, or the time that was read, µs. */
 static gint64
 take_turn (PrioLoop *loop, gint64 now)
 {
@@ -349,7 +349,7 @@ take_turn (PrioLoop *loop, gint64 now)
   return now;
 }
 
-/* Begins an iteration.  Returns whether tasks run before every other source in it. */
+/* Begins an iteration.  Returns whether the governor dispatches tasks, before every other source. */
 static gboolean
 prepare (PrioLoop *loop, gint *timeout)
 {
@@ -363,7 +363,7 @@ prepare (PrioLoop *loop, gint *timeout)
       if (G_UNLIKELY (prio_loop_is_observed (loop)))
         prio_observed_prepares (loop);
 
-      /* Not g_source_get_time (), which takes GLib's lock. */
+      /* g_source_get_time () would take GLib's lock. */
       if (prio_due_is_used (&loop->due))
         now = prio_clock_now ();
       prio_loop_expire_delays (loop, now);
@@ -393,7 +393,7 @@ prepare (PrioLoop *loop, gint *timeout)
       take_over (loop);
     }
 
-  /* All is done, unless GLib reaches the source of the idle callbacks, which sets its own timeout. */
+  /* Wakes GLib for the next delay.  If idle callbacks wait, their source does so. */
   if (prio_due_has_delays (&loop->due) && loop->sources.lane == PRIO_LANE_NONE)
     *timeout = prio_timeout_until (prio_due_next (&loop->due), now);
   return FALSE;
@@ -423,8 +423,8 @@ note_check (PrioLoop *loop, gint64 now)
   loop->sources.told = FALSE;
 }
 
-/* Takes in operations that other threads have sent meanwhile.  New tasks run in the next iteration, unless they are
- * urgent; delayed tasks that have become due are queued in the next iteration too. */
+/* Carries out operations that other threads have sent since prepare.  Only urgent new tasks run in this iteration.
+ * Delayed tasks are queued in the next iteration at the earliest. */
 static gboolean
 governor_check (GSource *source)
 {
@@ -432,7 +432,7 @@ governor_check (GSource *source)
 
   take_over (loop);
   loop->sources.awake = TRUE;
-  /* From now on a push need not wake the context, which may be about to end. */
+  /* The context is awake, so a push need not wake it before the next prepare, if there is one. */
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->input.asked);
   note_check (loop, prio_clock_now ());
@@ -442,7 +442,7 @@ governor_check (GSource *source)
   return FALSE;
 }
 
-/* Returns whether the next task is of the lane, and is to run when GLib dispatches this source. */
+/* Returns whether the next task is of this source's lane, and may run when GLib dispatches the source. */
 static gboolean
 lane_prepare (GSource *source, gint *timeout)
 {
@@ -453,7 +453,7 @@ lane_prepare (GSource *source, gint *timeout)
   return (guint) loop->sources.lane == lane && (!loop->turn.others || loop->turn.continues) && !loop->turn.granted;
 }
 
-/* Returns whether urgent tasks have been posted since prepare: they need not wait for another iteration. */
+/* Returns whether urgent tasks have been posted since prepare, and can run in this iteration. */
 static gboolean
 lane_check (GSource *source)
 {
@@ -465,7 +465,8 @@ lane_check (GSource *source)
   return ready;
 }
 
-/* Prepares idle callbacks.  This source has the lowest priority: GLib asks it only if no other source is ready. */
+/* Prepares idle callbacks.  GLib calls this function only if no other source is ready, because the source has the
+ * lowest priority. */
 static gboolean
 idle_prepare (GSource *source, gint *timeout)
 {
@@ -504,11 +505,10 @@ probe_check (GSource *source)
   return FALSE;
 }
 
-/* Ends the loop before its context, and aborts queued and later tasks.  Outside, on the thread that runs the context. */
 void
 prio_loop_close (PrioLoop *loop)
 {
-  /* The governor's source is the last: with it the loop ends. */
+  /* The governor is the last source, and detaching it ends the loop. */
   for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
     detach_source (loop, kind, FALSE);
 }
@@ -523,11 +523,11 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
 
   prio_owner_lock_acquire (&loop->lock);
   loop->sources.awake = TRUE;
-  /* The iteration may have been about to sleep. */
+  /* The governor's prepare may have set the mailbox to ASLEEP, before the idle callbacks became ready. */
   if (kind == PRIO_LANE_IDLE && prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY)
     prio_loop_catch_up (loop);
   ends_turn = !loop->turn.others || prio_source_ends_turn (&loop->turn, kind);
-  /* In this iteration a long dispatch may have run before, at the same priority. */
+  /* Input goes first if another dispatch at the same priority has taken long. */
   if ((ends_turn || loop->turn.continues) &&
       prio_turn_admits (&loop->turn, prio_source_reach (kind), now - loop->sources.checked))
     {
@@ -562,8 +562,8 @@ static GSourceFuncs probe_funcs = {
   probe_prepare, probe_check, dispatch, source_finalize, NULL, NULL
 };
 
-/* Attaches @loop, which is new or was away, to its context, on any thread.  For should_yield (), the code that has
- * brought it back begins here. */
+/* Attaches @loop, which is new, or whose governor has left its context.  Any thread may call it.  On the owner thread,
+ * code outside of tasks gets a new time slice for should_yield (). */
 void
 prio_loop_attach (PrioLoop *loop)
 {

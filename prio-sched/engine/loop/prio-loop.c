@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-loop.c: the loop: its life, how threads enter it, and deferred releases */
+/* prio-loop.c: the loop: its creation and end, how threads enter it, and deferred releases */
 
 #include "config.h"
 
@@ -7,26 +7,27 @@
 
 #include <pthread.h>
 
-/* After this many releases the thread leaves, so that others can enter. */
+/* The thread leaves the loop after this many releases, so that other threads can enter. */
 #define RELEASE_BATCH 64
-/* Memory beyond this is returned to the system after a burst. */
+/* A ring of more releases than this is freed after a burst. */
 #define MAX_SPARE_RELEASES 4096
 #define MAX_LEAF_LOCKS 16
 
-/* Guards the table and every loop's `n_users`.  A loop in the table is not dead, unless its context is being freed at
- * this moment. */
+/* Guards the table, and `n_users` of every loop.  The context of each loop in the table exists, but may be about to be
+ * freed. */
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
 
-/* Written under @table_lock; atomic. */
+/* Written under @table_lock, and read atomically; NULL while there is no observer. */
 static const PrioObservingFuncs *observing;
 
-/* Locks of other modules, for fork (); under @table_lock. */
+/* Locks of other modules, which before_fork () takes; guarded by @table_lock. */
 static PrioLock *leaf_locks[MAX_LEAF_LOCKS];
 static guint n_leaf_locks;
 
-/* Adds @lock, which is never cleared and may be taken inside a loop.  Only GLib's own locks are taken under it, so
- * fork () takes it last.  Call this on any thread, outside; a second call for a lock does nothing. */
+/* Adds a lock of another module, which before_fork () takes after all other locks.  @lock is never cleared, and may be
+ * taken inside a loop.  A thread that holds it takes only GLib's own locks.  A second call for a lock does nothing.
+ * Any thread may call this function, outside the loop. */
 void
 prio_loop_add_leaf_lock (PrioLock *lock)
 {
@@ -93,11 +94,10 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
   return loop;
 }
 
-/* Prepares for fork (): waits until no other thread is inside a loop, and none has a lock of the library, so that
- * the child finds all data consistent.  Takes locks in the order in which they are taken elsewhere: first the
- * loops', because an owner thread may need one of the other locks before it leaves; then the mailboxes'; then the
- * leaves.  Does not wait for a batch on another thread to end: this thread does not exist in the child, which can
- * never own its context. */
+/* Prepares for fork (): takes all locks of the library in their usual order, so that the child finds all data
+ * consistent.  First comes the lock of the table, then the loops' locks, whose owners may wait for a later lock, the
+ * mailboxes' locks, and the leaf locks.  Does not wait for a batch on another thread: the child has no such thread, and
+ * never owns its context. */
 static void
 before_fork (void)
 {
@@ -147,7 +147,7 @@ after_fork_in_child (void)
   after_fork (TRUE);
 }
 
-/* Returns the loop of @context, with one more user.  If there is none, makes it with @funcs. */
+/* Returns the loop of @context, with one more user.  If there is none, creates it with @funcs. */
 PrioLoop *
 prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs)
 {
@@ -188,8 +188,8 @@ prio_loop_find (GMainContext *context)
   return loop;
 }
 
-/* Removes a user.  The loop's next dispatch disposes of it, unless it has been acquired by then: only there can its
- * sources be removed from the context without a race against the end of the context. */
+/* Removes a user.  After the last user, the loop's next dispatch removes the sources, unless the loop has been acquired
+ * again.  Outside of a dispatch, the removal would race with the end of the context. */
 void
 prio_loop_release (PrioLoop *loop)
 {
@@ -200,7 +200,6 @@ prio_loop_release (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-/* Removes the loop from the table.  Under the lock. */
 static void
 leave_table_locked (PrioLoop *loop)
 {
@@ -208,7 +207,6 @@ leave_table_locked (PrioLoop *loop)
     g_hash_table_remove (table, loop->context);
 }
 
-/* Removes the loop, whose context is being freed, from the table. */
 void
 prio_loop_leave_table (PrioLoop *loop)
 {
@@ -217,7 +215,7 @@ prio_loop_leave_table (PrioLoop *loop)
   prio_lock_unlock (&table_lock);
 }
 
-/* Removes the loop from the table if it has no users; returns whether it did.  In a dispatch. */
+/* Removes the loop from the table if it has no users.  Returns whether it was removed.  Called in a dispatch. */
 gboolean
 prio_loop_dispose (PrioLoop *loop)
 {
@@ -235,21 +233,26 @@ prio_loop_dispose (PrioLoop *loop)
   return unused;
 }
 
-/* Attaches the governor if it has left the context (prio-loop-source).  In the prepare of another source GLib is
- * past it already, and has to ask again.  Any thread. */
+/* Attaches the governor if it has left the context (prio-loop-source).  Wakes the context, because GLib may be past the
+ * governor's prepare in this iteration.  Any thread may call it.  The context exists while the mailbox is open. */
 static inline void
 come_back (PrioLoop *loop)
 {
   if (G_LIKELY (!__atomic_load_n (&loop->sources.is_away, __ATOMIC_ACQUIRE)))
     return;
-  loop->funcs->attach (loop);
-  g_main_context_wakeup (loop->context);
+  prio_lock_lock (&loop->mailbox.lock);
+  if (!loop->mailbox.closed)
+    {
+      loop->funcs->attach (loop);
+      g_main_context_wakeup (loop->context);
+    }
+  prio_lock_unlock (&loop->mailbox.lock);
 }
 
-/* Catches up after the owner thread has entered while the mailbox is not EMPTY.
+/* Carries out operations after the owner thread has entered while the mailbox is not EMPTY.
  *
- * If it is ASLEEP, and this is between the governor's prepare and its check, for example in another source's
- * prepare, the context may be about to poll, and has to be woken, because there may be work now. */
+ * If the mailbox is ASLEEP, the context may be about to poll, for example if the prepare of another source has entered.
+ * The context is then woken, because there may be work now. */
 void
 prio_loop_catch_up (PrioLoop *loop)
 {
@@ -265,7 +268,7 @@ prio_loop_catch_up (PrioLoop *loop)
     g_main_context_wakeup (loop->context);
 }
 
-/* Calls a destroy notify, which may be NULL, at once, without the state of the task that runs.  Outside. */
+/* Calls a destroy notify, which may be NULL, with no current state.  Called outside the loop. */
 void
 prio_release_now (GDestroyNotify notify, gpointer data)
 {
@@ -279,7 +282,7 @@ prio_release_now (GDestroyNotify notify, gpointer data)
   prio_thread.state = state;
 }
 
-/* Queues a call of @func, which may be NULL, outside. */
+/* Queues a call of @func for prio_loop_flush_releases ().  @func may be NULL. */
 void
 prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {
@@ -294,8 +297,8 @@ prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
   loop->releases.ring[loop->releases.n++] = (PrioRelease) { func, data };
 }
 
-/* Enters as the owner thread or, after the end of the context, as any thread.  In the second case sets @locked and
- * holds the mailbox's lock.  Returns FALSE if another thread is the owner. */
+/* Enters as the owner thread.  After the end of the context any thread may enter: in that case it holds the mailbox's
+ * lock, and @locked is set.  Returns FALSE if another thread is the owner. */
 gboolean
 prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked)
 {
@@ -365,7 +368,7 @@ is_flushing (PrioLoop *loop)
   return FALSE;
 }
 
-/* Returns whether this thread runs the context of the loop, or is about to: it is the thread's default. */
+/* Returns whether this thread runs the loop's context, or is about to, because it is the thread's default context. */
 static G_GNUC_NO_INLINE gboolean
 is_own_context (PrioLoop *loop)
 {
@@ -374,18 +377,19 @@ is_own_context (PrioLoop *loop)
   return loop->context == (own != NULL ? own : g_main_context_default ()) || g_main_context_is_owner (loop->context);
 }
 
-/* Returns whether this thread makes the loop's deferred releases.  While its context ends, only the thread that
- * destroys it does.  Before its first iteration, the thread that made the loop is its owner, but may have made it
- * for another thread, which releases then. */
+/* Returns whether this thread may make the loop's deferred releases.  A recorded owner thread that does not run the
+ * context leaves them to the thread that runs the context next.  While the context ends, only the thread that destroys
+ * it may make them. */
 static inline gboolean
 may_release (PrioLoop *loop, gboolean context_gone)
 {
   if (context_gone)
     return loop->releases.destroyer == NULL || loop->releases.destroyer == &prio_thread;
-  return G_LIKELY (loop->sources.iteration != 0) || is_own_context (loop);
+  return prio_thread.dispatches == &loop->lock || is_own_context (loop);
 }
 
-/* Called when all deferred releases are made.  At the end of the context, returns whether more have been deferred. */
+/* Defers the releases of some tasks that are left at the end of the context.  Called when all earlier releases have
+ * been made.  Returns whether tasks may be left. */
 static inline gboolean
 release_what_is_left (PrioLoop *loop, gboolean context_gone)
 {
@@ -397,11 +401,11 @@ release_what_is_left (PrioLoop *loop, gboolean context_gone)
   return FALSE;
 }
 
-/* No g_main_depth () is negative. */
+/* The state is never current, because no g_main_depth () equals its depth. */
 const PrioState prio_state_none = { .depth = -1 };
 
-/* Makes the deferred releases.  Call it outside, on a thread that may enter.  Releases that a destroy notify defers
- * are made after it has returned, so that a chain of destroy notifies does not deepen the stack. */
+/* Makes the deferred releases outside the loop, on a thread that may enter.  Releases that a destroy notify defers are
+ * made after it has returned, so that a chain of destroy notifies does not deepen the stack. */
 void
 prio_loop_flush_releases (PrioLoop *loop)
 {
@@ -415,7 +419,7 @@ prio_loop_flush_releases (PrioLoop *loop)
 
   prio_loop_ref (loop);
   prio_thread.flushes = &self;
-  /* Destroy notifies do not inherit the state of the task in which they happen to run. */
+  /* A destroy notify does not inherit the state of the task during which it happens to run. */
   prio_thread.state = &prio_state_none;
 
   while (more && prio_loop_enter_or_lock (loop, &locked))
@@ -442,14 +446,15 @@ prio_loop_flush_releases (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-/* Sends @op to the owner thread, or applies it if this thread has become the owner or there is none any more.
- * Returns whether there are releases for this thread to flush. */
+/* Sends @op to the owner thread.  If there is no owner thread any more, or this thread has become the owner, applies
+ * @op itself.  Returns whether this thread has to flush releases. */
 static G_GNUC_NO_INLINE gboolean
 submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
   gboolean locked = FALSE, releases;
 
-  /* This ends: another thread must begin to run the context to become the owner, and a closed mailbox stays closed. */
+  /* The retries end, because the owner changes only when another thread runs the context, and a closed mailbox stays
+   * closed. */
   do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))
@@ -462,13 +467,15 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 
   op->apply (loop, op);
   releases = prio_loop_has_releases (loop);
-  /* A worker has closed the loop, or a group has outlived it: tasks that the operation has queued never run. */
+  /* Tasks that @op queues in a loop that has ended never run, so they are released here. */
   while (prio_loop_is_dead (loop) && loop->funcs->release_some (loop))
     releases = TRUE;
   prio_loop_leave_or_unlock (loop, locked);
   return releases;
 }
 
+/* Returns whether this thread has to flush releases.  @op may hand over the last reference to the loop, which the owner
+ * may then free: the caller holds one. */
 static inline gboolean
 submit (PrioLoop *loop, const PrioOp *op)
 {
@@ -483,28 +490,34 @@ submit (PrioLoop *loop, const PrioOp *op)
   return releases;
 }
 
-/* Carries out @op, now if this is the owner thread, otherwise soon, and makes its releases. */
+/* Carries out @op and makes the releases that @op defers.  If another thread is the owner, that thread does both. */
 void
 prio_loop_submit (PrioLoop *loop, const PrioOp *op)
 {
+  prio_loop_ref (loop);
   if (submit (loop, op))
     prio_loop_flush_releases (loop);
+  prio_loop_unref (loop);
 }
 
-/* Submits @op for a caller that may hold a lock of the program: the next dispatch makes the releases of aborts.  If
- * the loop has ended, they are made here. */
+/* Submits @op.  The caller may hold one of the program's locks, so the next dispatch, not this call, drops references.
+ * After the end of the loop there is no next dispatch: then this call drops them. */
 void
 prio_loop_submit_post (PrioLoop *loop, const PrioOp *op)
 {
+  prio_loop_ref (loop);
   if (submit (loop, op) && prio_loop_has_gone (loop))
     prio_loop_flush_releases (loop);
+  prio_loop_unref (loop);
 }
 
-/* Submits @op where no user code may run: the next dispatch makes the releases of @op. */
+/* Submits @op where no user code may run.  The next dispatch makes the releases. */
 void
 prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 {
+  prio_loop_ref (loop);
   submit (loop, op);
+  prio_loop_unref (loop);
 }
 
 typedef struct
@@ -529,15 +542,14 @@ op_call (PrioLoop *loop, const PrioOp *op)
     prio_loop_queue_microtask (loop, &microtask);
 }
 
-/* Calls @notify with @data on the thread that runs the context, at its next checkpoint.  If the context is gone,
- * calls it here, unless @quietly. */
+/* Calls @notify with @data on the thread that runs the context, at the next checkpoint.  If the context has been
+ * destroyed, calls @notify at once, unless @quietly. */
 void
 prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly)
 {
   CallOp self = { { .apply = op_call, .data = data, .size = sizeof self }, notify };
 
-  if (submit (loop, &self.op) && !quietly)
-    prio_loop_flush_releases (loop);
+  (quietly ? prio_loop_submit_quietly : prio_loop_submit) (loop, &self.op);
 }
 
 static void
@@ -545,25 +557,24 @@ op_observe (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 {
   if (prio_loop_is_dead (loop))
     return;
-  /* Posts on other threads check this. */
+  /* Set atomically, because posts on other threads read this field. */
   __atomic_store_n (&loop->watched.funcs, __atomic_load_n (&observing, __ATOMIC_ACQUIRE), __ATOMIC_RELAXED);
   if (loop->watched.funcs != NULL)
     loop->watched.funcs->begins (loop);
 }
 
-/* Adds @funcs to every loop, as long as there is an observer, and removes them otherwise.  Threads that run other
- * loops follow soon.  Whether there is one is asked under the lock, so the last of several concurrent calls decides,
- * and knows the effects of all others.  Any thread, outside. */
+/* Submits @op to every loop.  If @funcs is not NULL, loops that are created from now on report with @funcs if there is
+ * an observer.  Other threads carry @op out in their loops later.  Any thread may call it, outside the loop. */
 void
-prio_loops_observe (const PrioObservingFuncs *funcs)
+prio_loops_submit (const PrioOp *op, const PrioObservingFuncs *funcs)
 {
   g_autoptr (GPtrArray) loops = g_ptr_array_new_with_free_func ((GDestroyNotify) prio_loop_unref);
-  PrioOp op = { .apply = op_observe };
   GHashTableIter iter;
   PrioLoop *loop;
 
   prio_lock_lock (&table_lock);
-  __atomic_store_n (&observing, funcs->is_wanted () ? funcs : NULL, __ATOMIC_RELEASE);
+  if (funcs != NULL)
+    __atomic_store_n (&observing, funcs->is_wanted () ? funcs : NULL, __ATOMIC_RELEASE);
   if (table != NULL)
     {
       g_hash_table_iter_init (&iter, table);
@@ -573,10 +584,19 @@ prio_loops_observe (const PrioObservingFuncs *funcs)
   prio_lock_unlock (&table_lock);
 
   for (guint i = 0; i < loops->len; i++)
-    prio_loop_submit (loops->pdata[i], &op);
+    prio_loop_submit (loops->pdata[i], op);
 }
 
-/* Returns whether the context is gone.  For threads other than the owner thread. */
+/* Makes every loop report with @funcs if there is an observer, and not report otherwise.  Other threads follow later.
+ * Checks for observers under the lock, so that the last of several concurrent calls sees all observers.  Any thread may
+ * call it, outside the loop. */
+void
+prio_loops_observe (const PrioObservingFuncs *funcs)
+{
+  prio_loops_submit (&(PrioOp) { .apply = op_observe }, funcs);
+}
+
+/* Returns whether the context has been destroyed.  For threads other than the owner thread. */
 gboolean
 prio_loop_has_gone (PrioLoop *loop)
 {
@@ -600,7 +620,7 @@ prio_observed_context (PrioLoop *loop)
   return loop->context;
 }
 
-/* Returns whether there is memory from a burst to be returned to the system. */
+/* Returns whether a burst has left memory that prio_loop_trim () may return to the system. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
@@ -608,7 +628,7 @@ prio_loop_is_large (PrioLoop *loop)
          prio_slab_is_large (&loop->watched.records);
 }
 
-/* Returns some of this memory to the system. */
+/* Returns memory that a burst has left unused to the system. */
 void
 prio_loop_trim (PrioLoop *loop)
 {

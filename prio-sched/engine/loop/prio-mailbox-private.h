@@ -2,8 +2,7 @@
 /* prio-mailbox-private.h: operations that other threads send to the owner thread
  *
  * Promises: any thread may push an operation.  The owner thread takes all operations, in the order in which they were
- * pushed.  A context that sleeps in poll () is woken once for a burst.  A closed mailbox accepts no operation.
- */
+ * pushed.  A context that sleeps in poll () is woken once for a burst.  A closed mailbox accepts no operation. */
 
 #pragma once
 
@@ -14,16 +13,16 @@
 typedef struct _PrioLoop PrioLoop;
 typedef struct _PrioOp PrioOp;
 
-/* Carries out @op, on the owner thread.  No user code may run in it: it defers releases (prio_loop_defer_release ()). */
+/* Carries out @op on the owner thread.  Runs no user code, but defers releases (prio_loop_defer_release ()). */
 typedef void (*PrioOpFunc) (PrioLoop *loop, const PrioOp *op);
 
-/* An operation for the owner thread.  With more data, it is the first field of a larger record, and has its size. */
+/* An operation for the owner thread.  A larger record has a PrioOp as its first field, and sets @size. */
 struct _PrioOp
 {
   PrioOpFunc apply;
-  gpointer target; /* the object or record that it changes */
+  gpointer target; /* the object or record to change */
   gpointer data;
-  gsize size; /* of the whole record, a multiple of 8; 0 for this record alone */
+  gsize size; /* the size of the whole record, a multiple of 8; 0 for a plain PrioOp */
 };
 
 typedef struct
@@ -34,12 +33,12 @@ typedef struct
 
 typedef enum
 {
-  PRIO_MAILBOX_EMPTY,  /* the owner thread will look again before it sleeps */
-  PRIO_MAILBOX_FILLED, /* the owner thread will look again, or was woken */
-  PRIO_MAILBOX_ASLEEP  /* empty, and the context may be in poll (): a push, or the owner's enter, ends this state */
+  PRIO_MAILBOX_EMPTY,  /* no operations; the owner thread looks again before it sleeps */
+  PRIO_MAILBOX_FILLED, /* operations; the owner thread looks again before it sleeps, or was woken */
+  PRIO_MAILBOX_ASLEEP  /* no operations; the context may be in poll (), so the next push wakes it */
 } PrioMailboxState;
 
-/* Processors exchange memory in cache lines of this many bytes. */
+/* The size of a cache line, in bytes.  Fields that different threads write are in different lines. */
 #define PRIO_CACHE_LINE 64
 #define PRIO_CACHE_ALIGNED __attribute__ ((aligned (PRIO_CACHE_LINE)))
 
@@ -47,8 +46,8 @@ typedef struct
 {
   gint state; /* PrioMailboxState; atomic, and FILLED is set under @lock */
   PrioLock lock;
-  GArray *ops;   /* the records of operations, one after the other, in words of 8 bytes; under @lock */
-  GArray *taken; /* likewise: the operations that the owner thread carries out; empty otherwise */
+  GArray *ops;   /* records of operations, in words of 8 bytes; under @lock */
+  GArray *taken; /* the operations that the owner thread is carrying out, in the same form */
   gboolean closed; /* under @lock */
 } PrioMailbox;
 

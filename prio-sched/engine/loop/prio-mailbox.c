@@ -5,13 +5,13 @@
 
 #include "loop/prio-mailbox-private.h"
 
-/* Records begin at multiples of this in the array. */
+/* Records begin at multiples of this size in the array. */
 #define WORD sizeof (guint64)
 
-/* Memory for more words than this is returned to the system after a burst. */
+/* An array of more words than this is freed after a burst. */
 #define MAX_KEPT 8192
 
-/* The lock is held for less time than it takes to go to sleep, so a thread first tries this many times. */
+/* How often a thread tries to take the lock before it sleeps, which takes longer than the lock is usually held. */
 #define SPINS 100
 
 static void
@@ -56,8 +56,8 @@ prio_mailbox_clear (PrioMailbox *mailbox)
 
 /* Adds a copy of @op.  Returns FALSE if the mailbox is closed.
  *
- * Wakes the context under the lock.  The loop takes this lock to close the mailbox before its context is freed, so
- * the context is valid here. */
+ * Wakes the context under the lock.  The loop takes the lock to close the mailbox before its context is freed, so the
+ * context is valid here. */
 gboolean
 prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context)
 {
@@ -95,7 +95,7 @@ take (PrioMailbox *mailbox)
   return taken;
 }
 
-/* Carries out the operations of other threads.  Inside. */
+/* Carries out the operations of other threads.  The caller is inside the loop. */
 void
 prio_mailbox_carry_out (PrioMailbox *mailbox, PrioLoop *loop)
 {
@@ -113,7 +113,7 @@ prio_mailbox_carry_out (PrioMailbox *mailbox, PrioLoop *loop)
   mailbox->taken = ops_new ();
 }
 
-/* Closes the mailbox.  Returns FALSE if it is not empty: then its operations have to be taken first. */
+/* Closes the mailbox.  Returns FALSE if it contains operations, which the caller has to carry out first. */
 gboolean
 prio_mailbox_close (PrioMailbox *mailbox)
 {

@@ -21,8 +21,8 @@
  *     WAKE
  * @models engine/loop/prio-loop.c prio_loop_catch_up c2827fa4ed15
  *     CATCH_UP
- * @models engine/loop/prio-loop.c come_back 9a070af98007
- *     CATCH_UP, Pusher: `here = 1`
+ * @models engine/loop/prio-loop.c come_back f69526df3cd8
+ *     COME_BACK
  * @models engine/loop/prio-loop.c submit_from_elsewhere 5e824fe2d36e
  *     Pusher: it comes back after the push
  * @models engine/loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
@@ -52,6 +52,7 @@
  * @mutant -DENTER_STAYS_AWAY  nor does the owner's enter
  * @mutant -DBACK_NO_WAKEUP    it comes back after GLib is past it, and is not asked
  * @mutant -DEND -DCLOSE_LATE  it is closed after the lock
+ * @mutant -DEND -DBACK_UNLOCKED  a push brings the governor back without the lock
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
  */
@@ -75,6 +76,32 @@ bool here = 1;
 
 inline LOCK (w) { atomic { lock == 0 -> lock = w } }
 inline UNLOCK () { lock = 0 }
+
+inline COME_BACK (w)
+{
+  if
+  :: !here ->
+#ifndef BACK_UNLOCKED
+     LOCK (w);
+#endif
+     if
+#ifndef BACK_UNLOCKED
+     :: closed -> skip
+#endif
+     :: else ->
+        assert (!over);
+#ifdef BACK_NO_WAKEUP
+        here = 1
+#else
+        atomic { here = 1; event = 1 }
+#endif
+     fi;
+#ifndef BACK_UNLOCKED
+     UNLOCK ()
+#endif
+  :: else
+  fi
+}
 
 proctype Pusher (byte me)
 {
@@ -103,7 +130,7 @@ proctype Pusher (byte me)
 #endif
   UNLOCK ();
 #ifndef PUSH_STAYS_AWAY
-  if :: !here -> atomic { here = 1; event = 1 } :: else fi;
+  COME_BACK (me);
 #endif
 out:
   skip
@@ -134,11 +161,7 @@ inline WAKE ()
 inline CATCH_UP ()
 {
 #ifndef ENTER_STAYS_AWAY
-#ifdef BACK_NO_WAKEUP
-  here = 1;
-#else
-  if :: !here -> here = 1; event = 1 :: else fi;
-#endif
+  COME_BACK (9);
 #endif
   if
   :: state == FILLED -> TAKE ()
@@ -216,6 +239,7 @@ proctype Ender ()
 {
   bool was_empty;
 
+  if :: here = 0 :: skip fi;
   awake = true;
   WAKE ();
   do

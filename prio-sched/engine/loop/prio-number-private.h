@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-number-private.h: tasks that are only numbers
+/* prio-number-private.h: tasks of bindings, which are only numbers
  *
- * Promises: see prio-numbers.h.  The function of a number is prio_number_func (), and its data is the runner.  The
- * dispatch does not call prio_number_func (): it calls the function of the runner.
+ * Promises: see prio-numbers.h.  The job of a number has the function prio_number_func (), and the runner as its data.
+ * The dispatch recognizes this function, and calls the runner's function instead.
  *
- * After the first search, a waiting number that is an entry is found at once; a job is found by a search.
+ * The first search creates a table of the numbers that wait as entries, so that such searches take O(1).  Numbers that
+ * wait as jobs are searched for in their queues.
  *
- * Everything here belongs to the owner thread.
- */
+ * Everything here belongs to the owner thread. */
 
 #pragma once
 
@@ -34,7 +34,7 @@ prio_numbers_hold (PrioRunner *self)
   self->users++;
 }
 
-/* Removes a user; after the last one the runner is closed. */
+/* Removes a user, and closes the runner after the last user. */
 static inline void
 prio_numbers_release (PrioRunner *self)
 {
@@ -42,7 +42,7 @@ prio_numbers_release (PrioRunner *self)
     prio_numbers_close (self);
 }
 
-/* Returns the runner of @job, or NULL if it is not a number. */
+/* Returns the runner of @job, or NULL if @job is not a number. */
 static inline PrioRunner *
 prio_numbers_of (const PrioJob *job)
 {

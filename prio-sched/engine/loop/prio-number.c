@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-number.c: tasks that are only numbers */
+/* prio-number.c: tasks of bindings, which are only numbers */
 
 #include "config.h"
 
@@ -8,10 +8,10 @@
 #include "loop/prio-count-private.h"
 #include "loop/prio-lending-private.h"
 
-/* How many jobs of each queue are searched. */
+/* The number of jobs that a search looks at in each queue, at most. */
 #define MAX_LOOKED_AT 1000
 
-/* Marks a job as a number.  It is not called. */
+/* Identifies the jobs that are numbers.  The dispatch never calls this function. */
 gboolean
 prio_number_func (gpointer numbers G_GNUC_UNUSED)
 {
@@ -43,8 +43,8 @@ scheduler_gone (gpointer runner, GObject *scheduler G_GNUC_UNUSED)
   prio_loop_submit (((PrioRunner *) runner)->loop, &(PrioOp) { .apply = op_end_use, .target = runner });
 }
 
-/* Makes a runner, whose only user is @scheduler.  It has three references: the caller's, the scheduler's, and a
- * third until it is closed.  Any thread. */
+/* Creates a runner, whose only user is @scheduler.  The runner has three references: the caller's, the scheduler's, and
+ * a third, which is dropped when the runner closes.  Any thread may call it. */
 PrioRunner *
 prio_numbers_new (PrioRunQueue *run_queue, GObject *scheduler, void (*func) (guint id, gpointer data), gpointer data,
                   GDestroyNotify notify)
@@ -71,7 +71,7 @@ prio_numbers_unref (gpointer runner)
   g_free (self);
 }
 
-/* Closes @self, which has no users: its tasks will not run, and none can be posted. */
+/* Closes @self, which has no users.  No task of @self runs, or can be posted, any more. */
 void
 prio_numbers_close (PrioRunner *self)
 {
@@ -85,7 +85,7 @@ prio_numbers_close (PrioRunner *self)
   prio_run_queue_release (run_queue);
 }
 
-/* Adds a user, and its reference. */
+/* Adds a user, with a reference. */
 void
 prio_numbers_use (PrioRunner *self)
 {
@@ -93,7 +93,7 @@ prio_numbers_use (PrioRunner *self)
   prio_numbers_hold (self);
 }
 
-/* Reports rejected tasks.  The microtask is a user of the runner, which is not closed before. */
+/* Reports rejected tasks to the binding, in a microtask that keeps the runner open. */
 static void
 tell_rejected (gpointer runner)
 {
@@ -103,7 +103,7 @@ tell_rejected (gpointer runner)
     self->func (0, self->data);
 }
 
-/* Rejects the task @id, which will not run: the runner's function is called for it at the next checkpoint. */
+/* Rejects the task @id, which will not run.  At the next checkpoint, the runner's function reports the rejection. */
 void
 prio_numbers_reject (PrioRunner *self, guint id)
 {
@@ -148,7 +148,7 @@ prio_numbers_leave (PrioLoop *loop)
   prio_loop_leave (loop);
 }
 
-/* Posts @id, which has no signal.  @self must not be closed. */
+/* Posts @id, a task without a signal.  @self must not be closed. */
 void
 prio_numbers_append (PrioRunner *self, guint id, PrioEffective effective)
 {
@@ -183,7 +183,7 @@ static const PrioEntryFuncs number_funcs = {
   .released = number_released,
 };
 
-/* Returns an entry for the task @id.  It is a user of @self; the caller sets its priority. */
+/* Returns an entry for the task @id.  The entry is a user of @self; the caller sets the entry's priority. */
 PrioEntry *
 prio_numbers_new_entry (PrioRunner *self, guint id)
 {
@@ -206,7 +206,7 @@ note (PrioJob *job, const PrioQueue *queue, gpointer data)
     g_hash_table_insert (self->waiting, GUINT_TO_POINTER (job->id), job);
 }
 
-/* Returns the entry of the task @id that is delayed or queued; NULL if there is none, or if it is a job. */
+/* Returns the entry of the task @id if the task is delayed or queued as an entry; otherwise NULL. */
 PrioEntry *
 prio_numbers_find (PrioRunner *self, guint id)
 {
@@ -214,18 +214,18 @@ prio_numbers_find (PrioRunner *self, guint id)
 
   if (self->run_queue == NULL)
     return NULL;
-  /* Programs that never search need no table. */
+  /* Most programs never search, so the first search creates the table. */
   if (self->waiting == NULL)
     {
       self->waiting = g_hash_table_new (NULL, NULL);
       prio_run_queue_foreach_waiting (self->run_queue, note, self);
     }
   entry = g_hash_table_lookup (self->waiting, GUINT_TO_POINTER (id));
-  /* The abort of its group may have dropped it. */
+  /* The abort of a group drops its entries, but leaves them in the table. */
   return entry != NULL && prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED ? entry : NULL;
 }
 
-/* Removes the job @id from @queue, if it is among the oldest there. */
+/* Removes the job @id from @queue if the job is among the first MAX_LOOKED_AT. */
 static gboolean
 cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
 {
@@ -253,8 +253,7 @@ cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
   return TRUE;
 }
 
-/* Rejects the task @id, which waits.  Returns FALSE if it does not wait, is being aborted, or is a job behind many
- * others. */
+/* Rejects the task @id.  Returns FALSE if it is not waiting, is being aborted, or is a job beyond MAX_LOOKED_AT. */
 gboolean
 prio_numbers_cancel (PrioRunner *self, guint id)
 {

@@ -8,7 +8,7 @@
 gboolean prio_observers_exist (void);
 gboolean prio_observers_hear_posts (void);
 
-/* The record of an observed task, on the owner thread.  Each task that waits has a record, so it is small. */
+/* The record of an observed task, used on the owner thread.  It is small, because every waiting task has one. */
 typedef struct _PrioObservedTask PrioObservedTask;
 
 struct _PrioObservedTask
@@ -17,9 +17,9 @@ struct _PrioObservedTask
   guint8 was_job : 1;
   guint8 runs : 1;
   guint8 was_aborted : 1;
-  PrioEntryFuncs funcs;           /* the entry's functions meanwhile */
-  const PrioEntryFuncs *original; /* the entry's own functions */
-  PrioObservedTask *outer;        /* while it runs: the former prio_thread.observed */
+  PrioEntryFuncs funcs;           /* the functions of the entry while it is observed */
+  const PrioEntryFuncs *original; /* the functions that the entry had before the observation */
+  PrioObservedTask *outer;        /* the previous prio_thread.observed, while the task runs */
 };
 
 void prio_observed_queued (PrioEntry *entry);
@@ -39,7 +39,7 @@ void prio_observed_turn_ends (PrioLoop *loop, gint64 now);
 void prio_observed_prepares (PrioLoop *loop);
 void prio_observed_checks (PrioLoop *loop);
 
-/* Notes that other code may have run since the last task was over. */
+/* Forgets when the last task ended, because other code may have run since. */
 static inline void
 prio_observed_forget_end (PrioLoop *loop)
 {
@@ -52,7 +52,7 @@ prio_observed_is_closure (PrioObservedTask *task)
   return task->original == &prio_closure_funcs;
 }
 
-/* Returns whether the task was posted as a job: then its destroy notify is called right after its function. */
+/* Returns whether the task was posted as a job, so that its destroy notify is called right after its function. */
 static inline gboolean
 prio_observed_was_job (PrioObservedTask *task)
 {

@@ -9,18 +9,18 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
 
-/* Guards changes of the following variables. */
+/* Guards changes of the variables below. */
 static PrioLock lock = PRIO_LOCK_INIT;
-static PrioObserver *observers; /* atomic; all that were ever added */
-static gint n_told;             /* how many are active; atomic */
-static guint64 last_number;     /* the last number of an observer; atomic */
+static PrioObserver *observers; /* all observers that were ever added; atomic */
+static gint n_told;             /* the number of active observers; atomic */
+static guint64 last_number;     /* the number of the last observer; atomic */
 
 /* The number of an inactive observer. */
 #define NOT_TOLD G_MAXUINT64
 
 static guint64 last_id; /* the last id of a task; atomic */
 
-/* Calls a function of every observer that has it, and that @of_loop knows, with the same time. */
+/* Calls @function of each observer that implements it and is known to @of_loop.  All observers get the same time. */
 #define TELL(function, now, of_loop, ...)                                                                             \
   do                                                                                                                  \
     {                                                                                                                 \
@@ -54,7 +54,7 @@ task_free (PrioObservedTask *task)
   prio_slab_free (&loop_of (task)->watched.records, task);
 }
 
-/* Ends the observation of @entry, which gets its own functions back.  @task remains. */
+/* Ends the observation of @entry, and restores its original functions.  Does not free @task. */
 void
 prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
 {
@@ -95,7 +95,7 @@ refresh (PrioObservedTask *task, PrioEntry *entry)
     set_name (task, task->original->get_name (entry));
 }
 
-/* Reports that @entry is aborted, and will not run. */
+/* Reports that @entry was aborted, and will not run. */
 static void
 observed_aborted (PrioEntry *entry)
 {
@@ -110,7 +110,7 @@ observed_aborted (PrioEntry *entry)
   entry->funcs->aborted (entry);
 }
 
-/* Reports that @entry is aborted, and continues. */
+/* Reports that @entry was aborted while its function runs. */
 static void
 observed_rejected (PrioEntry *entry)
 {
@@ -122,8 +122,8 @@ observed_rejected (PrioEntry *entry)
     task->original->rejected (entry);
 }
 
-/* Called when @entry has been removed by its maker, or was ended by its own function, which continues:
- * prio_observed_ended () reports that. */
+/* Ends the observation of @entry, which was removed or has ended.  Reports an abort if the function of @entry does not
+ * run; otherwise prio_observed_ended () reports the end. */
 static void
 observed_released (PrioEntry *entry)
 {
@@ -140,7 +140,7 @@ observed_released (PrioEntry *entry)
     entry->funcs->released (entry);
 }
 
-/* Makes a record.  @is_new unless the task has been posted before. */
+/* Creates a record.  @is_new says whether the task is being posted now. */
 static PrioObservedTask *
 task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
 {
@@ -162,7 +162,8 @@ task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
   return task;
 }
 
-/* Begins the observation of @entry.  If it @is_new, it has the name that is being posted. */
+/* Begins the observation of @entry.  @is_new says whether the entry is being posted now, with the name in
+ * prio_thread.posting_name. */
 static PrioObservedTask *
 observe (PrioEntry *entry, gboolean is_new, gint64 due)
 {
@@ -174,6 +175,8 @@ observe (PrioEntry *entry, gboolean is_new, gint64 due)
   task->told.due = due;
   task->original = entry->funcs;
   task->funcs = (PrioEntryFuncs) {
+    .get_name = entry->funcs->get_name,
+    .get_func = entry->funcs->get_func,
     .run = entry->funcs->run,
     .ran = entry->funcs->ran,
     .aborted = observed_aborted,
@@ -225,7 +228,7 @@ added (PrioEntry *entry, gint64 due)
     tell_queued (task, now);
 }
 
-/* Makes an observed entry from the first job of @queue.  The entry is in no queue yet. */
+/* Turns the first job of @queue into an observed entry, which is not in a queue yet. */
 static PrioEntry *
 take_entry (PrioQueue *queue, gboolean is_new)
 {
@@ -234,7 +237,7 @@ take_entry (PrioQueue *queue, gboolean is_new)
   PrioRunner *numbers = prio_numbers_of (job);
   PrioEntry *entry;
 
-  /* The entry takes over the job's use of the run queue. */
+  /* The entry replaces the job as a user of the run queue. */
   if (numbers == NULL)
     {
       entry = prio_run_queue_new_entry (run_queue, job->func, job->data, job->notify);
@@ -253,7 +256,7 @@ take_entry (PrioQueue *queue, gboolean is_new)
   return entry;
 }
 
-/* Replaces the only job of @queue, which is not in the ready group, by an entry. */
+/* Replaces the only job of @queue with an entry.  @queue is not in the ready group. */
 static gboolean
 take_job (PrioQueue *queue)
 {
@@ -271,7 +274,7 @@ take_job (PrioQueue *queue)
   return TRUE;
 }
 
-/* Moves the jobs of @from to @to, which has entries of the same effective priority, each to its place by age. */
+/* Moves the jobs of @from to @to, which has entries of the same effective priority, in order of age. */
 static void
 move_jobs (PrioQueue *from, PrioQueue *to)
 {
@@ -301,7 +304,7 @@ move_jobs (PrioQueue *from, PrioQueue *to)
   prio_run_queue_make_ready (run_queue, to);
 }
 
-/* Reports waiting tasks to an observer that is added. */
+/* An observer that is being added, to which waiting tasks are reported. */
 typedef struct
 {
   PrioObserver *observer;
@@ -309,7 +312,7 @@ typedef struct
   gint64 now;
 } Telling;
 
-/* Reports @entry, which waits until @due, or is queued if @due is 0. */
+/* Reports @entry, which is delayed until @due, or is queued if @due is 0. */
 static void
 tell_of_entry (const Telling *telling, PrioEntry *entry, gint64 due)
 {
@@ -343,8 +346,7 @@ tell_of_queue (PrioHeapItem *item, gpointer telling)
     tell_of_entry (telling, (PrioEntry *) job, 0);
 }
 
-/* Reports all queued tasks: they are in queues of the ready group, boosted entries too, or among the expired entries
- * behind the first. */
+/* Reports all queued tasks.  Boosted entries are in queues of the ready group too, and expired entries in a heap. */
 static void
 tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 {
@@ -368,8 +370,8 @@ tell_of_idles (const Telling *telling, GQueue *idles)
     }
 }
 
-/* Begins the observation for new observers.  An observer that another thread removes and adds again meanwhile has a
- * greater number then, and begins with the call that adds it. */
+/* Begins the observation by new observers.  If another thread now removes an observer and adds it again, the observer
+ * gets a greater number, and begins at the next call. */
 static void
 begins (PrioLoop *loop)
 {
@@ -417,7 +419,7 @@ prio_observers_exist (void)
   return __atomic_load_n (&n_told, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* Returns whether an observer, such as a trace, gets reports of posts.  Any thread. */
+/* Returns whether an observer, such as a trace, wants reports of posts.  Any thread may call it. */
 gboolean
 prio_observers_hear_posts (void)
 {
@@ -452,7 +454,7 @@ begin (PrioObservedTask *task, gint64 now)
   TELL (begins, now, loop, &task->told);
 }
 
-/* Reports that the function of @entry is about to be called.  In a dispatch. */
+/* Reports that the function of @entry is about to be called.  Called in a dispatch. */
 PrioObservedTask *
 prio_observed_begins (PrioEntry *entry)
 {
@@ -460,7 +462,7 @@ prio_observed_begins (PrioEntry *entry)
   gint64 last = loop_of (task)->watched.end;
 
   refresh (task, entry);
-  /* A continuation is named after the task that has posted it. */
+  /* A continuation takes the name of the task that posted it. */
   if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || prio_entry_is_continuation (entry)))
     {
       PrioRunner *runner = entry->job.data;
@@ -472,7 +474,7 @@ prio_observed_begins (PrioEntry *entry)
   return task;
 }
 
-/* Ends a run of @task, and returns the time. */
+/* Ends a run of @task.  Returns the time. */
 static gint64
 end (PrioObservedTask *task)
 {
@@ -481,8 +483,8 @@ end (PrioObservedTask *task)
   return loop_of (task)->watched.end = prio_clock_now ();
 }
 
-/* Reports that the function of @entry has returned, and that it is queued again.  @step is a copy of the task's data
- * in that step.  In a dispatch. */
+/* Reports that the function of @entry has returned and will be called again.  @step is a copy of the task's data in the
+ * step that has ended.  Called in a dispatch. */
 void
 prio_observed_yielded (PrioEntry *entry, const PrioObserved *step)
 {
@@ -499,7 +501,7 @@ prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step)
   TELL (microtasks_ran, prio_clock_now (), loop, step);
 }
 
-/* Reports the end of a task, whose entry is gone.  In a dispatch. */
+/* Reports the end of a task, whose entry has been released.  Called in a dispatch. */
 void
 prio_observed_ended (PrioObservedTask *task)
 {
@@ -509,7 +511,7 @@ prio_observed_ended (PrioObservedTask *task)
   task_free (task);
 }
 
-/* Returns how many tasks have begun in @loop while it was observed.  Inside. */
+/* Returns how many tasks have begun in @loop while it was observed.  The caller is inside the loop. */
 guint64
 prio_observed_count (PrioLoop *loop)
 {
@@ -570,7 +572,7 @@ prio_observed_checks (PrioLoop *loop)
   TELL (checks, prio_clock_now (), loop);
 }
 
-/* Adds @more users of @observer, or removes some if @more is negative. */
+/* Adds @more users of @observer, or removes users if @more is negative. */
 static void
 add_users (PrioObserver *observer, gint more)
 {
@@ -585,7 +587,7 @@ add_users (PrioObserver *observer, gint more)
     {
       gboolean is_new = observer->number == 0;
 
-      /* A loop that reads the last number finds the observer in the list, with this number or a later one. */
+      /* The number is set before @last_number, so a loop that reads @last_number sees this number or a later one. */
       __atomic_store_n (&observer->number, last_number + 1, __ATOMIC_RELAXED);
       if (is_new)
         {
@@ -605,23 +607,24 @@ add_users (PrioObserver *observer, gint more)
     prio_loops_observe (&funcs);
 }
 
-/* Reports all loops to @observer, which is static, until it has been removed as often as it was added; a removal may
- * come first.  This makes releases of other threads, so call it without a lock: a destroy notify may add and remove
- * observers.  Any thread, outside. */
+/* Adds a user of @observer, which is static.  While @observer has users, all loops report to it.  A removal may come
+ * before its addition.  The call may run destroy notifies, so the caller holds no lock.  Any thread may call it,
+ * outside the loop. */
 void
 prio_observer_add (PrioObserver *observer)
 {
   add_users (observer, 1);
 }
 
-/* Removes a user of @observer.  A call on another thread may still continue.  Any thread, outside, without a lock. */
+/* Removes a user of @observer.  A call of the observer on another thread may not have returned yet.  Any thread may
+ * call it, outside the loop and without a lock. */
 void
 prio_observer_remove (PrioObserver *observer)
 {
   add_users (observer, -1);
 }
 
-/* Makes @loop report to all observers, even if another thread has just added one.  Inside. */
+/* Makes @loop report to all observers, even if another thread has just added one.  The caller is inside the loop. */
 void
 prio_observers_ensure (PrioLoop *loop)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-run-queue-expiry.c: tasks whose timeout has passed
  *
- * An entry with a timeout stands in the queue of its priority, and in the loop's heap of deadlines.  When its timeout
- * has passed it leaves both, and becomes one of the expired entries of its run queue, which precede all others of every
- * scheduler, by expiry, then age.  They need not come in this order, because a timeout may have passed before its task
- * was posted.  The first expired entry is alone in its queue, so the ready set finds it like any other head.
- */
+ * An entry with a timeout is in the queue of its priority, and in the loop's heap of deadlines.  When the timeout has
+ * passed, the entry leaves both, and becomes one of the run queue's expired entries.  Expired entries precede all other
+ * entries of every scheduler, and are sorted by expiry, then age.  They are not always added in this order, because a
+ * timeout may have passed before its task was posted.  The first expired entry is alone in a queue, so that the ready
+ * set finds it like any other head. */
 
 #include "config.h"
 
@@ -17,7 +17,7 @@ ready_of (PrioRunQueue *run_queue)
   return &run_queue->loop->ready;
 }
 
-/* Adds @entry, which has its age, to the expired entries. */
+/* Adds @entry, whose age is set, to the expired entries. */
 static void
 insert (PrioEntry *entry)
 {
@@ -46,7 +46,7 @@ insert (PrioEntry *entry)
     prio_ready_rekey_expired (ready_of (run_queue), &run_queue->ready);
 }
 
-/* Makes the next expired entry the first, which has been removed. */
+/* Makes the next expired entry the first, after the first was removed. */
 void
 prio_run_queue_next_expired (PrioRunQueue *run_queue)
 {
@@ -87,7 +87,7 @@ prio_run_queue_enqueue_timed (PrioEntry *entry)
     }
 }
 
-/* Returns whether the abort of its group has dropped the queue that @entry was in. */
+/* Returns whether an abort has dropped the queue that @entry was in. */
 static gboolean
 is_queue_dropped (PrioEntry *entry)
 {
@@ -117,8 +117,8 @@ prio_run_queue_dequeue_timed (PrioEntry *entry)
     }
 }
 
-/* Begins @entry, which has a timeout, and has left its queue for its turn.  Whether it has expired is decided by the
- * time now, and not by whether the loop has noticed. */
+/* Begins @entry, which has a timeout and has left its queue.  Checks whether the timeout has passed, because the loop
+ * may not have noticed yet. */
 void
 prio_run_queue_begin_timed (PrioEntry *entry)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-run-queue-group-private.h: adds, removes, moves and aborts groups of a run queue
  *
- * Promises: a group moves to another priority at a cost that does not depend on the number of its
- * entries.  Its abort removes its entries from their queues at once; they are processed a few at a time, or all at once
- * before a later event is reported to observers.
+ * Promises: a group moves to another priority at a cost that does not depend on the number of its entries.  An abort
+ * removes the group's entries from their queues at once.  The entries are processed later, a few at a time, or all
+ * together before another event is reported to observers.
  *
- * Everything here belongs to the owner thread.
- */
+ * Everything here belongs to the owner thread. */
 
 #pragma once
 

@@ -8,7 +8,8 @@
 #include "base/prio-list-private.h"
 #include "loop/prio-lending-private.h"
 
-/* Adds @group, all zero except `users` and `ended`, to @run_queue, and holds it.  @effective is for its tasks. */
+/* Adds @group to @run_queue, and keeps the run queue alive.  The caller has set only `users` and `ended` of the group.
+ * @effective is the effective priority of the group's new tasks. */
 void
 prio_group_attach (PrioGroup *group, PrioRunQueue *run_queue, PrioEffective effective)
 {
@@ -43,7 +44,7 @@ unready_queues (PrioGroup *group)
     }
 }
 
-/* Empties both queues without visiting their entries, if all of these are aborted with @group. */
+/* Empties both queues of @group without visiting the entries, if all of them are aborted with @group. */
 static void
 drop_queues (PrioGroup *group)
 {
@@ -56,9 +57,8 @@ drop_queues (PrioGroup *group)
   group->dropped = TRUE;
 }
 
-/* Dequeues the entries that drop_queues () has left in queues, and delayed entries.  A running entry becomes
- * ABORTED, and continues.  These entries are counted: the search ends at the last of them, and does not visit a
- * million dropped entries after it. */
+/* Dequeues the group's entries that are delayed or in other queues.  Makes a running entry ABORTED; its function
+ * continues.  Stops after the last such entry, because the list may contain a million entries of dropped queues. */
 static void
 drop_elsewhere (PrioGroup *group)
 {
@@ -71,7 +71,7 @@ drop_elsewhere (PrioGroup *group)
       switch (prio_entry_get_state (entry))
         {
         case PRIO_ENTRY_RUNNING:
-          /* Its result will be the abort: when it is rejected, or at its end if that comes first. */
+          /* The abort becomes the result when the entry is rejected or when its function ends, whichever is first. */
           prio_entry_move (entry, PRIO_ENTRY_ABORTED);
           left--;
           break;
@@ -88,8 +88,8 @@ drop_elsewhere (PrioGroup *group)
     }
 }
 
-/* Aborts @group: its entries leave their queues at once, and stay on its list until prio_groups_process_aborted ()
- * processes them.  A running entry becomes ABORTED, and continues. */
+/* Aborts @group.  The entries leave their queues at once, and stay on the group's list until
+ * prio_groups_process_aborted () processes them.  A running entry becomes ABORTED, and its function continues. */
 void
 prio_group_abort (PrioGroup *group)
 {
@@ -116,7 +116,7 @@ prio_group_abort (PrioGroup *group)
     }
 }
 
-/* Processes up to @max entries of the first aborted group; there must be one. */
+/* Processes up to @max entries of the first aborted group, which must exist. */
 void
 prio_groups_process_aborted (PrioLoop *loop, guint max)
 {
@@ -133,7 +133,8 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
     }
 }
 
-/* Processes the entries of all aborted groups, so that they are reported before later events.  Inside. */
+/* Processes the entries of all aborted groups, so that they are reported before later events.  The caller is inside the
+ * loop. */
 void
 prio_groups_finish_aborted (PrioLoop *loop)
 {
@@ -141,14 +142,14 @@ prio_groups_finish_aborted (PrioLoop *loop)
     prio_groups_process_aborted (loop, G_MAXUINT);
 }
 
-/* Moves the queues of @group, however long they are. */
+/* Moves the queues of @group to @priority, without visiting the entries. */
 void
 prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
 {
   if (priority == prio_group_get_priority (group))
     return;
 
-  /* The processed entries may have been the group's last users. */
+  /* The last users of the group may be entries that are processed here. */
   prio_group_hold (group);
   if (G_UNLIKELY (prio_loop_is_observed (group->run_queue->loop)))
     {

@@ -2,47 +2,50 @@
 /* prio-run-queue-private.h: the run queue: the part of a scheduler that its tasks need
  *
  * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its queued tasks, and the objects and
- * captured states that belong to it.  It enqueues and dequeues tasks; a task is in one place at a time.
+ * captured states that belong to it.  It enqueues and dequeues tasks.
  *
- * Everything here except prio_run_queue_new () belongs to the owner thread.
- */
+ * Everything here except prio_run_queue_new () belongs to the owner thread. */
 
 #pragma once
 
 #include "loop/prio-frames-private.h"
 #include "loop/prio-loop-private.h"
 
-#define PRIO_DEFAULT_SLICE 5000 /* µs */
+#define PRIO_ADAPTIVE_SLICE -1000 /* µs: the -1 ms of the public interface */
+#define PRIO_MAX_SLICE 5000 /* µs */
+#define PRIO_DEFAULT_STARVATION_LIMIT 1000 /* ms */
 
 struct _PrioRunQueue
 {
   PrioLoop *loop;
-  /* Any thread.  Parts share their outer run queue's, because GObject searches all weak references to an object when
-   * one goes.  Allocated by g_atomic_rc_box_new (). */
+  /* A weak reference to the scheduler, used on any thread.  Parts share it with the outer run queue, because GObject
+   * searches all weak references to an object that is finalized.  A g_atomic_rc_box. */
   GWeakRef *scheduler;
-  gint64 slice; /* µs; atomic */
+  gint64 slice; /* µs, or PRIO_ADAPTIVE_SLICE; atomic */
 
   PrioQueue jobs[PRIO_N_EFFECTIVE];
   PrioQueue entries[PRIO_N_EFFECTIVE];
-  PrioQueue expired; /* only the first of the expired entries; */
+  PrioQueue expired; /* contains only the first of the expired entries */
   PrioHeap late;     /* the other expired entries, by expiry time, then age */
   PrioGroup *groups;
-  PrioReadyGroup ready; /* its queues and its groups' that have a head */
+  PrioReadyGroup ready; /* the non-empty queues, of the run queue and of its groups */
   PrioFrame next_frame; /* announced by prio_scheduler_set_next_frame () */
-  guint frame_share; /* beside frames, or 0; atomic */
-  gboolean lends; /* waiting tasks lend their priority */
+  guint frame_share; /* the share of time for tasks beside frames, in millionths, or 0; atomic */
+  gboolean lends; /* whether waiting tasks lend their priority */
   gint wants_lending, wants_pause; /* the last request of any thread; atomic */
-  gpointer record; /* of watch/ (prio-observe.h), shared by parts: a GAtomicRcBox, or NULL; set atomically, once */
+  guint starvation_limit; /* how long new tasks wait behind continuations of their priority, ms, or 0; atomic */
+  gboolean starvation_told; /* whether the program has been warned */
+  gpointer record; /* statistics, shared by parts: a GAtomicRcBox (prio-observe.h), or NULL; set atomically, once */
   GQueue runners; /* PrioRunner: the runners that the scheduler uses */
   gsize users;
-  PrioRunQueue *next, *prev; /* among the run queues of the loop */
+  PrioRunQueue *next, *prev; /* links in the loop's list of run queues */
 
-  /* The tasks of a part belong to its outer run queue, but can be held back separately. */
-  PrioRunQueue *outer; /* held; NULL unless this is a part */
+  /* A part is a run queue whose tasks count as tasks of @outer, but can be held back separately. */
+  PrioRunQueue *outer; /* the run queue of which this is a part, kept alive; or NULL */
   PrioRunQueue *parts;
-  PrioRunQueue *next_part, *prev_part; /* among the parts of @outer */
-  gboolean paused;     /* by the program */
-  gboolean full;       /* by prio_run_queue_set_full () */
+  PrioRunQueue *next_part, *prev_part; /* links in @parts of @outer */
+  gboolean paused;     /* whether the program has paused the tasks */
+  gboolean full;       /* whether the tasks are held back because their group runs as many as it may */
 };
 
 PrioRunQueue *prio_run_queue_new (PrioLoop *loop);
@@ -82,18 +85,18 @@ prio_run_queue_get_slice (PrioRunQueue *run_queue)
   return __atomic_load_n (&run_queue->slice, __ATOMIC_RELAXED);
 }
 
-/* Returns how long tasks of @run_queue may run at a time, µs.  By default it is half a frame, but no longer than
- * PRIO_DEFAULT_SLICE.  A slice of 0 means one task per iteration: then it is how long tasks run in successive
- * iterations.  @is_set says whether the program has set another slice. */
+/* Returns how long tasks of @run_queue may run at a time, µs.  An adaptive slice is half a frame, but no longer than
+ * PRIO_MAX_SLICE.  If the program has set a slice of 0, one task runs per iteration, and the result is how
+ * long such iterations may follow each other.  Sets @is_set if the program has set a slice that is not 0. */
 static inline gint64
 prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
 {
   gint64 slice = prio_run_queue_get_slice (run_queue);
 
-  *is_set = slice != PRIO_DEFAULT_SLICE && slice != 0;
+  *is_set = slice > 0;
   if (*is_set)
     return slice;
-  return prio_loop_frame_interval (loop) == 0 ? PRIO_DEFAULT_SLICE : MIN (PRIO_DEFAULT_SLICE, prio_loop_frame_interval (loop) / 2);
+  return prio_loop_frame_interval (loop) == 0 ? PRIO_MAX_SLICE : MIN (PRIO_MAX_SLICE, prio_loop_frame_interval (loop) / 2);
 }
 
 static inline gboolean
@@ -108,7 +111,7 @@ prio_run_queue_hold (PrioRunQueue *run_queue)
   run_queue->users++;
 }
 
-/* Removes a user; after the last one the run queue ends. */
+/* Removes a user, and ends the run queue after the last user. */
 static inline void
 prio_run_queue_release (PrioRunQueue *run_queue)
 {
@@ -116,14 +119,14 @@ prio_run_queue_release (PrioRunQueue *run_queue)
     prio_run_queue_end (run_queue);
 }
 
-/* Adds @queue, which was empty and has a head now, or has another effective priority, to the ready set. */
+/* Adds @queue to the ready set.  @queue was empty until now, or has got another effective priority. */
 static inline void
 prio_run_queue_make_ready (PrioRunQueue *run_queue, PrioQueue *queue)
 {
   prio_ready_add (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* Call this when the head of @queue has been removed. */
+/* Updates the ready set after the head of @queue was removed. */
 static inline void
 prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
 {
@@ -133,8 +136,8 @@ prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
     prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* Call this when @queue, of jobs, was empty and has its first.  While the loop is observed, the job becomes an
- * entry, because no queue of jobs stays in the ready set. */
+/* Adds @queue, which has its first job now, to the ready set.  While the loop is observed, turns the job into an entry
+ * instead, so that no queue of jobs is in the ready set. */
 static inline void
 prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
 {

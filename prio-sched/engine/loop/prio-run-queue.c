@@ -24,7 +24,8 @@ run_queue_alloc (PrioLoop *loop)
   PrioRunQueue *run_queue = g_new0 (PrioRunQueue, 1);
 
   run_queue->loop = loop;
-  run_queue->slice = PRIO_DEFAULT_SLICE;
+  run_queue->slice = PRIO_ADAPTIVE_SLICE;
+  run_queue->starvation_limit = PRIO_DEFAULT_STARVATION_LIMIT;
   run_queue->users = 1;
   prio_ready_group_init (&run_queue->ready);
   run_queue->scheduler = g_atomic_rc_box_new (GWeakRef);
@@ -38,7 +39,7 @@ run_queue_alloc (PrioLoop *loop)
   return run_queue;
 }
 
-/* Makes a run queue.  Takes over the caller's use of @loop (prio_loop_acquire ()). */
+/* Creates a run queue, which takes over the caller's use of @loop (prio_loop_acquire ()). */
 PrioRunQueue *
 prio_run_queue_new (PrioLoop *loop)
 {
@@ -50,7 +51,7 @@ prio_run_queue_new (PrioLoop *loop)
 }
 
 /* Returns the run queue for the library's own tasks.  It has no scheduler, so it cannot be paused.  It does not keep
- * @loop alive, and is freed with it. */
+ * @loop alive, and is freed with the loop. */
 PrioRunQueue *
 prio_run_queue_own (PrioLoop *loop)
 {
@@ -90,7 +91,7 @@ run_queue_free (gpointer data)
   run_queue_clear (run_queue);
 }
 
-/* Updates the loop's frame share to the largest of its schedulers'.  Call this after a share has changed. */
+/* Sets the loop's frame share to the largest share of its schedulers, after a share has changed. */
 void
 prio_run_queues_update_frame_share (PrioLoop *loop)
 {
@@ -116,8 +117,8 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }
 
-/* Holds the tasks of @run_queue back if there is a reason to.  The cost does not depend on how many of its queues have
- * tasks.  After the end of the context nothing is held back, so that the ready set finds all tasks that are left. */
+/* Holds back the tasks of @run_queue if `paused` or `full` says so, and otherwise lets them run.  The cost does not
+ * depend on the number of queues.  Does nothing at the end of the context, so that the ready set finds all tasks. */
 static void
 update_paused (PrioRunQueue *run_queue)
 {
@@ -127,7 +128,7 @@ update_paused (PrioRunQueue *run_queue)
     prio_ready_set_paused (&run_queue->loop->ready, &run_queue->ready, paused);
 }
 
-/* Reports that the program is about to pause or resume @run_queue. */
+/* Reports to observers that the program is about to pause or resume @run_queue. */
 void
 prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused)
 {
@@ -135,7 +136,6 @@ prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused)
     prio_loop_observing (run_queue->loop)->paused (run_queue, paused);
 }
 
-/* Pauses or resumes @run_queue and its parts. */
 void
 prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused)
 {
@@ -145,7 +145,8 @@ prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused)
     update_paused (part);
 }
 
-/* Holds the tasks back for another reason, which does not end with the scheduler. */
+/* Holds back the tasks of @run_queue if @full, and otherwise lets them run unless the program has paused them.  Also
+ * works after the scheduler has been finalized. */
 void
 prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full)
 {
@@ -170,7 +171,7 @@ prio_run_queue_set_record (PrioRunQueue *run_queue, gpointer record)
   return other;
 }
 
-/* Shares the record of @run_queue with @part, which keeps it even when it is no longer a part. */
+/* Shares the record of @run_queue with @part, which keeps the record even after it has left @run_queue. */
 static void
 share_record (PrioRunQueue *run_queue, PrioRunQueue *part)
 {
@@ -201,11 +202,13 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
   update_paused (part);
 }
 
-/* Makes a part of @outer: its tasks count as @outer's, and are paused with it, but can be held back separately. */
+/* Creates a part of @outer.  The tasks of the part count as tasks of @outer and are paused with it, but can be held
+ * back separately. */
 PrioRunQueue *
 prio_run_queue_new_part (PrioRunQueue *outer)
 {
-  /* This loop, even if it has been closed, and its context has a new one.  @outer uses it meanwhile. */
+  /* The loop of @outer may have been closed, and the context may have a new loop, but the part uses the loop of
+   * @outer. */
   PrioRunQueue *part = run_queue_alloc (prio_loop_ref (outer->loop));
 
   __atomic_add_fetch (&part->loop->n_users, 1, __ATOMIC_RELAXED);
@@ -226,14 +229,15 @@ op_drop_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_release (part);
 }
 
-/* Drops a part without tasks, for the code that made it.  Any thread. */
+/* Detaches @part, which has no tasks, from its outer run queue, and drops the creator's use of it.  Any thread may call
+ * it. */
 void
 prio_run_queue_drop_part (PrioRunQueue *part)
 {
   prio_loop_submit (part->loop, &(PrioOp) { .apply = op_drop_part, .target = part });
 }
 
-/* Resumes all run queues at the end of the context, so that all queued tasks are found. */
+/* Resumes all run queues at the end of the context, so that the ready set finds all queued tasks. */
 void
 prio_run_queues_resume (PrioLoop *loop)
 {
@@ -254,7 +258,7 @@ closure_released (PrioEntry *entry)
   prio_loop_free_entry (entry->run_queue->loop, entry);
 }
 
-/* For a GSourceFunc whose entry is from the slab.  The dispatch calls it directly, without `run`. */
+/* The functions of closures, which are entries from the slab.  The dispatch calls the GSourceFunc itself. */
 const PrioEntryFuncs prio_closure_funcs = {
   .aborted = closure_aborted,
   .released = closure_released,
@@ -266,7 +270,7 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
 {
   PrioEntry *entry = prio_loop_alloc_entry (run_queue->loop);
 
-  /* In two parts, for which compilers make better code than for the whole. */
+  /* Compilers generate better code for two steps than for one. */
   entry->job = (PrioJob) { .func = func, .data = data, .notify = notify };
   memset (&entry->job + 1, 0, sizeof *entry - sizeof entry->job);
   entry->run_queue = run_queue;
@@ -274,7 +278,7 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* Returns the queue of @entry, whether it is queued or not. */
+/* Returns the queue in which @entry is, or would be. */
 static inline PrioQueue *
 queue_of (PrioEntry *entry)
 {
@@ -305,7 +309,7 @@ prio_entry_append (PrioEntry *entry)
   append (entry);
 }
 
-/* Puts @entry into its queue (§2.4.1). */
+/* Adds @entry to its queue (§2.4.1). */
 void
 prio_run_queue_enqueue (PrioEntry *entry)
 {
@@ -321,8 +325,8 @@ prio_run_queue_enqueue (PrioEntry *entry)
   append (entry);
 }
 
-/* Adds @entry, whose run queue and groups are set, and whose groups are held: enqueues it, or
- * delays it until @due if that is not 0. */
+/* Adds @entry, whose run queue and groups are set and kept alive.  Enqueues the entry, or delays it until @due if @due
+ * is not 0. */
 void
 prio_run_queue_add (PrioEntry *entry, gint64 due)
 {
@@ -361,7 +365,7 @@ prio_run_queue_unlink (PrioEntry *entry)
     prio_run_queue_head_gone (entry->run_queue, queue);
 }
 
-/* Removes @entry from its queue, or from the heap of delays, and makes it DROPPED if it is not yet. */
+/* Removes @entry from its queue or from the heap of delays, and makes it DROPPED.  Does nothing if it is DROPPED. */
 void
 prio_run_queue_dequeue (PrioEntry *entry)
 {
@@ -389,7 +393,8 @@ prio_run_queue_dequeue (PrioEntry *entry)
     prio_lending_rejoin (entry);
 }
 
-/* Ends @entry, which has run or is DROPPED: it releases its groups and its run queue, and its record may be freed. */
+/* Ends @entry, which has run or is DROPPED.  Releases its groups and its run queue, and lets its module free the
+ * record. */
 void
 prio_run_queue_release_entry (PrioEntry *entry)
 {
@@ -414,7 +419,7 @@ prio_run_queue_release_entry (PrioEntry *entry)
       prio_group_release (follows);
     }
 
-  /* Most entries are closures, whose functions are inlined here and below. */
+  /* Most entries are closures, so the function of closures is inlined here and in prio_run_queue_abort_entry (). */
   if (entry->funcs == &prio_closure_funcs)
     closure_released (entry);
   else if (entry->funcs->released != NULL)
@@ -422,8 +427,8 @@ prio_run_queue_release_entry (PrioEntry *entry)
   prio_run_queue_release (run_queue);
 }
 
-/* Aborts @entry: its group has been aborted, it has been cancelled, or the context is gone.  If it is already
- * running, its result becomes the abort error, but its function runs on, with the state that it was posted with. */
+/* Aborts @entry, because its group was aborted, the task was cancelled, or the context is gone.  If the task is
+ * running, its result is the abort, but its function continues with an unchanged state. */
 void
 prio_run_queue_abort_entry (PrioEntry *entry)
 {

@@ -2,11 +2,10 @@
 /* prio-traits-private.h: traits: the fields that only few scheduling states have
  *
  * Promises: a PrioState is small, because every callback and every microtask has a copy.  The state of a task that
- * belongs to a group, lends its priority or has a timeout points to a record with its traits.  Each holder of such a
- * state is a user of the record (prio-current), which never changes.
+ * belongs to a group, lends its priority or has a timeout points to a record of traits.  All copies of the state share
+ * the record, which never changes.
  *
- * Everything here belongs to the owner thread.
- */
+ * Everything here belongs to the owner thread. */
 
 #pragma once
 
@@ -15,9 +14,9 @@
 struct _PrioTraits
 {
   guint users;
-  guint member;       /* the number of the task in its group, or 0: prio-member.c */
-  PrioLendNode *lend; /* held, or NULL */
-  gint64 expiry;      /* of the task's timeout, µs, if the state is timed */
+  guint member;       /* the number of the task in its group (prio-member.c), or 0 */
+  PrioLendNode *lend; /* owned, or NULL */
+  gint64 expiry;      /* when the task's timeout passes, µs, if the state is timed */
 };
 
 PrioTraits *prio_traits_new_for_member (const PrioState *outer, guint member);

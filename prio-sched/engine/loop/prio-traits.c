@@ -7,7 +7,7 @@
 
 #include "loop/prio-lending-private.h"
 
-/* Returns a copy of @traits with one user.  Takes over a user of its `lend`. */
+/* Returns a copy of @traits with one user.  Takes over the caller's use of the node `lend`. */
 static PrioTraits *
 traits_new (const PrioTraits *traits)
 {
@@ -17,7 +17,7 @@ traits_new (const PrioTraits *traits)
   return copy;
 }
 
-/* Gives @state traits if the task of @entry, which begins to run in it, has a timeout, or lends its priority. */
+/* Gives traits to @state, in which @entry begins to run, if its task has a timeout or lends its priority. */
 void
 prio_traits_begin (PrioEntry *entry, PrioState *state)
 {
@@ -29,7 +29,7 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
       state->timed = entry->timed;
       traits.expiry = entry->expiry;
     }
-  /* A closure or a number has no result here to wait for, and waits with the priority of its state. */
+  /* A closure or a number has no result to wait for, so it gets no node, and lends the priority of its state. */
   if (entry->run_queue->lends && entry->funcs->run != NULL)
     traits.lend = prio_lending_begin (entry);
   if (traits.lend != NULL || state->timed != PRIO_TIMED_NOT)
@@ -48,7 +48,7 @@ prio_traits_new_for_member (const PrioState *outer, guint member)
   return traits_new (&traits);
 }
 
-/* Removes a user of the traits of @state, which was held or ran. */
+/* Removes a user of the traits of @state. */
 void
 prio_traits_end (const PrioState *state)
 {

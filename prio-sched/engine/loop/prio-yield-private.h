@@ -8,4 +8,3 @@
 
 gboolean prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state);
 gint64 prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now);
-void prio_loop_end_slice (PrioLoop *loop);

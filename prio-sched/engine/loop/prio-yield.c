@@ -30,7 +30,7 @@ urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
   return prio_effective (prio_entry_get_priority (entry), FALSE) > level;
 }
 
-/* Returns whether a task above @level waits, including tasks whose timeout has just passed. */
+/* Returns whether a task above @level waits, including a task whose timeout has just passed. */
 static gboolean
 urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
 {
@@ -42,8 +42,8 @@ urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
   return prio_ready_top (&loop->ready) > (int) level;
 }
 
-/* Returns whether a source of @priority or above has input.  Polls once per PROBE_INTERVAL, and returns FALSE in
- * between. */
+/* Returns whether a source of @priority or above has input.  Polls at most once per PROBE_INTERVAL, and otherwise
+ * returns FALSE. */
 static gboolean
 input_waits (PrioLoop *loop, gint64 now, gint priority)
 {
@@ -54,8 +54,8 @@ input_waits (PrioLoop *loop, gint64 now, gint priority)
   return prio_input_waits (loop->context, &loop->input.wakeup_fd, priority);
 }
 
-/* Returns the batch of @loop in whose dispatch the calling thread is; NULL if there is none, or if the thread is in
- * another dispatch of a main loop nested in it. */
+/* Returns the batch of @loop that runs the calling code; NULL if there is none, or if the code runs in another dispatch
+ * of a main loop nested in the batch. */
 static PrioBatch *
 running_batch (PrioLoop *loop)
 {
@@ -64,8 +64,8 @@ running_batch (PrioLoop *loop)
   return batch != NULL && batch->loop == loop && batch->depth == g_main_depth () ? batch : NULL;
 }
 
-/* Returns until when the running code may continue, µs: a task of @run_queue, an idle callback or, if @batch is
- * NULL, other code that GLib has dispatched since it last checked its sources. */
+/* Returns the time until which the running code may continue, µs.  The code is a task of @run_queue, an idle callback
+ * or, if @batch is NULL, a callback of another source since GLib last checked its sources. */
 static gint64
 end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
 {
@@ -79,7 +79,8 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
   if (batch->lane == PRIO_LANE_IDLE && prio_thread.deadline != NULL)
     return prio_thread.deadline->time;
   slice = prio_turn_allowance (&loop->turn, slice, is_set);
-  /* Only an iteration finds out whether a frame is due: where frames are drawn, it comes when the batch would look. */
+  /* Where frames are drawn, code yields as often as the batch looks for other sources, because only an iteration finds
+   * out whether a frame is due. */
   if (prio_loop_frame_interval (loop) != 0 && !is_set)
     slice = prio_turn_look (&loop->turn, slice);
   return prio_loop_end_of_time (loop, batch->start, slice);
@@ -105,7 +106,8 @@ running_level (const PrioState *state)
   return prio_effective ((PrioTaskPriority) state->priority, goes_ahead);
 }
 
-/* Ends the time of the running code: other sources have their turn next, and further calls return the same. */
+/* Ends the time of the running code.  Other sources have their turn next, and further calls of should_yield () return
+ * TRUE. */
 static void
 end_time (PrioLoop *loop, PrioBatch *batch)
 {
@@ -115,8 +117,8 @@ end_time (PrioLoop *loop, PrioBatch *batch)
     prio_loop_forget_check (loop);
 }
 
-/* Returns whether to yield; FALSE on a thread that does not own the context.  Called outside, by a task that runs with
- * @state or by other code.  A stopwatch decides when to read the clock. */
+/* Returns whether the running code should yield; FALSE on a thread that does not own the context.  Called outside the
+ * loop, by a task with @state or by other code.  A stopwatch decides when to read the clock. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
@@ -125,7 +127,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
   PrioBatch *batch;
   gint64 now;
 
-  /* Entering also takes in tasks that other threads have sent. */
+  /* Entering the loop also carries out the operations of other threads. */
   if (!prio_loop_enter (loop))
     return FALSE;
   prio_loop_leave (loop);
@@ -147,7 +149,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
   return TRUE;
 }
 
-/* Returns whether a known source is ready, or a new one may be.  Polls once per PROBE_INTERVAL. */
+/* Returns whether another source is ready, or a new source was attached.  Polls at most once per PROBE_INTERVAL. */
 static gboolean
 others_came (PrioLoop *loop, gint64 now)
 {
@@ -156,14 +158,14 @@ others_came (PrioLoop *loop, gint64 now)
   if (now < loop->input.next_probe)
     return FALSE;
 
-  /* This takes an id itself, so it comes before the comparison. */
+  /* The call changes `last_source`, so it comes before the comparison. */
   next = prio_idle_next_source (loop);
   return next != loop->idles.last_source || input_waits (loop, now, G_MAXINT);
 }
 
-/* Returns until when the idle callback with @deadline, which runs on this thread, may continue, µs; 0 if a task or a
- * source is ready.  Then the period is over for all its callbacks.  Only an iteration finds out when a new source is
- * ready. */
+/* Returns the time until which the idle callback with @deadline, which runs on this thread, may continue, µs.  If a
+ * task or a source is ready, ends the period for all its callbacks, and returns 0.  Only an iteration finds out when a
+ * new source is ready. */
 gint64
 prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
 {
@@ -171,7 +173,7 @@ prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
   PrioBatch *batch = running_batch (loop);
   gint64 end = MIN (deadline->time, loop->idles.next);
 
-  /* Entering takes in operations of other threads. */
+  /* Entering the loop also carries out the operations of other threads. */
   if (batch == NULL || !prio_loop_enter (loop))
     return deadline->time;
   prio_loop_leave (loop);
@@ -186,7 +188,8 @@ prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
   return end;
 }
 
-/* Ends the slice of the running code: other sources have their turn next.  On the thread that owns the context. */
+/* Ends the slice of the running code, so that other sources have their turn next.  Called on the thread that owns the
+ * context. */
 void
 prio_loop_end_slice (PrioLoop *loop)
 {
@@ -194,7 +197,7 @@ prio_loop_end_slice (PrioLoop *loop)
 
   end_time (loop, batch);
   prio_stopwatch_hurry (&loop->input.asked);
-  /* No other task of this batch runs before it looks. */
+  /* Makes the batch look for other sources before it runs another task. */
   if (batch != NULL)
     prio_loop_look_between_tasks (loop);
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-numbers.h: tasks that are only numbers, for language bindings
+/* prio-numbers.h: runners, whose tasks are numbers, for language bindings
  *
- * Promises: a number is a job like any other or, with a signal, a delay or a timeout, an entry.  The dispatch calls the
- * function of its runner once for several numbers.  The function asks for the next number, which ends one number and
- * begins another exactly as the batch does for other tasks.
+ * Promises: a number is a job like any other or, with a signal, a delay or a timeout, an entry.  In a dispatch, a
+ * runner's function is called once for several numbers.  The function asks for the next number.  This ends a number and
+ * begins the next one exactly as a batch does for other tasks.
  *
- * The users of a runner's numbers are the scheduler, idle callbacks, numbers, and a pending report of rejected numbers.
- * After the last of them, at the latest at the end of the context, the runner is closed, and its functions are
- * released.  The record stays until its last reference is dropped.
+ * The users of a runner are its scheduler, idle callbacks, waiting numbers, and a pending report of rejected numbers.
+ * When the last user is gone, at the latest at the end of the context, the runner is closed: its functions are
+ * released.  The record is freed with its last reference.
  *
- * Threads: all fields except the reference count belong to the owner thread, and so do the functions below, unless they
- * say that any thread may call them.  Inside means between prio_numbers_enter () and prio_numbers_leave ().
- */
+ * Threads: only the owner thread uses the fields, except the reference count, and calls the functions below, unless
+ * their comment says that any thread may call them.  Inside means between prio_numbers_enter () and prio_numbers_leave
+ * (). */
 
 #pragma once
 
 #include <gio/gio.h>
 
 #include "prio-observe.h"
+#include "prio-post-result.h"
 
 typedef struct _PrioRunner PrioRunner;
 typedef struct _PrioEntry PrioEntry;
@@ -27,54 +28,56 @@ typedef struct _PrioTaskGroup PrioTaskGroup;
 
 struct _PrioRunner
 {
-  gint refs; /* atomic: one for all users of the numbers, and one for each binding and pending operation */
-  PrioLoop *loop;          /* held */
-  PrioRunQueue *run_queue; /* held; NULL once the runner is closed */
-  void (*func) (guint id, gpointer data); /* in a dispatch: begins with @id, or reports rejected tasks if it is 0 */
+  gint refs; /* one for all users together, and one for each binding and each pending operation; atomic */
+  PrioLoop *loop;          /* owned */
+  PrioRunQueue *run_queue; /* owned; NULL once the runner is closed */
+  void (*func) (guint id, gpointer data); /* called in a dispatch: begins the number @id or, if @id is 0, reports
+                                           * rejected numbers */
   gpointer data;
   GDestroyNotify notify;
-  char *(*name_func) (guint id, gpointer data); /* on the owner thread, while the loop is observed; or NULL */
+  char *(*name_func) (guint id, gpointer data); /* called on the owner thread while the loop is observed; may be NULL */
   gpointer name_data;
   GDestroyNotify name_notify;
-  GHashTable *waiting; /* number → PrioEntry, until it begins or is aborted; NULL until needed */
-  GArray *rejected;    /* of guint: not taken yet */
+  GHashTable *waiting; /* number → PrioEntry, until the number begins or is aborted; NULL until needed */
+  GArray *rejected;    /* of guint: rejected numbers that have not been reported yet */
   gsize users;
 };
 
-/* Any thread, outside. */
+/* Any thread may call these functions, outside the loop. */
 PrioRunner *prio_numbers_new (PrioRunQueue *run_queue, GObject *scheduler, void (*func) (guint id, gpointer data), gpointer data,
                               GDestroyNotify notify);
 void prio_numbers_unref (gpointer runner);
-/* Drops a user that prio_numbers_use () has added, and rejects the task @rejected if it is not 0. */
+/* Removes a user that prio_numbers_use () has added.  Rejects the number @rejected if it is not 0. */
 void prio_numbers_drop (gpointer runner);
 void prio_numbers_drop_rejected (PrioRunner *self, guint rejected);
 guint prio_numbers_request_idle (PrioRunner *self, guint timeout);
 
-/* Posts a task with only a priority, or as a continuation of the running task.  Any thread, outside.  For other
- * posts see prio-engine.h. */
+/* Posts a number that has only a priority, or a continuation of the running task.  Any thread may call these functions,
+ * outside the loop. prio-engine.h has a function for all options. */
 PrioPostResult prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority);
 PrioPostResult prio_numbers_yield (PrioRunner *self, guint id);
 
-/* Inside, or where no batch runs: the batches of @loop call @func before each task from now on, or nothing if that is NULL. */
-typedef void (*PrioInterludeFunc) (PrioLoop *loop);
-void prio_loop_set_interlude (PrioLoop *loop, PrioInterludeFunc func);
+/* Makes the batches of @loop call @func before each task, or no function if @func is NULL.  Call this inside the loop,
+ * or while no batch runs. */
+typedef void (*PrioCheckpointFunc) (PrioLoop *loop);
+void prio_loop_set_checkpoint_func (PrioLoop *loop, PrioCheckpointFunc func);
 
-/* In a dispatch. */
+/* Only the functions of runners call these, in a dispatch. */
 gboolean prio_numbers_end (void);
 guint prio_numbers_next (void);
 void prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry);
 
-/* Enters if this is the owner thread, and the context exists.  Any thread, outside. */
+/* Enters if this is the owner thread and the context exists.  Any thread may call it, outside the loop. */
 gboolean prio_numbers_enter (PrioLoop *loop);
 void prio_numbers_leave (PrioLoop *loop);
 
-/* Inside. */
+/* The caller of these functions is inside the loop. */
 void prio_numbers_use (PrioRunner *self);
 gboolean prio_numbers_cancel (PrioRunner *self, guint id);
 guint prio_numbers_first (PrioRunner *self, PrioTask **task);
 
-/* Inside: a lender, which is a task that waits or is awaited, gets a second number: 0 if no scheduler lends
- * (prio-lending). */
+/* Lend priorities (prio-lending).  A task that waits or is awaited is kept under a second number, which is 0 if no
+ * scheduler lends.  The caller is inside the loop. */
 guint prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 guint prio_numbers_keep_task (PrioTask *task);
 void prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id);
@@ -82,29 +85,29 @@ void prio_lending_drop (PrioLoop *loop, guint number);
 void prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited);
 void prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited);
 
-/* Any thread, outside. */
+/* Any thread may call these functions, outside the loop. */
 PrioLoop *prio_loop_for_context (GMainContext *context);
 void prio_loop_release (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
 gboolean prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked);
 void prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked);
-/* Returns the state that is current on this thread for @loop, of any of its schedulers, or NULL. */
+/* Returns the state that is current on this thread, if it belongs to a scheduler of @loop, or NULL. */
 const PrioState *prio_state_capture (PrioLoop *loop);
 void prio_release_now (GDestroyNotify notify, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
 
-/* Outside. */
+/* Call these functions outside the loop. */
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
 PrioEntry *prio_task_get_entry (PrioTask *task);
 void prio_task_complain (PrioTask *task, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
-/* Sets the program's function that the task calls, if its own is the library's: for messages. */
+/* Sets the program's function, for messages, if the task's own function belongs to the library. */
 void prio_task_set_program_func (PrioTask *task, gpointer func);
 
-/* Outside.  A task of a group has a number until it has its result; with the number, the task and its data are found. */
+/* Call these functions outside the loop.  A task of a group has a number until it has its result. */
 PrioLoop *prio_task_group_get_loop (PrioTaskGroup *self);
 guint prio_task_group_number (PrioTask *task);
 PrioTask *prio_task_group_find (PrioTaskGroup *self, guint number);
 gpointer prio_task_group_get_data (PrioTask *task);
-/* Waits for @self as the task of @own that has begun and has @number, if there is one. */
+/* Waits for @self, on behalf of the task @number of @own if that task has begun. */
 void prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, PrioTaskGroupWait until, GCancellable *cancellable,
                               GAsyncReadyCallback callback, gpointer user_data);

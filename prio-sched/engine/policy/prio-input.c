@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-input.c: checks in a dispatch whether another source has input
  *
- * It only queries and polls: a nested iteration would call the functions of other sources, and make GLib forget the
- * sources that it still has to dispatch in the current iteration.
- */
+ * The check only queries and polls: a nested iteration would call the functions of other sources, and make GLib forget
+ * the sources that it still has to dispatch in the current iteration. */
 
 #include "config.h"
 
@@ -12,9 +11,9 @@
 /* Up to this many file descriptors are polled without an allocation. */
 #define FEW_FDS 64
 
-/* Returns whether one of @fds is ready, except GLib's wakeup, which is among them from priority 0 on.  GLib does not
- * say which file descriptor it is.  So the context is woken here until it is found: if only one file descriptor is
- * ready then, it is the wakeup. */
+/* Returns whether one of @fds is ready, other than GLib's wakeup.  The wakeup is among @fds if @priority is 0 or lower
+ * in urgency, but GLib does not say which one it is.  So this function wakes the context: if exactly one file
+ * descriptor is ready then, it is the wakeup. */
 static gboolean
 input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *fds, gint n_fds)
 {
@@ -61,7 +60,8 @@ prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
                       MIN (n_fds, g_main_context_query (context, priority, &timeout, many, n_fds)));
 }
 
-/* Attaches a source for a moment, because GLib does not report new sources, but gives them ids in order. */
+/* Returns the id that the next source of @context will get.  GLib does not report new sources, but numbers them in
+ * order, so a source is attached for a moment. */
 guint
 prio_input_next_source (GMainContext *context)
 {

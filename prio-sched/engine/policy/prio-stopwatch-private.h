@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-stopwatch-private.h: when to read the clock
  *
- * Reading the clock costs as much as two short tasks, and comparing the coarse clock hardly anything.  Promises: the
- * clock is read after each task that is longer than PRIO_CLOCK_GRAIN, unless it follows shorter tasks within one tick
- * of the coarse clock.  So long tasks are noticed within one tick and one task.
+ * Reading the clock costs as much as two short tasks; comparing the coarse clock costs hardly anything.  Promises: the
+ * clock is read after each task that is longer than PRIO_CLOCK_GRAIN.  If a long task follows short tasks within one
+ * tick of the coarse clock, the clock is read at most one tick and one task later.
  *
- * How many tasks run between two readings is a guess from the last interval: as many as take PRIO_CLOCK_GRAIN, and at the
- * most twice as many as in that interval.  After each of them the coarse clock is compared, and once it has
- * advanced the clock is read.  A tick takes 1 to 10 ms, and may be a few milliseconds late.
+ * The number of tasks between two readings is estimated from the last interval: as many as take PRIO_CLOCK_GRAIN, but
+ * at most twice as many as in the last interval.  After each task the coarse clock is compared, and the clock is read
+ * as soon as the coarse clock has advanced.  A tick takes 1 to 10 ms, and may be a few milliseconds late.
  *
- * Where no coarse clock is cheap, a wrong guess would not be noticed, so the clock is read after each task.
- */
+ * Without a cheap coarse clock a wrong estimate would not be noticed, so the clock is read after each task. */
 
 #pragma once
 
@@ -22,9 +21,9 @@
 typedef struct
 {
   gint64 read;  /* when the clock was last read, µs */
-  glong coarse; /* the tick of the coarse clock then */
-  guint stride; /* tasks between two readings of the clock, if the coarse clock does not advance */
-  guint left;   /* of these, how many have not run */
+  glong coarse; /* the tick of the coarse clock at @read */
+  guint stride; /* how many tasks run between two readings, if the coarse clock does not advance */
+  guint left;   /* tasks of the stride that have not run yet */
 } PrioStopwatch;
 
 /* Makes the next lap read the clock. */
@@ -42,14 +41,14 @@ prio_stopwatch_start (PrioStopwatch *watch, gint64 now)
   prio_stopwatch_hurry (watch);
 }
 
-/* Returns how many tasks may run before the next lap, unless one is late. */
+/* Returns how many tasks may run before the next prio_stopwatch_lap (), which comes earlier if the watch is late. */
 static inline guint
 prio_stopwatch_allows (PrioStopwatch *watch)
 {
   return watch->left;
 }
 
-/* Returns whether the coarse clock has advanced since the clock was read: then the next lap reads it. */
+/* Returns whether the coarse clock has advanced since the clock was read.  If so, the next lap reads the clock. */
 static inline gboolean
 prio_stopwatch_is_late (PrioStopwatch *watch)
 {
@@ -64,7 +63,7 @@ prio_stopwatch_look (PrioStopwatch *watch)
   gint64 now = prio_clock_now ();
   gint64 elapsed = now - watch->read;
 
-  /* A short task says little about the next tasks. */
+  /* The limit is needed because a short task says little about the next tasks. */
   watch->stride = (guint) CLAMP (ran * PRIO_CLOCK_GRAIN / (elapsed + 1), 1, MIN (ran * 2, PRIO_MAX_STRIDE));
   watch->left = watch->stride;
   watch->read = now;

@@ -5,37 +5,37 @@
 
 #include "policy/prio-turn-private.h"
 
-/* There is a flood if GLib comes no further for this many iterations, short or long, and for this long, µs. */
+/* There is a flood if GLib reaches no lower source in this many iterations, short or long, and for this long, µs. */
 #define SPIN_ITERATIONS 8
 #define SPIN_TIME 10000
 #define LONG_SPIN_ITERATIONS 3
 #define LONG_SPIN_TIME 50000
 
-/* Input during a long handler is a flood after this long, µs; a long iteration counts as up to a quarter of it. */
+/* Input and a long handler are a flood after this long, µs.  A single iteration counts for at most a quarter of it. */
 #define LONG_INPUT_TIME 500000
 
-/* A flood counts as detected for this long, µs; meanwhile fewer iterations suffice. */
+/* A flood counts as detected for this long, µs.  In this time, fewer iterations are enough to detect it again. */
 #define FLOOD_TIME 100000
 #define FLOOD_ITERATIONS 4
 #define LONG_FLOOD_ITERATIONS 2
 #define LONG_FLOOD_TIME 20000
 
-/* The most time that can be due to either side, µs. */
+/* The most time that can be due to tasks or to other sources, µs. */
 #define MAX_BALANCE 50000
 
-/* Other sources that use less of a turn than this have nothing to do, µs. */
+/* If other sources use less of a turn than this, µs, they have nothing to do. */
 #define MIN_USED 50
 
 /* Frames get this many times the time of the tasks beside them. */
 #define FRAME_SHARE 9
 
-/* Beyond this a turn is not expected to end by itself, µs. */
+/* A turn that has taken this long, µs, is not expected to end soon. */
 #define LONG_TURN 50000
 
-/* The longest wait, µs, of the program's idle sources, if GLib reaches them; background tasks wait for half of it. */
+/* The longest wait, µs, of the program's idle sources, if GLib reaches them.  Background tasks wait half as long. */
 #define MAX_WAIT G_USEC_PER_SEC
 
-/* How long in a turn tasks that have waited for another source continue at once, µs. */
+/* For how long, µs, after the beginning of a turn a task that waited for another source continues at once. */
 #define CONTINUING 5000
 
 static void
@@ -45,7 +45,7 @@ forget_flood (PrioTurn *turn)
   turn->balance = 0;
 }
 
-/* Initializes @turn.  If a handler makes the loop, it may have taken long, or have followed something slow. */
+/* Initializes @turn.  In a dispatch, a slow handler may have delayed input. */
 void
 prio_turn_init (PrioTurn *turn)
 {
@@ -53,7 +53,7 @@ prio_turn_init (PrioTurn *turn)
   turn->look = PRIO_MIN_LOOK;
 }
 
-/* Notes that GLib has reached the source at @reach, below input: all input that was ready has been dispatched. */
+/* Notes that GLib has reached a source at @reach, which is below input, so that all ready input has been dispatched. */
 void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
 {
@@ -63,7 +63,7 @@ prio_turn_reach (PrioTurn *turn, PrioReach reach)
   turn->input_time = 0;
 }
 
-/* Ends the turn of the other sources, also if tasks run before it is complete. */
+/* Ends the turn of the other sources, even if it is not complete. */
 static void
 end (PrioTurn *turn, gint64 now)
 {
@@ -89,7 +89,7 @@ end (PrioTurn *turn, gint64 now)
   turn->reached = PRIO_REACH_TOP;
 }
 
-/* Counts an iteration that has taken @took µs. */
+/* Counts an iteration, which has taken @took µs, if it did not get past input. */
 static void
 count_input (PrioTurn *turn, gint64 took)
 {
@@ -102,7 +102,8 @@ count_input (PrioTurn *turn, gint64 took)
   turn->input_time += MIN (took, LONG_INPUT_TIME / 4);
 }
 
-/* Returns whether granted tasks run before every other source in this iteration: they do if input never ends. */
+/* Returns whether tasks that have been granted a batch run before every other source in this iteration, because input
+ * never ends. */
 gboolean
 prio_turn_goes_first (const PrioTurn *turn)
 {
@@ -110,8 +111,8 @@ prio_turn_goes_first (const PrioTurn *turn)
                                                   : turn->n_input >= SPIN_ITERATIONS && turn->input_time >= SPIN_TIME);
 }
 
-/* Returns whether tasks may begin in a dispatch that has come as far as @reached, @took µs after GLib checked its
- * sources.  Each slice begins here.  Where input never ends, it goes first again as soon as it does end. */
+/* Begins a slice, in a dispatch of a source at @reached, @took µs after GLib checked its sources.  Returns whether
+ * tasks may run.  During a flood of input tasks may run, but after the flood input goes first again. */
 gboolean
 prio_turn_admits (PrioTurn *turn, PrioReach reached, gint64 took)
 {
@@ -132,8 +133,8 @@ is_spinning (PrioTurn *turn, gint64 used)
          (turn->n_top >= LONG_SPIN_ITERATIONS && used >= LONG_SPIN_TIME);
 }
 
-/* Returns whether there is a flood beside which tasks may run now.  The last iterations came no further than above
- * the frame, and took @used µs. */
+/* Returns whether there is a flood, during which tasks may run now.  The last iterations did not reach the frame, and
+ * took @used µs. */
 static gboolean
 is_flood (PrioTurn *turn, gint64 now, gint64 used)
 {
@@ -154,8 +155,8 @@ is_for_drawing (PrioTurn *turn, gint64 used)
   return turn->drawing * 2 >= used;
 }
 
-/* Returns whether tasks may run before the next frame.  A frame has been drawn, and @used µs of the turn have
- * passed.  If drawing did not take this time, the turn is likely to end soon anyway. */
+/* Returns whether tasks may run before the next frame.  A frame has been drawn, and @used µs of the turn have passed.
+ * Returns FALSE for a short turn that was mostly not spent on drawing, because it is likely to end soon. */
 static gboolean
 may_run_after_frame (PrioTurn *turn, gint64 used)
 {
@@ -175,7 +176,7 @@ is_over (PrioTurn *turn, gint64 now)
       turn->drawn = turn->others;
       turn->drawing += now - turn->iterated;
     }
-  /* After input GTK 4 draws at 1. */
+  /* GTK 4 may draw right after input, at priority 1. */
   if (turn->frame_share != 0 && (turn->reached == PRIO_REACH_FRAME || turn->reached == PRIO_REACH_INPUT))
     turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->frame_share, now - turn->iterated),
                            prio_share_of (turn->frame_share, MAX_WAIT));
@@ -202,8 +203,8 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
-/* Begins an iteration; tasks are ready, and were ready in the last one.  @urgent says whether one is urgent or
- * user-visible: background tasks wait until no other source is ready. */
+/* Begins an iteration.  Called only if tasks are ready, and were ready in the last iteration.  @urgent says whether one
+ * of them is urgent or user-visible.  If not, they are background tasks, which wait until no other source is ready. */
 void
 prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
 {
@@ -233,8 +234,8 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     turn->ends_before_frame = turn->others && turn->frame_due > 0;
 }
 
-/* Begins an iteration.  @waits says whether background tasks are ready, and @urgent whether a more urgent task is,
- * for which they wait without limit. */
+/* Begins an iteration.  @waits says whether background tasks are ready, and @urgent whether a more urgent task is
+ * ready.  Background tasks wait for other sources for a limited time, but for more urgent tasks without a limit. */
 void
 prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean urgent)
 {
@@ -244,13 +245,14 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
     turn->background_since = now;
   else if (!urgent && now - turn->background_since >= MAX_WAIT / 2)
     {
-      /* Background tasks run right after input, or before every other source, even in a whole turn. */
+      /* Lets background tasks run right after input, or before every other source, even in a whole turn. */
       turn->granted = TRUE;
       turn->others = turn->whole = FALSE;
     }
 }
 
-/* Counts @ran µs of tasks.  Time without competing sources is not taken from the time due to tasks. */
+/* Subtracts the @ran µs that tasks have run from the time due to them.  The result is not negative before a frame is
+ * drawn. */
 static void
 count_beside_frames (PrioTurn *turn, gint64 ran)
 {
@@ -259,7 +261,7 @@ count_beside_frames (PrioTurn *turn, gint64 ran)
   turn->frame_due = MAX (turn->frame_due - ran, least);
 }
 
-/* Notes that tasks have run until @now, for @ran µs.  @cut says that they stopped because their time is over. */
+/* Notes that tasks have run until @now, for @ran µs.  @cut says whether they stopped because their time is over. */
 void
 prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {
@@ -289,7 +291,7 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->n_top = 0;
 }
 
-/* Notes that tasks which waited for another source have run in the turn, for @ran µs. */
+/* Notes that tasks that waited for another source have run in the turn, for @ran µs. */
 void
 prio_turn_continued (PrioTurn *turn, gint64 ran)
 {
@@ -298,8 +300,8 @@ prio_turn_continued (PrioTurn *turn, gint64 ran)
   turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
 }
 
-/* Ends the turn, because tasks are about to run: GLib has reached a source of the library at the beginning of
- * @reached, so every source above it has been dispatched. */
+/* Ends the turn, because tasks are about to run.  GLib has reached a source of the library at @reached, so every source
+ * above has been dispatched. */
 void
 prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
 {

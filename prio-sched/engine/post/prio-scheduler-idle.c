@@ -19,11 +19,11 @@
  *
  * @func gets a deadline, the end of the idle period: the next frame (see
  * [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the main context, or 50 ms,
- * whichever is first.  Other work ends it early.  A callback that is requested during an idle period waits for the next
- * period.  Its yields and microtasks have the priority `background` (§4.2.1 of the draft).
+ * whichever is first.  Other work ends the period early.  A callback that is requested during an idle period waits for
+ * the next period.  Yields and microtasks of @func have the priority `background` (§4.2.1 of the draft).
  *
- * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
- * [method@PrioSched.Scheduler.pause] does not hold back the callback, only its timeout.
+ * Any thread may call it; @func is called on the thread that runs the scheduler's main context.  While the scheduler is
+ * paused, @func is called only when the main context is idle, and not after @timeout.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *
@@ -86,7 +86,8 @@ run_number (PrioIdleDeadline *deadline, gpointer data)
   runner->func (deadline->id, runner->data);
 }
 
-/* Requests an idle callback, which is a user of the numbers, and takes over the reference to the runner. */
+/* Requests an idle callback of a runner.  The callback becomes a user of the runner, and takes over the operation's
+ * reference. */
 static void
 op_request_number (PrioLoop *loop, const PrioOp *op)
 {
@@ -105,8 +106,8 @@ op_request_number (PrioLoop *loop, const PrioOp *op)
   prio_idle_op_request (loop, op);
 }
 
-/* Requests an idle callback: @self runs the returned number when the context is idle, or after @timeout ms.  Any
- * thread. */
+/* Requests an idle callback: calls the runner's function with the returned number when the context is idle, or after
+ * @timeout ms.  Any thread may call it. */
 guint
 prio_numbers_request_idle (PrioRunner *self, guint timeout)
 {

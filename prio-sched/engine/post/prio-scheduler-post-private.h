@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-post-private.h: sets the signal and the priority of posts of all kinds */
+/* prio-scheduler-post-private.h: sets the signal and the priority of an entry that is being posted */
 
 #pragma once
 

@@ -11,9 +11,10 @@
 
 typedef struct
 {
-  PrioOp op;            /* its target is the task */
-  PrioSignalNode *node;     /* of the signal, which it holds; or NULL */
-  PrioSignalNode *followed; /* of a signal, held, whose priority the task follows, but not its abort; or NULL */
+  PrioOp op;            /* @op.target is the task */
+  PrioSignalNode *node;     /* the signal's node, with a reference to the signal, or NULL */
+  PrioSignalNode *followed; /* the node of a signal whose priority the task follows, but which does not abort the task,
+                             * with a reference to the signal; or NULL */
   gint64 due;
   PrioTaskPriority priority;
 } PostTaskOp;
@@ -36,7 +37,7 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
     {
       gboolean is_aborted;
 
-      /* The priority of an aborted signal no longer changes, so no registration is needed. */
+      /* An aborted signal has no registration, and its priority no longer changes. */
       priority = prio_signal_node_get_priority (self->followed);
       follows = prio_registration_acquire (entry->run_queue, self->followed, &followed, &is_aborted);
     }
@@ -46,7 +47,7 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, followed);
   if (aborted)
     {
-      prio_task_abort (task);
+      prio_task_refuse (task);
       return;
     }
 
@@ -56,7 +57,8 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
   prio_run_queue_add (entry, self->due);
 }
 
-/* Posts @task, which has the priority of @followed if it is not NULL, and takes over the reference to it. */
+/* Posts @task, and takes over the caller's reference to @task.  If @followed is not NULL, the task follows the priority
+ * of @followed. */
 void
 prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *followed, PrioTaskPriority priority, gint64 due)
 {
@@ -76,7 +78,8 @@ prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *
   prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &post.op);
 }
 
-/* Returns (transfer full) (nullable) a posted task of the loop's pool; NULL if it is empty or on another thread. */
+/* Returns (transfer full) (nullable) a posted task from the loop's pool; NULL on another thread, or if the pool is
+ * empty. */
 static PrioTask *
 post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDestroyNotify notify,
                   PrioTaskPriority priority, gint64 due)
@@ -98,7 +101,7 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
       prio_run_queue_hold (run_queue);
       prio_entry_bind (&task->entry, NULL, priority);
       prio_run_queue_add (&task->entry, due);
-      /* No other code has the task, so this reference runs no user code under the lock. */
+      /* No other code has the task yet, so taking a reference runs no user code here, inside the loop. */
       g_object_ref (task);
     }
   prio_loop_leave (loop);
@@ -106,7 +109,7 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
   return task;
 }
 
-/* Returns a new task with all options, not posted yet. */
+/* Returns a new task that has all @options except the delay and the timeout, and is not posted yet. */
 PrioTask *
 prio_run_queue_make_task (PrioRunQueue *run_queue, const PrioTaskOptions *options)
 {
@@ -140,7 +143,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  * @options: (nullable): the options, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the work
  * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed: before or after the callbacks of waits for the task
+ * @notify: (nullable): called when @user_data is no longer needed, which may be before or after the callbacks of waits
  *
  * Posts a task that has a result: the draft's `postTask()` (§2.2, §2.4.2).
  *
@@ -172,7 +175,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  * }
  * ```
  *
- * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
+ * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.
  * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task

@@ -16,7 +16,7 @@
 
 typedef struct
 {
-  PrioOp op; /* its target is the run queue, its data the function's */
+  PrioOp op; /* @op.target is the run queue, and @op.data the user data */
   GSourceFunc func;
   GDestroyNotify notify;
   PrioTaskPriority priority;
@@ -30,7 +30,8 @@ op_post_job (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_append_job (op->target, prio_effective (self->priority, FALSE), self->func, op->data, self->notify);
 }
 
-/* Appends a job in the common case: owner thread, spare record, queue not empty.  In a batch it calls no function. */
+/* Appends a job in the common case: this is the owner thread, there is a spare record, and the queue is not empty.
+ * Makes no function call while a batch is running. */
 static inline gboolean
 append_quickly (PrioRunQueue *run_queue, PrioTaskPriority priority, GSourceFunc func, gpointer data,
                 GDestroyNotify notify)
@@ -81,11 +82,11 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
  *
  * Posts a task without a result, like [func@GLib.idle_add_full].
  *
- * @func is called on the thread that runs the scheduler's main context.  If it returns %G_SOURCE_CONTINUE it is called
- * again, as a continuation: before other tasks of its priority, and after tasks of the next higher priority.
+ * @func is called on the thread that runs the scheduler's main context.  If @func returns %G_SOURCE_CONTINUE, it is
+ * called again, as a continuation: before other tasks of its priority, and after tasks of the next higher priority.
  *
- * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call it.  With a wrong argument it logs
- * a critical message, posts nothing, and does not call @notify.
+ * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call it.  With a wrong argument, the
+ * call logs a critical message, posts nothing, and does not call @notify.
  *
  * Since: 1.0
  */
@@ -98,21 +99,20 @@ prio_scheduler_post (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc
     post_job (self, priority, func, user_data, notify);
 }
 
-/* A task without a result that is to be posted.  The options are read once, into this record, which is passed on
- * whole, also to the thread that owns the loop. */
+/* A task without a result that is about to be posted.  The options are read once, into this record.  If the calling
+ * thread is not the owner thread, the record is sent to the owner thread. */
 typedef struct
 {
-  PrioOp op;            /* its target is the run queue, or nothing for a number */
-  PrioSignalNode *node; /* of the signal, or NULL */
+  PrioOp op;            /* @op.target is the run queue, or NULL for a runner's task */
+  PrioSignalNode *node; /* the signal's node, or NULL */
   gint64 due;           /* µs, or 0 */
-  gint64 expiry;        /* of its timeout, µs, or PRIO_NO_EXPIRY */
-  const char *name;     /* for observers, or NULL; not sent to another thread */
-  PrioJob job;          /* its function, or prio_number_func () */
+  gint64 expiry;        /* when the timeout expires, µs, or PRIO_NO_EXPIRY */
+  const char *name;     /* the task's name for observers, or NULL; not sent to another thread */
+  PrioJob job;          /* with the task's function, or prio_number_func () for a runner's task */
   gint8 priority;       /* PrioTaskPriority */
   guint8 turn;          /* PrioEntryTurn */
 } PrioPost;
 
-/* Adds the task of @self, whose signal is registered. */
 static void
 add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *registration)
 {
@@ -120,7 +120,7 @@ add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *regis
   PrioEntry *entry;
 
   prio_thread.posting_name = self->name;
-  /* Only an entry can be lent a priority. */
+  /* A job cannot borrow a priority.  So if schedulers lend priorities, a runner's task becomes an entry instead. */
   if (numbers != NULL && registration == NULL && self->due == 0 && self->expiry == PRIO_NO_EXPIRY &&
       self->turn <= PRIO_ENTRY_GOES_ON && !prio_lending_is_used (run_queue->loop))
     {
@@ -140,15 +140,14 @@ add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *regis
   prio_thread.posting_name = NULL;
 }
 
-/* The result of an attempt to post inside. */
 typedef enum
 {
   POSTED,
-  REJECTED,          /* the signal is aborted, the queue is closed, or the context is gone */
-  NEEDS_REGISTRATION /* there is none yet, and making it takes a reference to the signal */
+  REJECTED,          /* the signal is aborted, the runner is closed, or the context is destroyed */
+  NEEDS_REGISTRATION /* the caller has to pass a reference to the signal for a new registration */
 } PostResult;
 
-/* Posts @self.  Takes the reference to the signal if it makes a registration.  Inside. */
+/* Posts @self.  Takes the reference in @signal if a registration is created.  The caller has entered the loop. */
 static inline PostResult
 post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
 {
@@ -170,7 +169,7 @@ post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
   return POSTED;
 }
 
-/* Posts, and drops the references of the operation. */
+/* Posts the task, and drops the operation's references. */
 static void
 op_post (PrioLoop *loop, const PrioOp *op)
 {
@@ -193,7 +192,8 @@ op_post (PrioLoop *loop, const PrioOp *op)
     }
 }
 
-/* Sends @self to the owner thread.  Returns FALSE if it is known already that the task will not run. */
+/* Sends @self to the owner thread.  Returns FALSE if the task cannot run, because its signal is aborted or the context
+ * is destroyed. */
 static gboolean
 send (PrioPost *self, PrioLoop *loop)
 {
@@ -207,14 +207,14 @@ send (PrioPost *self, PrioLoop *loop)
   self->name = NULL;
   if (self->node != NULL)
     g_object_ref (self->node->signal);
-  /* A pending operation holds the runner.  This thread may have been the owner before, but need not be now. */
+  /* The operation needs a reference to the runner.  This thread may not be the owner thread, so the count is atomic. */
   if (numbers != NULL)
     g_atomic_int_inc (&numbers->refs);
   prio_loop_submit_post (loop, &self->op);
   return TRUE;
 }
 
-/* Posts @self.  Returns FALSE if its signal is aborted, or its queue is closed.  Any thread. */
+/* Posts @self.  Returns FALSE if its signal is aborted or its runner is closed.  Any thread may call it. */
 static gboolean
 submit_post (PrioPost *self, PrioLoop *loop)
 {
@@ -224,7 +224,7 @@ submit_post (PrioPost *self, PrioLoop *loop)
 
   if (node != NULL)
     prio_signal_node_undo_reset (node);
-  /* A million tasks may share a signal.  They take one reference, with the first registration. */
+  /* A registration takes a reference to the signal, and all tasks with that signal share the registration. */
   if (node != NULL && !prio_signal_node_has_registrations (node))
     result = NEEDS_REGISTRATION;
 
@@ -241,7 +241,8 @@ submit_post (PrioPost *self, PrioLoop *loop)
   return result == POSTED;
 }
 
-/* Reads @options, which are valid; NULL stands for the defaults.  Fills @self in place: a copy would cost more than the rest. */
+/* Reads @options, which are valid; NULL stands for the defaults.  Fills in @self directly, because copying the record
+ * would cost more than filling it. */
 static inline void
 read_options (PrioPost *self, const PrioTaskOptions *options)
 {
@@ -276,9 +277,9 @@ read_options (PrioPost *self, const PrioTaskOptions *options)
  * ```
  *
  * If the signal is aborted before the task runs, @notify is called, and @func is not.  A source object and a tag are
- * ignored, because the task has no result; its name is for traces, the monitor and reports of long tasks.
- * With a wrong argument it logs a critical message, posts nothing, and does not call @notify.
- * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * ignored, because the task has no result; the name is for traces, the monitor and reports of long tasks.  With a wrong
+ * argument, the call logs a critical message, posts nothing, and does not call @notify.  Any thread may call it; @func
+ * is called on the thread that runs the scheduler's main context.
  *
  * Returns: %FALSE if the signal is aborted already; then nothing is posted, and @notify has been called
  *
@@ -303,7 +304,7 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   return FALSE;
 }
 
-/* Returns the outcome of a post.  Outside. */
+/* Returns the outcome of a post.  The caller must have left the loop. */
 static PrioPostResult
 posted (PrioRunner *self, gboolean accepted)
 {
@@ -327,15 +328,15 @@ prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority)
   return posted (self, accepted);
 }
 
-/* Returns (transfer full) (nullable) the name of the task @id, which is about to be posted.  While the loop is
- * observed, a trace names tasks from the post on.  A continuation without a name has the running task's.  Outside,
- * on any thread. */
+/* Returns (transfer full) (nullable) the name of the task @id, which is about to be posted, if an observer such as a
+ * trace needs names.  A continuation without a name gets the name of the running task.  The caller must have left the
+ * loop.  Any thread may call it. */
 static char *
 ask_name (PrioRunner *self, guint id, gboolean continuation)
 {
   char *name = NULL;
 
-  /* The function belongs to the owner thread. */
+  /* Only the owner thread may call @name_func. */
   if (G_LIKELY (!prio_loop_is_observed (self->loop)) || !prio_observers_hear_posts () || !prio_loop_is_owner_thread (self->loop))
     return NULL;
 
@@ -363,7 +364,8 @@ prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *optio
   return posted (self, submit_post (&post, self->loop));
 }
 
-/* Posts a continuation like the running task, if that is a task of the scheduler: with its signal, turns and so on. */
+/* Posts a continuation.  If the running task belongs to this scheduler, the continuation has the same signal, priority
+ * and timeout, and takes turns if the task does. */
 PrioPostResult
 prio_numbers_yield (PrioRunner *self, guint id)
 {
@@ -382,7 +384,7 @@ prio_numbers_yield (PrioRunner *self, guint id)
           post.turn = prio_turn_of_continuation (current->takes_turns);
           post.expiry = prio_traits_of (current).expiry;
         }
-      /* Another cancellable may have been reset. */
+      /* A plain GCancellable may have been reset, so submit_post () looks up its node again. */
       if (post.node == NULL || post.node->is_task_signal)
         result = post_inside (&post, self->loop, &(GCancellable *) { NULL });
       prio_loop_leave (self->loop);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-thread-private.h: places, which limit how many functions run in threads of the pool
+/* prio-scheduler-thread-private.h: limits how many functions run in threads of the pool
  *
- * Promises: a work that waits for a place is let in by the owner of the places, on the owner thread, or by a function
- * that ends in a thread and passes its place to the most urgent work; its thread continues with the most urgent work of
- * all.  Passing a place changes no count, and is not reported.  Any thread can abort, cancel and re-prioritize a
- * waiting work.
- */
+ * Promises: a *work* is a function for a thread, with its task.  A *place* is the permission to run one work, and
+ * belongs to a group.  A waiting work gets a place from the group, on the owner thread, or from a work that ends and
+ * passes its place on, in any thread.  That thread then runs the most urgent work of all.  Passing a place on changes
+ * no count, and is not reported to the group.  Any thread can abort, cancel and re-prioritize a waiting work. */
 
 #pragma once
 
@@ -13,13 +12,13 @@
 
 typedef struct _PrioPlaces PrioPlaces;
 
-/* Functions of the owner of the places, called with the data of a work.  Outside, on the owner thread or, after the
- * end of the context, on any. */
+/* Functions of the group that owns the places.  They are called with the data of a work, outside the loop, on the owner
+ * thread or, after the end of the context, on any thread. */
 typedef struct
 {
-  void (*begun) (gpointer data);       /* a thread has taken it */
-  void (*place_free) (gpointer data);  /* it has ended, or will not run, and has not passed its place on */
-  void (*place_kept) (gpointer data);  /* its function has returned, and its result is deferred */
+  void (*begun) (gpointer data);       /* a thread has begun the work */
+  void (*place_free) (gpointer data);  /* the work has ended, or will not run, and has not passed its place on */
+  void (*place_kept) (gpointer data);  /* the function has returned, and its result is deferred */
 } PrioPlacesFuncs;
 
 PrioPlaces *prio_places_new (PrioLoop *loop, const PrioPlacesFuncs *funcs);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-scheduler-thread.c: tasks whose functions run in a thread of a pool, or of a worker
  *
- * The threads are GLib's.  Works wait for a thread here, in a heap by priority and age: each item in the pool's own
- * queue only stands for "the most urgent work".  A work without a place waits in the heap of its places:
- * prio-scheduler-thread-private.h.
+ * The threads are those in a GThreadPool.  A *work*, a function with its task, waits for a thread here, in a heap by
+ * priority and age: each item in the queue of the GThreadPool only stands for "the most urgent work".  A work that
+ * needs a place waits in the heap of its PrioPlaces (prio-scheduler-thread-private.h).
  *
- * A function for a worker waits as a task in the queue of the worker's scheduler, and here in a list.
- */
+ * A function for a worker waits as a task in the queue of the worker's scheduler, and here in a list. */
 
 #include "config.h"
 
@@ -21,28 +20,29 @@
 #include "signal/prio-signal-node-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* Threads may wait for disks and networks, so there are more than processors: as many as GTask's. */
+/* Threads may wait for disks and networks, so there are at least as many threads as GTask has. */
 #define MIN_THREADS 10
-/* Functions in threads may wait for functions that they run in threads, so these have more threads, as in GTask. */
+/* A function in a thread may wait for functions that it runs in threads.  So the limit grows up to this number, as in
+ * GTask. */
 #define MAX_THREADS 330
 
 typedef struct
 {
-  gint refs; /* atomic: the heap or the thread, and each handler */
-  PrioTask *task; /* held */
+  gint refs; /* one for the heap or the thread, and one for each signal handler; atomic */
+  PrioTask *task; /* owned */
   PrioTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
   gulong cancelled, priority_changed; /* handlers of the task's signal */
-  gboolean is_nested; /* a function in a thread of the pool has started it, so the pool has a thread more */
-  PrioPlaces *places; /* held, or NULL */
-  guint64 order;      /* its age for the owner of the places */
+  gboolean is_nested; /* whether a function in the pool has started the work, which adds a thread to the pool */
+  PrioPlaces *places; /* owned, or NULL */
+  guint64 order;      /* the age that the group that owns the places has given the work */
 
   /* Under the lock. */
   PrioHeapNode node;
   guint64 age;
-  gboolean waits; /* for a thread, a place, or its turn in a worker.  Then it is in its task. */
-  PrioHeap *heap; /* in which it waits; NULL while it is in @posted */
+  gboolean waits; /* for a thread, a place or a worker; if so, `task->entry.job.data` is this work */
+  PrioHeap *heap; /* the heap that contains the work, or NULL if @posted does */
   GList link;     /* in @posted */
   gboolean has_place;
 } PrioWork;
@@ -50,22 +50,23 @@ typedef struct
 struct _PrioPlaces
 {
   gint refs; /* atomic */
-  PrioLoop *loop; /* held */
+  PrioLoop *loop; /* owned */
   const PrioPlacesFuncs *funcs;
 
   /* Under the lock. */
   PrioHeap waiting; /* by priority and age */
-  gboolean passes;  /* a work that ends passes its place on */
+  gboolean passes;  /* whether a work that ends passes its place to the next work */
   GList link;       /* in @all_places */
 };
 
 static PrioLock work_lock = PRIO_LOCK_INIT;
-static PrioHeap waiting; /* under the lock: by priority and age */
+static PrioHeap waiting; /* works that wait for a thread, by priority and age; under the lock */
 static GQueue all_places = G_QUEUE_INIT; /* under the lock */
-static GQueue posted = G_QUEUE_INIT; /* under the lock: works that wait in workers */
+static GQueue posted = G_QUEUE_INIT; /* works that wait for a worker; under the lock */
 static guint64 next_age; /* under the lock */
-static guint n_nested; /* under the lock: works for which the pool has a thread more */
+static guint n_nested; /* the number of works for which the pool has one more thread; under the lock */
 static PRIO_TLS gboolean is_in_pool;
+static gint n_works; /* works that have not ended; atomic */
 
 static PrioWork *
 work_ref (PrioWork *work)
@@ -93,7 +94,7 @@ closure_unref (gpointer data, GClosure *closure G_GNUC_UNUSED)
   work_unref (data);
 }
 
-/* Notifies RUNNING, in a microtask, unless the function has returned by now. */
+/* Notifies `state`, in a microtask, unless the function has returned already. */
 static void
 tell_running (gpointer task)
 {
@@ -117,20 +118,21 @@ drop_task (gpointer task)
   g_object_unref (task);
 }
 
-/* Ends a work: disconnects from the signal, and releases the user's data and the task. */
 static void
 work_end (PrioWork *work)
 {
   PrioTask *task = work->task;
   PrioLoop *loop = prio_loop_ref (task->entry.run_queue->loop);
 
+  /* Uncounts the work first, because the operations below may wake a loop that checks the count. */
+  g_atomic_int_add (&n_works, -1);
   if (work->cancelled != 0)
     g_signal_handler_disconnect (task->signal, work->cancelled);
   if (work->priority_changed != 0)
     g_signal_handler_disconnect (task->signal, work->priority_changed);
   if (work->notify != NULL)
     prio_loop_call (loop, work->notify, work->data, FALSE);
-  /* The task may be the last to hold the loop. */
+  /* The task may have the last reference to the loop. */
   prio_loop_call (loop, drop_task, task, FALSE);
   prio_loop_unref (loop);
   work_unref (work);
@@ -148,7 +150,7 @@ work_of_item (PrioHeapItem *item)
   return (gpointer) ((gchar *) item->node - G_STRUCT_OFFSET (PrioWork, node));
 }
 
-/* Adds @work to @heap, or to @posted if @heap is NULL.  Under the lock. */
+/* Adds @work to @heap, or to @posted if @heap is NULL.  The caller holds the lock. */
 static void
 put_in (PrioHeap *heap, PrioWork *work)
 {
@@ -161,7 +163,7 @@ put_in (PrioHeap *heap, PrioWork *work)
     g_queue_push_tail_link (&posted, &work->link);
 }
 
-/* Removes @work from its heap or list.  Under the lock. */
+/* Removes @work from its heap or list.  The caller holds the lock. */
 static void
 take_out (PrioWork *work)
 {
@@ -174,7 +176,8 @@ take_out (PrioWork *work)
   work->task->entry.job.data = NULL;
 }
 
-/* Lets the most urgent work in, which now waits for a thread.  Returns FALSE if there is none.  Under the lock. */
+/* Gives a place to the most urgent work, which then waits for a thread.  Returns FALSE if no work waits.  The caller
+ * holds the lock. */
 static gboolean
 let_in (PrioPlaces *places)
 {
@@ -190,8 +193,8 @@ let_in (PrioPlaces *places)
   return TRUE;
 }
 
-/* Frees the place of @work, whose function has returned, unless the task keeps it.  Returns whether the place was
- * passed on to a work that waits for a thread. */
+/* Frees the place of @work, whose function has returned, unless the task has deferred its result.  Returns whether
+ * another work got the place, and now waits for a thread. */
 static gboolean
 leave_place (PrioWork *work)
 {
@@ -220,17 +223,17 @@ call (PrioWork *work)
   __atomic_store_n (&task->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (prio_task_is_listened_to (task))
     prio_loop_submit (task->entry.run_queue->loop, &(PrioOp) { .apply = op_notify_state, .target = task });
-  /* The abort may have come between the queue and here. */
+  /* Processes an abort that came after the work left its queue. */
   prio_task_process_abort (task);
   work->func (task, work->data);
 
-  /* It neither has a result nor has deferred it. */
+  /* Fulfils the task if the function has neither returned a result nor deferred it. */
   if (__atomic_load_n (&task->claim, __ATOMIC_ACQUIRE) == 0 &&
       __atomic_fetch_or (&task->claim, PRIO_TASK_RETURNED, __ATOMIC_ACQ_REL) == 0)
     prio_task_return (task, &none);
 }
 
-/* Runs @work.  Returns whether another work now waits for a thread, and the caller has to run it. */
+/* Runs @work.  Returns whether it has passed its place to another work, which the caller then has to run. */
 static gboolean
 run (PrioWork *work)
 {
@@ -246,7 +249,7 @@ run (PrioWork *work)
   if (!is_nested)
     return passed;
 
-  /* The pool may have a thread too many. */
+  /* The pool may now have to end a thread, so the pool chooses the thread that runs the next work. */
   if (passed)
     g_thread_pool_push (get_pool (), GUINT_TO_POINTER (1), NULL);
   set_nested (FALSE);
@@ -268,7 +271,7 @@ take_next (void)
   return work;
 }
 
-/* Runs the most urgent work, if it is not aborted, and then works to which it passes its place.  In a pool's thread. */
+/* Runs the most urgent work, and then the works to which places are passed.  Called in a thread of the pool. */
 static void
 run_next (gpointer item G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
@@ -294,7 +297,7 @@ get_pool (void)
   return (GThreadPool *) pool;
 }
 
-/* Counts one work more, or less, for which the pool has a thread more. */
+/* Adds a thread to the pool for a nested work, or removes one after a nested work. */
 static void
 set_nested (gboolean more)
 {
@@ -306,7 +309,7 @@ set_nested (gboolean more)
   prio_lock_unlock (&work_lock);
 }
 
-/* Takes @work back.  Returns whether it was waiting: then the caller ends it. */
+/* Removes @work from its queue.  Returns FALSE if @work has begun already; otherwise the caller ends @work. */
 static gboolean
 take_back (PrioWork *work)
 {
@@ -321,7 +324,7 @@ take_back (PrioWork *work)
   return was_waiting;
 }
 
-/* Ends a work that was taken back.  Outside, on the owner thread. */
+/* Ends a work that was removed from its queue.  Called outside the loop, on the owner thread. */
 static void
 end_taken (gpointer data)
 {
@@ -334,8 +337,8 @@ end_taken (gpointer data)
   work_end (work);
 }
 
-/* Takes back the work of @task, which has been cancelled.  Returns whether it has not begun: then the caller aborts
- * the task.  Inside. */
+/* Removes the work of @task, which has been cancelled, from its queue.  Returns FALSE if the work has begun already;
+ * otherwise the caller aborts the task.  The caller has entered the loop. */
 static gboolean
 take_back_cancelled (PrioTask *task)
 {
@@ -358,7 +361,8 @@ op_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_task_abort (op->target);
 }
 
-/* Aborts a task whose work was taken back.  Disconnects the handlers later, because GLib may hold a lock. */
+/* Aborts the task of a work that was removed from its queue.  Disconnects the handlers later, because GLib may hold a
+ * lock. */
 static void
 abort_taken (PrioWork *work)
 {
@@ -387,7 +391,7 @@ typedef struct
   GPtrArray *works;
 } Listing;
 
-/* Adds the work of @item if its task is of the loop.  Under the lock. */
+/* Adds the work of @item to the listing if its task belongs to the loop.  The caller holds the lock. */
 static void
 list_work (PrioHeapItem *item, gpointer data)
 {
@@ -398,7 +402,7 @@ list_work (PrioHeapItem *item, gpointer data)
     g_ptr_array_add (listing->works, work);
 }
 
-/* Aborts works that still wait at the end of the context. */
+/* Aborts the works of @loop that still wait, because the context is destroyed. */
 static void
 end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
 {
@@ -421,14 +425,14 @@ end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
     abort_taken (works->pdata[i]);
 }
 
-/* The record only makes the loop call this at its end. */
+/* The record is unused: the slot only makes the loop call end_waiting () at its end. */
 static const PrioSlotFuncs slot_funcs = { .size = 1, .ends = end_waiting };
 
 static void
 cancelled (GCancellable *signal G_GNUC_UNUSED, PrioWork *work)
 {
   abort_work (work);
-  prio_before_unref (work); /* which the closure holds */
+  prio_before_unref (work); /* the closure drops this reference */
 }
 
 static void
@@ -464,8 +468,8 @@ run_posted (PrioTask *posted_task G_GNUC_UNUSED, gpointer data)
     }
 }
 
-/* Releases a task in a worker that has run, or will not: the worker has stopped, or the abort of the signal was
- * noticed here first. */
+/* Ends a work for a worker when the worker's task is released.  If @work still waits, either the worker has stopped, or
+ * the signal is aborted and abort_work () has not been called yet. */
 static void
 posted_gone (gpointer data)
 {
@@ -497,11 +501,12 @@ post_to (PrioScheduler *scheduler, PrioWork *work)
   PrioTaskOptions options = { .priority = (PrioTaskPriority) task->priority, .cancellable = task->signal,
                               .name = name };
 
-  /* Not a closure: between two tasks the worker takes in operations of other threads, such as its stop. */
+  /* Posts a task that has a result, because the worker carries out operations of other threads, such as its stop,
+   * between two such tasks. */
   g_object_unref (prio_scheduler_post_task (scheduler, &options, run_posted, work_ref (work), posted_gone));
 }
 
-/* Makes the work wait for a thread or, if it has places, for a place, or for its turn in @worker. */
+/* Makes @work wait: in @worker if that is not NULL, for a place if the work has places, and otherwise for a thread. */
 static void
 begin_to_wait (PrioWork *work, PrioScheduler *worker)
 {
@@ -519,7 +524,7 @@ begin_to_wait (PrioWork *work, PrioScheduler *worker)
   put_in (for_thread ? &waiting : worker == NULL ? &work->places->waiting : NULL, work);
   prio_lock_unlock (&work_lock);
 
-  /* Changes from before the work was in the heap have not been noticed. */
+  /* The priority may have changed before @work was in the heap. */
   if (work->task->signal != NULL)
     priority_changed (NULL, PRIO_TASK_PRIORITY_UNSET, work);
   if (prio_loop_has_gone (loop) || (work->task->signal != NULL && g_cancellable_is_cancelled (work->task->signal)))
@@ -533,12 +538,19 @@ begin_to_wait (PrioWork *work, PrioScheduler *worker)
   work_unref (work);
 }
 
+guint
+prio_threads_count (void)
+{
+  return (guint) g_atomic_int_get (&n_works);
+}
+
 static PrioTask *
 begin (PrioWork *template, PrioScheduler *worker)
 {
   PrioWork *work = g_memdup2 (template, sizeof *template);
   PrioTask *task = g_object_ref (work->task);
 
+  g_atomic_int_inc (&n_works);
   work->refs = 1;
   work->link.data = work;
   if (prio_task_get_program_func (task) == NULL)
@@ -551,8 +563,8 @@ begin (PrioWork *template, PrioScheduler *worker)
   return task;
 }
 
-/* Runs @func in a thread as @task, which is new: at once or, if there are @places, when it has a place.  @order is
- * its age for the owner of the places, and @data the argument of its functions.  Returns @task. */
+/* Runs @func in a thread as the new task @task, when one of @places is free.  @order is the task's age for the group
+ * that owns the places, and @data is the argument of the group's functions.  Returns @task. */
 PrioTask *
 prio_task_run_in_thread (PrioTask *task, PrioPlaces *places, guint64 order, PrioTaskFunc func, gpointer data,
                          GDestroyNotify notify)
@@ -590,7 +602,7 @@ prio_places_unref (PrioPlaces *places)
   g_free (places);
 }
 
-/* Gets the priority and the age of the most urgent work that waits for a place.  Returns FALSE if there is none. */
+/* Gets the priority and the age of the most urgent work that waits for a place.  Returns FALSE if no work waits. */
 gboolean
 prio_places_peek (PrioPlaces *places, PrioTaskPriority *priority, guint64 *order)
 {
@@ -609,7 +621,7 @@ prio_places_peek (PrioPlaces *places, PrioTaskPriority *priority, guint64 *order
   return any;
 }
 
-/* Gives a place to the most urgent work that waits for it.  Returns FALSE if there is none. */
+/* Gives a place to the most urgent work that waits for one.  Returns FALSE if no work waits. */
 gboolean
 prio_places_let_in (PrioPlaces *places)
 {
@@ -624,7 +636,7 @@ prio_places_let_in (PrioPlaces *places)
   return any;
 }
 
-/* Sets whether a function that ends passes its place on without asking. */
+/* Sets whether a work that ends passes its place to the next work without asking the group. */
 void
 prio_places_set_passes (PrioPlaces *places, gboolean passes)
 {
@@ -679,17 +691,17 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
  * prio_task_wait_async (task, decoded, row);
  * ```
  *
- * @func runs in another thread, with no scheduling state, and gives the result there.  If it returns
- * without one, the task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
+ * @func runs in another thread, with no scheduling state, and gives the result there.  If it returns without a result,
+ * the task is fulfilled with none, unless @func has called [method@PrioSched.Task.defer].
  *
- * There are as many threads as processors, at least 10.  A function that waits keeps its thread.  For functions that it
- * runs in threads itself, there are more threads, up to 330 in all, so that it may wait for these; do not let all of
- * them wait for functions that other threads run there.
+ * There are as many threads as processors, at least 10.  A function that waits keeps its thread.  A function that
+ * itself runs functions in threads gets more threads for these, up to 330 in all, so that it may wait for them.  Do not
+ * let all functions wait for functions that other threads have started: these would never get a thread.
  *
  * If the main context is destroyed, tasks that still wait for a thread are aborted with %PRIO_ERROR_CLOSED, and
  * released on the thread that destroys the context.  A running function continues; @notify is called in its thread when
- * it has ended.  With a wrong argument it logs a critical message, runs nothing, and does not call @notify.  Any thread
- * may call it; @notify is called on the thread that runs the scheduler's main context.
+ * it has ended.  With a wrong argument, the call logs a critical message, runs nothing, and does not call @notify.  Any
+ * thread may call it; @notify is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *

@@ -13,15 +13,15 @@
 #include "signal/prio-registration-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* The signal and the priority of a continuation.  They come from the options, or are inherited from a state: from
- * the options' state, or the running task's. */
+/* The signal and the priority of a continuation: from the options, or inherited from the state in the options or from
+ * the running task. */
 typedef struct
 {
-  GCancellable *signal;   /* given, or inherited; then the state holds it */
-  GCancellable *followed; /* inherited: a signal whose priority is followed, but not its abort */
+  GCancellable *signal;   /* from the options or inherited; not owned */
+  GCancellable *followed; /* an inherited signal whose priority is followed, but whose aborts are not */
   PrioTaskPriority priority;
-  PrioTimed timed;           /* whether the continuation has the timeout of the code that yields: */
-  gint64 expiry;             /* its expiry, µs */
+  PrioTimed timed;           /* whether the continuation has the timeout of the code that yields */
+  gint64 expiry;             /* when the timeout expires, µs */
   gboolean takes_turns;
 } PrioInheritance;
 
@@ -43,8 +43,8 @@ inherit_priority (PrioInheritance *from, const PrioState *state)
     from->followed = registration->signal;
 }
 
-/* Applies the older draft's rules for the options of yield(), and the current draft's if there are none
- * (§4.1.3, steps 3 to 8). */
+/* Applies the options by the rules of an older draft of yield() or, without options, the current draft's rules (§4.1.3,
+ * steps 3 to 8). */
 static PrioInheritance
 inherit (const PrioState *state, const PrioYieldOptions *options)
 {
@@ -68,8 +68,8 @@ inherit (const PrioState *state, const PrioYieldOptions *options)
   return from;
 }
 
-/* Inherits from the state in @options, which may be of any context; without one, from the running task if it is a
- * task of @run_queue. */
+/* Inherits from the state in @options, which may belong to any context.  Without a state, inherits from the running
+ * task if that is a task of @run_queue. */
 static PrioInheritance
 inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
 {
@@ -81,9 +81,9 @@ inherit_for (PrioRunQueue *run_queue, const PrioYieldOptions *options)
   return inherit (given, options);
 }
 
-/* Queues a continuation as @options say, at @due, or at once if @due is 0.  @notify is called when @data is no
- * longer needed, and is NULL if there is a state in @options.  Sets @waits, if it is not NULL, to the continuation,
- * which is valid until @callback or @notify is called. */
+/* Queues a continuation with @options, at @due, or at once if @due is 0.  @notify is called when @data is no longer
+ * needed, and is NULL if @options have a state.  If @waits is not NULL, sets *@waits to the continuation, which is
+ * valid until @callback or @notify is called. */
 void
 prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, gpointer source_tag, gint64 due,
                          GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits)
@@ -93,6 +93,7 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
   PrioTask *task = prio_task_make (run_queue, prio_turn_of_continuation (from.takes_turns), from.signal, from.priority);
 
   prio_task_set_source (task, NULL, source_tag);
+  prio_task_set_program_func (task, (gpointer) callback);
   if (from.timed != PRIO_TIMED_NOT)
     prio_entry_set_expiry (prio_task_get_entry (task), from.expiry);
   if (options->name != NULL)
@@ -157,11 +158,11 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
  * prio_scheduler_yield_async (scheduler, &PRIO_YIELD_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND), go_on, self);
  * ```
  *
- * With a state in the options, the continuation inherits this state.  It may have been captured in a task of any
- * scheduler; @callback is called under it if it belongs to the same main context.  This lets a task continue where its
+ * With a state in the options, the continuation inherits this state.  The state may have been captured in a task of any
+ * scheduler.  If it belongs to the same main context, @callback runs in the state.  This lets a task continue where its
  * own state is lost, such as after a call of GIO: see [method@PrioSched.SchedulingState.resume_async].  With a wrong
- * argument it logs a critical message, and does not call @callback.  Any thread may call it; @callback is called on the
- * thread that runs the scheduler's main context.
+ * argument, the call logs a critical message, and does not call @callback.  Any thread may call it; @callback is called
+ * on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -170,8 +171,7 @@ prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options
                             gpointer user_data)
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
-  prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
-  prio_return_if_wrong (callback != NULL || prio_complain_of_callback (G_STRFUNC, options));
+  prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options, callback != NULL));
 
   prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, prio_scheduler_yield_async, 0, callback,
                            user_data, NULL, NULL);
@@ -179,7 +179,7 @@ prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options
 
 /**
  * prio_scheduler_yield_finish:
- * @self: the scheduler, or %NULL if it is finalized, as in the callback
+ * @self: (nullable): the scheduler that the callback got, which is %NULL if it has been finalized
  * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *
@@ -228,8 +228,8 @@ op_queue_microtask (PrioLoop *loop, const PrioOp *op)
  * Queues a call of @func before the next task of the main context: in the checkpoint that follows the function of the
  * running task, before that task's result is settled (§4.1.4 of the draft).
  *
- * It inherits the signal and the priority of the running task.  Outside any task it is called in the next iteration of
- * the main context.  Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * @func inherits the signal and the priority of the running task.  Outside any task it is called in the next iteration
+ * of the main context.  Any thread may call it; @func is called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -290,10 +290,10 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
  * prio_scheduler_sleep_async (scheduler, 500, &PRIO_YIELD_OPTIONS (.signal = signal), try_again, connection);
  * ```
  *
- * The largest delays end only by an abort.  If the main context is destroyed before the delay is over, @callback is not
- * called, as with a yield.  While the scheduler is paused the delay passes, and the continuation waits.  With a wrong
- * argument it logs a critical message, and does not call @callback.  Any thread may call it; @callback is called on the
- * thread that runs the scheduler's main context.
+ * If the main context is destroyed before the delay is over, @callback is not called, as with a yield.  While the
+ * scheduler is paused the delay passes, and the continuation waits.  With a wrong argument, the call logs a critical
+ * message, and does not call @callback.  Any thread may call it; @callback is called on the thread that runs the
+ * scheduler's main context.
  *
  * Since: 1.0
  */
@@ -302,8 +302,7 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
                             GAsyncReadyCallback callback, gpointer user_data)
 {
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
-  prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options));
-  prio_return_if_wrong (callback != NULL || prio_complain_of_callback (G_STRFUNC, options));
+  prio_return_if_wrong (prio_check_yield_options (G_STRFUNC, options, callback != NULL));
 
   prio_run_queue_continue (self->run_queue, options != NULL ? options : &prio_no_yield_options, prio_scheduler_sleep_async, prio_due_after (delay),
                            callback, user_data, NULL, NULL);
@@ -311,7 +310,7 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
 
 /**
  * prio_scheduler_sleep_finish:
- * @self: the scheduler, or %NULL if it is finalized, as in the callback
+ * @self: (nullable): the scheduler that the callback got, which is %NULL if it has been finalized
  * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *

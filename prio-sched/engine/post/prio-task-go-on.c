@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-go-on.c: a task whose function has returned, and that continues with another one */
+/* prio-task-go-on.c: continues a task with another function after its function has returned */
 
 #include "config.h"
 
@@ -11,16 +11,16 @@
 #include "signal/prio-dependence-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* The next function.  Counted: one reference belongs to the task or, once it has begun, to the continuation;
- * slice_begin () has another. */
+/* The next function of a task, with a reference count.  One reference belongs to the task or, once the function is
+ * queued, to the continuation; slice_begin () has another. */
 typedef struct
 {
   PrioTaskNext base;
-  PrioTask *task; /* held once it has begun */
+  PrioTask *task; /* owned once slice_begin () has been called */
   PrioTaskFunc func;
   gpointer data;
   GDestroyNotify notify;
-  gint64 due; /* when its turn is, µs, or 0 */
+  gint64 due; /* when to call the function, µs, or 0 */
   gboolean is_called;
 } Slice;
 
@@ -38,7 +38,7 @@ prio_task_may_go_on (PrioTask *task, gboolean *should_yield)
   PrioRunQueue *run_queue = task->entry.run_queue;
   guint claim;
 
-  /* First, because this takes in operations of other threads, which may have ended the task. */
+  /* Carries out operations of other threads, which may end the task, before the checks below. */
   *should_yield = prio_loop_should_yield (run_queue->loop, run_queue, prio_thread.state);
   claim = __atomic_load_n (&task->claim, __ATOMIC_ACQUIRE);
   return __atomic_load_n (&task->state, __ATOMIC_ACQUIRE) == PRIO_TASK_STATE_RUNNING && (claim & PRIO_TASK_RETURNED) == 0 &&
@@ -53,7 +53,8 @@ prio_task_is_deferred (PrioTask *task)
   return (claim & (PRIO_TASK_DEFERRED | PRIO_TASK_CONTINUING | PRIO_TASK_RETURNED)) == PRIO_TASK_DEFERRED;
 }
 
-/* Ends a task that cannot continue: it is aborted, unless it has a result.  Takes the reference to the task. */
+/* Ends a task that cannot continue: aborts the task, unless it has a result.  Takes the operation's reference to the
+ * task. */
 static void
 op_end (PrioLoop *loop, const PrioOp *op)
 {
@@ -74,7 +75,7 @@ end (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-/* Completes the task, which does not continue: unless its result is deferred, the task is fulfilled, or aborted. */
+/* Completes a task that does not continue: fulfils or aborts the task, unless its result is deferred. */
 static void
 complete (PrioTask *self)
 {
@@ -89,7 +90,7 @@ complete (PrioTask *self)
     prio_task_return (self, &none);
 }
 
-/* Runs a slice when its turn has come, or when it has been aborted. */
+/* Calls the next function, or ends the task if the continuation was aborted. */
 static void
 slice_turn (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -128,7 +129,6 @@ slice_unref (gpointer slice)
   g_atomic_rc_box_release_full (slice, slice_clear);
 }
 
-/* Releases a slice that has begun. */
 static void
 slice_end (gpointer data)
 {
@@ -143,8 +143,8 @@ slice_end (gpointer data)
   g_object_unref (task);
 }
 
-/* Queues the next slice when the function has returned.  A task of a group continues outside of the group, whose tasks
- * wait for its place. */
+/* Queues the next function after the previous one has returned.  If the task belongs to a group, the continuation is
+ * queued outside of the group, whose queue may be waiting for this task to end. */
 static void
 slice_begin (PrioTaskNext *base, PrioTask *task)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-new.c: tasks in no queue */
+/* prio-task-new.c: tasks that are in no queue */
 
 #include "config.h"
 
@@ -9,8 +9,8 @@
 #include "task/prio-task-impl-private.h"
 #include "prio-engine.h"
 
-/* Submits @task, which is new, as a task that observers do not see.  If it is due at PRIO_NEVER, it is in no queue, and
- * the loop holds it until it has its result, is aborted, or its context is destroyed.  Then @notify is called. */
+/* Submits the new task @task, and hides it from observers.  If @due is PRIO_NEVER, the task is in no queue, and the
+ * loop keeps the task alive until it has a result, is aborted, or its context is destroyed.  Then @notify is called. */
 void
 prio_task_submit_hidden (PrioTask *task, PrioTaskPriority priority, gint64 due, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
 {
@@ -40,7 +40,7 @@ prio_task_fulfil (PrioTask *task)
  * @scheduler: the scheduler in whose main context callbacks are called
  * @options: (nullable): the signal, the name and the source of the task, or %NULL for none; a delay or a timeout is refused
  *
- * Makes a task that is not posted, for your own asynchronous functions: the counterpart of [ctor@Gio.Task.new].
+ * Creates a task that is not posted, for your own asynchronous functions: the counterpart of [ctor@Gio.Task.new].
  *
  * The task has no function, and is in no queue.  It is %PRIO_TASK_STATE_RUNNING until the code that does the work gives
  * it a result with one of the `prio_task_return_…` functions, once, on any thread.  Then its callbacks are called: see
@@ -80,16 +80,17 @@ prio_task_fulfil (PrioTask *task)
  * }
  * ```
  *
- * An abort of the signal, or [method@PrioSched.Task.cancel], ends the task at once: it is %PRIO_TASK_STATE_ABORTED, and fails with the
- * reason.  A result that is returned later is released.  Set [property@PrioSched.Task:return-on-abort] to %FALSE if the
- * task is to wait for its operation even then.
+ * An abort of the signal, or [method@PrioSched.Task.cancel], ends the task at once: its state is
+ * %PRIO_TASK_STATE_ABORTED, and its error is the reason.  A result that is returned later is released.  Set
+ * [property@PrioSched.Task:return-on-abort] to %FALSE if the task should still wait for its operation.
  *
- * The library holds no reference to the task before it has its result: the code that will give the result holds it.  If
- * the last reference is dropped first, on any thread, a warning names the task, and it fails with %PRIO_ERROR_DROPPED.
+ * The library holds no reference to the task before it has its result: the code that will give the result holds one.
+ * If the last reference is dropped first, on any thread, the library logs a warning that names the task, and the task
+ * fails with %PRIO_ERROR_DROPPED.
  *
  * If the main context is destroyed first, callbacks are released and not called.  A result, or an abort, still ends the
- * task.  A task of a worker that has stopped fails at once with %PRIO_ERROR_CLOSED.  With a wrong argument it logs a
- * critical message, and returns %NULL.  Any thread may call it.
+ * task.  A task of a worker that has stopped fails at once with %PRIO_ERROR_CLOSED.  With a wrong argument, the call
+ * logs a critical message, and returns %NULL.  Any thread may call it.
  *
  * Returns: (transfer full): the task
  *
@@ -105,12 +106,12 @@ prio_task_new (PrioScheduler *scheduler, const PrioTaskOptions *options)
   prio_return_val_if_wrong (prio_check_no_delay (G_STRFUNC, options), NULL);
 
   task = prio_run_queue_make_task (scheduler->run_queue, options != NULL ? options : &prio_no_task_options);
-  /* Like a task whose function has returned and deferred the result. */
+  /* The task begins in the state of a task whose function has returned and deferred its result. */
   task->entry.stored_state = PRIO_ENTRY_DONE;
   task->claim = PRIO_TASK_DEFERRED;
   task->state = PRIO_TASK_STATE_RUNNING;
   if (task->signal != NULL)
     prio_signal_node_undo_reset (prio_signal_node_for (task->signal));
-  prio_task_set_return_on_abort (task, TRUE);
+  prio_task_apply_return_on_abort (task, TRUE);
   return task;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-due-private.h: delayed entries, and timeouts of queued entries
  *
- * Promises: two heaps: the delayed entries of a loop by due time, then age; and the queued entries with a timeout, by
- * its expiry, then age.  An entry is in one heap at a time, with its node `delay`.
+ * Promises: one heap contains the delayed entries of a loop, sorted by due time, then age.  The other contains the
+ * queued entries with a timeout, sorted by expiry, then age.  An entry is in one of them at a time, with its node
+ * `delay`.
  *
- * Everything here belongs to the owner thread of the loop.
- */
+ * Everything here belongs to the owner thread of the loop. */
 
 #pragma once
 
@@ -80,7 +80,7 @@ prio_due_remove_deadline (PrioDue *self, PrioEntry *entry)
   prio_heap_remove (&self->deadlines, &entry->delay);
 }
 
-/* Removes and returns the first entry of @heap, @delays or @deadlines, if its time has come; else NULL. */
+/* Removes and returns the first entry of @heap (delays or deadlines), or returns NULL if its time has not come. */
 static inline PrioEntry *
 prio_due_take (PrioHeap *heap, gint64 now)
 {

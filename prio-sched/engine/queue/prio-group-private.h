@@ -2,14 +2,13 @@
 /* prio-group-private.h: entries that change their priority, and are aborted, together
  *
  * Promises: the entries that follow the priority of a group are in its two queues (tasks, continuations), which move as
- * a whole; the entries that are aborted with the group are on one list.  Entries and captured states are users of the
+ * a whole.  The entries that are aborted with the group are on one list.  Entries and captured states are users of the
  * group.  When the last user is gone, the group ends, and calls `ended`.
  *
- * The layers above embed the group, for a signal at a scheduler.  The functions for the state of an entry are here,
- * because it depends on its group.
+ * A group is a field of a PrioRegistration.  The functions for the state of an entry are here, because the state
+ * depends on the entry's group.
  *
- * Everything here belongs to the owner thread of the loop.
- */
+ * Everything here belongs to the owner thread of the loop. */
 
 #pragma once
 
@@ -18,17 +17,17 @@
 struct _PrioGroup
 {
   PrioQueue queues[2]; /* tasks, continuations */
-  PrioEntry *entries;  /* entries that are aborted with it, in the order in which they were added */
+  PrioEntry *entries;  /* entries that are aborted with the group, in the order in which they were added */
   PrioEntry *last_entry;
-  gsize n_elsewhere; /* of @entries: how many are not in @queues, or not only there */
+  gsize n_elsewhere; /* number of @entries that are not in @queues, or are in a heap too */
   gsize users;
-  PrioRunQueue *run_queue;          /* valid while it has users */
-  void (*ended) (PrioGroup *group); /* called without users: may free the group */
-  guint64 n_foreign : 62;           /* entries that follow its priority, but are not aborted with it */
+  PrioRunQueue *run_queue;          /* valid while the group has users */
+  void (*ended) (PrioGroup *group); /* called after the last user is gone; may free the group */
+  guint64 n_foreign : 62;           /* entries that follow the group's priority, but are not aborted with the group */
   guint64 aborted : 1;
-  guint64 dropped : 1;     /* an abort has dropped all entries in its queues at once */
-  PrioGroup *next, *prev;  /* among the groups of the run queue */
-  PrioGroup *next_aborted; /* among the aborted groups of the loop that still have entries */
+  guint64 dropped : 1;     /* whether an abort has emptied the queues without visiting the entries */
+  PrioGroup *next, *prev;  /* links in the run queue's list of groups */
+  PrioGroup *next_aborted; /* link in the loop's list of aborted groups that still have entries */
 };
 
 static inline void
@@ -37,7 +36,7 @@ prio_group_hold (PrioGroup *group)
   group->users++;
 }
 
-/* Removes a user; after the last one the group ends. */
+/* Removes a user, and ends the group after the last user. */
 static inline void
 prio_group_release (PrioGroup *group)
 {
@@ -51,15 +50,15 @@ prio_group_get_priority (const PrioGroup *group)
   return prio_effective_priority (group->queues[0].effective);
 }
 
-/* Returns the own priority of @entry, whether or not its timeout has passed. */
+/* Returns the priority of @entry.  Its timeout does not count. */
 static inline PrioTaskPriority
 prio_entry_get_priority (const PrioEntry *entry)
 {
   return entry->follows != NULL ? prio_group_get_priority (entry->follows) : (PrioTaskPriority) entry->priority;
 }
 
-/* Returns whether @entry is aborted with the group whose priority it follows: while it is queued, it is in a queue
- * of the group that aborts it, and nowhere else.  An entry with a timeout is in a heap too. */
+/* Returns whether @entry, while it is queued, is only in a queue of the group that aborts it, so that an abort may drop
+ * the whole queue.  An entry with a timeout is in a heap too. */
 static inline gboolean
 prio_entry_is_of_group (const PrioEntry *entry)
 {
@@ -78,7 +77,7 @@ prio_entry_get_state (const PrioEntry *entry)
   return state;
 }
 
-/* Moves @entry to its next state.  No other function but prio_entry_begin () sets the state. */
+/* Moves @entry to its next state.  Only this function and prio_entry_begin () set the state. */
 static inline void
 prio_entry_move (PrioEntry *entry, PrioEntryState state)
 {
@@ -101,7 +100,7 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
   entry->stored_state = (guint8) state;
 }
 
-/* Moves @entry, which is QUEUED and whose turn has come, to RUNNING: nothing has dropped it. */
+/* Moves @entry from QUEUED to RUNNING.  No abort must have dropped the entry. */
 static inline void
 prio_entry_begin (PrioEntry *entry)
 {
@@ -111,21 +110,21 @@ prio_entry_begin (PrioEntry *entry)
   entry->stored_state = PRIO_ENTRY_RUNNING;
 }
 
-/* Returns whether the function or the checkpoint of @entry has begun and not ended. */
+/* Returns whether the function or the checkpoint of @entry is running. */
 static inline gboolean
 prio_entry_is_running (const PrioEntry *entry)
 {
   return entry->stored_state >= PRIO_ENTRY_RUNNING && entry->stored_state <= PRIO_ENTRY_REJECTED;
 }
 
-/* Returns whether @entry, whose function has begun, has been aborted meanwhile. */
+/* Returns whether @entry was aborted after its function had begun. */
 static inline gboolean
 prio_entry_is_aborted (const PrioEntry *entry)
 {
   return entry->stored_state == PRIO_ENTRY_ABORTED || entry->stored_state == PRIO_ENTRY_REJECTED;
 }
 
-/* Adds @entry, which is not queued yet, to the list of @group, with which it is aborted. */
+/* Adds @entry, which is not queued yet, to the entries that are aborted with @group. */
 static inline void
 prio_group_add (PrioGroup *group, PrioEntry *entry)
 {
@@ -139,7 +138,7 @@ prio_group_add (PrioGroup *group, PrioEntry *entry)
   group->n_elsewhere++;
 }
 
-/* Removes @entry, which is not queued any more, from the list of @group. */
+/* Removes @entry, which is no longer queued, from the entries that are aborted with @group. */
 static inline void
 prio_group_remove (PrioGroup *group, PrioEntry *entry)
 {

@@ -2,10 +2,10 @@
 /* prio-microtasks-private.h: microtasks, which run before the next task
  *
  * Promises: microtasks run in the order in which they were queued, each with the state that was current then (§4.1.4 of
- * the draft).  A running microtask may queue others.  A nested main loop continues with the outer loop's.
+ * the draft).  A running microtask may queue others.  A nested main loop runs the remaining microtasks of the outer
+ * one.
  *
- * Everything here belongs to the owner thread of the loop.
- */
+ * Everything here belongs to the owner thread of the loop. */
 
 #pragma once
 
@@ -16,12 +16,12 @@ typedef struct
   GSourceOnceFunc func;
   gpointer data;
   GDestroyNotify notify;
-  PrioState state; /* held; its run queue is NULL if no state was current */
+  PrioState state; /* owned; its run queue is NULL if no state was current */
 } PrioMicrotask;
 
 typedef struct
 {
-  PrioMicrotask *ring; /* of @allocated elements, a power of two */
+  PrioMicrotask *ring; /* @allocated elements, a power of two */
   gsize head, length, allocated;
 } PrioMicrotasks;
 

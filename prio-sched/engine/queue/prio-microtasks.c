@@ -6,7 +6,7 @@
 #include "queue/prio-microtasks-private.h"
 
 #define MIN_ALLOCATED 16
-/* Memory beyond this is returned to the system after a burst. */
+/* A ring of more elements than this is freed after a burst. */
 #define MAX_KEPT 4096
 
 void

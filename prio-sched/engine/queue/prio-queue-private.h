@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-queue-private.h: a queue of tasks
  *
- * Promises: a queue holds its records by age, oldest first.  To append a record, to remove the head and to remove any
- * entry takes O(1).
+ * Promises: a queue holds its records by age, oldest first.  Appending a record, removing the head and removing any
+ * entry take O(1).
  *
- * There are two kinds of record.  A job, of 40 bytes, is for prio_scheduler_post (): it is singly linked, and leaves
- * its queue at the head.  An entry is a job that can be removed from any place: it belongs to a group, has a delay, or
- * is part of a larger record.  A queue holds records of one kind.
+ * There are two kinds of record.  A job, of 40 bytes, is for prio_scheduler_post (): it is singly linked, and is only
+ * removed at the head of its queue.  An entry is a job that can be removed from any position, because it belongs to a
+ * group, has a delay, or is part of a larger record.  A queue holds records of one kind.
  *
- * The maker of an entry supplies the functions that are called for it (PrioEntryFuncs).
+ * The module that creates an entry supplies the functions to call for it (PrioEntryFuncs).
  *
- * Everything here belongs to the owner thread of the loop.
- */
+ * Everything here belongs to the owner thread of the loop. */
 
 #pragma once
 
-#include "prio-enums.h"
+#include "prio-types.h"
 #include "base/prio-heap-private.h"
 #include "queue/prio-state-private.h"
 
@@ -23,8 +22,8 @@ typedef struct _PrioJob PrioJob;
 typedef struct _PrioEntry PrioEntry;
 typedef struct _PrioQueue PrioQueue;
 
-/* 2 × priority, from 0 for the lowest, plus one for continuations: see prio_effective ().  One more level, the
- * highest, is for entries whose timeout has passed. */
+/* Twice the priority, where background is 0, plus 1 for continuations (prio_effective ()).  The highest level is for
+ * entries whose timeout has passed. */
 typedef guint8 PrioEffective;
 #define PRIO_N_EFFECTIVE 6
 #define PRIO_EFFECTIVE_EXPIRED PRIO_N_EFFECTIVE
@@ -33,13 +32,13 @@ typedef guint8 PrioEffective;
 struct _PrioJob
 {
   PrioJob *next;
-  guint64 order; /* its age: set when it enters a queue */
+  guint64 order; /* the age, set when the job enters a queue */
   GSourceFunc func;
   gpointer data;
   union
   {
     GDestroyNotify notify;
-    guint id; /* of a task that is a number, see prio-number */
+    guint id; /* the number of a binding's task (prio-number) */
   };
 };
 
@@ -49,15 +48,19 @@ typedef enum
   PRIO_QUEUE_ENTRIES
 } PrioQueueKind;
 
-/* The life of an entry. prio_entry_move () moves it from one state to the next, and asserts that there is an arrow:
+/* The life of an entry.  prio_entry_move () moves it from one state to the next, and asserts that the arrow exists:
  *
- * NEW ──→ DELAYED ──(due)──→ QUEUED ←──(its turn, again)──→ RUNNING ──(end)──→ DONE │ │ ↑ │ │ ↑
- * └────────│─────────────────┘ │ └──→ ABORTED ───┤ │ │ ↓ │ │ │ REJECTED ──┤ │ │ │ └───────────────────┴──(abort,
- * cancel)──→ DROPPED ──(aborted)─────┘
+ *     NEW ──→ DELAYED ──(due)──→ QUEUED ←──(its turn, again)──→ RUNNING ──(end)──→ DONE
+ *       │        │                 ↑ │                             │               ↑
+ *       └────────│─────────────────┘ │                             └──→ ABORTED ───┤
+ *                │                   │                                     ↓       │
+ *                │                   │                                  REJECTED ──┤
+ *                │                   │                                             │
+ *                └───────────────────┴──(abort, cancel)──→ DROPPED ──(aborted)─────┘
  *
- * The abort of a group leaves its entries on its list, DROPPED, or ABORTED if they are running.  They are processed
- * later, in the order of the list, where user code may run: `aborted` is called for a DROPPED entry, and `rejected` for
- * an ABORTED one.  Cancelling a DROPPED task aborts it at once; cancelling or aborting a task that is NEW, ABORTED,
+ * The abort of a group leaves its entries on its list, DROPPED, or ABORTED if they are running.  The entries on the
+ * list are processed later, in order, where user code may run: `aborted` is called for a DROPPED entry, and `rejected`
+ * for an ABORTED one.  Cancelling a DROPPED task aborts it at once; cancelling or aborting a task that is NEW, ABORTED,
  * REJECTED or DONE does nothing.
  *
  * An abort can drop the queues of a group without visiting their entries.  The stored state of such an entry is
@@ -67,20 +70,20 @@ typedef enum
   PRIO_ENTRY_NEW,      /* in no scheduler */
   PRIO_ENTRY_DELAYED,  /* in the loop's heap of delays */
   PRIO_ENTRY_QUEUED,   /* in a queue */
-  PRIO_ENTRY_DROPPED,  /* out of both, and will not run */
-  PRIO_ENTRY_RUNNING,  /* its function or its checkpoint has begun and not ended */
-  PRIO_ENTRY_ABORTED,  /* it is running, and its group has been aborted */
-  PRIO_ENTRY_REJECTED, /* it is running, its result is the abort, and it is off the list of its group */
+  PRIO_ENTRY_DROPPED,  /* in neither, and will not run */
+  PRIO_ENTRY_RUNNING,  /* its function or its checkpoint is running */
+  PRIO_ENTRY_ABORTED,  /* running, and its group has been aborted */
+  PRIO_ENTRY_REJECTED, /* running; rejected with the abort's reason, and removed from its group's list */
   PRIO_ENTRY_DONE,
   PRIO_N_ENTRY_STATES
 } PrioEntryState;
 
-/* The uses of entries that observers and counts distinguish. */
+/* The use of an entry, which observers and counts distinguish. */
 typedef enum
 {
   PRIO_ENTRY_OF_PROGRAM = 0,
   PRIO_ENTRY_OF_LIBRARY = 1 << 0, /* hidden from observers */
-  PRIO_ENTRY_IN_THREAD = 1 << 1   /* in no queue: its function runs in a thread, and `data` is its work while it waits */
+  PRIO_ENTRY_IN_THREAD = 1 << 1   /* in no queue: the function runs in a thread; `data` is the work until then */
 } PrioEntryUse;
 
 /* The functions of an entry, called on the owner thread.  `get_name`, `get_func`, `get_state`, `released` and
@@ -95,19 +98,20 @@ typedef struct
   void (*released) (PrioEntry *entry); /* @entry is DONE, and unreferenced: may free the record */
   char *(*get_name) (PrioEntry *entry); /* (transfer full) (nullable): the program's name for the task */
   gconstpointer (*get_func) (PrioEntry *entry); /* (nullable): the program's function */
-  PrioTaskState (*get_state) (PrioEntry *entry); /* before `ran`: the task's next state; RUNNING if it deferred it */
+  PrioTaskState (*get_state) (PrioEntry *entry); /* called before `ran`: the task's next state, or RUNNING if the result
+                                                  * is deferred */
 } PrioEntryFuncs;
 
-/* The place of an entry among equal priorities.  Bit 0 is the continuation's bit of PrioEffective. */
+/* The position of an entry among entries of its priority.  Bit 0 is also bit 0 of PrioEffective. */
 typedef enum
 {
   PRIO_ENTRY_IS_NEW = 0,
   PRIO_ENTRY_GOES_ON = 1 << 0,         /* a continuation, before new entries */
   PRIO_ENTRY_TAKES_TURNS = 1 << 1,     /* its continuations wait behind queued entries */
-  PRIO_ENTRY_GOES_ON_BEHIND = 1 << 2   /* it is a continuation that waits behind queued entries */
+  PRIO_ENTRY_GOES_ON_BEHIND = 1 << 2   /* a continuation that waits behind queued entries */
 } PrioEntryTurn;
 
-/* The state of an entry's timeout.  Whether it has one does not change from before it is added until it is done. */
+/* The state of an entry's timeout.  An entry gets a timeout before it is added, or never. */
 typedef enum
 {
   PRIO_TIMED_NOT,
@@ -121,25 +125,25 @@ struct _PrioEntry
   const PrioEntryFuncs *funcs;
   PrioEntry *prev;
   PrioRunQueue *run_queue;
-  PrioGroup *abort;                   /* the group with which it is aborted, or NULL */
-  PrioGroup *follows;                 /* the group whose priority it follows, or NULL */
-  PrioEntry *abort_next, *abort_prev; /* among the entries of @abort */
-  PrioHeapNode delay;                 /* its node in the heap of delays or of deadlines, or among expired entries */
-  guint8 priority;                    /* if @follows is NULL */
-  guint8 turn;                        /* PrioEntryTurn: its place among entries of its priority */
+  PrioGroup *abort;                   /* the group that aborts the entry, or NULL */
+  PrioGroup *follows;                 /* the group that determines the entry's priority, or NULL */
+  PrioEntry *abort_next, *abort_prev; /* links in @entries of @abort */
+  PrioHeapNode delay;                 /* node in the heap of delays, of deadlines, or of expired entries */
+  guint8 priority;                    /* used if @follows is NULL */
+  guint8 turn;                        /* PrioEntryTurn: the position among entries of the same priority */
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
-  /* One byte, because every task checks whether any of this is set. */
+  /* The fields are in one byte, because every task checks whether any of them is set. */
   guint8 use : 2;                     /* PrioEntryUse */
   guint8 timed : 2;                   /* PrioTimed */
-  guint8 lends : 1;                   /* whether prio-lending tracks it; */
-  guint8 boosted : 1;                 /* and whether it is QUEUED in a queue of prio-lending: then @follows is NULL */
-  guint8 is_observed : 1;             /* @funcs belong to prio-observer */
-  gint64 expiry;                      /* when its timeout passes, µs, if @timed is not NOT */
+  guint8 lends : 1;                   /* whether prio-lending has a node for the entry */
+  guint8 boosted : 1;                 /* whether the entry is in a queue of prio-lending; then @follows is NULL */
+  guint8 is_observed : 1;             /* whether @funcs belong to prio-observer */
+  gint64 expiry;                      /* when the timeout passes, µs, unless @timed is PRIO_TIMED_NOT */
 };
 
 struct _PrioQueue
 {
-  PrioHeapNode ready;      /* its node in its scheduler's ready group */
+  PrioHeapNode ready;      /* node in the scheduler's ready group */
   PrioEffective effective; /* the effective priority of all its records */
   guint8 kind;             /* PrioQueueKind: the kind of all its records */
   PrioRunQueue *run_queue;
@@ -254,7 +258,7 @@ prio_queue_pop_entry (PrioQueue *queue)
   return entry;
 }
 
-/* Removes @entry from any place. */
+/* Removes @entry, which may be at any position. */
 static inline void
 prio_queue_unlink (PrioQueue *queue, PrioEntry *entry)
 {

@@ -5,6 +5,8 @@
 
 #include "queue/prio-ready-private.h"
 
+#include <string.h>
+
 static PrioReadyGroup *
 group_at (PrioHeapNode *node, PrioEffective effective)
 {
@@ -18,7 +20,7 @@ oldest_of_group (PrioReadyGroup *group, PrioEffective effective)
   return prio_queue_from_ready (prio_heap_first (&group->queues[effective])->node);
 }
 
-/* Calls @func for each queue in @group, and perhaps for some that are empty. */
+/* Calls @func for each queue in @group.  Some of the queues may be empty. */
 void
 prio_ready_group_foreach (PrioReadyGroup *group, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
 {
@@ -57,7 +59,7 @@ prio_ready_clear (PrioReady *ready)
   *ready = (PrioReady) { 0 };
 }
 
-/* Updates the place of @group, whose oldest head of @effective may have changed. */
+/* Updates the position of @group, whose oldest head of @effective may have changed. */
 static inline void
 rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
 {
@@ -66,7 +68,7 @@ rekey_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
                      oldest_of_group (group, effective)->head->order);
 }
 
-/* Updates the place of @queue, whose head has changed. */
+/* Updates the position of @queue, whose head has changed. */
 void
 prio_ready_rekey (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -98,8 +100,8 @@ find_only (PrioReady *ready, PrioEffective effective)
     ready->only[effective] = oldest_of_group (group, effective);
 }
 
-/* Returns the key of @queue among other schedulers' queues: the age of its head or, if its timeout has passed, the
- * expiry, with the age as the tie. */
+/* Returns the key of @queue among other schedulers' queues: the age of its head or, if the head has expired, the
+ * expiry.  Sets @tie to the age. */
 static inline guint64
 key_of (PrioQueue *queue, guint64 *tie)
 {
@@ -120,7 +122,7 @@ insert_group (PrioReady *ready, PrioReadyGroup *group, PrioEffective effective)
   prio_heap_insert (&ready->groups[effective], &group->places[effective], key, tie);
 }
 
-/* Updates the place of the queue of expired tasks in @group, whose head has changed. */
+/* Updates the position of the queue of expired tasks in @group, whose head has changed. */
 void
 prio_ready_rekey_expired (PrioReady *ready, PrioReadyGroup *group)
 {
@@ -212,7 +214,7 @@ prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queu
     }
 }
 
-/* Removes @queue from @group: it has become empty, or gets another effective priority. */
+/* Removes @queue from @group, because the queue has become empty, or gets another effective priority. */
 void
 prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {
@@ -238,7 +240,7 @@ prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     }
 }
 
-/* Pauses or resumes @group: none of its tasks is next while it is paused. */
+/* Pauses or resumes @group.  While it is paused, prio_ready_first () finds none of its tasks. */
 void
 prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
 {
@@ -247,6 +249,7 @@ prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
 
   prio_ready_evict (ready);
   group->paused = paused;
+  memset (ready->blocked_since, 0, sizeof ready->blocked_since); /* while paused, no task waits behind continuations */
 
   for (guint left = group->mask; left != 0; left &= left - 1)
     {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-state-private.h: the scheduling state that a task runs in
  *
- * Promises: the draft's "scheduling state", small enough for the stack of the dispatch.  It is current on a thread
+ * Promises: the draft's "scheduling state", small enough for the stack of the dispatch.  A state is current on a thread
  * while `prio_thread.state` points to it, and only at the g_main_depth () at which it was set: functions that a nested
- * main loop runs meanwhile do not inherit it.  Only the thread that owns the context sets it, in a dispatch or in
+ * main loop runs do not inherit the state.  Only the thread that owns the context sets it, in a dispatch or in
  * prio_scheduling_state_run (): a thread on which a state is current is the owner thread of the state's loop.  A fiber,
  * which has its own stack, has the state that a finder returns (prio-current).
  *
- * This is only the record. prio-current finds the current state, and holds its objects.
- */
+ * prio-current finds the current state, and keeps the objects that a state points to alive. */
 
 #pragma once
 
@@ -22,11 +21,11 @@ typedef struct _PrioTraits PrioTraits;
 
 struct _PrioState
 {
-  PrioRunQueue *run_queue; /* of the scheduler it belongs to */
+  PrioRunQueue *run_queue; /* the run queue of the state's scheduler */
   PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
-  gint priority : 8;       /* fixed, or PRIO_TASK_PRIORITY_UNSET for the group's */
-  guint timed : 2;         /* PrioTimed: whether the task has a timeout, and whether it had passed when its turn came */
-  guint takes_turns : 1;   /* whether continuations wait behind their equals */
-  gint depth;              /* g_main_depth () when it was set */
+  gint priority : 8;       /* the priority, or PRIO_TASK_PRIORITY_UNSET if the group determines it */
+  guint timed : 2;         /* PrioTimed: whether the task has a timeout that had, or had not, passed at its beginning */
+  guint takes_turns : 1;   /* whether continuations wait behind queued tasks of the same priority */
+  gint depth;              /* g_main_depth () when the state was set */
   PrioTraits *traits;      /* rarely used fields, or NULL: prio-traits */
 };

@@ -11,7 +11,7 @@
 /**
  * PrioIdleDeadline:
  *
- * The time that an idle callback has: the web's `IdleDeadline`.
+ * The time that an idle callback may take: the web's `IdleDeadline`.
  *
  * An idle callback works as long as there is time, and requests another one if there is work left:
  *
@@ -89,13 +89,13 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
  *
  * Returns how long the idle period still lasts.
  *
- * While the callback runs, a frame or a delayed task that is due earlier shortens the period.  It is over as soon as a
- * task is ready, and within a millisecond if there is input, or if a source, such as a timer, has been added to the
- * main context: then the callback returns, and the next period lasts until the source is due.  It is also over whenever
+ * While the callback runs, a frame or a delayed task that is due earlier shortens the period.  The period ends as soon
+ * as a task is ready, and within a millisecond if there is input, or if a source, such as a timer, has been added to
+ * the main context.  In that case, the next period lasts until the source is due.  The period has also ended whenever
  * [method@PrioSched.Scheduler.should_yield] returns %TRUE, so a callback need not call both.
  *
- * Any thread that has the deadline, or a copy, may call it; on other threads, and after the callback, only time ends
- * the period.
+ * Any thread that has the deadline, or a copy, may call it.  On a thread other than the callback's, or after the
+ * callback has returned, the function only compares the deadline with the time.
  *
  * Returns: milliseconds; 0 if the period is over, or if the callback's timeout has expired
  *

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-options-private.h: checks arguments of public functions
+/* prio-options-private.h: checks options and other arguments of public functions
  *
- * Promises: each function returns whether an argument is valid.  If it is not, the function logs
- * one critical, which names the public function and the value.  It has no other effect.
- */
+ * Promises: each function returns whether an argument is valid.  If the argument is invalid, the function logs one
+ * critical that names the public function and the value, and has no other effect. */
 
 #pragma once
 
@@ -13,33 +12,33 @@
 
 #define PRIO_YIELD_FLAGS_ALL (PRIO_YIELD_DROP_SIGNAL | PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY)
 
-/* The defaults, which NULL selects. */
+/* The defaults, for callers that pass NULL. */
 extern const PrioTaskOptions prio_no_task_options G_GNUC_INTERNAL;
 extern const PrioYieldOptions prio_no_yield_options G_GNUC_INTERNAL;
 
 gboolean prio_check_no_delay (const char *function, const PrioTaskOptions *options);
 gboolean prio_check_limit (const char *function, guint limit);
-gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options);
-gboolean prio_complain_of_callback (const char *function, const PrioYieldOptions *options);
+gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options, gboolean has_callback);
 
 /* The slow path of prio_check_task_options (). */
 gboolean prio_check_each_task_option (const char *function, const PrioTaskOptions *options, gboolean has_func);
 
-/* Returns whether @options have another size than this version's, and need a closer look. */
-#define PRIO_HAS_OTHER_SIZE(options) ((options)->size != 0 && (options)->size != sizeof *(options))
+/* Returns whether @options have the size of this version's structure, and their reserved field is 0. */
+#define PRIO_IS_OF_THIS_VERSION(options) \
+  (((options)->size == 0 || (options)->size == sizeof *(options)) && (options)->reserved == 0)
 
-/* Returns whether @options have one signal or cancellable at most, of the right type. */
+/* Returns whether @options have at most one of a signal and a cancellable, and it has the right type. */
 #define PRIO_HAS_VALID_SIGNAL(options) \
   ((options)->signal == NULL ? PRIO_IS_SIGNAL_OR_NULL ((options)->cancellable) \
                              : (options)->cancellable == NULL && \
                                prio_signal_node_is_embedded ((GCancellable *) (options)->signal))
 
-/* Checks @options, which may be NULL; @has_func says whether the required function is given. */
+/* Checks @options, which may be NULL.  @has_func: whether the caller has passed a function, too. */
 G_ALWAYS_INLINE static inline gboolean
 prio_check_task_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
 {
   if (G_LIKELY (has_func && (options == NULL ||
-                             (options->source_object == NULL && !PRIO_HAS_OTHER_SIZE (options) &&
+                             (options->source_object == NULL && PRIO_IS_OF_THIS_VERSION (options) &&
                               PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_HAS_VALID_SIGNAL (options)))))
     return TRUE;
   return prio_check_each_task_option (function, options, has_func);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-options.c: checks arguments of public functions */
+/* prio-options.c: checks options and other arguments of public functions */
 
 #include "config.h"
 
@@ -7,8 +7,12 @@
 
 #include "base/prio-debug-private.h"
 
-/* In bytes: no version will have larger options. */
+/* The largest size that options will have in any version, in bytes. */
 #define MAX_SIZE 512
+
+/* The structures have no padding on any platform. */
+G_STATIC_ASSERT (PRIO_SIZE_1_0 (PrioTaskOptions) == 4 * 4 + 8 + 6 * sizeof (gpointer));
+G_STATIC_ASSERT (PRIO_SIZE_1_0 (PrioYieldOptions) == 4 * 4 + 5 * sizeof (gpointer));
 
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
@@ -55,29 +59,26 @@ prio_check_limit (const char *function, guint limit)
   return FALSE;
 }
 
-/* Returns whether no field is set that only later versions know: the bytes of @options after @known_size are zero. */
+/* Returns whether @options, of @given bytes, are zero from offset @known_size on, where `reserved` is.  Otherwise they
+ * set a field that only later versions of the library know. */
 static gboolean
-check_size (const char *function, gconstpointer options, gsize size, gsize known_size)
+check_size (const char *function, gconstpointer options, gsize given, gsize known_size)
 {
+  const gsize size_1_0 = known_size + sizeof (guint), size = given != 0 ? given : size_1_0;
   const guint8 *bytes = options;
+  gsize i = known_size;
 
-  if (size == 0 || size == known_size)
-    return TRUE;
-  if (size < known_size || size > MAX_SIZE)
+  if (size < size_1_0 || size > MAX_SIZE)
     {
-      complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, which no version of the library has", size);
+      complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, as in no version: PRIO_TASK_OPTIONS() sets the size", size);
       return FALSE;
     }
-  for (gsize i = known_size; i < size; i++)
-    {
-      if (bytes[i] != 0)
-        {
-          complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, of which this version of the library knows %"
-                    G_GSIZE_FORMAT ", and byte %" G_GSIZE_FORMAT " is set", size, known_size, i);
-          return FALSE;
-        }
-    }
-  return TRUE;
+  while (i < size && bytes[i] == 0)
+    i++;
+  if (i < size)
+    complain (function, NULL, "options of %" G_GSIZE_FORMAT " bytes, of which this version of the library knows %"
+              G_GSIZE_FORMAT ", and byte %" G_GSIZE_FORMAT ", perhaps not initialized, is set", size, known_size, i);
+  return i == size;
 }
 
 static gboolean
@@ -99,7 +100,7 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
     {
       g_autofree char *description = prio_describe (signal);
 
-      complain (function, name, "%s is not a PrioTaskSignal, so it cannot be the signal", description);
+      complain (function, name, "%s is not a PrioTaskSignal, so it cannot be the signal; prio_task_controller_get_signal() gives a controller's", description);
       return FALSE;
     }
   if (G_UNLIKELY (!PRIO_IS_SIGNAL_OR_NULL (cancellable)))
@@ -117,7 +118,7 @@ prio_check_each_task_option (const char *function, const PrioTaskOptions *option
 {
   if (options == NULL)
     options = &prio_no_task_options;
-  if (!check_size (function, options, options->size, sizeof *options) ||
+  if (!check_size (function, options, options->size, G_STRUCT_OFFSET (PrioTaskOptions, reserved)) ||
       !check_priority_and_signal (function, options->name, options->priority, options->signal,
                                   options->cancellable))
     return FALSE;
@@ -133,13 +134,15 @@ prio_check_each_task_option (const char *function, const PrioTaskOptions *option
 }
 
 gboolean
-prio_check_yield_options (const char *function, const PrioYieldOptions *options)
+prio_check_yield_options (const char *function, const PrioYieldOptions *options, gboolean has_callback)
 {
   const PrioYieldFlags both = PRIO_YIELD_DROP_PRIORITY | PRIO_YIELD_KEEP_PRIORITY;
 
-  if (options == NULL)
+  if (G_LIKELY (options == NULL && has_callback))
     return TRUE;
-  if (!check_size (function, options, options->size, sizeof *options) ||
+  if (options == NULL)
+    options = &prio_no_yield_options;
+  if (!check_size (function, options, options->size, G_STRUCT_OFFSET (PrioYieldOptions, reserved)) ||
       !check_priority_and_signal (function, options->name, options->priority, options->signal,
                                   options->cancellable))
     return FALSE;
@@ -151,16 +154,10 @@ prio_check_yield_options (const char *function, const PrioYieldOptions *options)
       return FALSE;
     }
   if ((options->flags & both) == both)
-    {
-      complain (function, options->name, "PRIO_YIELD_DROP_PRIORITY and PRIO_YIELD_KEEP_PRIORITY exclude each other");
-      return FALSE;
-    }
-  return TRUE;
-}
-
-gboolean
-prio_complain_of_callback (const char *function, const PrioYieldOptions *options)
-{
-  complain (function, options != NULL ? options->name : NULL, "callback is NULL, and has to be a function");
+    complain (function, options->name, "PRIO_YIELD_DROP_PRIORITY and PRIO_YIELD_KEEP_PRIORITY exclude each other");
+  else if (!has_callback)
+    complain (function, options->name, "callback is NULL, and has to be a function");
+  else
+    return TRUE;
   return FALSE;
 }

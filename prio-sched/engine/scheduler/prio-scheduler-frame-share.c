@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-frame-share.c: the share of time that tasks have beside frames */
+/* prio-scheduler-frame-share.c: the least share of time for tasks while a window draws slowly */
 
 #include "config.h"
 
@@ -13,9 +13,9 @@ prio_scheduler_make_frame_share (void)
   /**
    * PrioScheduler:frame-share: (getter get_frame_share) (setter set_frame_share)
    *
-   * The share of time that tasks have beside a window that is slow to draw, from 0 to 0.9; 0 leaves it to the library.
+   * The least share of time that tasks get while a window takes long to draw, from 0 to 0.9; 0 lets the library decide.
    *
-   * It is notified on the thread that sets it.
+   * Changes are notified on the thread that makes them.
    *
    * Since: 1.0
    */
@@ -42,19 +42,19 @@ prio_check_share (const char *function, double share)
 /**
  * prio_scheduler_set_frame_share: (set-property frame-share)
  * @self: a scheduler
- * @share: the share of time that tasks have beside frames, from 0 to 0.9; 0 leaves it to the library
+ * @share: the least share of time for tasks, from 0 to 0.9; 0 lets the library decide
  *
- * Sets the share of time that tasks have beside a window that is slow to draw.
+ * Sets the least share of time that tasks get while a window takes long to draw its frames.
  *
- * Where drawing leaves little time, or none, the program decides between them.  Without a share, tasks have the time
- * that drawing leaves: beside frames of 20 ms each that follow one another, a tenth of the time, but at most a time
- * slice of 5 ms between two frames, or the slice that has been set ([property@PrioSched.Scheduler:time-slice]).  So it
- * is a twentieth beside frames of 100 ms, and a fortieth beside frames of 200 ms.  With @share, tasks have D ×
- * @share ∕ (1 − @share) ms after a frame that took D ms to draw, before the next frame begins:
+ * With a share, the program decides between frames and tasks where drawing leaves little time or none.  Without a
+ * share, tasks have the time that drawing leaves: if each frame takes 20 ms to draw, a tenth of the time, but at most a
+ * time slice of 5 ms between two frames, or the slice that has been set ([property@PrioSched.Scheduler:time-slice]).  So
+ * tasks have a twentieth of the time if each frame takes 100 ms, and a fortieth if it takes 200 ms.  With @share, tasks have D × @share ∕ (1 − @share) ms after a frame that took D ms
+ * to draw, before the next frame begins:
  *
- * | beside frames of 20 ms each | tasks have | frames per second, of 50 |
+ * | share, if each frame takes 20 ms | time for tasks | frames per second (50 without tasks) |
  * | --- | --- | --- |
- * | 0, no share | 2.2 ms between two frames | 45 |
+ * | 0 (no share) | 2.2 ms between two frames | 45 |
  * | 0.1 | 2.2 ms | 45 |
  * | 0.25 | 6.7 ms | 37 |
  * | 0.5 | 20 ms | 25 |
@@ -63,31 +63,33 @@ prio_check_share (const char *function, double share)
  * are delayed if they take longer than 8 ms.  Tasks run in slices, between which input is handled: the time that input
  * takes is missing from the tasks' share.
  *
- * A frame that answers a key does not wait for tasks: GTK 4 draws it right after the key.  Tasks get their time before
- * a later frame, and less than @share if most frames answer a key: with 0.5 and a key every 350 ms, about 40 % beside
- * frames of 100 ms, 30 % beside frames of 200 ms, and 10 % beside frames of 400 ms.
+ * A frame that is drawn in response to a key press does not wait for tasks: GTK 4 draws it right after the key.  Tasks
+ * get their time before a later frame, and less than @share if most frames follow a key: with 0.5 and a key every
+ * 350 ms, about 40 % if each frame takes 100 ms, 30 % with 200 ms, and 10 % with 400 ms.
  *
- * It counts for `user-visible` and `user-blocking` tasks and continuations; `background` tasks run when no frame is
+ * The share is for `user-visible` and `user-blocking` tasks and continuations; `background` tasks run when no frame is
  * drawn.  If several schedulers of a main context set a share, the largest counts.
  *
  * ```c
- * // A search is worth half of the frames while its results are drawn.
+ * // While results are drawn, the search gets half of the time.
  * prio_scheduler_set_frame_share (scheduler, 0.5);
  * ```
  *
- * A value that is out of range is refused with a critical.  It takes effect at the next frame.  Any thread may call it.
+ * A value that is out of range is refused with a critical message.  A change takes effect at the next frame.  Any
+ * thread may call it.
  *
  * Since: 1.0
  */
 void
 prio_scheduler_set_frame_share (PrioScheduler *self, double share)
 {
-  /* In millionths.  A share that is set does not become 0. */
-  guint parts = share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
+  guint parts;
 
   prio_return_if_wrong (prio_check_scheduler (G_STRFUNC, self));
   prio_return_if_wrong (prio_check_share (G_STRFUNC, share));
 
+  /* In millionths.  A small share must not become 0, which means that no share is set. */
+  parts = share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
   if (__atomic_exchange_n (&self->run_queue->frame_share, parts, __ATOMIC_RELAXED) != parts)
     prio_scheduler_submit_change (self, op_share_changed, "frame-share");
 }

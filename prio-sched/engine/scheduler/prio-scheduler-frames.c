@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-frames.c: when the next frame is due */
+/* prio-scheduler-frames.c: gets and sets when the next frame is due */
 
 #include "config.h"
 
@@ -24,9 +24,8 @@ prio_scheduler_tell_next_frame (PrioScheduler *self)
  * prio_scheduler_get_next_frame: (get-property next-frame)
  * @self: a scheduler
  *
- * Gets when the next frame is due, as a followed clock, or [method@PrioSched.Scheduler.set_next_frame], reported last.
- * Clocks that are followed without a call are not included: call [method@PrioSched.Scheduler.follow_frame_clock] for
- * them.  Any thread may call it.
+ * Gets when the next frame is due, as a followed frame clock or [method@PrioSched.Scheduler.set_next_frame] reported
+ * last.  To include a frame clock, call [method@PrioSched.Scheduler.follow_frame_clock].  Any thread may call it.
  *
  * ```c
  * gint64 next_frame = prio_scheduler_get_next_frame (scheduler);
@@ -54,8 +53,8 @@ prio_scheduler_get_next_frame (PrioScheduler *self)
  *
  * Sets when the next frame is due, for programs that draw frames without a `GdkFrameClock`.
  *
- * At that time slices of tasks end, other sources have their turn, and idle periods end.  A time that has passed has no
- * effect, so set it for each frame.  Clocks that are followed still count: the nearest frame of all is used.  Any
+ * At that time, slices of tasks and idle periods end, so that other sources have their turn.  A time in the past has no
+ * effect, so call this for each frame.  Frame clocks that are followed still count: the earliest frame is used.  Any
  * thread may call it.
  *
  * ```c

@@ -21,7 +21,7 @@ prio_scheduler_make_lends_priority (void)
                                G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 }
 
-/* Follows the last call, because operations of several threads are applied in any order. */
+/* Applies the property's latest value, because operations of several threads are applied in any order. */
 static void
 op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
@@ -33,36 +33,35 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 /**
  * prio_scheduler_set_lends_priority: (set-property lends-priority)
  * @self: a scheduler
- * @lends_priority: whether tasks lend
+ * @lends_priority: whether waiting tasks lend their priority
  *
  * Sets whether a waiting task of the scheduler, or of its groups, lends its priority to the task that it waits for.
  *
- * If an urgent task waits for a less urgent task, it also waits for all tasks in between: a priority inversion, on
- * which the draft is silent (WICG/scheduling-apis #98).  With this property, the awaited task runs with the highest
- * priority of all tasks that wait for it, until it has its result.  It keeps its age among the tasks of the lent
- * priority.
+ * If an urgent task waits for a less urgent task, it also waits for all tasks in between: a priority inversion, which
+ * the draft does not prevent (WICG/scheduling-apis #98).  With this property, the awaited task runs with the highest
+ * priority of all tasks that wait for it, until it has its result.  Among the tasks of that priority it keeps its age.
  *
  * A task waits for another if it calls [method@PrioSched.Task.wait_async], in its function, in a callback of a wait, or
- * in a continuation; it also waits for its own continuations.  It lends a borrowed priority on.  A function without a
- * result lends its priority too.
+ * in a continuation; it also waits for its own continuations.  A waiting task also lends a priority that it has
+ * borrowed.  A task without a result can lend its priority, too.
  *
- * In Python, `await task` is such a wait, and so are `asyncio.gather ()` and others that are called in a task, if the
- * schedulers of both tasks lend; it ends with the `await`, at the latest with the coroutine.  In JavaScript the library
- * cannot find out which task awaits a promise: there only tasks of C lend.
+ * In Python, `await task` in a task is such a wait, and so are `asyncio.gather ()` and similar functions, if the
+ * schedulers of both tasks lend.  The wait ends with the `await`, at the latest with the coroutine.  In JavaScript the library cannot
+ * find out which task awaits a promise, so only tasks of C lend.
  *
  * The wait ends when the awaited task has its result, or when the waiting task is aborted.  A change of the priority of
  * either counts at once.  Waits for a [class@PrioSched.TaskGroup], or for a place in it, lend nothing.
- * [method@PrioSched.Task.get_priority] and the scheduling state do not change, and a task lends nothing to the tasks
- * that it posts before it waits for them.
+ * [method@PrioSched.Task.get_priority] and the scheduling state do not change, and a task lends nothing to tasks that
+ * it has posted until it waits for them.
  *
- * If it is off, which is the default, order is as in the draft.  Nothing is lent by tasks of other main contexts, nor
- * to functions in threads.
+ * While the property is off, which is the default, the order is as in the draft.  Tasks of other main contexts lend
+ * nothing, and functions in threads borrow nothing.
  *
  * ```c
  * prio_scheduler_set_lends_priority (scheduler, TRUE);
  * ```
  *
- * A change counts for waits that begin after it.  Any thread may call it.
+ * A change applies to waits that begin later.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -85,12 +84,12 @@ prio_scheduler_set_lends_priority (PrioScheduler *self, gboolean lends_priority)
  * call it.
  *
  * ```c
- * // Without lending, the program makes the awaited work more urgent by itself. if (!prio_scheduler_get_lends_priority
- * (scheduler))
+ * // Without lending, the program makes the awaited work more urgent by itself.
+ * if (!prio_scheduler_get_lends_priority (scheduler))
  *   prio_task_controller_set_priority (index_controller, PRIO_TASK_PRIORITY_USER_BLOCKING, NULL);
  * ```
  *
- * Returns: whether tasks lend
+ * Returns: whether waiting tasks lend their priority
  *
  * Since: 1.0
  */

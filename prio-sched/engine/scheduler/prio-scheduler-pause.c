@@ -7,14 +7,14 @@
 
 #include "base/prio-debug-private.h"
 
-/* Follows the last call, because operations of several threads are applied in any order. */
+/* Applies the latest call of pause () or resume (), because operations of several threads are applied in any order. */
 static void
 op_set_paused (PrioLoop *loop, const PrioOp *op)
 {
   PrioRunQueue *run_queue = op->target;
   gboolean paused = __atomic_load_n (&run_queue->wants_pause, __ATOMIC_SEQ_CST);
 
-  /* In a dead loop, tasks are not held back, so that they are found and released. */
+  /* After the end of the context, tasks are not held back, so that they are found and released. */
   if (prio_loop_is_dead (loop) || run_queue->paused == paused)
     return;
   prio_run_queue_tell_paused (run_queue, paused);
@@ -35,11 +35,15 @@ set_paused (PrioScheduler *self, gboolean paused)
  * prio_scheduler_pause:
  * @self: a scheduler
  *
- * Holds the scheduler's tasks back.  Tasks that are posted meanwhile are queued, and delays continue.  Microtasks,
- * other schedulers of the main context, and functions in threads ([method@PrioSched.Scheduler.run_in_thread]) are not
- * affected.
+ * Runs no more tasks of the scheduler until [method@PrioSched.Scheduler.resume].  Tasks that are posted in between are
+ * queued, and delays continue.  Microtasks, other schedulers of the main context, and functions in threads
+ * ([method@PrioSched.Scheduler.run_in_thread]) are not affected.
  *
- * The time it takes grows with the number of the scheduler's groups, not of its tasks.  Any thread may call it.
+ * Pauses are not counted: one call of [method@PrioSched.Scheduler.resume] ends them all.  So pause a scheduler that
+ * your code has created, not the default scheduler, which other code uses too.
+ *
+ * The time that the call takes grows with the number of the scheduler's groups, not of its tasks.  Any thread may call
+ * it.
  *
  * Since: 1.0
  */
@@ -55,8 +59,8 @@ prio_scheduler_pause (PrioScheduler *self)
  * prio_scheduler_resume:
  * @self: a scheduler
  *
- * Lets the scheduler's tasks run again.  Tasks that were queued meanwhile keep their age, and so their place among
- * tasks of other schedulers.  Any thread may call it.
+ * Lets the scheduler's tasks run again.  Queued tasks have kept their age, and so their order among tasks of other
+ * schedulers.  Any thread may call it.
  *
  * Since: 1.0
  */
@@ -85,7 +89,7 @@ prio_scheduler_resume (PrioScheduler *self)
  * }
  * ```
  *
- * Returns: whether it is paused
+ * Returns: whether the scheduler is paused
  *
  * Since: 1.0
  */

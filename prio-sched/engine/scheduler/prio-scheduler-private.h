@@ -14,12 +14,13 @@ struct _PrioScheduler
 
   GMainContext *context;
   PrioRunQueue *run_queue;
-  gint64 next_frame; /* atomic: the last reported frame */
+  gint64 next_frame; /* when the next frame is due, as reported last; atomic */
 };
 
-extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set with the class */
+extern GType prio_scheduler_type G_GNUC_INTERNAL; /* set when the class is initialized */
 
-/* Checks for the exact type only, which is fast.  If it fails, PRIO_IS_SCHEDULER () decides. */
+/* Returns whether the type of @self is exactly PrioScheduler, which is quick to check.  If not, the caller uses
+ * PRIO_IS_SCHEDULER (). */
 static inline gboolean
 prio_scheduler_check (PrioScheduler *self)
 {

@@ -17,10 +17,10 @@
  *
  * It is the draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  Continuations
  * ([method@PrioSched.Scheduler.yield_async]), microtasks, and callbacks of tasks that a task waits for inherit its
- * state.  Other callbacks, such as GIO's, have no state unless the program carries it:
+ * state.  Other callbacks, such as GIO's, have no state unless the program passes it on:
  *
- * - In C, pass `prio_scheduling_state_ready()` as the callback, and the result of
- *   `prio_scheduling_state_wrap()` as its data.
+ * - In C, pass `prio_scheduling_state_call_wrapped()` as the callback, and the result of
+ *   `prio_scheduling_state_wrap_callback()` as its data.
  * - For callbacks of other kinds, such as coroutines of a language binding, capture the state with
  *   [func@PrioSched.SchedulingState.ref_current] where the callback is registered, and call the callback through
  *   prio_scheduling_state_run(), of `<prio-sched-bindings.h>`.
@@ -33,7 +33,7 @@
  *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
  *
  *   g_file_load_contents_async (file, prio_scheduling_state_get_cancellable (state),
- *                               prio_scheduling_state_ready, prio_scheduling_state_wrap (loaded, NULL));
+ *                               prio_scheduling_state_call_wrapped, prio_scheduling_state_wrap_callback (loaded, NULL));
  *   return G_SOURCE_REMOVE;
  * }
  *
@@ -41,7 +41,8 @@
  * loaded (GObject *file, GAsyncResult *result, gpointer data)
  * {
  *   g_autoptr (PrioSchedulingState) state = prio_scheduling_state_ref_current ();
- *   … // tasks posted here with the state's signal are part of the task, as load () was }
+ *   … // tasks posted here with the state's signal are part of the task, as load () was
+ * }
  * ```
  *
  * Since: 1.0
@@ -50,7 +51,7 @@ struct _PrioSchedulingState
 {
   gint refs; /* atomic */
   PrioLoop *loop;
-  PrioState state; /* held */
+  PrioState state; /* owned */
 };
 
 G_DEFINE_BOXED_TYPE (PrioSchedulingState, prio_scheduling_state, prio_scheduling_state_ref, prio_scheduling_state_unref)
@@ -154,7 +155,7 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
  * }
  * ```
  *
- * Returns: (transfer full) (nullable): the scheduler, or %NULL if it is finalized
+ * Returns: (transfer full) (nullable): the scheduler, or %NULL if it has been finalized
  *
  * Since: 1.0
  */
@@ -190,7 +191,7 @@ prio_scheduling_state_get_cancellable (PrioSchedulingState *state)
  *
  * Gets the priority of tasks that inherit the state.  Any thread may call it.
  *
- * Returns: their priority, or %PRIO_TASK_PRIORITY_UNSET if it is the signal's
+ * Returns: the priority, or %PRIO_TASK_PRIORITY_UNSET if tasks have their signal's priority
  *
  * Since: 1.0
  */
@@ -231,7 +232,6 @@ prio_scheduling_state_unref (PrioSchedulingState *state)
     prio_loop_submit (state->loop, &op);
 }
 
-/* Returns the captured state on the owner thread; NULL on others. */
 const PrioState *
 prio_scheduling_state_peek_here (PrioSchedulingState *state)
 {
@@ -244,7 +244,7 @@ prio_scheduling_state_peek (PrioSchedulingState *state)
   return &state->state;
 }
 
-/* Holds the state: operations that this thread submits later are applied later, and so find it held. */
+/* Adds the references in an operation.  Later operations of this thread are applied after this one. */
 void
 prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held)
 {

@@ -10,7 +10,7 @@
 #include "signal/prio-pin-private.h"
 #include "signal/prio-signal-travel-private.h"
 
-/* Adds @node to the nodes that are to be re-evaluated.  Under the lock. */
+/* Adds @node to the list of nodes to re-evaluate, if it is pinned.  The caller holds the lock. */
 static void
 add_pinned (GSList **pinned, PrioSignalNode *node)
 {
@@ -18,7 +18,8 @@ add_pinned (GSList **pinned, PrioSignalNode *node)
     *pinned = g_slist_prepend (*pinned, prio_handle_ref (node->handle));
 }
 
-/* Clears @node when its signal is finalized.  Unpins dependents and timeouts that were pinned only because of it. */
+/* Clears @node, whose signal is being finalized.  Unpins dependents and timeouts that were pinned only because of this
+ * signal. */
 void
 prio_signal_node_clear (PrioSignalNode *node)
 {
@@ -72,7 +73,7 @@ plain_cancelled (GCancellable *signal G_GNUC_UNUSED, gpointer data)
   prio_signal_node_cancelled (data);
 }
 
-/* Makes the node of @signal, a plain cancellable, unless another thread has done so. */
+/* Creates the node of @signal, a plain cancellable, unless another thread has done so. */
 static G_GNUC_NO_INLINE PrioSignalNode *
 make_plain_node (GCancellable *signal)
 {
@@ -86,8 +87,8 @@ make_plain_node (GCancellable *signal)
   if (node == NULL)
     {
       node = g_steal_pointer (&made);
-      /* One handler, however many tasks share the cancellable.  It is connected before others find the node, and so
-       * it is called for every abort that they do not see. */
+      /* The handler for all tasks of the cancellable is connected before others find the node.  So it is also called
+       * for an abort right after they have checked the node. */
       g_signal_connect (signal, "cancelled", G_CALLBACK (plain_cancelled), node);
       g_object_set_qdata_full (G_OBJECT (signal), prio_signal_node_quark (), node, plain_node_free);
     }
@@ -96,7 +97,7 @@ make_plain_node (GCancellable *signal)
   return node;
 }
 
-/* Returns the node of @signal; a plain cancellable gets one at the first call. */
+/* Returns the node of @signal.  The first call creates the node of a plain cancellable. */
 PrioSignalNode *
 prio_signal_node_for (GCancellable *signal)
 {
@@ -116,11 +117,11 @@ first_reason (PrioSignalNode **nodes, gsize n_nodes)
   return reason;
 }
 
-/* Makes the new @node depend on @sources and, unless @follow is NULL, follow its priority: the
+/* Makes the new @node depend on @sources.  Unless @follow is NULL, @node follows the priority of @follow.  This is the
  * draft's "create a dependent task signal" (§4.3).
  *
- * No abort is missed: a source that is aborted before the edges exist is found afterwards by
- * first_reason (); a later abort travels along the edges. */
+ * No abort is missed: first_reason () finds a source that is aborted before the edges exist, and a later abort follows
+ * the edges. */
 void
 prio_signal_node_depend (PrioSignalNode *node, GCancellable **sources, gsize n_sources, PrioSignalNode *follow)
 {

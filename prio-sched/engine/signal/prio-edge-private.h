@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-edge-private.h: edges, by which signals depend on others
  *
- * Promises: sources and dependents have edges to each other, and no references.  A signal that
- * depends on a dependent has edges to the roots of that dependent, and also to the dependent
- * itself, which g_cancellable_cancel () can abort alone.
+ * Promises: sources and dependents have edges to each other, but no references.  A dependent of another dependent has
+ * edges to its roots, which are the sources that depend on nothing.  It also has an edge to the other dependent, which
+ * g_cancellable_cancel () can abort without its roots.
  *
- * Everything here is under prio_signal_lock.
- */
+ * The caller of each function holds prio_signal_lock. */
 
 #pragma once
 

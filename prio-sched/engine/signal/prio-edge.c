@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-edge.c: edges, by which signals depend on others
  *
- * Everything here is under prio_signal_lock.
- */
+ * The caller of each function holds prio_signal_lock. */
 
 #include "config.h"
 
@@ -49,8 +48,8 @@ find_edge (PrioSignalNode *source, PrioSignalNode *dependent)
   return NULL;
 }
 
-/* Makes @dependent depend on @source, once per generation.  A dependent follows the priority of one signal at most;
- * if that signal can also abort it, both kinds share one edge. */
+/* Makes @dependent depend on @source, at most once per generation.  A dependent follows the priority of at most one
+ * signal; if that signal can also abort it, the edge has both kinds. */
 static void
 add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
 {
@@ -68,8 +67,8 @@ add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
   dependent->follows |= kind == PRIO_EDGE_PRIORITY;
 }
 
-/* Makes the dependents of @node, which is being finalized, depend on those sources of @node that are dependents too,
- * because g_cancellable_cancel () can abort these alone.  The dependents have edges to the roots already. */
+/* Makes the dependents of @node, which is being finalized, depend on the sources of @node that are dependents
+ * themselves, because g_cancellable_cancel () can abort such a source and not its roots, to which edges exist. */
 void
 prio_edges_bridge (PrioSignalNode *node)
 {
@@ -88,8 +87,8 @@ prio_edges_bridge (PrioSignalNode *node)
     }
 }
 
-/* Makes @dependent depend on @sources and, for each source that is a dependent, on its roots.  For an abort it also
- * depends on such a source itself, which g_cancellable_cancel () can abort alone; for the priority the roots suffice. */
+/* Makes @dependent depend on @sources and, for each source that is a dependent, on the roots of that source.  For an
+ * abort, @dependent also needs the edge to the source, which g_cancellable_cancel () can abort without its roots. */
 void
 prio_edges_add (PrioSignalNode *dependent, PrioSignalNode **sources, gsize n_sources, PrioEdgeKind kind)
 {

@@ -2,14 +2,13 @@
 /* prio-handle-private.h: a weak reference to a dependent or timeout signal
  *
  * Promises: code that will notify a dependent or a timeout signal later, on any thread, holds its handle and not the
- * signal. prio_handle_get () (prio-pin) returns the signal while anything holds it, the graph included.
+ * signal. prio_handle_get () (prio-pin) returns the signal while it has references, including the graph's.
  *
- * A handle refers to the loop of a main context, in which the signal emits `cancelled` if it cannot at once, and in
- * which the timer of a timeout runs.  It does not keep the context alive, which would make a cycle: tasks hold signals,
- * and a context holds its tasks.
+ * A handle refers to the loop of a main context, in which the signal emits `cancelled` if it cannot do so at once, and
+ * in which the timer of a timeout runs.  The handle does not keep the context alive, because that would be a cycle:
+ * tasks hold signals, and a context holds its tasks.
  *
- * Threads: any.  A handle is not released under prio_signal_lock, nor inside a loop.
- */
+ * Threads: any.  A handle is not released under prio_signal_lock, nor inside a loop. */
 
 #pragma once
 
@@ -25,12 +24,12 @@ struct _PrioHandle
 {
   gint refs; /* atomic */
   GWeakRef signal;
-  PrioLoop *loop;       /* acquired, of the thread-default context where the signal was made */
+  PrioLoop *loop;       /* the acquired loop of the context that was the thread's default when the signal was created */
   PrioSignalNode *node; /* under prio_signal_lock; NULL once the node is cleared */
-  PrioEntry *timer;     /* owner thread: the timer of a timeout that is running, or NULL */
+  PrioEntry *timer;     /* the running timer of a timeout signal, or NULL; owner thread */
 
-  GThread *pinned_by; /* atomic: the thread that last gave the graph a reference, or is about to; compared only */
-  GList pin_link;     /* in the queue of pinned signals' handles; under prio_signal_lock */
+  GThread *pinned_by; /* the last thread to give the graph a reference; set before that; atomic; only compared */
+  GList pin_link;     /* link in the queue of handles of pinned signals; under prio_signal_lock */
 };
 
 PrioHandle *prio_handle_new (PrioSignalNode *node, GCancellable *signal);

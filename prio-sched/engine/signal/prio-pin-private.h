@@ -1,40 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-pin-private.h: pins signals that can still emit, and decides which thread emits `cancelled`
+/* prio-pin-private.h: pins task signals that can still emit, and determines which thread emits `cancelled`
  *
- * A dependent or a timeout that has handlers lives as long as it can still emit a signal (§3.3.1 of the draft), and a
- * timeout as long as it can still abort a signal that depends on it.  One thread may drop the last reference while
- * another thread aborts the signal, or finalizes its source.  Two fields of the node, under prio_signal_lock, decide:
+ * A dependent or a timeout that has handlers lives as long as it can still emit `cancelled` or `priority-change` (§3.3.1
+ * of the draft), and a timeout as long as it can still abort a dependent.  One thread may drop the last reference while
+ * another thread aborts the task signal, or finalizes its source.  Two fields of the node, which prio_signal_lock
+ * protects, determine which thread emits `cancelled`:
  *
- * - `pinned`: the graph owns one reference to the signal.  The code that sets it has taken that
- *   reference before.  The code that clears it owns the reference, and drops it outside the lock.
- * - `pending_cancelled`: an abort first marks the signal, and makes it emit `cancelled` later.
- *   In between the emission is pending, which is a reason to pin the signal.
+ * - `pinned`: the graph owns one reference to the signal.  The code that sets `pinned` has taken that reference before.
+ *   The code that clears `pinned` then owns the reference, and drops it outside the lock.
+ * - `pending_cancelled`: an abort first marks the signal, and later makes the signal emit `cancelled`.  Until then the
+ *   emission is pending, which is a reason to pin the signal.
  *
  * dispose () decides whether to pin the signal, while its handlers are still connected:
  * prio_signal_node_pin ().  By then GLib has cleared the weak references, and one reference is
  * left.  Both sides take the lock, so an abort on another thread meets one of three cases:
  *
- * - It marks the signal before the decision, and fetches the signal after it.  The emission is
- *   pending, so the signal is pinned.
- * - It marks the signal after the decision.  Either the signal is pinned because of its source, or it has no handlers.
- *   If it is pinned, its weak reference is set again before `pinned` is.
- * - It marks and fetches the signal before the decision.  It finds the weak reference cleared,
- *   and the signal not pinned.  It leaves the emission to dispose (): PRIO_CANCELLED_IN_DISPOSE.
+ * - The abort marks the signal before dispose () decides, and looks the signal up afterwards.  The emission is pending,
+ *   so the signal is pinned.
+ * - The abort marks the signal after dispose () has decided.  Either the signal is pinned because of its source, or it has
+ *   no handlers.  If it is pinned, its weak reference is restored before `pinned` is set.
+ * - The abort marks the signal and looks it up before dispose () decides.  The weak reference is cleared, and the signal
+ *   is not pinned.  The abort leaves the emission to dispose (): PRIO_CANCELLED_IN_DISPOSE.
  *
- * A change of priority in the third case sets `missed_change`, and is repeated if the signal is pinned.
- */
+ * A change of priority in the third case sets `missed_change`.  If dispose () pins the signal, dispose () repeats the
+ * change. */
 
 #pragma once
 
 #include "signal/prio-signal-node-private.h"
 
-/* Why a signal is fetched by its handle.  If it is being disposed, and may still be pinned, then dispose () does the
- * work of the visit. */
+/* Why code gets a signal by its handle.  If the signal is in dispose (), and may still be pinned, dispose () acts
+ * instead. */
 typedef enum
 {
-  PRIO_VISIT_LOOK,  /* to look at it: dispose () has nothing to do */
-  PRIO_VISIT_EMIT,  /* to make it emit `cancelled` */
-  PRIO_VISIT_CHANGE /* to change its priority */
+  PRIO_VISIT_LOOK,  /* only to look at the signal: dispose () has nothing to do */
+  PRIO_VISIT_EMIT,  /* to make the signal emit `cancelled` */
+  PRIO_VISIT_CHANGE /* to change the signal's priority */
 } PrioVisit;
 
 gboolean prio_signal_node_pin (PrioSignalNode *node);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-pin.c: pins signals that can still emit
  *
- * prio-pin-private.h explains the rules.
- */
+ * prio-pin-private.h explains the rules. */
 
 #include "config.h"
 
@@ -11,7 +10,7 @@
 #include "base/prio-glib-private.h"
 #include "loop/prio-run-queue-private.h"
 
-/* The handles of all pinned signals; the least recently re-evaluated come first. */
+/* The handles of all pinned signals, with the least recently re-evaluated first. */
 static GQueue pinned_signals = G_QUEUE_INIT;
 
 static void
@@ -21,7 +20,7 @@ unref (GCancellable *signal)
   g_object_unref (signal);
 }
 
-/* A function that is called until it returns FALSE, and frees its data then. */
+/* A function that is called until it returns FALSE.  The Call is freed then. */
 typedef struct
 {
   GSourceFunc func;
@@ -41,7 +40,7 @@ call_carry_out (gpointer data)
 
 static void attach (Call *call, GMainContext *context);
 
-/* Destroy notify: if the context is destroyed first, the default context replaces it. */
+/* Frees the Call.  If its context was destroyed too early, attaches the Call to the default context instead. */
 static void
 call_end (gpointer data)
 {
@@ -100,8 +99,8 @@ prio_call_later (PrioLoop *loop, GSourceFunc func, gpointer data)
   prio_loop_submit_quietly (loop, &(PrioOp) { .apply = op_call, .target = call_new (func, data) });
 }
 
-/* Waits while another thread is still in the g_object_unref () whose dispose () has pinned the signal: notifications
- * made in there are lost, or emitted on the other thread. */
+/* Waits while another thread is still in the g_object_unref () whose dispose () has pinned the signal.  During that
+ * call, a notification would be lost, or that thread would emit it. */
 void
 prio_signal_node_wait_for_unref (PrioSignalNode *node)
 {
@@ -120,8 +119,8 @@ drop (gpointer signal)
   return G_SOURCE_REMOVE;
 }
 
-/* Drops the graph's reference to @signal: now or, if another thread is in that g_object_unref () for long, later
- * from the main context of the signal.  That context may never run, so waiting comes first. */
+/* Drops the graph's reference to @signal.  Waits briefly for another thread that is still in its g_object_unref ().  If
+ * the thread stays there, the signal's main context, which may never run, drops the reference later. */
 static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
@@ -136,7 +135,8 @@ typedef struct
   gboolean abort, change;
 } PrioListeners;
 
-/* Returns which handlers @node has.  Not under the lock: GLib takes its own lock to look up handlers. */
+/* Returns the kinds of handlers that @node has.  The caller does not hold the lock: GLib takes its own lock to look up
+ * handlers. */
 static PrioListeners
 get_listeners (PrioSignalNode *node)
 {
@@ -148,8 +148,8 @@ get_listeners (PrioSignalNode *node)
   };
 }
 
-/* Returns whether it may still emit a signal that has a handler, or is a timeout that may abort others.  Under the
- * lock. */
+/* Returns whether the signal may still emit a GObject signal that has a handler, or is a timeout that may abort a
+ * dependent.  The caller holds the lock. */
 static gboolean
 should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
 {
@@ -160,9 +160,9 @@ should_be_pinned (PrioSignalNode *node, PrioListeners listeners)
          (listeners.change && prio_signal_node_has_sources (node, PRIO_EDGE_PRIORITY));
 }
 
-/* Unpins the signal.  Under the lock.
+/* Unpins the signal.  The caller holds the lock.
  *
- * Returns: (transfer full) (nullable): the reference that the graph owned, if any */
+ * Returns: (transfer full) (nullable): the reference that the graph owned, or NULL */
 static GCancellable *
 release_locked (PrioSignalNode *node)
 {
@@ -194,9 +194,8 @@ prio_signal_node_reevaluate (PrioSignalNode *node)
     drop_reference (node->handle, released);
 }
 
-/* Called when the weak reference of @handle was found cleared.  Returns whether the signal is pinned, and its weak
- * reference set again.  Otherwise the signal is finalized, or is being disposed, and its dispose () does the work of
- * @visit. */
+/* Returns whether the signal of @handle, whose weak reference was cleared, is pinned and has its weak reference again.
+ * If not, the signal is finalized, or is being disposed: in that case, dispose () does the work of @visit. */
 static gboolean
 is_pinned (PrioHandle *handle, PrioVisit visit)
 {
@@ -215,9 +214,9 @@ is_pinned (PrioHandle *handle, PrioVisit visit)
   return pinned;
 }
 
-/* Gets the signal of @handle for @visit.  If a pinned signal's weak reference stays cleared, g_object_run_dispose ()
- * was called: then the caller gets the reference of the graph.  A signal that was not pinned may be by now, in a
- * g_object_unref () that continues: then the graph keeps its reference, because dropping it has to wait for that call.
+/* Gets the signal of @handle for @visit.  If the weak reference of a pinned signal stays cleared, g_object_run_dispose
+ * () was called, and the caller gets the graph's reference.  If the signal has been pinned only now, by a
+ * g_object_unref () that has not returned, the graph keeps its reference until that call returns.
  *
  * Returns: (transfer full) (nullable): the signal, or NULL if it has no references */
 GCancellable *
@@ -238,7 +237,7 @@ prio_handle_get (PrioHandle *handle, PrioVisit visit)
   return signal;
 }
 
-/* Unpins the signal if no reason to pin it is left.  If it is being disposed now, its dispose () decides. */
+/* Unpins the signal of @handle if no reason to pin it is left.  While dispose () is running, it decides instead. */
 void
 prio_handle_reevaluate (PrioHandle *handle)
 {
@@ -251,12 +250,11 @@ prio_handle_reevaluate (PrioHandle *handle)
   unref (signal);
 }
 
-/* How many pinned signals are re-evaluated whenever a dependent or a timeout is made. */
+/* The number of pinned signals that are re-evaluated whenever a dependent or a timeout is created. */
 #define REEVALUATED_AT_ONCE 2
 
-/* Re-evaluates a few pinned signals.  GObject does not report that a handler is disconnected, so this is called
- * whenever a dependent or a timeout is made.  So pinned signals without handlers never outnumber the others by more
- * than a few. */
+/* Re-evaluates a few pinned signals whenever a dependent or a timeout is created.  GObject does not report that a
+ * handler was disconnected, so pinned signals without handlers would otherwise accumulate. */
 void
 prio_signal_node_reevaluate_some (void)
 {
@@ -286,11 +284,11 @@ typedef enum
 {
   PRIO_VERDICT_NOT_PINNED,
   PRIO_VERDICT_PINNED,
-  PRIO_VERDICT_EMIT /* the caller makes the signal emit `cancelled`, and asks again */
+  PRIO_VERDICT_EMIT /* the caller makes the signal emit `cancelled`, and calls decide () again */
 } PrioVerdict;
 
-/* Decides whether to pin the signal.  If @has_reference, the graph takes over the caller's reference when it does;
- * otherwise nothing is pinned, and the caller asks again with a reference. */
+/* Decides whether to pin the signal.  If so and if @has_reference, pins the signal: the graph takes over the caller's
+ * reference.  Without a reference, a caller that gets PRIO_VERDICT_PINNED takes one, and calls this function again. */
 static PrioVerdict
 decide (PrioSignalNode *node, PrioListeners listeners, gboolean has_reference)
 {
@@ -317,7 +315,7 @@ decide (PrioSignalNode *node, PrioListeners listeners, gboolean has_reference)
   return verdict;
 }
 
-/* Sets the weak reference again, and then pins the signal if there still is a reason. */
+/* Sets the weak reference again, and then pins the signal if there is still a reason. */
 static PrioVerdict
 pin (PrioSignalNode *node, PrioListeners listeners)
 {
@@ -332,9 +330,10 @@ pin (PrioSignalNode *node, PrioListeners listeners)
   return verdict;
 }
 
-/* Pins the signal if should_be_pinned ().  It is being disposed, or the caller holds a reference to it.
+/* Pins the signal if should_be_pinned ().  The signal is being disposed, or the caller holds a reference to it.
  *
- * Returns: whether this call has pinned it: then the caller makes a change that the signal missed */
+ * Returns: whether this call has pinned the signal; if so, the caller repeats a change of priority that the signal
+ * missed */
 gboolean
 prio_signal_node_pin (PrioSignalNode *node)
 {

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-registration-private.h: the registration of a signal at a scheduler
  *
- * Promises: the tasks of a signal at a scheduler that follow its priority are one group, which moves as a whole and is
- * aborted as a whole.  The users of a registration are entries and captured states.  While it has users, it holds a
- * reference to the signal, and is on the list of the signal's node.
+ * Promises: the tasks at one scheduler that follow the priority of one signal are a group, which moves and is aborted
+ * as a whole.  The users of a registration are entries and captured states.  While it has users, it holds a reference
+ * to the signal, and is on the list of the signal's node.
  *
- * An aborted registration takes no new tasks.  A plain cancellable that is reset gets a new registration: tasks that a
- * task under a plain cancellable starts inherit the cancellable, not the registration, and look the registration up
- * again.
+ * An aborted registration takes no new tasks.  A plain cancellable that is reset gets a new registration.  So tasks
+ * that are started by a task with a plain cancellable inherit the cancellable, not the registration, and look up the
+ * registration themselves.
  *
- * The record comes from the loop's slab, and is freed on the owner thread.  A registration that has users keeps no
- * reference to its loop, which outlives them; every other reference to a registration holds a reference to the loop
- * too, so that the record can be freed whenever that reference is dropped.
+ * The record comes from the loop's slab, and is freed on the owner thread.  The users share one reference, which needs
+ * no reference to the loop, because the loop outlives the users.  Every other reference comes with a reference to the
+ * loop, which contains the slab.
  *
- * All fields except the references belong to the owner thread.
- */
+ * All fields except the references belong to the owner thread. */
 
 #pragma once
 
@@ -23,12 +22,12 @@
 
 struct _PrioRegistration
 {
-  PrioGroup group; /* the entries at the scheduler; its users are the registration's */
+  PrioGroup group; /* the entries at the scheduler; the group's users are the registration's */
   PrioLoop *loop;
   PrioSignalNode *node;
   GCancellable *signal; /* owned while there are users */
-  gint refs; /* atomic: one for all users together, and one for each operation on its way */
-  PrioRegistration *node_next, *node_prev; /* in the list of the node; under prio_signal_lock */
+  gint refs; /* one for all users together, and one for each operation that has been sent; atomic */
+  PrioRegistration *node_next, *node_prev; /* links in the list of the node; under prio_signal_lock */
 };
 
 PrioRegistration *prio_registration_acquire (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable **signal,
@@ -47,7 +46,7 @@ prio_registration_hold (PrioRegistration *registration)
   prio_group_hold (&registration->group);
 }
 
-/* Drops a user; the last one ends the registration. */
+/* Removes a user, and ends the registration after the last user. */
 static inline void
 prio_registration_release (PrioRegistration *registration)
 {

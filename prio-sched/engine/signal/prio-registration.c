@@ -5,7 +5,7 @@
 
 #include "signal/prio-registration-private.h"
 
-/* Takes a reference to the registration, and to its loop.  Any thread. */
+/* Takes a reference to the registration, and to its loop.  Any thread may call it. */
 PrioRegistration *
 prio_registration_ref (PrioRegistration *registration)
 {
@@ -14,7 +14,7 @@ prio_registration_ref (PrioRegistration *registration)
   return registration;
 }
 
-/* The slab in a slot of the loop contains the records of its registrations. */
+/* The functions of the loop's slot, which contains a slab with the records of registrations. */
 static const PrioSlotFuncs slot_funcs = {
   .size = sizeof (PrioSlab), .is_large = prio_slab_is_large, .trim = prio_slab_trim, .clear = prio_slab_clear
 };
@@ -35,8 +35,8 @@ record_free (PrioLoop *loop, PrioRegistration *registration)
   prio_slab_free (prio_loop_get_slot (loop, PRIO_SLOT_SIGNAL), registration);
 }
 
-/* Drops the users' reference, or a reference of prio_registration_ref (), when the caller drops the reference to the
- * loop.  Owner thread. */
+/* Drops the reference that all users share, or a reference from prio_registration_ref () whose reference to the loop
+ * the caller drops.  Owner thread only. */
 static void
 drop_reference (PrioRegistration *registration)
 {
@@ -50,7 +50,7 @@ op_free (PrioLoop *loop, const PrioOp *op)
   record_free (loop, op->target);
 }
 
-/* Drops a reference that prio_registration_ref () has taken.  Any thread. */
+/* Drops a reference that prio_registration_ref () has taken.  Any thread may call it. */
 void
 prio_registration_unref (PrioRegistration *registration)
 {
@@ -62,7 +62,8 @@ prio_registration_unref (PrioRegistration *registration)
   prio_loop_unref (loop);
 }
 
-/* Returns (transfer full) (nullable) the registrations of @node, each referenced.  Under prio_signal_lock. */
+/* Returns (transfer full) (nullable) the registrations of @node, each referenced.  The caller holds
+ * prio_signal_lock. */
 GPtrArray *
 prio_registrations_list (PrioSignalNode *node)
 {
@@ -77,7 +78,7 @@ prio_registrations_list (PrioSignalNode *node)
   return registrations;
 }
 
-/* Removes @registration from the list of @node.  Under prio_signal_lock. */
+/* Removes @registration from the list of @node.  The caller holds prio_signal_lock. */
 static void
 remove_from_node (PrioSignalNode *node, PrioRegistration *registration)
 {
@@ -108,7 +109,8 @@ registration_ended (PrioGroup *group)
   drop_reference (registration);
 }
 
-/* Makes a registration with one user, the last of @node.  Takes the reference to @signal.  Under prio_signal_lock. */
+/* Creates a registration with one user, and appends it to the list of @node.  Takes the reference to @signal.  The
+ * caller holds prio_signal_lock. */
 static PrioRegistration *
 registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *signal)
 {
@@ -133,8 +135,8 @@ registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *s
   return registration;
 }
 
-/* Returns the registration of @node at @run_queue, or NULL.  It is on a list of each.  Either may be long, so both
- * are walked in step: the shorter one bounds the cost.  Under prio_signal_lock. */
+/* Returns the registration of @node at @run_queue, or NULL.  Either list of registrations may be long, so walks both in
+ * step, until the shorter one ends.  The caller holds prio_signal_lock. */
 static PrioRegistration *
 find_registration (PrioSignalNode *node, PrioRunQueue *run_queue)
 {
@@ -151,11 +153,11 @@ find_registration (PrioSignalNode *node, PrioRunQueue *run_queue)
   return NULL;
 }
 
-/* Finds or makes the registration of the signal of @node at @run_queue, and adds a user to it.
- * Sets @aborted to whether the signal is aborted.
+/* Finds or creates the registration of @node at @run_queue, and adds a user to it.  Sets @aborted to whether the signal
+ * is aborted.
  *
- * A new registration steals the reference in @signal.  No reference is taken or dropped here,
- * under the lock; so if *@signal is NULL, no new registration is made.
+ * A new registration takes over the reference in *@signal.  If that is NULL, no registration is created, because no
+ * reference may be taken under the lock.
  *
  * Returns: NULL if the signal is aborted, or if there is no registration and *@signal is NULL */
 PrioRegistration *
@@ -197,8 +199,8 @@ op_apply (PrioLoop *loop, const PrioOp *op)
   prio_loop_unref (loop);
 }
 
-/* Calls @apply for @registration on the owner thread of its loop, unless it has ended by then.  If @quietly, this
- * call releases no user data: the next dispatch does. */
+/* Calls @apply for @registration on the owner thread of its loop, unless the registration has ended by then.  If
+ * @quietly, the next dispatch makes the releases of user data. */
 void
 prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboolean quietly)
 {
@@ -210,14 +212,14 @@ prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboole
     prio_loop_submit (registration->loop, &self.op);
 }
 
-/* Operation: the signal has been aborted. */
+/* Aborts the entries of a registration, because its signal was aborted.  An operation for the owner thread. */
 void
 prio_registration_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {
   prio_group_abort (&((PrioRegistration *) op->target)->group);
 }
 
-/* Operation: the priority of the signal has changed. */
+/* Moves the entries of a registration to the new priority of its signal.  An operation for the owner thread. */
 void
 prio_registration_follow (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 {

@@ -16,12 +16,13 @@ G_DEFINE_QUARK (prio-sched-node, prio_signal_node)
 /* The functions of PrioTaskSignal; NULL before its class is initialized; atomic. */
 const PrioSignalNodeFuncs *prio_signal_node_funcs;
 
-/* Takes @error, which is NULL for an abort that was given no reason. */
+/* Creates a reason that takes over @error; NULL stands for an abort without a reason. */
 PrioReason *
 prio_reason_new (GError *error)
 {
   PrioReason *reason = g_atomic_rc_box_new (PrioReason);
 
+  reason->is_default = error == NULL;
   reason->error = error != NULL ? error : g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, _("Operation was cancelled"));
   return reason;
 }
@@ -43,7 +44,7 @@ prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_t
 {
   static gboolean added = FALSE;
 
-  /* Not g_once_init_enter (): if the process forks meanwhile, the child would wait forever. */
+  /* With g_once_init_enter (), a fork () while another thread initializes would leave the child waiting forever. */
   if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
     {
       prio_loop_add_leaf_lock (&prio_signal_lock);
@@ -104,7 +105,7 @@ prio_signal_node_has_fixed_priority (PrioSignalNode *node)
   return fixed;
 }
 
-/* Returns whether the caller has to notify the reason of @node: TRUE once per abort. */
+/* Returns TRUE once per abort: the caller has to notify the reason of @node then. */
 gboolean
 prio_signal_node_begin_notice (PrioSignalNode *node)
 {
@@ -118,8 +119,8 @@ prio_signal_node_begin_notice (PrioSignalNode *node)
   return first;
 }
 
-/* Cancels an aborted PrioTaskSignal again after g_cancellable_reset ().  The library can neither prevent nor observe
- * a reset; but in the draft an aborted signal stays aborted, so GIO has to see it cancelled too.  The caller holds a
+/* Cancels an aborted PrioTaskSignal again after g_cancellable_reset (), which the library can neither prevent nor
+ * observe.  In the draft an aborted signal stays aborted, so GIO has to see it cancelled too.  The caller holds a
  * reference to the signal, and is not inside a loop. */
 void
 prio_signal_node_undo_reset_slow (PrioSignalNode *node)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-signal-travel-private.h: carries an abort or a change of priority to all that depends on a signal */
+/* prio-signal-travel-private.h: carries an abort or a change of priority to tasks, handlers and dependent signals */
 
 #pragma once
 

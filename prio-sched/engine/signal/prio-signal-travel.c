@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-signal-travel.c: carries an abort or a change of priority to all that depends on a signal
+/* prio-signal-travel.c: carries an abort or a change of priority to tasks, handlers and dependent signals
  *
- * It starts at the signal on which it is made.  It goes first to the loops where that signal has
- * tasks, then to its handlers, then to the signals that depend on it.
- */
+ * The order is: the loops where the signal has tasks, the signal's handlers, the signals that depend on it. */
 
 #include "config.h"
 
@@ -18,14 +16,15 @@
 /* A signal that an abort or a change has reached; used outside the lock. */
 typedef struct
 {
-  GCancellable *signal;     /* owned, or NULL if it is gone */
-  PrioHandle *handle;       /* owned, or NULL if it has none */
+  GCancellable *signal;     /* owned, or NULL if the signal is gone */
+  PrioHandle *handle;       /* owned, or NULL if the signal has no handle */
   GPtrArray *registrations; /* each referenced, or NULL */
-  PrioReason *past_reason;  /* of an earlier abort, from which a plain cancellable was reset */
-  gboolean is_new;          /* no abort had reached it before: this one makes it emit `cancelled` */
+  PrioReason *past_reason;  /* the reason of an earlier abort, which g_cancellable_reset () has undone */
+  gboolean is_new;          /* whether no earlier abort has marked the signal: this one makes it emit */
 } PrioTarget;
 
-/* Aborts that have marked signals, but have not reached all loops yet; incremented under the lock, atomic. */
+/* The number of aborts that have marked signals, but have not reached all loops yet.  Incremented under the lock;
+ * atomic. */
 static guint n_on_the_way = 0;
 
 static void
@@ -57,16 +56,16 @@ target_send (PrioTarget *target, PrioOpFunc apply, gboolean quietly)
     prio_registration_send (target->registrations->pdata[i], apply, quietly);
 }
 
-/* Returns whether an abort has to reach @node.  If another abort has marked it, that may not have reached all loops
- * yet.  Under the lock. */
+/* Returns whether an abort has to reach @node.  An earlier abort that has marked @node may not have reached all loops
+ * yet.  The caller holds the lock. */
 static gboolean
 is_to_reach (PrioSignalNode *node)
 {
   return !node->aborted || __atomic_load_n (&n_on_the_way, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* Marks @node aborted, and lists it.  If the target is new, the caller makes its signal emit `cancelled` afterwards.
- * Under the lock. */
+/* Marks @node aborted, and adds it to @targets.  If `is_new` is set in the target, the caller makes the signal emit
+ * `cancelled` afterwards.  The caller holds the lock. */
 static void
 reach (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
@@ -87,7 +86,7 @@ reach (PrioSignalNode *node, PrioReason *reason, GArray *targets)
   g_array_append_val (targets, target);
 }
 
-/* Marks all dependents, of any depth, aborted.  Under the lock. */
+/* Marks the dependents of @node aborted.  The caller holds the lock. */
 static void
 reach_dependents (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 {
@@ -100,15 +99,15 @@ reach_dependents (PrioSignalNode *node, PrioReason *reason, GArray *targets)
     }
 }
 
-/* Does the part of the draft's "signal abort" that needs the lock: gives the reason to @node, or if it is NULL to the
- * node of @handle, and to all dependents, before any handler runs.  All dependents of a root have an edge to it.
- * Dependents of a dependent that is cancelled directly may have none, so the second loop follows the edges from one to
- * the next.
+/* Gives a reason to @node and to all its dependents, before any handler runs: the part of the draft's "signal abort"
+ * that needs the lock.  If @node is NULL, uses the node of @handle.  The second loop follows the edges of dependents,
+ * because a dependent of @node need not have an edge to @node itself.
  *
- * Another abort may have marked some of them, but not reached their loops yet.  This abort reaches them too, and does
- * not wait: when it returns, none of their tasks begins any more.
+ * Another abort may have marked some of the nodes, but not have reached their loops yet.  This abort reaches these
+ * loops too, and does not wait: when it returns, none of the tasks begins any more.
  *
- * Returns: the signals that the abort has reached, @node first, or NULL if there are none; pass them to send_abort () */
+ * Returns: the signals that the abort has reached, @node first, or NULL if there are none; pass them to send_abort
+ * () */
 static GArray *
 begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
 {
@@ -141,7 +140,7 @@ begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
   return targets;
 }
 
-/* Makes the tasks of all @targets leave their queues. */
+/* Removes the tasks of all @targets from their queues. */
 static void
 send_abort (GArray *targets)
 {
@@ -150,7 +149,7 @@ send_abort (GArray *targets)
   __atomic_sub_fetch (&n_on_the_way, 1, __ATOMIC_RELEASE);
 }
 
-/* Notes that the signal emits, or has emitted, `cancelled`, so nothing is pending.  Returns whether it is pinned. */
+/* Notes that the emission of `cancelled` has begun, and is no longer pending.  Returns whether the signal is pinned. */
 static gboolean
 clear_pending_cancelled (PrioSignalNode *node)
 {
@@ -164,7 +163,7 @@ clear_pending_cancelled (PrioSignalNode *node)
   return pinned;
 }
 
-/* Notifies `aborted` and `reason` of a task signal, which emits, or has emitted, `cancelled`. */
+/* Notifies `aborted` and `reason` of a task signal, during or after the emission of `cancelled`. */
 static void
 notify_abort (PrioSignalNode *node, PrioNotice when)
 {
@@ -180,7 +179,7 @@ cancel (GCancellable *signal)
   notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
 }
 
-/* Makes the aborted signal of @handle emit `cancelled`: here or, if it is being disposed, in dispose (). */
+/* Makes the aborted signal of @handle emit `cancelled`.  In dispose (), leaves the emission to dispose (). */
 static void
 emit (PrioHandle *handle)
 {
@@ -202,9 +201,9 @@ emit_now (gpointer handle)
   return G_SOURCE_REMOVE;
 }
 
-/* Carries out the abort of all targets.  First the tasks of all of them leave their queues, so that no user code
- * finds one in a queue.  Then each target in turn releases its tasks' data, and emits `cancelled`: this is the order
- * of the draft.  The references taken at the start keep the signals alive until their turn. */
+/* Carries out the abort of all targets.  First removes the tasks of all targets from their queues, so that no user code
+ * finds one in a queue.  Then, for each target in the order of the draft, releases the data of its tasks, and makes its
+ * signal emit `cancelled`.  The references taken at the start keep the signals alive until then. */
 static void
 carry_out_abort (GArray *targets)
 {
@@ -246,7 +245,7 @@ prio_signal_node_abort (PrioSignalNode *node, const GError *reason)
   carry_out_abort (targets);
 }
 
-/* Aborts the signal of @handle and its dependents, if it still exists.  The caller needs no reference to the signal. */
+/* Aborts the signal of @handle and its dependents, if the signal still exists.  The caller needs no reference to it. */
 void
 prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason)
 {
@@ -256,10 +255,9 @@ prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason)
     carry_out_abort (targets);
 }
 
-/* Carries on the abort when the signal of @node emits `cancelled`.  If the library has not caused it,
- * g_cancellable_cancel () has been called, and GLib may hold the lock of the cancellable, so no user code may run
- * here.  The tasks leave their queues now, and the next dispatch releases them.  The dependents are aborted now, and
- * emit `cancelled` later. */
+/* Continues an abort when the signal of @node emits `cancelled`.  If the program has called g_cancellable_cancel (),
+ * GLib may hold the lock of the cancellable, so no user code may run here.  The tasks leave their queues now, and the
+ * next dispatch releases their data.  The dependents are aborted now, and emit `cancelled` later. */
 void
 prio_signal_node_cancelled (PrioSignalNode *node)
 {
@@ -289,8 +287,8 @@ prio_signal_node_cancelled (PrioSignalNode *node)
   g_array_unref (targets);
 }
 
-/* Returns the dependents whose priority follows @node's, and whose edges are newer than @generation, or NULL if
- * there are none.  Sets @generation to the newest edge's. */
+/* Returns the dependents that follow the priority of @node and whose edges are newer than @generation, or NULL if there
+ * are none.  Sets @generation to the generation of the newest edge. */
 static GArray *
 followers (PrioSignalNode *node, guint64 *generation)
 {
@@ -323,9 +321,8 @@ followers (PrioSignalNode *node, guint64 *generation)
   return targets;
 }
 
-/* Changes the priority of all followers of @node.  A handler that runs meanwhile may make new followers.  Such a
- * follower may have copied its priority from a signal that has not changed yet, so the loop ends only when no newer
- * followers are left. */
+/* Changes the priority of all followers of @node.  A handler may create more followers, which may still have the old
+ * priority, so the function repeats the search until it finds none. */
 static void
 change_followers (PrioSignalNode *node, PrioTaskPriority priority)
 {
@@ -349,7 +346,7 @@ change_followers (PrioSignalNode *node, PrioTaskPriority priority)
     }
 }
 
-/* Makes the change.  Under the lock, which is released while the change is announced. */
+/* Changes the priority of @node, and announces the change.  The caller holds the lock, which is released in between. */
 static void
 carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when)
 {
@@ -367,8 +364,9 @@ carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice wh
   prio_lock_lock (&prio_signal_lock);
 }
 
-/* Makes the change.  If another change is being announced, sets @is_recursive if that is on this thread; otherwise the
- * thread that announces it makes this change too.  Under the lock, which is released while the change is announced. */
+/* Changes the priority of @node, unless another change is being announced.  If this thread announces the other change,
+ * sets @is_recursive; another thread makes this change too after its announcement.  The caller holds the lock, which is
+ * released while the change is announced. */
 static void
 change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when, gboolean *is_recursive)
 {
@@ -388,12 +386,13 @@ change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when,
   node->change = NULL;
 }
 
-/* Changes the priority: the draft's "signal priority change" (§3.3).  Any thread.  The caller holds a reference to the
+/* Changes the priority: the draft's "signal priority change" (§3.3).  Any thread may call it, with a reference to the
  * signal.
  *
- * One thread at a time changes a signal: the changer.  While it announces the change, another change on this thread is
- * recursive, and an error.  Changes of other threads are left to the changer, which makes the last of them after the
- * announcement.  So no thread waits for handlers, and the queues, the followers and the property agree in the end. */
+ * One thread at a time changes a signal.  While that thread announces the change, another change on the same thread is
+ * an error.  A change by another thread is left to the announcing thread, which makes the last of these changes after
+ * the announcement.  So no thread waits for handlers, and the queues, the followers and the property agree in the
+ * end. */
 gboolean
 prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, GError **error)
 {
@@ -409,7 +408,7 @@ prio_signal_node_set_priority (PrioSignalNode *node, PrioTaskPriority priority, 
   return !is_recursive;
 }
 
-/* Makes a change that the signal missed in dispose (), in which it has been pinned. */
+/* Makes a change of priority that the signal missed while dispose () pinned it. */
 static void
 catch_up (PrioSignalNode *node)
 {
@@ -430,7 +429,8 @@ catch_up (PrioSignalNode *node)
   prio_lock_unlock (&prio_signal_lock);
 }
 
-/* Pins the signal if needed, and then emits pending signals.  Returns whether this call has pinned it.  Outside. */
+/* Pins the signal if needed, and emits the pending GObject signals.  Returns whether this call has pinned the signal.
+ * Called outside the loop. */
 gboolean
 prio_signal_node_keep (PrioSignalNode *node)
 {

@@ -134,9 +134,9 @@ prio_task_controller_init (PrioTaskController *self G_GNUC_UNUSED)
 
 /**
  * prio_task_controller_new:
- * @priority: the initial priority of the signal
+ * @priority: the initial priority of the signal; not %PRIO_TASK_PRIORITY_UNSET
  *
- * Makes a controller, and its signal.  Any thread may call it.
+ * Creates a controller and its signal.  Any thread may call it.
  *
  * Returns: (transfer full): a new controller
  *
@@ -163,7 +163,7 @@ prio_task_controller_new (PrioTaskPriority priority)
 PrioTaskSignal *
 prio_task_controller_get_signal (PrioTaskController *self)
 {
-  g_return_val_if_fail (PRIO_IS_TASK_CONTROLLER (self), NULL);
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_TASK_CONTROLLER), NULL);
 
   return self->signal;
 }
@@ -171,15 +171,14 @@ prio_task_controller_get_signal (PrioTaskController *self)
 /**
  * prio_task_controller_set_priority:
  * @self: a controller
- * @priority: the new priority
+ * @priority: the new priority; not %PRIO_TASK_PRIORITY_UNSET
  * @error: return location for a `GError`
  *
  * Changes the priority of the signal: the draft's "signal priority change" (§3.3).
  *
  * Every task that was posted with the signal, and without its own priority, takes its place by age among the tasks of
- * the new priority, at a cost that does not depend on their number.  Then
- * [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the change.  Then the signals
- * that follow this one change, in the order in which they were made.  If the signal has
+ * the new priority.  Then [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the
+ * change.  Then the signals that follow this signal change, in the order in which they were created.  If the signal has
  * @priority already, nothing happens.
  *
  * Any thread may call it.  If another thread runs the main context of a task, that thread moves the task before it
@@ -198,7 +197,7 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
 {
   g_autoptr (GCancellable) signal = NULL;
 
-  g_return_val_if_fail (PRIO_IS_TASK_CONTROLLER (self), FALSE);
+  prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_TASK_CONTROLLER), FALSE);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
@@ -231,7 +230,7 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
 {
   g_autoptr (GCancellable) signal = NULL;
 
-  g_return_if_fail (PRIO_IS_TASK_CONTROLLER (self));
+  prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_TASK_CONTROLLER));
 
   signal = g_object_ref (G_CANCELLABLE (self->signal));
   prio_signal_node_undo_reset (prio_signal_node_find (signal));
@@ -240,7 +239,7 @@ prio_task_controller_abort (PrioTaskController *self, const GError *reason)
       g_autofree char *message = prio_debug_escape (reason != NULL ? reason->message : "no reason is given");
 
       g_debug ("A signal is aborted, with %u tasks that this thread runs waiting: %s",
-               prio_task_signal_get_n_pending (self->signal), message);
+               prio_task_signal_count_pending (self->signal), message);
     }
   prio_signal_node_abort (prio_signal_node_find (signal), reason);
 }

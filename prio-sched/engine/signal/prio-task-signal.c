@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-signal.c: a signal that aborts tasks, and has their priority */
+/* prio-task-signal.c: a signal that aborts tasks and sets their priority */
 
 #include "config.h"
 
@@ -93,7 +93,7 @@ static GParamSpec *properties[N_PROPS];
 static guint signal_ids[N_SIGNALS];
 static guint cancelled_signal, notify_signal;
 
-/* Notifies @property at once.  In dispose () GObject would drop a notification, so the class's function is called. */
+/* Notifies @property at once.  In dispose (), where GObject would drop a notification, calls the class's function. */
 static void
 notify (PrioSignalNode *node, guint property, PrioNotice when)
 {
@@ -133,7 +133,7 @@ has_handlers (PrioSignalNode *node, PrioEdgeKind kind)
   return is_notified (node->signal, PROP_PRIORITY);
 }
 
-/* Notifies the abort, once. */
+/* Notifies the properties of an abort, once. */
 static void
 notify_abort (PrioSignalNode *node, PrioNotice when)
 {
@@ -144,7 +144,7 @@ notify_abort (PrioSignalNode *node, PrioNotice when)
   notify (node, PROP_REASON, when);
 }
 
-/* Notifies the abort.  @data is a weak reference, which keeps neither the signal nor a context alive. */
+/* Notifies the properties of an abort.  @data is a weak reference, which keeps no signal and no context alive. */
 static gboolean
 notify_now (gpointer data)
 {
@@ -179,7 +179,7 @@ notify_abort_when (PrioSignalNode *node, PrioNotice when)
     notify_abort (node, when);
 }
 
-/* The type is set with the class. */
+/* The type is set in class_init. */
 static PrioSignalNodeFuncs node_funcs = { G_TYPE_INVALID, G_STRUCT_OFFSET (PrioTaskSignal, node), has_handlers,
                                           emit_change, notify_abort_when };
 
@@ -411,13 +411,13 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  * prio_task_signal_new_any: (constructor)
  * @signals: (array length=n_signals): signals and other cancellables
  * @n_signals: the number of signals
- * @priority: the priority of the new signal, which never changes
+ * @priority: the priority of the new signal, which never changes; not %PRIO_TASK_PRIORITY_UNSET
  *
- * Makes a signal that is aborted as soon as one of @signals is: `TaskSignal.any()` with a fixed priority.
+ * Creates a signal that is aborted as soon as one of @signals is: `TaskSignal.any()` with a fixed priority.
  *
  * If any is aborted already, the new signal is aborted from the start, for the same reason.  The new signal does not
- * hold @signals, but a timeout signal lives until its time is up or the new signal is finalized.  If any was itself
- * made from others, the new signal depends on these too.  Any thread may call it.
+ * hold @signals, but a timeout signal among them lives until its time is up or the new signal is finalized.  If any was
+ * itself made from others, the new signal depends on these too.  Any thread may call it.
  *
  * Returns: (transfer full): a new signal
  *
@@ -443,7 +443,7 @@ prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPrior
  * @n_signals: the number of signals
  * @priority_source: the signal whose priority the new signal follows
  *
- * Makes a signal that is aborted as soon as one of @signals is, and follows the priority of another: `TaskSignal.any()`
+ * Creates a signal that is aborted as soon as one of @signals is, and follows the priority of another: `TaskSignal.any()`
  * with a signal as the priority.
  *
  * If @priority_source itself follows another signal, the new signal follows that one.  If the priority of
@@ -536,7 +536,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
 }
 
 /**
- * prio_task_signal_get_n_pending:
+ * prio_task_signal_count_pending:
  * @self: a signal
  *
  * Counts the tasks that have been posted with the signal, at any scheduler whose main context the calling
@@ -544,7 +544,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  * result or wait for a thread of the pool, nor tasks of dependent signals.
  *
  * ```c
- * gtk_widget_set_sensitive (stop_button, prio_task_signal_get_n_pending (signal) > 0);
+ * gtk_widget_set_sensitive (stop_button, prio_task_signal_count_pending (signal) > 0);
  * ```
  *
  * After an abort there are none.  The call takes time in proportion to the number of tasks.  So this is not a property,
@@ -555,7 +555,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  * Since: 1.0
  */
 guint
-prio_task_signal_get_n_pending (PrioTaskSignal *self)
+prio_task_signal_count_pending (PrioTaskSignal *self)
 {
   g_autoptr (GPtrArray) registrations = NULL;
   guint n = 0;

@@ -22,7 +22,7 @@ timer_fired (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Destroy notify of the timer: it has fired, or its signal or its context is gone. */
+/* Cleans up after the timer.  Called when it has fired, or when its signal or its context is destroyed. */
 static void
 timer_gone (gpointer data)
 {
@@ -50,13 +50,13 @@ op_start_timer (PrioLoop *loop, const PrioOp *op)
 
   handle->timer = prio_run_queue_new_entry (prio_run_queue_own (loop), timer_fired, handle, timer_gone);
   handle->timer->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
-  /* Makes the timer precede yields in a loop at this priority. */
+  /* As a continuation, the timer is not held up by tasks of the same priority that yield in a loop. */
   handle->timer->turn = PRIO_ENTRY_GOES_ON;
   prio_run_queue_add (handle->timer, ((const PrioTimedOp *) op)->due);
 }
 
-/* Aborts the signal @delay ms from now.  The timer is a task of the library, at the highest priority, because tasks
- * of any priority may wait for the abort. */
+/* Aborts the signal @delay ms from now.  The timer is a task of the library at the highest priority, because tasks of
+ * any priority may wait for the abort. */
 void
 prio_handle_start_timer (PrioHandle *handle, guint64 delay)
 {
@@ -65,7 +65,7 @@ prio_handle_start_timer (PrioHandle *handle, guint64 delay)
   prio_loop_submit (handle->loop, &self.op);
 }
 
-/* Stops the timer.  If the context is destroyed, so is the timer, and @timer is stale. */
+/* Stops the timer on the owner thread.  Does nothing if the context, and the timer with it, has been destroyed. */
 static void
 op_stop_timer (PrioLoop *loop, const PrioOp *op)
 {

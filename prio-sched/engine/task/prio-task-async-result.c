@@ -5,7 +5,7 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* Makes the task the result of the function of @source_object that @source_tag identifies. */
+/* Sets the object and the tag of the asynchronous function whose result the task is. */
 void
 prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_tag)
 {
@@ -13,7 +13,8 @@ prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_ta
   self->source_tag = source_tag;
 }
 
-/* Returns the user data of the first callback, because GAsyncResult knows only one. */
+/* Returns the user data of the first callback.  A task may have several callbacks, but a GAsyncResult has one user
+ * data. */
 static gpointer
 prio_task_get_user_data (GAsyncResult *result)
 {
@@ -59,7 +60,7 @@ prio_task_is_tagged (GAsyncResult *result, gpointer tag)
  *
  * A task that was posted without a source object is its own source object.  Any thread may call it.
  *
- * Returns: whether @result is such a task
+ * Returns: %TRUE if @result is a task with that source object and that tag
  *
  * Since: 1.0
  */

@@ -7,24 +7,27 @@
 
 #include "signal/prio-dependence-private.h"
 
-/* Takes back the work of a task in a thread if it has not begun.  Atomic; set before such a task exists. */
+/* Removes the function of a task from the queue for threads.  Returns FALSE if the function has begun already.  Atomic;
+ * set before the first task that runs in a thread is created. */
 gboolean (*prio_task_take_back) (PrioTask *self);
 
 static G_DEFINE_QUARK (prio-sched-abort-listener, listener)
 
-/* Connects a task with return-on-abort to its signal, until the task is finalized, which owns it. */
+/* Connects a task whose return-on-abort is TRUE to its signal.  The task owns the listener until the task is
+ * finalized. */
 typedef struct
 {
   GWeakRef task;
-  GCancellable *signal; /* held */
+  GCancellable *signal; /* owned */
   gulong id;
 } Listener;
 
-/* Returns whether @self has begun, has no result, and is not ended otherwise when it is aborted.  Owner thread. */
+/* Returns whether @self has to be ended at once: its function runs in another thread, or has returned without a result.
+ * Owner thread only. */
 static gboolean
 returns_now (PrioTask *self)
 {
-  if (!__atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED) || prio_task_is_completed (self))
+  if (!prio_task_get_return_on_abort (self) || prio_task_is_completed (self))
     return FALSE;
   if (self->entry.use == PRIO_ENTRY_IN_THREAD)
     return __atomic_load_n (&self->state, __ATOMIC_RELAXED) == PRIO_TASK_STATE_RUNNING;
@@ -40,24 +43,25 @@ op_return_aborted (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Ends @self if it has been aborted.  Takes the reference to it.  Any thread. */
+/* Ends @self, which has been aborted, on the owner thread.  Takes ownership of the reference.  Any thread may call
+ * it. */
 static void
 return_aborted (PrioTask *self)
 {
   prio_loop_submit_post (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
 }
 
-/* Ends @self if it was aborted before its handler was connected.  Any thread. */
+/* Ends @self if it was aborted before signal_cancelled () was connected.  Any thread may call it. */
 void
 prio_task_process_abort (PrioTask *self)
 {
-  if (__atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED) &&
+  if (prio_task_get_return_on_abort (self) &&
       (__atomic_load_n (&self->cancelled, __ATOMIC_SEQ_CST) || prio_loop_has_gone (self->entry.run_queue->loop) ||
        (self->signal != NULL && prio_signal_node_is_aborted (prio_signal_node_for (self->signal)))))
     return_aborted (g_object_ref (self));
 }
 
-/* Ends the task later, because GLib may hold the lock of the cancellable. */
+/* Ends the task later, because GLib may hold the lock of the cancellable here. */
 static void
 signal_cancelled (GCancellable *signal G_GNUC_UNUSED, Listener *self)
 {
@@ -65,7 +69,7 @@ signal_cancelled (GCancellable *signal G_GNUC_UNUSED, Listener *self)
 
   if (task != NULL)
     return_aborted (task);
-  prio_before_unref (self); /* which the closure holds */
+  prio_before_unref (self); /* the closure drops this reference */
 }
 
 static void
@@ -89,7 +93,7 @@ stop_listening (gpointer data)
 }
 
 void
-prio_task_set_return_on_abort (PrioTask *self, gboolean return_on_abort)
+prio_task_apply_return_on_abort (PrioTask *self, gboolean return_on_abort)
 {
   __atomic_store_n (&self->return_on_abort, return_on_abort, __ATOMIC_RELAXED);
   if (!return_on_abort || prio_task_is_completed (self))
@@ -107,13 +111,63 @@ prio_task_set_return_on_abort (PrioTask *self, gboolean return_on_abort)
   prio_task_process_abort (self);
 }
 
+/**
+ * prio_task_get_return_on_abort: (get-property return-on-abort)
+ * @self: a task
+ *
+ * Gets whether an abort ends the task at once.  Any thread may call it.
+ *
+ * ```c
+ * gboolean waits_for_server = !prio_task_get_return_on_abort (task);
+ * ```
+ *
+ * Returns: whether an abort ends the task at once
+ *
+ * Since: 1.0
+ */
+gboolean
+prio_task_get_return_on_abort (PrioTask *self)
+{
+  g_return_val_if_fail (PRIO_IS_TASK (self), FALSE);
+
+  return __atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED);
+}
+
+/**
+ * prio_task_set_return_on_abort: (set-property return-on-abort)
+ * @self: a task
+ * @return_on_abort: whether an abort is to end the task at once
+ *
+ * Sets whether an abort ends the task at once, even if its function has returned and deferred its result, or runs in a
+ * thread.  Any thread may call it.
+ *
+ * ```c
+ * static void
+ * ask (PrioTask *task, gpointer server)
+ * {
+ *   prio_task_set_return_on_abort (task, TRUE); // the server may never answer
+ *   prio_task_defer (task);
+ *   server_ask_async (server, answered, g_object_ref (task));
+ * }
+ * ```
+ *
+ * Since: 1.0
+ */
+void
+prio_task_set_return_on_abort (PrioTask *self, gboolean return_on_abort)
+{
+  g_return_if_fail (PRIO_IS_TASK (self));
+
+  g_object_set (self, "return-on-abort", return_on_abort, NULL);
+}
+
 static void
 op_cancel (PrioLoop *loop, const PrioOp *op)
 {
   PrioTask *self = op->target;
   PrioEntryState state = prio_entry_get_state (&self->entry);
 
-  /* The abort of a DROPPED task's signal came before, and gives the reason. */
+  /* The signal of a DROPPED task was aborted before this cancellation, and determines the reason. */
   if (state != PRIO_ENTRY_DROPPED && !prio_task_is_completed (self))
     __atomic_store_n (&self->cancelled, TRUE, __ATOMIC_SEQ_CST);
 
@@ -130,12 +184,11 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
       break;
 
     case PRIO_ENTRY_ABORTED:
-      /* It has its result when the abort is carried out, or its function returns. */
+      /* The task gets its result when the abort is processed, or when its function returns. */
       break;
 
     default:
-      /* A task that has deferred its result continues: prio_task_return_error_if_aborted () finds that it is
-       * cancelled. */
+      /* Usually a task that has deferred its result continues until it calls prio_task_return_error_if_aborted (). */
       if (!prio_task_is_completed (self) &&
           (self->next != NULL || returns_now (self) || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
            (self->entry.use == PRIO_ENTRY_IN_THREAD && __atomic_load_n (&prio_task_take_back, __ATOMIC_ACQUIRE) (self))))
@@ -154,14 +207,13 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * Cancels this task only: its result is %G_IO_ERROR_CANCELLED.
  *
  * A task that is delayed or queued, or waits for a thread, leaves its queue.  If its function is running, the function
- * continues, but the task has the error as its result at once.  The call does not end a task whose function runs in
- * another thread, or has returned and deferred its result; [method@PrioSched.Task.return_error_if_aborted] ends these.
- * With [property@PrioSched.Task:return-on-abort] the call ends them, too.  A task of
- * [method@PrioSched.Scheduler.post_steps] behaves like a queued task between steps, and like a running task in a step.
- * For a completed task the call does nothing.
+ * continues, but the task has the error as its result at once.  A task whose function runs in another thread, or has
+ * returned and deferred its result, continues until it calls [method@PrioSched.Task.return_error_if_aborted].  With
+ * [property@PrioSched.Task:return-on-abort] it ends at once, too.  A task of [method@PrioSched.Scheduler.post_steps]
+ * behaves like a queued task between steps, and like a running task in a step.  For a completed task the call does
+ * nothing.
  *
- * Any thread may call it.  A call from another thread than the scheduler's takes effect at the end of the running task
- * at the latest.
+ * Any thread may call it.  A call from another thread takes effect when the running task ends, at the latest.
  *
  * Since: 1.0
  */
@@ -173,7 +225,7 @@ prio_task_cancel (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_cancel, .target = g_object_ref (self) });
 }
 
-/* Cancels the task, but leaves releases to the caller or to the next dispatch. */
+/* Cancels the task.  Deferred destroy notifies are called by the caller or in the next dispatch. */
 void
 prio_task_cancel_quietly (PrioTask *self)
 {

@@ -14,7 +14,8 @@
  * prio_task_defer:
  * @self: a task, in its function
  *
- * Defers the result of the task to after the end of its function: like a callback of the draft that returns a promise.
+ * Defers the result of the task until after its function has returned.  In the draft, the callback returns a promise
+ * for this purpose.
  *
  * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…` functions is called, once, on any
  * thread.  The code that will call it holds a reference to the task until then, as with [class@Gio.Task]; a closure of
@@ -42,16 +43,15 @@
  * }
  * ```
  *
- * The destroy notify of its data is called when it has its result.
+ * The destroy notify of the task's data is called when the task has its result.
  *
- * The library holds the task until its function has returned, and no longer.  If the last reference is dropped, on any
- * thread, before there is a result, then a warning names the task, and it fails with %PRIO_ERROR_DROPPED, so that no
- * wait for it lasts for ever.
+ * The library holds a reference until the function has returned.  If the last reference is dropped before there is a
+ * result, on any thread, the library logs a warning that names the task, and the task fails with %PRIO_ERROR_DROPPED.
  *
- * Once its function has returned, an abort of its signal no longer ends the task, unless
+ * Once the function has returned, an abort of the signal no longer ends the task, unless
  * [property@PrioSched.Task:return-on-abort] is %TRUE.  If the task is aborted before that, its result is the abort, and
- * a result that is returned later is released.  This also holds for a task whose function runs in a thread.
- * Call it in the task's function, on the thread that runs it.
+ * a result that is returned later is released.  The same applies to a task whose function runs in a thread.  Call this
+ * function in the task's function, on the thread that runs it.
  *
  * Since: 1.0
  */
@@ -85,14 +85,16 @@ prio_task_defer (PrioTask *self)
     prio_task_complain (self, G_STRFUNC, "has deferred its result already");
 }
 
-/* A task whose last reference was dropped, and that is held again until it has failed. */
+/* A task whose last reference was dropped before it had a result.  A new reference keeps the task alive until it has
+ * failed. */
 typedef struct
 {
   PrioTask *task;
   GThread *dropper; /* compared only */
 } PrioDropped;
 
-/* Fails the task.  Outside, on the thread that runs the context or, once the context is destroyed, on any. */
+/* Fails the task with PRIO_ERROR_DROPPED.  Called on the thread that runs the context or, once the context is
+ * destroyed, on any thread. */
 static void
 fail_dropped (gpointer data)
 {
@@ -110,8 +112,8 @@ fail_dropped (gpointer data)
   g_free (dropped);
 }
 
-/* Called when the task is disposed.  If its result was deferred and is missing, it can never come: the task takes a
- * new reference, and fails.  Returns whether the task lives on until it has failed. */
+/* Fails @self, which is being disposed, if it has deferred its result: without references, no code can give the result
+ * any more.  A new reference keeps @self alive until it has failed.  Returns whether @self will fail. */
 gboolean
 prio_task_fail_if_dropped (PrioTask *self)
 {

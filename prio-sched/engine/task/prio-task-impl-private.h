@@ -10,14 +10,14 @@
 
 typedef enum
 {
-  PRIO_RESULT_NONE, /* the task was fulfilled with no value, or has no result yet */
+  PRIO_RESULT_NONE, /* the task has no result yet, or was fulfilled with no value */
   PRIO_RESULT_POINTER,
   PRIO_RESULT_BOOLEAN,
   PRIO_RESULT_INT,
   PRIO_RESULT_VALUE, /* a GValue */
   PRIO_RESULT_ERROR,
   PRIO_RESULT_ABORT, /* the reason of an abort */
-  PRIO_RESULT_TAKEN, /* a pointer that a caller has taken over */
+  PRIO_RESULT_TAKEN, /* a pointer that prio_task_propagate_pointer () has given to a caller */
   PRIO_N_RESULT_KINDS
 } PrioResultKind;
 
@@ -36,7 +36,7 @@ typedef struct
   PrioResultKind kind;
 } PrioResult;
 
-/* These take over a GError and a PrioReason. */
+/* PRIO_RESULT_OF_ERROR takes ownership of a GError, and PRIO_RESULT_OF_ABORT of a PrioReason. */
 #define PRIO_RESULT_OF_ERROR(made) \
   ((PrioResult) { .value.error = (made), .destroy = (GDestroyNotify) g_error_free, .kind = PRIO_RESULT_ERROR })
 #define PRIO_RESULT_OF_ABORT(why) \
@@ -51,33 +51,33 @@ struct _PrioReaction
   GAsyncReadyCallback callback;
   gpointer data;
   GDestroyNotify notify;
-  PrioState state; /* held, if its run queue is set */
+  PrioState state; /* owns its references if @state.run_queue is set */
 };
 
-/* How far the result has been claimed: flags, set atomically.  The caller that sets
- * PRIO_TASK_RETURNED first gives the result.
+/* Flags that are set atomically.  The first caller that sets PRIO_TASK_RETURNED gives the task its result.
  *
- * The code that will give a deferred result holds a reference to the task until then.  The loop
- * drops its own when the function has returned.  So a task whose result can no longer come is
- * disposed, and fails: prio_task_fail_if_dropped (). */
+ * The code that will give a deferred result holds a reference to the task.  So if the task is disposed before, its
+ * result cannot come any more, and the task fails: prio_task_fail_if_dropped (). */
 typedef enum
 {
   PRIO_TASK_DEFERRED = 1 << 0,
   PRIO_TASK_RETURNED = 1 << 1,
-  PRIO_TASK_CONTINUING = 1 << 2, /* deferred, and the next function, which may defer again, runs: prio-task-go-on.c */
-  PRIO_TASK_GIVEN_UP = 1 << 3 /* the result is the reason of an abort: prio_task_return_error_if_aborted () */
+  PRIO_TASK_CONTINUING = 1 << 2, /* the next function runs, and may defer the result again: prio-task-go-on.c */
+  PRIO_TASK_GIVEN_UP = 1 << 3 /* the result is the abort's reason, because the task called
+                               * prio_task_return_error_if_aborted () */
 } PrioTaskClaim;
 
-/* The next function of a task that continues, part of a record of prio-task-go-on.c.  Owner thread. */
+/* The next function of a task that continues with another function.  A larger record in prio-task-go-on.c contains it.
+ * Owner thread only. */
 typedef struct _PrioTaskNext PrioTaskNext;
 
 struct _PrioTaskNext
 {
-  void (*begin) (PrioTaskNext *next, PrioTask *task); /* outside, after the function of @task: queues a continuation */
-  GDestroyNotify release;                             /* outside: @task has its result, and @begin was not called */
-  PrioState state;                                    /* of the continuation; held until it begins */
-  gboolean has_begun;                                 /* @begin was called, and owns @state and @waits */
-  PrioTask *waits;                                    /* the continuation, from @begin until its turn, or NULL */
+  void (*begin) (PrioTaskNext *next, PrioTask *task); /* called after the function of @task: queues a continuation */
+  GDestroyNotify release;                             /* called instead of @begin if @task has its result */
+  PrioState state;                                    /* the continuation's state; owns references until @begin */
+  gboolean has_begun;                                 /* whether @begin was called */
+  PrioTask *waits;                                    /* the queued continuation, or NULL */
 };
 
 #define PRIO_WHOLE_PROGRESS 50000
@@ -86,47 +86,46 @@ struct _PrioTask
 {
   GObject parent_instance;
 
-  /* Set before the task is posted, with its function in `job.func`; the rest of the entry belongs to the owner thread. */
-  PrioEntry entry; /* its functions never change; the task holds its run queue until it is finalized */
+  /* The function, in `entry.job.func`, is set before the task is posted.  The other fields belong to the owner
+   * thread. */
+  PrioEntry entry; /* its table of functions never changes; its run queue is kept until the task is finalized */
 
-  /* Owner thread; @last_reaction is undefined while @reactions is NULL. */
+  /* Owner thread only.  @last_reaction is undefined while @reactions is NULL. */
   PrioReaction *last_reaction;
-  PrioReaction first_reaction; /* most tasks have only one; its callback stays set once it was used */
+  PrioReaction first_reaction; /* most tasks have one reaction; a @callback that is not NULL marks this one as used */
 
-  /* From here on, every field of a task in the pool is zero: prio_task_clear (). */
+  /* In the pool, this field and all fields after it are zero: prio_task_clear (). */
   PrioReaction *reactions; /* owner thread */
 
   /* Set before the task is posted. */
   GCancellable *signal; /* the options' signal */
-  char *name;           /* under prio_signal_lock once the task is posted */
-  GObject *source_object; /* owned, or NULL: the task or, for a continuation, the scheduler */
+  char *name;           /* guarded by prio_signal_lock once the task is posted */
+  GObject *source_object; /* owned; if NULL, the source object is the task or, for a continuation, the scheduler */
   gpointer source_tag;    /* the _async function whose result the task is, or NULL */
 
-  gpointer program_func; /* atomic: the program's function, if another one is the task's; for messages; or NULL */
+  gpointer program_func; /* for messages: the program's function, if the task's function is the library's; atomic */
 
-  PrioTaskNext *next; /* owner thread; owned by this task until the continuation begins, then by that; or NULL */
+  PrioTaskNext *next; /* or NULL; owned until its @begin is called, then by the continuation; owner thread */
 
   /* Atomic. */
   guint8 state; /* PrioTaskState */
   guint8 claim; /* PrioTaskClaim */
-  guint8 return_on_abort; /* an abort also ends it after its function has returned, or while it runs in a thread */
+  guint8 return_on_abort; /* whether an abort also ends a task whose function has returned, or runs in a thread */
 
   /* Owner thread. */
-  guint8 cancelled; /* atomic, written by the owner thread: prio_task_cancel () has been called in time, and the
-                     * signal had not been aborted before */
+  guint8 cancelled; /* whether prio_task_cancel () came before a result or an abort by the signal; atomic */
   guint8 has_result;
-  guint8 notified : 1;       /* the notification of the completion has begun */
-  guint8 is_heard : 1;       /* the completion had a handler: the task does not go into the pool */
-  guint8 tells_progress : 1; /* a microtask will notify the progress */
+  guint8 notified : 1;       /* whether the notification of the completion has begun */
+  guint8 is_heard : 1;       /* whether `notify` had handlers at the completion: such a task is not reused */
+  guint8 tells_progress : 1; /* whether a microtask that notifies the progress is queued */
   gint8 priority;  /* as posted, or PRIO_TASK_PRIORITY_UNSET */
 
-  guint16 progress; /* atomic: in parts of PRIO_WHOLE_PROGRESS */
+  guint16 progress; /* in units of 1 / PRIO_WHOLE_PROGRESS; atomic */
 
   PrioResult result; /* written on the owner thread; any thread that sees the task completed may read it */
 };
 
 void prio_task_clear (PrioTask *self);
-char *prio_task_dup_name (PrioTask *self);
 void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);
@@ -141,7 +140,7 @@ void prio_task_notify_state (PrioTask *self);
 
 gboolean prio_complain_of_task (const char *function, PrioTask *task);
 
-/* Returns whether @task was made by a scheduler, and not by a binding's g_object_new (); if not, logs a critical
+/* Returns whether @task was created by a scheduler, and not by a binding's g_object_new ().  If not, logs a critical
  * message for @function. */
 static inline gboolean
 prio_check_task (const char *function, PrioTask *task)
@@ -161,7 +160,7 @@ prio_task_get_func (PrioTask *task)
   return (PrioTaskFunc) (gpointer) task->entry.job.func;
 }
 
-/* Returns the program's function that the task calls, or NULL: for messages. */
+/* Returns the program's function that the task calls, for messages; or NULL. */
 static inline gpointer
 prio_task_get_program_func (PrioTask *task)
 {
@@ -190,7 +189,7 @@ prio_task_peek_error (PrioTask *self)
   return self->result.kind == PRIO_RESULT_ERROR ? self->result.value.error : NULL;
 }
 
-/* Gives the task its result: see prio_task_return_quietly (). */
+/* Gives the task its result, and calls the destroy notifies that this has deferred. */
 static inline void
 prio_task_return (PrioTask *self, PrioResult *result)
 {

@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-task-pool.c: reuses completed tasks
  *
- * Making and finalizing a GObject costs several times as much as posting and running a task.  So a completed task goes
- * to a pool if, when its callbacks have run, it has no other references, and no weak references, data or handlers.
- */
+ * Creating and finalizing a GObject costs several times as much as posting and running a task.  So a completed task
+ * goes into a pool after its callbacks have run, unless it has other references, weak references, data or handlers. */
 
 #include "config.h"
 
 #include "task/prio-task-impl-private.h"
 
-/* How many tasks the pool retains for the next burst.  When the loop is idle, it frees the rest, a few at a time. */
+/* POOL_RETAINED tasks are kept for the next burst.  An idle loop frees the others, POOL_TRIM_STEP at a time. */
 #define POOL_RETAINED 1024
 #define POOL_TRIM_STEP 64
 
-/* The pool of a loop, in a slot. */
+/* The pool of one loop. */
 typedef struct
 {
-  PrioEntry *first; /* the entries of the tasks, linked */
+  PrioEntry *first; /* the list of the tasks' entries */
   guint n;
 } Pool;
 
@@ -26,7 +25,6 @@ pool_is_large (gpointer pool)
   return ((Pool *) pool)->n > POOL_RETAINED;
 }
 
-/* Returns (transfer full) (nullable) a task that looks new. */
 static inline PrioTask *
 take (Pool *pool)
 {
@@ -41,7 +39,7 @@ take (Pool *pool)
   return prio_task_from_entry (entry);
 }
 
-/* Returns (transfer full) (nullable) a task that looks new.  Owner thread. */
+/* Returns (transfer full) (nullable) a task from the pool, whose fields are as in a new task.  Owner thread only. */
 PrioTask *
 prio_task_pool_take (PrioLoop *loop)
 {
@@ -50,8 +48,8 @@ prio_task_pool_take (PrioLoop *loop)
   return G_LIKELY (pool != NULL) ? take (pool) : NULL;
 }
 
-/* Returns whether only the caller holds @task, and nothing is attached to it.  Except for signal handlers,
- * everything that is attached to an object is in its qdata. */
+/* Returns whether the caller has the only reference to @task, and nothing is attached to @task.  GObject keeps attached
+ * data and weak references in qdata, but not signal handlers. */
 static gboolean
 is_reusable (PrioTask *task)
 {
@@ -60,7 +58,6 @@ is_reusable (PrioTask *task)
   return g_atomic_int_get ((gint *) &object->ref_count) == 1 && object->qdata == NULL && !task->is_heard;
 }
 
-/* Frees some tasks, in a dispatch of an idle loop. */
 static void
 pool_trim (gpointer pool)
 {
@@ -84,8 +81,8 @@ static const PrioSlotFuncs pool_funcs = {
   .trim = pool_trim,
 };
 
-/* Takes the loop's reference to @data, a task that has settled and whose callbacks have been called, and puts the
- * task into the pool if it is reusable.  Called in a dispatch or, after the end of the context, on any thread. */
+/* Takes the loop's reference to @data, a settled task whose callbacks have been called.  Puts the task into the pool if
+ * it is reusable.  Called in a dispatch or, after the end of the context, on any thread. */
 void
 prio_task_pool_give (gpointer data)
 {

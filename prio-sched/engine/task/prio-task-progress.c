@@ -5,7 +5,7 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* Notifies the progress in a microtask.  A later change is notified again. */
+/* Notifies `progress`, in a microtask.  A later change queues another microtask. */
 static void
 tell (gpointer data)
 {
@@ -15,7 +15,7 @@ tell (gpointer data)
   g_object_notify (G_OBJECT (self), "progress");
 }
 
-/* Queues the microtask.  Takes the reference to the task. */
+/* Queues the microtask that notifies `progress`.  Takes the operation's reference to the task. */
 static void
 op_tell (PrioLoop *loop, const PrioOp *op)
 {
@@ -52,12 +52,13 @@ prio_task_get_progress (PrioTask *self)
 /**
  * prio_task_set_progress: (set-property progress)
  * @self: a task
- * @progress: the progress, from 0 to 1, with a precision of a 50,000th
+ * @progress: the progress, from 0 to 1, with a precision of 1/50,000
  *
  * Sets the task's progress.
  *
- * [property@PrioSched.Task:progress] is notified on the thread that runs the scheduler's main context, in a microtask:
- * a task of steps may call this in each step, and handlers run once for each slice.
+ * [property@PrioSched.Task:progress] is notified on the thread that runs the scheduler's main context, in a microtask.
+ * A task of [method@PrioSched.Scheduler.post_steps] may call this function in each step: handlers run only once for
+ * each time slice.
  *
  * ```c
  * static gboolean
@@ -88,7 +89,7 @@ prio_task_set_progress (PrioTask *self, double progress)
 
   prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
-  /* Also refuses NaN. */
+  /* The condition also refuses NaN. */
   if (!(progress >= 0 && progress <= 1))
     {
       g_critical ("%s: the progress is %g, and has to be from 0 to 1", G_STRFUNC, progress);
@@ -100,7 +101,7 @@ prio_task_set_progress (PrioTask *self, double progress)
       !prio_task_is_listened_to (self))
     return;
 
-  /* In most steps, the microtask is queued already. */
+  /* Usually an earlier call has queued the microtask already. */
   loop = self->entry.run_queue->loop;
   if (prio_loop_is_owner_thread (loop) && self->tells_progress)
     return;

@@ -5,9 +5,9 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* For messages: the kind of a task's result, and the function that gets it. */
+/* For messages: each kind of result, and the function that gets it. */
 static const char *const results[PRIO_N_RESULT_KINDS] = {
-  [PRIO_RESULT_NONE] = "no value",
+  [PRIO_RESULT_NONE] = "no value, because nothing called prio_task_return_int() or the like",
   [PRIO_RESULT_POINTER] = "a pointer, which prio_task_propagate_pointer() gets",
   [PRIO_RESULT_BOOLEAN] = "a boolean, which prio_task_propagate_boolean() gets",
   [PRIO_RESULT_INT] = "an int, which prio_task_propagate_int() gets",
@@ -21,12 +21,12 @@ static const char *const wanted[PRIO_N_RESULT_KINDS] = {
   [PRIO_RESULT_VALUE] = "a GValue",
 };
 
-/* Sets @error if the result is an error; otherwise logs a critical message, because it is not of @kind. */
+/* Sets @error if the result is an error.  Otherwise logs a critical message, because the result is not of @kind. */
 static G_GNUC_NO_INLINE void
 miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
 {
   if (!prio_task_is_completed (self))
-    prio_task_complain (self, function, "has not completed, and has no result yet");
+    prio_task_complain (self, function, "has not completed, and has no result yet: wait with prio_task_wait_async()");
   else if (self->result.kind == PRIO_RESULT_TAKEN)
     prio_task_complain (self, function, "has no result any more: an earlier call has got its pointer");
   else if (prio_task_peek_error (self) == NULL)
@@ -35,7 +35,8 @@ miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
     *error = g_error_copy (prio_task_peek_error (self));
 }
 
-/* Returns whether @self, which has completed, was fulfilled; for the public function @function. */
+/* Returns whether @self has completed and was fulfilled.  If not, sets @error or logs a message, for the public
+ * function @function. */
 gboolean
 prio_task_succeeds (PrioTask *self, GError **error, const char *function)
 {
@@ -57,7 +58,7 @@ has_result_of (PrioTask *self, PrioResultKind kind)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets a result of [method@PrioSched.Task.return_pointer], and transfers it to the caller.
+ * Gets the pointer that [method@PrioSched.Task.return_pointer] has set, and transfers it to the caller.
  *
  * A second call returns %NULL and logs a critical, unless the result is %NULL.  A task that was fulfilled with no value
  * has %NULL as its pointer.  If the result is of another type, the function logs a critical that names both types, and
@@ -96,9 +97,10 @@ prio_task_propagate_pointer (PrioTask *self, GError **error)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets a result of [method@PrioSched.Task.return_boolean].  It may be called more than once.
+ * Gets the boolean that [method@PrioSched.Task.return_boolean] has set.  You may call this more than once.
  *
- * If the result is of another type, or the task was fulfilled with no value, it logs a critical and returns %FALSE.
+ * If the result is of another type, or the task was fulfilled with no value, the function logs a critical and returns
+ * %FALSE.
  *
  * Any thread that sees the task completed may call it.
  *
@@ -124,9 +126,10 @@ prio_task_propagate_boolean (PrioTask *self, GError **error)
  * @self: a completed task
  * @error: return location for a `GError`
  *
- * Gets a result of [method@PrioSched.Task.return_int].  It may be called more than once.
+ * Gets the number that [method@PrioSched.Task.return_int] has set.  You may call this more than once.
  *
- * If the result is of another type, or the task was fulfilled with no value, it logs a critical and returns -1.
+ * If the result is of another type, or the task was fulfilled with no value, the function logs a critical and returns
+ * -1.
  *
  * Any thread that sees the task completed may call it.
  *
@@ -147,7 +150,7 @@ prio_task_propagate_int (PrioTask *self, GError **error)
   return -1;
 }
 
-/* Initializes @value, which is unset, with the result; without a result it stays unset. */
+/* Initializes @value with the result.  If the task has no value, leaves @value unset. */
 static void
 put_result (PrioTask *self, GValue *value)
 {
@@ -207,11 +210,12 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
  *   unset if the task was fulfilled with no value
  * @error: return location for a `GError`
  *
- * Gets the result of a task of any type.  If @value is set already, this logs a critical, and the result stays.
+ * Gets the result, whatever its type. If @value is set already, the function logs a critical, and the task keeps the
+ * result.
  *
  * A result of [method@PrioSched.Task.return_value] is copied in each call.  A boolean is returned as %G_TYPE_BOOLEAN,
  * an int as %G_TYPE_INT64.  A pointer is returned as %G_TYPE_POINTER, and transferred to the caller, who frees it:
- * unsetting @value does not free it.  A second call then logs a critical, and returns %FALSE.
+ * unsetting @value does not free it.  A second call for a pointer logs a critical, and returns %FALSE.
  *
  * ```c
  * static void
@@ -226,7 +230,8 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
  * }
  * ```
  *
- * Any thread that sees the task completed may call it; but if the result is a pointer, not two threads at a time.
+ * Any thread that sees the task completed may call it. If the result is a pointer, two threads must not call it at the
+ * same time.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
@@ -246,9 +251,9 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
  * prio_task_get_error:
  * @self: a task
  *
- * Gets the error with which the task failed or was aborted.  It belongs to the task.  Any thread may call it.
+ * Gets the error with which the task failed or was aborted.  Any thread may call it.
  *
- * Returns: (transfer none) (nullable): the error, or %NULL if there is none, or not yet
+ * Returns: (transfer none) (nullable): the error, or %NULL if the task has not failed
  *
  * Since: 1.0
  */

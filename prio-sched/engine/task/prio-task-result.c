@@ -5,8 +5,9 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* Claims the result of @self for the caller, if the task has begun and its result is unclaimed.  An aborted task can
- * be claimed too: the caller may not know about the abort yet. */
+/* Claims the result of @self for the caller.  Returns FALSE, with a message, if the task has not begun or its result is
+ * claimed already.  The result of an aborted task can be claimed, because the caller may not know about the abort
+ * yet. */
 static gboolean
 claim_return (PrioTask *self, const char *function)
 {
@@ -21,11 +22,11 @@ claim_return (PrioTask *self, const char *function)
 
   if (state == PRIO_TASK_STATE_FULFILLED && claim == 0)
     {
-      prio_task_complain (self, function, "cannot be given a result: it has ended without, and had not deferred it");
+      prio_task_complain (self, function, "cannot be given a result: it has ended, without prio_task_defer()");
       return FALSE;
     }
 
-  /* In the task's function, while the result is not deferred, no other thread may claim it. */
+  /* Until the task defers its result, only its function may claim the result, so a plain store is enough. */
   if (claim == 0 && prio_loop_is_owner_thread (self->entry.run_queue->loop))
     __atomic_store_n (&self->claim, PRIO_TASK_RETURNED, __ATOMIC_RELAXED);
   else
@@ -39,7 +40,7 @@ claim_return (PrioTask *self, const char *function)
   return TRUE;
 }
 
-/* Gives @result, or destroys it if the task cannot take it. */
+/* Gives the task @result, or destroys @result if the task cannot take it. */
 static void
 return_result (PrioTask *self, PrioResult *result, const char *function)
 {
@@ -60,8 +61,8 @@ return_result (PrioTask *self, PrioResult *result, const char *function)
  * Call only one of the `prio_task_return_…` functions, once: from the task's function or, after
  * [method@PrioSched.Task.defer] or for a task from [ctor@PrioSched.Task.new], from any thread that holds a reference.
  * @destroy is called without a lock held, on the thread that runs the scheduler's main context or, if the last
- * reference to the task is dropped on another thread, on that thread.
- * A second result is refused and destroyed at once.  Bindings use [method@PrioSched.Task.return_value].
+ * reference to the task is dropped on another thread, on that thread.  A second result is destroyed at once, with a
+ * critical message.  Bindings use [method@PrioSched.Task.return_value].
  *
  * Since: 1.0
  */
@@ -78,7 +79,7 @@ prio_task_return_pointer (PrioTask *self, gpointer result, GDestroyNotify destro
  * @self: a running task
  * @result: the result
  *
- * Fulfils the task with a boolean, once: [method@PrioSched.Task.return_value] says on which threads.
+ * Fulfils the task with a boolean. [method@PrioSched.Task.return_value] says when, and on which threads, to call it.
  *
  * Since: 1.0
  */
@@ -95,7 +96,7 @@ prio_task_return_boolean (PrioTask *self, gboolean result)
  * @self: a running task
  * @result: the result
  *
- * Fulfils the task with a number, once: [method@PrioSched.Task.return_value] says on which threads.
+ * Fulfils the task with a number. [method@PrioSched.Task.return_value] says when, and on which threads, to call it.
  *
  * Since: 1.0
  */
@@ -162,7 +163,7 @@ prio_task_return_value (PrioTask *self, const GValue *result)
  * @self: a running task
  * @error: (transfer full): the error
  *
- * Fails the task, once: [method@PrioSched.Task.return_value] says on which threads.
+ * Fails the task. [method@PrioSched.Task.return_value] says when, and on which threads, to call it.
  *
  * Since: 1.0
  */
@@ -180,9 +181,10 @@ prio_task_return_error (PrioTask *self, GError *error)
  * @self: a running task
  * @domain: the domain of the error
  * @code: its code
- * @format: its message, a format for printf() @...: the arguments for @format
+ * @format: its message, a format for printf()
+ * @...: the arguments for @format
  *
- * Fails the task with a new error, once: [method@PrioSched.Task.return_value] says on which threads.
+ * Fails the task with a new error. [method@PrioSched.Task.return_value] says when, and on which threads, to call it.
  * Bindings use [method@PrioSched.Task.return_error].
  *
  * Since: 1.0
@@ -203,7 +205,6 @@ prio_task_return_new_error (PrioTask *self, GQuark domain, gint code, const char
   return_result (self, &PRIO_RESULT_OF_ERROR (error), G_STRFUNC);
 }
 
-/* Returns whether the task has ended with an abort. */
 static gboolean
 is_ended_by_abort (PrioTask *self)
 {
@@ -235,15 +236,15 @@ is_ended_by_abort (PrioTask *self)
  * }
  * ```
  *
- * If it returns %TRUE, the task has its result, and must not be given another.  This also ends a task that has deferred
- * its result, which an abort alone does not end.  The task ends in the state %PRIO_TASK_STATE_ABORTED, with the reason
- * as its error.
+ * If the function returns %TRUE, the task has its result: do not return another one. The function also ends a task that
+ * has deferred its result, although an abort alone does not.  The task ends in the state %PRIO_TASK_STATE_ABORTED, with
+ * the reason as its error.
  *
- * It may be called again: once an abort has ended the task, it returns %TRUE each time, also if the task has been given
- * a result, which is released.  It is a mistake to call it for a task that has another result: then it logs a critical
- * message.  Any thread may call it.
+ * Once an abort has ended the task, each further call returns %TRUE, even if the task has since been given a result,
+ * which is released.  If the task has another result, a call is a mistake, and logs a critical message.  Any thread may
+ * call it.
  *
- * Returns: whether the task has been ended
+ * Returns: %TRUE if an abort has ended the task
  *
  * Since: 1.0
  */
@@ -255,7 +256,7 @@ prio_task_return_error_if_aborted (PrioTask *self)
 
   prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), FALSE);
 
-  /* Entering carries out operations of other threads, which may have cancelled the task. */
+  /* prio_loop_enter () first carries out the calls of other threads, one of which may have cancelled the task. */
   if (prio_loop_enter (self->entry.run_queue->loop))
     {
       prio_loop_leave (self->entry.run_queue->loop);

@@ -14,7 +14,7 @@
 
 #include <glib/gi18n-lib.h>
 
-/* Takes the first of the callbacks, to be freed with reaction_free ().  Owner thread. */
+/* Removes and returns the first callback, which the caller frees with reaction_free ().  Owner thread only. */
 static PrioReaction *
 pop_reaction (PrioTask *self)
 {
@@ -46,7 +46,7 @@ source_of (PrioTask *self, PrioLoop *loop)
   return prio_loop_get_source (loop, run_queue);
 }
 
-/* Calls the callbacks that have been registered so far.  In a dispatch. */
+/* Calls the callbacks that have been registered so far.  Called in a dispatch. */
 static void
 deliver (gpointer data)
 {
@@ -59,7 +59,7 @@ deliver (gpointer data)
     {
       if (reaction->state.run_queue != NULL)
         reaction->state.depth = g_main_depth ();
-      /* Each continuation finds out anew whether its timeout has passed. */
+      /* The library checks the timeout again for each continuation, so the callback gets the continuation's answer. */
       if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && prio_entry_is_continuation (&self->entry))
         reaction->state.timed = self->entry.timed;
       prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
@@ -74,7 +74,7 @@ deliver (gpointer data)
   prio_task_notify (self);
 }
 
-/* Releases callbacks that are not called, because the context is destroyed.  Owner thread. */
+/* Releases the user data of callbacks that will not be called, because the context is destroyed.  Owner thread only. */
 static void
 drop_reactions (PrioTask *self)
 {
@@ -87,7 +87,7 @@ drop_reactions (PrioTask *self)
     }
 }
 
-/* Queues a microtask that calls the callbacks.  Takes a reference to the task.  Owner thread. */
+/* Queues a microtask that calls the callbacks.  Takes a reference to the task.  Owner thread only. */
 static void
 deliver_soon (PrioTask *self)
 {
@@ -112,7 +112,8 @@ op_drop (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   deliver_soon (op->target);
 }
 
-/* Releases the callbacks when the context is destroyed before they were called.  Takes a reference to the task. */
+/* Releases the callbacks of a task whose context was destroyed before they were called.  Takes a reference to the
+ * task. */
 void
 prio_task_drop (PrioTask *self)
 {
@@ -121,8 +122,9 @@ prio_task_drop (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &op);
 }
 
-/* Drops the next slice of a task that has its result.  While `begin` queues the continuation, it may enter the loop
- * and so get here, but there is nothing to abort yet: it finds afterwards that the task has ended.  Owner thread. */
+/* Drops the next function of @self, which has its result.  If `begin` is still running, it may have entered the loop,
+ * and so called this function.  Then there is no continuation yet: `begin` checks afterwards whether the task has
+ * ended.  Owner thread only. */
 static G_GNUC_NO_INLINE void
 drop_next (PrioTask *self)
 {
@@ -140,7 +142,7 @@ drop_next (PrioTask *self)
     }
 }
 
-/* Releases the user data and the entry of a task that has its result.  Owner thread. */
+/* Releases the user data and the entry of a task that has its result.  Owner thread only. */
 static inline void
 finish (PrioTask *self)
 {
@@ -155,20 +157,20 @@ finish (PrioTask *self)
 
   if (state == PRIO_ENTRY_RUNNING && entry->abort == NULL && entry->follows == NULL)
     {
-      /* Inlines prio_run_queue_release_entry () for the common case.  The count cannot reach 0, because the task
-       * itself is another user of the run queue. */
+      /* Inlines prio_run_queue_release_entry () for the common case.  The number of users cannot become 0, because the
+       * task itself uses the run queue. */
       prio_entry_move (entry, PRIO_ENTRY_DONE);
       entry->run_queue->users--;
     }
-  /* NEW: the signal was aborted before the task was posted.  DONE: the result was deferred, and
-   * the function has returned long ago. */
+  /* In the state NEW, the signal was aborted before the task was posted.  In the state DONE, the result was deferred,
+   * and the function has returned. */
   else if (state != PRIO_ENTRY_NEW && state != PRIO_ENTRY_DONE)
     {
       prio_run_queue_release_entry (entry);
     }
 }
 
-/* Returns (transfer full) (nullable) the reason why the task need not continue. */
+/* Returns (transfer full) (nullable) the reason of the task's abort. */
 PrioReason *
 prio_task_ref_reason (PrioTask *self)
 {
@@ -189,24 +191,23 @@ abort_reason (PrioTask *self)
   return reason != NULL ? reason : prio_reason_new (NULL);
 }
 
-/* Makes the abort the result, in place of a result that has been returned.  Owner thread. */
+/* Sets the result to @reason, which this takes, and releases a result that was returned before.  Owner thread only. */
 static void
-set_aborted (PrioTask *self)
+set_aborted (PrioTask *self, PrioReason *reason)
 {
   PrioLoop *loop = self->entry.run_queue->loop;
 
   prio_loop_defer_release (loop, self->result.destroy, self->result.value.pointer);
   if (G_UNLIKELY (self->entry.lends))
     prio_lending_end (&self->entry, TRUE);
-  self->result = PRIO_RESULT_OF_ABORT (abort_reason (self));
+  self->result = PRIO_RESULT_OF_ABORT (reason);
   __atomic_store_n (&self->state, PRIO_TASK_STATE_ABORTED, __ATOMIC_RELEASE);
 }
 
-/* Ends an aborted task.  Owner thread. */
 static void
-settle_aborted (PrioTask *self)
+settle_aborted (PrioTask *self, PrioReason *reason)
 {
-  set_aborted (self);
+  set_aborted (self, reason);
   finish (self);
 }
 
@@ -218,7 +219,7 @@ state_of_result (PrioTask *self)
   return self->result.kind == PRIO_RESULT_ERROR ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
 }
 
-/* Ends a task that has been given its result.  Owner thread. */
+/* Ends a task whose result was returned.  Owner thread only. */
 static G_ALWAYS_INLINE inline void
 settle_returned (PrioTask *self)
 {
@@ -234,7 +235,23 @@ settle_returned (PrioTask *self)
 void
 prio_task_abort (PrioTask *self)
 {
-  settle_aborted (self);
+  settle_aborted (self, abort_reason (self));
+  deliver_soon (self);
+}
+
+/* Settles a task whose signal was aborted before its post. */
+void
+prio_task_refuse (PrioTask *self)
+{
+  PrioReason *reason = abort_reason (self);
+
+  if (reason->is_default)
+    {
+      prio_reason_unref (reason);
+      reason = prio_reason_new (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED,
+                                                     "The signal was aborted before this task was posted: make a new controller"));
+    }
+  settle_aborted (self, reason);
   deliver_soon (self);
 }
 
@@ -244,15 +261,15 @@ task_aborted (PrioEntry *entry)
   prio_task_abort (prio_task_from_entry (entry));
 }
 
-/* Makes the abort the result at once, as the draft does (task handle's abort steps, step 1).  The loop keeps its
- * reference until task_ran (): the callbacks are called before that, at the latest in the checkpoint of the function. */
+/* Ends a running task at once, as the draft does (step 1 of a task handle's abort steps).  Its callbacks are called in
+ * the microtask checkpoint after its function, at the latest.  The loop keeps its reference until task_ran (). */
 static void
 task_rejected (PrioEntry *entry)
 {
   PrioTask *self = prio_task_from_entry (entry);
   PrioMicrotask microtask = { .func = deliver, .data = self };
 
-  set_aborted (self);
+  set_aborted (self, abort_reason (self));
   prio_loop_queue_microtask (self->entry.run_queue->loop, &microtask);
 }
 
@@ -268,7 +285,7 @@ task_run (PrioEntry *entry)
     prio_task_get_func (self) (self, self->entry.job.data);
 }
 
-/* Completes the task after its function and its checkpoint (the task complete steps, §2.4 and §2.4.2). */
+/* Completes the task after its function and its checkpoint (the draft's task complete steps, §2.4 and §2.4.2). */
 static void
 task_ran (PrioEntry *entry)
 {
@@ -283,7 +300,7 @@ task_ran (PrioEntry *entry)
     }
   else if (state == PRIO_ENTRY_ABORTED)
     {
-      settle_aborted (self);
+      settle_aborted (self, abort_reason (self));
     }
   else if (state != PRIO_ENTRY_DONE && (self->has_result || (claim & PRIO_TASK_DEFERRED) == 0))
     {
@@ -291,9 +308,8 @@ task_ran (PrioEntry *entry)
     }
   else
     {
-      /* The result is deferred.  From here on an abort of the signal does not end the task.  The code that will give
-       * the result holds a reference; without one, this is the last reference, and the task fails.  A runner has
-       * ended its inner task before. */
+      /* The result is deferred.  From now on, an abort of the signal does not end the task.  If no other code holds a
+       * reference, the task fails when the loop's reference is dropped below. */
       if (state != PRIO_ENTRY_DONE)
         prio_run_queue_release_entry (entry);
       if (self->next != NULL)
@@ -303,7 +319,7 @@ task_ran (PrioEntry *entry)
       return;
     }
 
-  /* The checkpoint is now, so no microtask is needed. */
+  /* A microtask checkpoint calls this function, so the callbacks need no microtask. */
   deliver (self);
   prio_task_pool_give (self);
 }
@@ -344,7 +360,8 @@ const PrioEntryFuncs prio_task_entry_funcs = {
   .rejected = task_rejected,
 };
 
-/* Takes @result for the task.  Returns whether the loop has taken the caller's reference.  Owner thread. */
+/* Sets the result of the task.  If the task has a result already, or was aborted, releases @result.  Returns whether
+ * the loop has taken the caller's reference to the task.  Owner thread only. */
 static inline gboolean
 accept_result (PrioTask *self, PrioResult *result)
 {
@@ -362,7 +379,7 @@ accept_result (PrioTask *self, PrioResult *result)
   if (prio_entry_is_running (&self->entry))
     return FALSE;
 
-  /* The loop has a reference already: prio_task_submit_hidden (). */
+  /* A task of prio_task_submit_hidden () is delayed, and the loop already has a reference to it. */
   if (state == PRIO_ENTRY_DELAYED)
     prio_run_queue_dequeue (&self->entry);
   settle_returned (self);
@@ -372,7 +389,8 @@ accept_result (PrioTask *self, PrioResult *result)
   return state != PRIO_ENTRY_DELAYED;
 }
 
-/* Gives the task its result.  Takes the reference to the task, which may be aborted, and may have no other reference. */
+/* Gives the task its result, on the owner thread.  Takes the operation's reference to the task, which may be the last
+ * one. */
 static void
 op_return (PrioLoop *loop, const PrioOp *op)
 {
@@ -383,8 +401,8 @@ op_return (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Gives the task its result, which the caller has claimed, while it holds a reference to the task.  Returns whether
- * there are releases, which the caller flushes.  Any thread. */
+/* Gives the task its result.  The caller has claimed the result, and holds a reference to the task.  Returns whether
+ * there are deferred destroy notifies, which the caller has to flush.  Any thread may call it. */
 gboolean
 prio_task_return_quietly (PrioTask *self, PrioResult *result)
 {
@@ -393,8 +411,8 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
 
   if (G_UNLIKELY (prio_task_is_completed (self)))
     prio_task_tell_late_result (self);
-  /* Not later: when this thread has left, another may run the context, and the callbacks.  A running task is settled
-   * when it has run, and the reference is not taken. */
+  /* As soon as this thread leaves the loop, another thread may run the context, and drop the task.  A running task
+   * needs no reference, because it is settled after its function has returned. */
   if (!runs)
     g_object_ref (self);
   if (!prio_loop_enter (loop))
@@ -415,7 +433,7 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
   return releases;
 }
 
-/* Appends a callback, whose `next` is NULL.  Owner thread. */
+/* Appends a callback, whose `next` is NULL.  Owner thread only. */
 static inline void
 append_reaction (PrioTask *self, const PrioReaction *template)
 {
@@ -429,7 +447,7 @@ append_reaction (PrioTask *self, const PrioReaction *template)
   self->last_reaction = reaction;
 }
 
-/* Registers a callback.  Takes the reference to the task. */
+/* Registers a callback, on the owner thread.  Takes the operation's reference to the task. */
 static void
 op_register (PrioLoop *loop, const PrioOp *op)
 {
@@ -443,15 +461,16 @@ op_register (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Registers a callback of a new task.  It is called with the state @held, which the task takes over, or with none if
- * @held has no run queue. */
+/* Registers the first callback of a new task.  The callback runs in the scheduling state @held, whose references the
+ * task takes over.  If @held has no run queue, the callback runs without a state. */
 void
 prio_task_add_reaction_under (PrioTask *self, const PrioState *held, GAsyncReadyCallback callback, gpointer data)
 {
   append_reaction (self, &(PrioReaction) { .callback = callback, .data = data, .state = *held });
 }
 
-/* Makes the waiter of prio_task_add_reaction_under () lend its priority, if its scheduler lends.  Owner thread. */
+/* Lends the priority of the waiting code to @self, if that code's scheduler lends priorities.  Call this after
+ * prio_task_add_reaction_under (), which sets the state of the waiting code.  Owner thread only. */
 void
 prio_task_lend (PrioTask *self)
 {
@@ -461,7 +480,7 @@ prio_task_lend (PrioTask *self)
     prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
-/* Registers a callback for the completion, with the current scheduling state: see prio_task_then ().  Any thread. */
+/* Registers a callback for the completion, with the current scheduling state.  Any thread may call it. */
 void
 prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {
@@ -476,7 +495,7 @@ prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer d
       return;
     }
 
-  /* Outside, because a finder may be called.  Outside of tasks there is no state. */
+  /* Looks up the state before entering the loop, because the lookup may call user code. */
   current = prio_state_may_be_current () ? prio_state_capture (loop) : NULL;
   if (!prio_loop_enter (loop))
     {

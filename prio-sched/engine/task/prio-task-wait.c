@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-wait.c: waits for a task as in GIO */
+/* prio-task-wait.c: waits for a task, with an `_async` and a `_finish` function */
 
 #include "config.h"
 
@@ -29,7 +29,7 @@
  * prio_task_wait_async (task, counted, label);
  * ```
  *
- * The callback's result is the task.  So your `_async` function ends with a call of this, and its `_finish` function
+ * The callback's result is the task.  So your own `_async` function can end with this call, and its `_finish` function
  * calls [func@PrioSched.Task.is_valid] and one of the `prio_task_propagate_…` functions: see
  * [method@PrioSched.Scheduler.post_task].  The source object of the result is the source object of the task's options
  * or, if they have none, the task.
@@ -63,8 +63,7 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
  *
  * Finishes a wait, and returns whether the task was fulfilled.
  *
- * It leaves the result with the task: the `prio_task_propagate_…` functions get it, before or after this call or
- * without it.
+ * The task keeps its result, which the `prio_task_propagate_…` functions get.
  *
  * ```c
  * static void
@@ -79,8 +78,7 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
  * }
  * ```
  *
- * It fails with the error of the task, or the reason of its abort.  Any thread may call it; it is meant for the
- * callback.
+ * It fails with the error of the task, or the reason of its abort.  Any thread may call it, usually in the callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *

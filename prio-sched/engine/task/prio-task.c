@@ -67,6 +67,7 @@ enum
   PROP_NAME,
   PROP_PRIORITY,
   PROP_STATE,
+  PROP_COMPLETED,
   PROP_PROGRESS,
   PROP_RETURN_ON_ABORT,
   N_PROPS
@@ -93,8 +94,8 @@ op_release_run_queue (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_release (op->target);
 }
 
-/* Releases everything that the task owns.  It has settled, or was never posted.  Afterwards it looks new.  The
- * caller releases the run queue; fields that every post sets stay as they are. */
+/* Releases everything that the task owns, so that the task can be reused.  The task has settled, or was never posted.
+ * The caller releases the run queue.  Fields that every post sets are left alone. */
 void
 prio_task_clear (PrioTask *self)
 {
@@ -107,7 +108,7 @@ prio_task_clear (PrioTask *self)
   if (self->source_object != NULL)
     g_object_unref (self->source_object);
 
-  /* A continuation does not set it. */
+  /* Posting a continuation does not set these fields. */
   prio_task_set_func (self, NULL);
   self->entry.run_queue = NULL;
   self->entry.turn = PRIO_ENTRY_IS_NEW;
@@ -122,7 +123,7 @@ prio_task_clear (PrioTask *self)
 static void
 prio_task_dispose (GObject *object)
 {
-  /* GObject's dispose () would disconnect the handlers, which a task that is to fail still needs. */
+  /* GObject's dispose () would disconnect the handlers, which a task that will fail still needs. */
   if (!prio_task_fail_if_dropped (PRIO_TASK (object)))
     G_OBJECT_CLASS (prio_task_parent_class)->dispose (object);
 }
@@ -142,20 +143,6 @@ prio_task_finalize (GObject *object)
   G_OBJECT_CLASS (prio_task_parent_class)->finalize (object);
 }
 
-/* Returns (transfer full) (nullable) the name.  Any thread. */
-char *
-prio_task_dup_name (PrioTask *self)
-{
-  char *name;
-
-  prio_lock_lock (&prio_signal_lock);
-  name = g_strdup (self->name);
-  prio_lock_unlock (&prio_signal_lock);
-
-  return name;
-}
-
-/* Returns (transfer full) the task's description for messages. */
 static char *
 describe (PrioTask *self)
 {
@@ -184,7 +171,7 @@ prio_task_complain (PrioTask *self, const char *function, const char *format, ..
   g_critical ("%s: %s %s", function, task, what);
 }
 
-/* Logs a critical message for @function about @task, which is not a valid task. */
+/* Logs a critical message for @function, because @task is not a valid task.  Returns FALSE. */
 gboolean
 prio_complain_of_task (const char *function, PrioTask *task)
 {
@@ -201,7 +188,7 @@ prio_task_warn (PrioTask *self, const char *what)
   g_warning ("%c%s %s", g_ascii_toupper (task[0]), task + 1, what);
 }
 
-/* Logs that a result comes too late: the task has completed, or is about to. */
+/* Logs that a result comes too late, because the task has completed or is about to. */
 void
 prio_task_tell_late_result (PrioTask *self)
 {
@@ -230,12 +217,16 @@ prio_task_get_property (GObject *object, guint id, GValue *value, GParamSpec *ps
       g_value_set_enum (value, prio_task_get_state (self));
       break;
 
+    case PROP_COMPLETED:
+      g_value_set_boolean (value, prio_task_get_state (self) >= PRIO_TASK_STATE_FULFILLED);
+      break;
+
     case PROP_PROGRESS:
       g_value_set_double (value, prio_task_get_progress (self));
       break;
 
     case PROP_RETURN_ON_ABORT:
-      g_value_set_boolean (value, __atomic_load_n (&self->return_on_abort, __ATOMIC_RELAXED));
+      g_value_set_boolean (value, prio_task_get_return_on_abort (self));
       break;
 
     default:
@@ -258,7 +249,7 @@ prio_task_set_property (GObject *object, guint id, const GValue *value, GParamSp
 
     case PROP_RETURN_ON_ABORT:
       prio_return_if_wrong (prio_check_task (G_STRFUNC, PRIO_TASK (object)));
-      prio_task_set_return_on_abort (PRIO_TASK (object), g_value_get_boolean (value));
+      prio_task_apply_return_on_abort (PRIO_TASK (object), g_value_get_boolean (value));
       break;
 
     default:
@@ -274,7 +265,7 @@ make_properties_of_function (void)
    *
    * The progress of the task, from 0 to 1, as its function reports it.
    *
-   * It is notified on the thread that runs the scheduler's main context, once for each slice.
+   * It is notified on the thread that runs the scheduler's main context, at most once for each time slice.
    *
    * Since: 1.0
    */
@@ -283,7 +274,7 @@ make_properties_of_function (void)
                            G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   /**
-   * PrioTask:return-on-abort:
+   * PrioTask:return-on-abort: (getter get_return_on_abort) (setter set_return_on_abort)
    *
    * Whether an abort ends the task at once: the counterpart of [method@Gio.Task.set_return_on_cancel].
    *
@@ -291,22 +282,22 @@ make_properties_of_function (void)
    * returned and deferred its result, as in the draft, nor a task whose function runs in a thread.  This is right where
    * an operation is cancelled with the task, and ends soon.  Set this to %TRUE where the answer may never come: a
    * volume that is gone, a server that hangs.  The task then ends in the state %PRIO_TASK_STATE_ABORTED with the
-   * reason, frees its place in a group, and a result that is returned later is released.  The data of the function, or
-   * of the operation, must stay valid until it ends.
+   * reason, frees its place in a group, and a result that is returned later is released.  Data that the function or the
+   * operation uses must stay valid until the function or the operation ends.
    *
    * ```c
    * static void
    * ask (PrioTask *task, gpointer server)
    * {
-   *   g_object_set (task, "return-on-abort", TRUE, NULL);
+   *   prio_task_set_return_on_abort (task, TRUE);
    *   prio_task_defer (task);
    *   server_ask_async (server, answered, g_object_ref (task));
    * }
    * ```
    *
-   * Set it before the task begins, or in its function.  [property@PrioSched.TaskGroup:return-on-abort] sets it for the tasks of a group.
-   * Any thread may set it; but GObject then emits notifications that are made meanwhile, such as `notify::state`, on
-   * that thread.
+   * Set it before the task begins, or in its function.  [property@PrioSched.TaskGroup:return-on-abort] sets it for the
+   * tasks of a group.  Any thread may set it, but then GObject may emit other notifications, such as `notify::state`,
+   * on that thread.
    *
    * Since: 1.0
    */
@@ -318,11 +309,11 @@ static void
 install_properties (GObjectClass *object_class)
 {
   /**
-   * PrioTask:name: (getter get_name) (setter set_name)
+   * PrioTask:name: (getter dup_name) (setter set_name)
    *
    * The name of the task, for human readers.
    *
-   * It is notified on the thread that changes it.
+   * Changes are notified on the thread that makes them.
    *
    * Since: 1.0
    */
@@ -335,9 +326,9 @@ install_properties (GObjectClass *object_class)
    *
    * How urgent the task is: its own priority or, if it has none, the current priority of its signal.
    *
-   * A change is not notified here, because one change of a signal's priority moves any number of tasks at once.
-   * Connect to [signal@PrioSched.TaskSignal::priority-change] of [method@PrioSched.Task.get_cancellable] instead, if it
-   * is a [class@PrioSched.TaskSignal].  A task with its own priority keeps it.
+   * A change is not notified, because one change of a signal's priority may affect any number of tasks.  Connect to
+   * [signal@PrioSched.TaskSignal::priority-change] of [method@PrioSched.Task.get_cancellable] instead, if that is a
+   * [class@PrioSched.TaskSignal].  A task with its own priority keeps it.
    *
    * Since: 1.0
    */
@@ -354,23 +345,26 @@ install_properties (GObjectClass *object_class)
    * function is called, and when it has completed, after the callbacks of [method@PrioSched.Task.wait_async].  If a
    * function in another thread returns very soon, the first notification is left out.
    *
-   * A task has completed from %PRIO_TASK_STATE_FULFILLED on:
-   *
-   * ```c
-   * static void
-   * state_changed (PrioTask *task, GParamSpec *pspec, GtkWidget *spinner)
-   * {
-   *   gtk_widget_set_visible (spinner, prio_task_get_state (task) < PRIO_TASK_STATE_FULFILLED);
-   * }
-   *
-   * g_signal_connect (task, "notify::state", G_CALLBACK (state_changed), spinner);
-   * ```
-   *
    * Since: 1.0
    */
   properties[PROP_STATE] =
       g_param_spec_enum ("state", NULL, NULL, PRIO_TYPE_TASK_STATE, PRIO_TASK_STATE_PENDING,
                          G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+  /**
+   * PrioTask:completed:
+   *
+   * Whether the task has completed, with a result or by an abort: like [property@Gio.Task:completed].
+   *
+   * It is notified after [property@PrioSched.Task:state], when the task has completed.
+   *
+   * ```c
+   * g_object_bind_property (task, "completed", spinner, "visible", G_BINDING_SYNC_CREATE | G_BINDING_INVERT_BOOLEAN);
+   * ```
+   *
+   * Since: 1.0
+   */
+  properties[PROP_COMPLETED] = g_param_spec_boolean ("completed", NULL, NULL, FALSE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
   make_properties_of_function ();
   g_object_class_install_properties (object_class, N_PROPS, properties);
@@ -402,11 +396,9 @@ op_add_user (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_hold (op->target);
 }
 
-/* Makes a task of @run_queue, which is not posted yet.
- *
- * @turn is a PrioEntryTurn.  A continuation is the result of a yield, has no function, and completes when its turn
- * comes.  The task becomes a user of the run queue; if that takes an operation, the scheduler that the caller holds
- * keeps the run queue until it is carried out. */
+/* Creates a task of @run_queue, which is not posted yet.  @turn is a PrioEntryTurn.  A continuation is the result of a
+ * yield, and has no function.  The task becomes a user of the run queue.  If this is not the owner thread, that happens
+ * later, and the caller's reference to the scheduler keeps the run queue alive until then. */
 PrioTask *
 prio_task_make (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority)
 {
@@ -442,7 +434,7 @@ prio_task_set_work (PrioTask *self, PrioTaskFunc func, gpointer data, GDestroyNo
   self->entry.job.notify = notify;
 }
 
-/* Returns whether signal handlers are connected, even if they are blocked or for one property. */
+/* Returns whether any handler of `notify` is connected.  Blocked handlers and handlers of one property count, too. */
 gboolean
 prio_task_is_listened_to (PrioTask *self)
 {
@@ -455,17 +447,19 @@ prio_task_notify_state (PrioTask *self)
   g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_STATE]);
 }
 
-/* Notifies `state` at the end, once, after the callbacks have been called. */
+/* Notifies `state` and `completed` once, after the callbacks have been called. */
 void
 prio_task_notify (PrioTask *self)
 {
   gboolean notified = self->notified;
 
-  /* A handler may run a nested main loop, which calls this again. */
+  /* A handler may run a nested main loop, which then calls this function again. */
   self->notified = TRUE;
   self->is_heard = prio_task_is_listened_to (self);
-  if (!notified && self->is_heard)
-    prio_task_notify_state (self);
+  if (notified || !self->is_heard)
+    return;
+  prio_task_notify_state (self);
+  g_object_notify_by_pspec (G_OBJECT (self), properties[PROP_COMPLETED]);
 }
 
 /**
@@ -510,34 +504,32 @@ prio_task_get_priority (PrioTask *self)
 }
 
 /**
- * prio_task_get_name: (get-property name)
+ * prio_task_dup_name: (get-property name)
  * @self: a task
  *
- * Gets the name of the task.
+ * Gets the name of the task.  Any thread may call it.
  *
  * ```c
- * static void
- * tell (PrioTask *task, GParamSpec *pspec, gpointer data)
- * {
- *   g_message ("%s is at %.0f %%", prio_task_get_name (task), 100 * prio_task_get_progress (task));
- * }
+ * g_autofree char *name = prio_task_dup_name (task);
  *
- * g_signal_connect (task, "notify::progress", G_CALLBACK (tell), NULL);
+ * g_message ("%s is at %.0f %%", name, 100 * prio_task_get_progress (task));
  * ```
  *
- * Any thread may call it, as long as no other thread changes the name meanwhile.  If one may,
- * get [property@PrioSched.Task:name] instead, which returns a copy.
- *
- * Returns: (nullable): the name, which belongs to the task until it is changed
+ * Returns: (transfer full) (nullable): a copy of the name
  *
  * Since: 1.0
  */
-const char *
-prio_task_get_name (PrioTask *self)
+char *
+prio_task_dup_name (PrioTask *self)
 {
+  char *name;
+
   prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), NULL);
 
-  return self->name;
+  prio_lock_lock (&prio_signal_lock);
+  name = g_strdup (self->name);
+  prio_lock_unlock (&prio_signal_lock);
+  return name;
 }
 
 /**
@@ -566,17 +558,15 @@ prio_task_get_name (PrioTask *self)
 void
 prio_task_set_name (PrioTask *self, const char *name)
 {
-  char *copy, *old;
+  char *old;
 
   prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
   if (name == NULL && __atomic_load_n (&self->name, __ATOMIC_RELAXED) == NULL)
     return;
 
-  copy = g_strdup (name);
   prio_lock_lock (&prio_signal_lock);
-  old = self->name;
-  __atomic_store_n (&self->name, copy, __ATOMIC_RELAXED);
+  old = __atomic_exchange_n (&self->name, g_strdup (name), __ATOMIC_RELAXED);
   prio_lock_unlock (&prio_signal_lock);
 
   if (prio_task_is_listened_to (self) && g_strcmp0 (old, name) != 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-flood-private.h: counts many short callbacks of other sources
  *
- * Promises: a flood needs the same room however many callbacks and names there are.  The functions that took longest
- * are among those counted by name; a function that comes again after others took its place is counted anew.
+ * Promises: the memory that a flood needs does not grow with the number of callbacks and names.  The number of
+ * functions that are counted by name is limited.  A new function replaces the function with the shortest total time,
+ * whose counts are lost.
  *
- * Threads: the flood's owner.
- */
+ * Threads: a flood is used by one thread at a time. */
 
 #pragma once
 
@@ -20,13 +20,13 @@ typedef struct
   gint64 total; /* µs */
 } PrioFloodPart;
 
-/* At first all 0. */
+/* Zeroed at first. */
 typedef struct
 {
   guint n;      /* callbacks */
-  gint64 total; /* how long they took together, µs */
+  gint64 total; /* the total time, µs */
   guint n_parts;
-  PrioFloodPart parts[PRIO_FLOOD_PARTS]; /* by their names; the other callbacks are counted in @n alone */
+  PrioFloodPart parts[PRIO_FLOOD_PARTS]; /* by function name; callbacks without a part count only in @n and @total */
 } PrioFlood;
 
 void prio_flood_add (PrioFlood *flood, const char *name, gint64 duration);

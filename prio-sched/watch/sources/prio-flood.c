@@ -5,10 +5,10 @@
 
 #include "watch/sources/prio-flood-private.h"
 
-/* How many functions a description names. */
+/* The most functions that the description of a flood names. */
 #define MAX_NAMED 3
 
-/* Returns where @name is counted: its part, a new one, or the part of the function that took the shortest time. */
+/* Returns the part that counts @name.  If there is none, replaces the part with the shortest total time. */
 static PrioFloodPart *
 find (PrioFlood *flood, const char *name)
 {
@@ -46,7 +46,7 @@ prio_flood_add (PrioFlood *flood, const char *name, gint64 duration)
   part->total += duration;
 }
 
-/* Puts the function that took longest first. */
+/* Sorts the longest total time first. */
 static int
 compare (gconstpointer a, gconstpointer b)
 {
@@ -63,7 +63,7 @@ append (GString *text, guint n, const char *name)
   g_string_append_printf (text, "%s%u%s of %s", text->len > 0 ? ", " : "", n, what, name);
 }
 
-/* Returns how many callbacks there were, and of which functions. */
+/* Returns a text with the numbers of callbacks, by function. */
 char *
 prio_flood_describe (PrioFlood *flood)
 {

@@ -1,42 +1,41 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-others-private.h: finds out which other source holds the loop
+/* prio-others-private.h: finds out which other source blocks the loop
  *
- * GLib does not say which source it dispatches.  But it takes the source's callback before the dispatch, and returns it
- * afterwards (GSourceCallbackFuncs). prio_others_look () replaces these functions in each other source: ours note the
- * time, and call the source's.  The source keeps its callback and its user data, and its dispatch is unchanged.
- * Nothing else in the library reads the callback functions of foreign sources.
+ * GLib does not report which source it dispatches, but it calls the ref () function of a source's GSourceCallbackFuncs
+ * before the dispatch, and unref () afterwards.  prio_others_look () replaces these functions in each other source.
+ * The replacements note the time, and call the original functions, so the source's dispatch does not change.
  *
- * Sources are found by their ids, which GLib assigns in order: new ones in each check of the governor, and older ones a
- * few at a time.  A source that is not found yet, or has another callback since, is reported without a name.
+ * Sources are found by their ids, which GLib assigns in order: new sources in each check of the governor
+ * (prio-loop-source.c), and older sources a few at a time.  A source that was not found yet, or has got another
+ * callback, is reported without a name.
  *
- * Promises: only loops that are looked at have such sources.  Sources keep our functions until they are destroyed.
+ * Promises: only sources of watched loops are changed.  They keep the replacements until they are destroyed.
  *
  * A source without a name, or with the default name of its GLib type, is named after its callback's function
- * (prio-symbol); where GDK 2 or 3 wraps a callback, after the function behind the wrapper.  An interpreter's functions
- * have no name.
+ * (prio-symbol); if GDK 2 or 3 has wrapped the callback, after the wrapped function.  An interpreter's functions have
+ * no name.
  *
- * Threads: the owner thread, in a dispatch or in the governor's check.  GLib has a reference to a source that is in its context; as with
- * g_source_remove (), another thread that destroys a source just while it is looked up here for the first time must leave it
- * to the thread that runs the context to drop the last reference.
- */
+ * Threads: called on the owner thread, in a dispatch or in the governor's check.  A source is looked up without a
+ * reference, as in g_source_remove ().  So another thread that destroys a source at that moment must not drop the last
+ * reference. */
 
 #pragma once
 
 #include "prio-observe.h"
 
-/* A source of the context that does not belong to the library. */
+/* Another source of the context, which does not belong to the library. */
 typedef struct _PrioOther PrioOther;
 
-/* A source whose name is this pointer is not looked at. */
+/* A source whose name is this pointer is left alone. */
 extern const char prio_others_ignored[] G_GNUC_INTERNAL;
 
-/* The sources of a loop that have been looked at, and the functions to call as long as it lives; at first all 0. */
+/* The sources of a loop that were looked at, and the functions to call; zeroed at first.  Lives as long as the loop. */
 typedef struct
 {
-  guint last;  /* the id of the last source looked at */
-  guint older; /* the next id of the sources that existed before the first call; 0 if there is none left */
-  void (*begins) (PrioLoop *loop, PrioOther *other); /* GLib is about to dispatch @other, and the context is locked */
-  void (*ended) (PrioLoop *loop, PrioOther *other);  /* it has been dispatched, and nothing is locked */
+  guint last;  /* the id of the newest source that was looked at */
+  guint older; /* the next id of the sources that existed before the first call; 0 if none are left */
+  void (*begins) (PrioLoop *loop, PrioOther *other); /* GLib is about to dispatch @other, with the context locked */
+  void (*ended) (PrioLoop *loop, PrioOther *other);  /* @other has been dispatched; nothing is locked */
 } PrioOthersSeen;
 
 void prio_others_look (PrioLoop *loop, PrioOthersSeen *seen);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-others.c: finds out which other source holds the loop */
+/* prio-others.c: finds out which other source blocks the loop */
 
 #include "config.h"
 
@@ -8,26 +8,26 @@
 #include "base/prio-thread-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
-/* How many ids of older sources are looked up in the first look, and in each later one. */
+/* How many ids of older sources are looked up in the first call, and in each later call, at most. */
 #define MAX_FIRST 131072
 #define MAX_OLD 256
 
 const char prio_others_ignored[] = "prio-sched long task";
 
-/* Replaces the data of another source's callback. */
+/* The callback data of another source whose callback functions were replaced. */
 struct _PrioOther
 {
   gint refs;       /* atomic */
-  GSource *source; /* which keeps this, or did: valid in its dispatch */
-  PrioLoop *loop;  /* held, so that @seen is valid */
+  GSource *source; /* owns this record until the source's callback changes; valid during its dispatch */
+  PrioLoop *loop;  /* owned, so that @seen is valid */
   const PrioOthersSeen *seen; /* the functions to call */
-  const GSourceCallbackFuncs *funcs; /* the source's, or NULL, */
-  gpointer data;                     /* and their data */
-  PrioOther *outer; /* while it is dispatched: the source around it, */
-  gint depth;       /* and g_main_depth () around its dispatch */
+  const GSourceCallbackFuncs *funcs; /* the original callback functions, or NULL */
+  gpointer data;                     /* the data of these functions */
+  PrioOther *outer; /* during the dispatch: the source in whose dispatch this source is dispatched, or NULL */
+  gint depth;       /* during the dispatch: g_main_depth () outside of it */
 };
 
-/* The source that this thread dispatches, innermost. */
+/* The innermost source that is being dispatched on this thread. */
 static PRIO_TLS PrioOther *dispatched;
 
 static gboolean
@@ -40,7 +40,7 @@ is_dispatched (PrioOther *other)
   return o != NULL;
 }
 
-/* Called when GLib is about to dispatch the source, and has locked its context. */
+/* Notes that GLib is about to dispatch the source.  Called with the context locked. */
 static void
 other_ref (gpointer data)
 {
@@ -49,7 +49,7 @@ other_ref (gpointer data)
   g_atomic_int_inc (&other->refs);
   if (other->funcs != NULL)
     other->funcs->ref (other->data);
-  /* A source that may recurse is measured once. */
+  /* A recursive source is measured once, around its outermost dispatch. */
   if (is_dispatched (other))
     return;
   other->outer = dispatched;
@@ -58,8 +58,8 @@ other_ref (gpointer data)
   other->seen->begins (other->loop, other);
 }
 
-/* Called when the source has been dispatched or destroyed, or has another callback, perhaps in its own dispatch, or
- * by another thread. */
+/* Called when the source has been dispatched or destroyed, or its callback was replaced, possibly in its own dispatch
+ * or on another thread.  Notes the end of a dispatch, and drops the reference. */
 static void
 other_unref (gpointer data)
 {
@@ -78,7 +78,7 @@ other_unref (gpointer data)
   g_free (other);
 }
 
-/* Called when GLib dispatches the source, or searches for a source by its user data; the context is locked. */
+/* Returns the callback for a dispatch, or for a search of a source by its user data.  The context is locked. */
 static void
 other_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *user_data)
 {
@@ -89,7 +89,7 @@ other_get (gpointer data, GSource *source, GSourceFunc *func, gpointer *user_dat
       other->funcs->get (other->data, source, func, user_data);
       return;
     }
-  /* Without a callback no user data finds it, not even NULL. */
+  /* A search by user data, even for NULL, must not find a source without a callback. */
   *func = NULL;
   *user_data = dispatched == other ? NULL : other;
 }
@@ -98,7 +98,7 @@ static GSourceCallbackFuncs other_funcs = {
   other_ref, other_unref, other_get
 };
 
-/* Returns the callback functions that g_source_set_callback () gives to a source. */
+/* Returns the functions that g_source_set_callback () sets in a source. */
 static const GSourceCallbackFuncs *
 plain_funcs (void)
 {
@@ -114,7 +114,8 @@ plain_funcs (void)
   return (gconstpointer) plain;
 }
 
-/* Returns the function that gdk_threads_add_timeout () and _idle () of the library that has @func give to a source. */
+/* Returns the callback that gdk_threads_add_timeout () and gdk_threads_add_idle () set in a source.  @func is in the
+ * library that defines them. */
 static GSourceFunc
 find_gdk_wrapper (GSourceFunc func)
 {
@@ -133,7 +134,8 @@ find_gdk_wrapper (GSourceFunc func)
   return wrapper;
 }
 
-/* Returns the name of a callback or, if it is GDK's wrapper, of the wrapped function: the first field of @data. */
+/* Returns the name of a callback.  If the callback is GDK's wrapper, returns the name of the wrapped function, which is
+ * the first field of @data. */
 static const char *
 name_function (GSourceFunc func, gpointer data)
 {
@@ -147,7 +149,7 @@ name_function (GSourceFunc func, gpointer data)
   return func == g_atomic_pointer_get (&gdk_wrapper) ? prio_symbol_get_name (*(gconstpointer *) data) : name;
 }
 
-/* Returns the name of a source in its dispatch.  GLib names it GIdleSource, or the like, if it has no other name. */
+/* Returns the name of a source during its dispatch or, if the name is a default such as GIdleSource, of its callback. */
 const char *
 prio_other_get_name (PrioOther *other)
 {
@@ -184,7 +186,7 @@ look_at (PrioLoop *loop, const PrioOthersSeen *seen, guint id)
   g_source_unref (source);
 }
 
-/* Looks at the sources that are new since the last call with @seen, and at some older sources. */
+/* Looks at the sources that were added since the last call with @seen, and at some older sources. */
 void
 prio_others_look (PrioLoop *loop, PrioOthersSeen *seen)
 {

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-symbol-private.h: the names of functions
  *
- * A function's name is its symbol, if the linker knows it or its file has a table of all symbols; otherwise the file
- * and the address in it, FILE+0xADDRESS, for addr2line.  A function that is in no file, such as an interpreter's, has
- * no name.
+ * A function's name is its symbol, if the dynamic linker knows it or the function's file has a symbol table.  Otherwise
+ * the name is FILE+0xADDRESS, for addr2line.  A function that is in no file, such as an interpreter's, has no name.
  *
- * Promises: each function is looked up once in the life of the process.  The file's contents are checked, because
- * another file may have replaced it.
- *
- * Threads: any.
- */
+ * Promises: each function is looked up once per process.  The contents of the file are not trusted, because the file
+ * may have been replaced.  Any thread may call these functions. */
 
 #pragma once
 

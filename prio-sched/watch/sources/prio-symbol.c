@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-symbol.c: the names of functions */
 
-/* dladdr1 () */
+/* For dladdr1 (). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -19,12 +19,12 @@
 #include <dlfcn.h>
 #include <link.h>
 
-/* A leaf: guards @names. */
+/* Guards @names.  No other lock is taken while this lock is held. */
 static PrioLock lock = PRIO_LOCK_INIT;
-/* Names that have been found, by address; interned. */
+/* The names that were found, as interned strings, by address. */
 static GHashTable *names;
 
-/* Copies @size bytes of @file, or returns FALSE if it is shorter.  Data in a file need not be aligned. */
+/* Copies @size bytes from @file at @offset; returns FALSE if the file is shorter.  The data need not be aligned. */
 static gboolean
 read_at (const char *file, gsize length, guint64 offset, gpointer to, gsize size)
 {
@@ -57,7 +57,7 @@ find_in_table (const char *file, gsize length, const ElfW (Shdr) *symbols, const
   return NULL;
 }
 
-/* Returns the name of the function at @address in @file, an ELF file, if it has a table of all symbols; else NULL. */
+/* Returns the name of the function at @address in @file, or NULL if @file is not an ELF file with a symbol table. */
 char *
 prio_symbol_find (const char *file, gsize length, guintptr address)
 {
@@ -94,7 +94,7 @@ look_up (gconstpointer function)
   if (info.dli_sname != NULL && info.dli_saddr == function)
     return g_strdup (info.dli_sname);
 
-  /* For the program itself, l_name is empty, and dli_fname is wrong after "ld.so program". */
+  /* For the program itself, l_name is empty. dli_fname is wrong if the program was run by "ld.so program". */
   address = (guintptr) function - map->l_addr;
   file = g_mapped_file_new (*map->l_name != '\0' ? info.dli_fname : "/proc/self/exe", FALSE, NULL);
   if (file != NULL)
@@ -108,7 +108,7 @@ look_up (gconstpointer function)
   return name;
 }
 
-/* Returns the name of @function, which is not freed, or NULL. */
+/* Returns the name of @function, an interned string, or NULL. */
 const char *
 prio_symbol_get_name (gconstpointer function)
 {
@@ -119,7 +119,7 @@ prio_symbol_get_name (gconstpointer function)
   if (names == NULL)
     names = g_hash_table_new (NULL, NULL);
   name = g_hash_table_lookup (names, function);
-  /* Functions in no file are created and freed, so their names are not kept. */
+  /* Code that is in no file is created and freed at run time, so its names are not kept. */
   if (name == NULL && (found = look_up (function)) != NULL)
     {
       name = g_intern_string (found);
@@ -129,7 +129,7 @@ prio_symbol_get_name (gconstpointer function)
   return name;
 }
 
-/* Returns the public function @name of the library that has @function, or NULL. */
+/* Returns the public function @name of the library that contains @function, or NULL. */
 gpointer
 prio_symbol_find_beside (gconstpointer function, const char *name)
 {

@@ -96,6 +96,8 @@ async function grouped(): Promise<void> {
     });
     await native.yield({takesTurns: waited > 4});
     await group.feed(word => print(word.length), ['a', 'b'], {priority: 'background'});
+    const length: number = await group.run(async own => (await own.post_task(() => 'word')).length);
+    print(length);
     const text: string = await group.post_steps(function* () {
         yield m;
         return 'result';

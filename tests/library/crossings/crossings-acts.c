@@ -20,8 +20,9 @@ track (World *world, gpointer object)
   return object;
 }
 
-/* Drops a reference.  Up to GLib 2.78, g_object_unref () of the last reference is not safe from g_weak_ref_get () in another
- * thread, if dispose () keeps the object: then, and while another thread runs, it is dropped at the end. */
+/* Drops a reference.  Up to GLib 2.78, if dispose () keeps the object, g_object_unref () of the last reference is not
+ * safe beside g_weak_ref_get () in another thread.  In that case, and while another thread runs, the reference is
+ * dropped at the end of the program. */
 void
 let_go_of (World *world, gpointer object)
 {
@@ -52,7 +53,8 @@ may_abort (Origin *origin)
          may_abort (origin->sources[1]);
 }
 
-/* Returns whether another thread has aborted it, or a signal that it depends on, and the owner has not noticed yet. */
+/* Returns whether another thread has aborted the signal, or a signal that it depends on, and the owner has not noticed
+ * yet. */
 static gboolean
 is_pending (World *world, Origin *origin)
 {
@@ -60,8 +62,7 @@ is_pending (World *world, Origin *origin)
                             is_pending (world, origin->sources[1]));
 }
 
-/* Returns whether the next iteration must abort it: another thread has aborted it, and a second abort does not change
- * that. */
+/* Returns whether the owner must have noticed the abort of the signal. */
 gboolean
 must_abort (World *world, Origin *origin)
 {
@@ -186,7 +187,7 @@ signal_new (World *world, guint i, Origin *origin)
   return G_CANCELLABLE (prio_task_signal_new_any (sources, n_sources, BACKGROUND + dice (3)));
 }
 
-/* Makes a signal, on the owner's thread, to whose context they belong. */
+/* Creates a signal, on the owner's thread, because signals belong to that thread's context. */
 void
 make_signal (World *world, guint i)
 {
@@ -261,10 +262,11 @@ abort_signal (World *world)
   g_atomic_int_add (&world->n_emitting, -1);
   release_lock (world, held);
   end (world, by_hand ? BY_HAND : ABORT);
-  g_atomic_int_set (&origin->must, world->n_iterations + !is_owner (world));
+  /* A second abort does nothing, also if the owner has not noticed the first one. */
+  g_atomic_int_compare_and_exchange (&origin->must, 0, world->n_iterations + !is_owner (world));
 }
 
-/* Resets a signal.  GIO does not define that while it emits `cancelled`, nor while another thread runs. */
+/* Resets a signal.  GIO does not define a reset while the signal emits `cancelled`, nor while another thread runs. */
 static void
 reset_signal (World *world)
 {
@@ -363,7 +365,7 @@ abort_group (World *world)
     case 1:
       g_atomic_int_set (&group->may, TRUE);
       begin (world, CANCEL);
-      prio_task_group_cancel_queued (group->group);
+      prio_task_group_cancel_pending (group->group);
       end (world, CANCEL);
       break;
 
@@ -379,7 +381,7 @@ nest (World *world)
 {
   Mechanism outer;
 
-  if (!is_owner (world) || world->nesting >= MAX_NESTING || (world->uses & BIT (NESTED)) == 0)
+  if (!is_owner (world) || world->nesting >= MAX_NESTING || world->is_list_changing || (world->uses & BIT (NESTED)) == 0)
     return;
   if (this_thread.place != FUNCTION && this_thread.place != N_MECHANISMS)
     loosen_runs (world);
@@ -478,7 +480,7 @@ static void
 drop_something (World *world)
 {
   begin (world, DROP);
-  switch (dice (5))
+  switch (dice (6))
     {
     case 0:
       let_go_of (world, TAKE (world->controllers[dice (N_CONTROLLERS)]));
@@ -493,6 +495,10 @@ drop_something (World *world)
         drop_group (world, dice (N_GROUPS));
       break;
 
+    case 3:
+      drop_feed (world);
+      break;
+
     default:
       let_go_of (world, TAKE (world->tasks[dice (N_TASKS)]));
       break;
@@ -500,8 +506,8 @@ drop_something (World *world)
   end (world, DROP);
 }
 
-/* Changes whether aborts end deferred tasks: a past abort does so, too.  On another thread g_object_set () would emit the
- * resulting notify::state. */
+/* Changes whether aborts end deferred tasks, even tasks whose signals were aborted before.  On another thread
+ * g_object_set () would emit the resulting notify::state. */
 static void
 change_return (World *world)
 {
@@ -522,6 +528,19 @@ ask (World *world)
     ask_other_thread (world, 1 + dice (3), TRUE);
   else
     give_turn ();
+}
+
+static void
+feed_something (World *world)
+{
+  if (!is_owner (world))
+    return;
+  switch (dice (3))
+    {
+    case 0: make_feed (world); break;
+    case 1: change_list (world); break;
+    default: move_view (world); break;
+    }
 }
 
 static void
@@ -547,7 +566,8 @@ act_now (World *world)
     { cancel_something, BIT (CANCEL) }, { change_priority, BIT (PRIORITY) }, { abort_group, 0 }, { nest, BIT (NESTED) },
     { ask, BIT (OTHER_THREAD) }, { start_thread, BIT (ENDING_THREAD) }, { start_thread, BIT (ENDING_THREAD) }, { use_state, BIT (STATE) },
     { renew_scheduler, BIT (RENEW) }, { return_something, 0 }, { change_return, BIT (RETURNS) }, { renew_signal, 0 }, { renew_signal, 0 },
-    { drop_something, BIT (DROP) }, { be_slow, BIT (SLOW) }, { await_or_wait, 0 }, { await_or_wait, 0 }, { switch_something, 0 },
+    { drop_something, BIT (DROP) }, { be_slow, BIT (SLOW) }, { await_or_wait, 0 }, { await_or_wait, 0 }, { feed_something, BIT (FEED) },
+    { feed_something, BIT (FEED) }, { feed_something, BIT (FEED) }, { switch_something, 0 },
     { switch_something, 0 }, { switch_something, 0 },
   };
   guint i = dice (2 * G_N_ELEMENTS (acts));
@@ -614,7 +634,7 @@ set_statistics (World *world, Book *book, PrioScheduler *scheduler, gboolean on)
   book->steady = FALSE;
   check_statistics (world, book, FALSE);
   tally_set (world, &book->runs, on);
-  /* This may call a destroy notify that runs work, and looks at the counts. */
+  /* The call may run a destroy notify that runs work, and looks at the counts. */
   loose = book->runs.loose;
   book->runs.loose = TRUE;
   (on ? prio_scheduler_start_statistics : prio_scheduler_stop_statistics) (scheduler);
@@ -675,7 +695,7 @@ switch_something (World *world)
   Mechanism which = dice (LONG_TASKS + 1);
   Book *book = world->books[dice (N_SCHEDULERS)];
 
-  /* While another thread runs, it is not known which thread has set it. */
+  /* While another thread runs, the thread that has set the switch is not known. */
   if ((world->uses & BIT (which)) == 0 || (!is_owner (world) && (world->is_free || which == OBSERVER)))
     return;
   if (which == TRACE)

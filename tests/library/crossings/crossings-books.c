@@ -67,7 +67,7 @@ leave_place (World *world, Mechanism outer)
   this_thread.place = outer;
 }
 
-/* Returns whether it is known which runs have ended, as it is while a function runs, or none does. */
+/* Returns whether the ends of all runs are known: while a function runs, or while none does. */
 static gboolean
 is_certain (World *world)
 {
@@ -118,13 +118,13 @@ end_run (World *world, Run *run)
   run->payload = NULL;
 }
 
-/* Consecutive steps may be one run. */
+/* Several consecutive steps may be one run. */
 void
 begin_run (World *world, Payload *payload)
 {
   Run *run = &world->runs[world->nesting];
 
-  /* Its notify::state has counted it. */
+  /* The handler of notify::state has counted this run. */
   if (run->payload == payload && payload->n_runs == 0)
     return;
   g_atomic_int_set (&payload->aborted_in_run, FALSE);
@@ -145,7 +145,7 @@ begin_run (World *world, Payload *payload)
   payload->runs = TRUE;
 }
 
-/* Counts a turn that came while the task was aborted: for the library it has run, but its function was not called. */
+/* Counts a turn of an aborted task: for the library the task has run, but its function was not called. */
 static void
 count_turn (World *world, Payload *payload)
 {
@@ -166,8 +166,8 @@ end_runs (World *world)
     end_run (world, &world->runs[i]);
 }
 
-/* Marks runs as possibly ended: the callback of a yield or a task is called in a run, and earlier callbacks in the run may have
- * started other ones. */
+/* Marks runs as possibly ended: the callback of a yield or a task is called in a run, and earlier callbacks in that run
+ * may have started other runs. */
 void
 loosen_runs (World *world)
 {
@@ -241,7 +241,7 @@ tally_set (World *world, Tally *tally, gboolean on)
     loosen_runs (world);
 }
 
-/* Returns how many tasks are running, and may have ended. */
+/* Returns how many tasks have started, and may have ended. */
 guint
 n_running (World *world, Tally *tally)
 {

@@ -23,7 +23,7 @@ static gboolean
 post_prepare (Post *post, World *world, guint64 kinds)
 {
   Book *book = world->books[dice (N_SCHEDULERS)];
-  GCancellable *signal = dice (3) > 0 ? LOOK (world->signals[dice (N_SIGNALS)]) : NULL;
+  GCancellable *signal = (kinds & BIT (ROW)) == 0 && dice (3) > 0 ? LOOK (world->signals[dice (N_SIGNALS)]) : NULL;
   Origin *origin = signal != NULL ? origin_of (signal) : NULL;
   gboolean is_delayed = dice (5) == 0 && uses (world, BIT (DELAYED)) && (kinds & BIT (THREAD)) == 0;
   gboolean is_timed = dice (4) == 0 && uses (world, BIT (TIMEOUT)) && (kinds & BIT (THREAD)) == 0;
@@ -70,7 +70,7 @@ through (gpointer data)
   g_atomic_int_add (&((Payload *) data)->world->n_open, -1);
 }
 
-/* Keeps the task, whose result is reported once. */
+/* Keeps the task.  Its result is reported once. */
 static void
 adopt (World *world, PrioTask *task, Payload *payload)
 {
@@ -105,25 +105,25 @@ post_closure (World *world, guint64 kinds)
 }
 
 static PrioTask *
-post_to_group (World *world, Post *post, gboolean steps)
+post_to_group (Group *group, PrioTaskGroup *own, Post *post, gboolean steps)
 {
-  Group *group = world->groups[dice (N_GROUPS)];
   Payload *payload = post->payload;
 
   payload->group = group;
   payload->book = group->book;
   payload->returns = group->returns;
   payload->n_aborts = group->n_aborts;
-  /* Without its own priority, it follows the group or its signal. */
+  /* Without its own priority, the task follows the group's or its signal's. */
   payload->fixed = (gint8) post->options.priority;
-  return steps ? prio_task_group_post_steps (group->group, &post->options, run_step, payload, end_payload)
-               : prio_task_group_post_task (group->group, &post->options, run_task, payload, end_payload);
+  return steps ? prio_task_group_post_steps (own, &post->options, run_step, payload, end_payload)
+               : prio_task_group_post_task (own, &post->options, run_task, payload, end_payload);
 }
 
 static void
 post_task (World *world, guint64 kinds)
 {
   gboolean steps = (kinds & BIT (STEPS)) != 0;
+  guint i = dice (N_GROUPS);
   PrioTask *task = NULL;
   Post post;
 
@@ -133,7 +133,7 @@ post_task (World *world, guint64 kinds)
 
       payload->runs_left = steps ? (gint) dice (5) + 1 : 1;
       if ((kinds & BIT (GROUP)) != 0)
-        task = post_to_group (world, &post, steps);
+        task = post_to_group (world->groups[i], world->groups[i]->group, &post, steps);
       else if (steps)
         task = prio_scheduler_post_steps (post.scheduler, &post.options, run_step, payload, end_payload);
       else
@@ -143,18 +143,42 @@ post_task (World *world, guint64 kinds)
   post_finish (&post);
 }
 
+/* Posts the task of a row, or of a feed without a list, to @own, the PrioTaskGroup of @group, which has perhaps been dropped.
+ *
+ * Returns: NULL if there are too many */
+PrioTask *
+post_row (World *world, Group *group, PrioTaskGroup *own, Origin *origin, PrioTaskSignal *signal)
+{
+  gboolean steps = uses (world, BIT (STEPS)) && dice (3) == 0;
+  PrioTask *task = NULL;
+  Post post;
+
+  if (post_prepare (&post, world, BIT (ROW) | BIT (GROUP) | (steps ? BIT (STEPS) : 0)))
+    {
+      post.options.signal = signal;
+      post.payload->origin = origin;
+      post.payload->may_reject = TRUE;
+      post.payload->runs_left = steps ? (gint) dice (5) + 1 : 1;
+      task = post_to_group (group, own, &post, steps);
+      adopt (world, g_object_ref (task), post.payload);
+    }
+  post_finish (&post);
+  return task;
+}
+
 static void
 post_in_thread (World *world)
 {
   Post post;
 
   if (post_prepare (&post, world, BIT (THREAD)))
-    adopt (world, prio_scheduler_run_in_thread_under (post.scheduler, NULL, post.options.priority, post.signal, post.options.name,
+    adopt (world, prio_scheduler_run_in_thread_full (post.scheduler, NULL, post.options.priority, post.signal, post.options.name,
                                                       run_in_thread, post.payload, end_payload), post.payload);
   post_finish (&post);
 }
 
-/* Posts a task of a runner, on the owner's thread: other threads do not know whether the runner has gone. */
+/* Posts a task of a runner, on the owner's thread, because other threads do not know whether the runner still
+ * exists. */
 static void
 post_id (World *world)
 {
@@ -237,7 +261,7 @@ yield_somewhere (World *world)
   post_finish (&post);
 }
 
-/* Called when a wait is over, also for the task that has waited. */
+/* Gives the waiting task its result.  Called when a wait is over. */
 void
 give_to_waiter (Payload *payload)
 {
@@ -279,8 +303,8 @@ wait_for_group (World *world)
   prio_task_group_wait_async (payload->group->group, payload->until, signal, waited, payload);
 }
 
-/* Makes the task wait; it gets its result when the wait is over.  A task of a group does not wait for an older group, because a
- * circle would wait for ever. */
+/* Lets the task wait; its result comes when the wait is over.  A task of a group does not wait for an older group,
+ * because a circle would wait for ever. */
 void
 wait_in_task (World *world, PrioTask *task)
 {

@@ -3,7 +3,7 @@
 
 #include "crossings.h"
 
-/* Iterations within which the library may not have forgotten a slow callback. */
+/* Iterations after which the library may forget a slow callback. */
 #define SOON 16
 
 /* Keys, as GDK has them: a source at G_PRIORITY_DEFAULT that dispatches one event each time, also in a nested main loop. */
@@ -59,9 +59,9 @@ take_long (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Returns whether @payload, whose function is called, goes before keys that came during a slow callback, however it has become ready.
- * If the slow callback is its notify::state, which may run a main loop, its turn came before.  If callbacks are slow again and again,
- * tasks run between them. */
+/* Returns whether @payload, whose function is called, may run before keys that came during a slow callback, in whatever
+ * way it has become ready.  If the slow callback is the payload's notify::state, which may run a main loop, the
+ * payload's turn was before the keys.  If callbacks are slow again and again, tasks run between them. */
 gboolean
 goes_before_keys (Payload *payload)
 {
@@ -79,7 +79,7 @@ slow_ended (gpointer data)
   g_atomic_int_add (&world->n_open, -1);
 }
 
-/* Is slow, in a handler or a frame: GTK 3 draws at priority 120, GTK 4 at 1. */
+/* Takes long, in a handler or a frame: GTK 3 draws at priority 120, GTK 4 at 1. */
 void
 be_slow (World *world)
 {

@@ -23,7 +23,7 @@ typedef enum
 static GHashTable *states; /* id → State */
 static World *observed_world;
 
-/* Moves the task to @to from one of the states in @from, or from unreported. */
+/* Moves the task to the state @to from one of the states in @from, or from unreported. */
 static void
 move (const PrioObserved *task, guint from, State to)
 {
@@ -31,7 +31,7 @@ move (const PrioObserved *task, guint from, State to)
   State state = GPOINTER_TO_UINT (g_hash_table_lookup (states, id));
 
   g_assert_cmpuint ((from | 1 << UNKNOWN) >> state & 1, ==, 1);
-  /* The thread that has made the context counts as its owner until another thread runs it. */
+  /* The thread that has created the context counts as the owner until another thread runs the context. */
   g_assert_true (is_owner (observed_world) || (observed_world->is_made_elsewhere && observed_world->n_iterations == 1));
   if (to == UNKNOWN)
     g_hash_table_remove (states, id);
@@ -132,7 +132,7 @@ number_after (const char *line, const char *name)
   return g_ascii_strtoll (found + strlen (name), NULL, 10);
 }
 
-/* Returns the text of the member "id". */
+/* Returns the value of the member "id". */
 static char *
 id_in (const char *line)
 {
@@ -148,7 +148,7 @@ typedef struct
   gint64 begins, ends;
 } Slice;
 
-/* Sorts slices by their start, and longer ones first. */
+/* Compares slices by their start; of two with one start, the longer is first. */
 static gint
 compare_slices (gconstpointer a, gconstpointer b)
 {
@@ -178,9 +178,7 @@ check_slices (GArray *slices)
     }
 }
 
-/* Checks the lines.  Each arrow starts once, and ends at most once.
- *
- * Returns: the number of runs in them */
+/* Checks the lines of a trace.  Each arrow starts once, and ends at most once. */
 static guint
 check_lines (char **lines)
 {

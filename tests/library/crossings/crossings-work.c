@@ -39,14 +39,14 @@ payload_new (World *world, guint64 kinds, Book *book)
   return payload;
 }
 
-/* Returns whether it has been aborted, and will not run again. */
+/* Returns whether the payload has been aborted, and will not run again. */
 static gboolean
 is_aborted (Payload *payload)
 {
   return payload->n_runs == 0 || payload->wants_more;
 }
 
-/* Ends a payload: a destroy notify, or called in its place. */
+/* Ends a payload.  Used as a destroy notify, or called in place of it. */
 void
 end_payload (gpointer data)
 {
@@ -116,7 +116,7 @@ run_once (gpointer data)
   Payload *payload = data;
   Mechanism outer;
 
-  /* The work that it belongs to, if any, has not ended. */
+  /* The work of the microtask, if any, has not ended. */
   g_assert_cmpint (g_atomic_int_get (&payload->ended), ==, 0);
   outer = enter_place (payload->world, MICROTASK);
   payload->n_runs++;
@@ -272,7 +272,7 @@ return_on_abort (PrioTask *task, Payload *payload)
 {
   World *world = payload->world;
 
-  g_object_set (task, "return-on-abort", TRUE, NULL);
+  prio_task_set_return_on_abort (task, TRUE);
   g_atomic_int_set (&payload->returns, MAX (world->n_iterations + !is_owner (world), 1));
 }
 
@@ -284,7 +284,7 @@ is_since (World *world, gint *since)
   return iteration != 0 && world->n_iterations >= iteration;
 }
 
-/* Returns whether an abort is to end the task, so that it needs no result. */
+/* Returns whether an abort is to end the task, so that the test need not give a result. */
 static gboolean
 is_to_end (Payload *payload)
 {
@@ -295,8 +295,8 @@ is_to_end (Payload *payload)
           (payload->group != NULL && payload->n_aborts < payload->group->n_over));
 }
 
-/* Returns whether it must have ended.  A dependent signal emits `cancelled` later, and so does a group's signal that depends on it.  A
- * function in a thread defers its result by returning, after its turn. */
+/* Returns whether the task must have ended.  A dependent signal emits `cancelled` later, and so does a group's signal
+ * that depends on it.  A function in a thread defers its result by returning, after its turn. */
 static gboolean
 must_have_ended (Payload *payload)
 {
@@ -308,7 +308,7 @@ must_have_ended (Payload *payload)
          (!depends || is_since (world, &payload->must_end));
 }
 
-/* Returns whether no abort during its function, or before, has ended it. */
+/* Returns whether the task must still wait: no abort during its function, or before, has ended it. */
 static gboolean
 must_wait (Payload *payload)
 {
@@ -316,7 +316,7 @@ must_wait (Payload *payload)
          !g_atomic_int_get (&payload->returns) && !g_atomic_int_get (&payload->aborted_in_run) && !payload->may_end;
 }
 
-/* Checks, on the owner's thread, whether a task with a deferred result has ended by an abort if it must. */
+/* Checks, on the owner's thread, that an abort has ended a task with a deferred result if it must have. */
 static void
 check_answer (PrioTask *task)
 {
@@ -444,7 +444,7 @@ complete (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
   leave_place (payload->world, outer);
 }
 
-/* Handles its notify::state.  The task may be aborted in it, and then does not start. */
+/* Handles the task's notify::state.  A handler may abort the task, which then does not start. */
 void
 state_changed (GObject *task, GParamSpec *property G_GNUC_UNUSED, gpointer data)
 {

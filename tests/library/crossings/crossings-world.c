@@ -14,7 +14,7 @@
 
 /* µs; atomic. 0: the real time */
 static gint64 now;
-static gboolean ticks; /* whether it advances by 1 µs at each look */
+static gboolean ticks; /* whether the clock advances by 1 µs at each look */
 
 void
 pass_time (gint64 time)
@@ -229,6 +229,8 @@ book_new (World *world)
   book->scheduler = track (world, prio_scheduler_new (world->context));
   book->runner = prio_runner_new (book->scheduler, run_ids, book, NULL);
   prio_scheduler_set_time_slice (book->scheduler, dice (3) * 0.003);
+  /* The books keep the draft's order: the limit is not reached. */
+  prio_scheduler_set_starvation_limit (book->scheduler, G_MAXUINT);
   if ((world->uses & BIT (STATISTICS)) != 0 && dice (2) == 0)
     {
       set_switch (world, book, STATISTICS, TRUE);
@@ -293,6 +295,7 @@ set_up (World *world, guint64 seed, guint64 without)
   world->all_books = g_ptr_array_new_with_free_func (g_free);
   world->all_origins = g_ptr_array_new_with_free_func (g_free);
   world->all_groups = g_ptr_array_new_with_free_func (g_free);
+  world->all_feeds = g_ptr_array_new_with_free_func (g_free);
   __atomic_store_n (&now, 1000 * G_USEC_PER_SEC, __ATOMIC_RELAXED);
   ticks = world->ticks;
   if (world->is_made_elsewhere)
@@ -307,6 +310,7 @@ set_up (World *world, guint64 seed, guint64 without)
   g_main_context_acquire (world->context);
   for (guint i = 0; i < N_GROUPS; i++)
     make_group (world, i);
+  make_lists (world);
   g_main_context_release (world->context);
 }
 
@@ -323,6 +327,7 @@ iterate (World *world)
     }
   end_runs (world);
   check_answers (world);
+  check_lists (world);
 }
 
 static void
@@ -361,6 +366,8 @@ finish (World *world)
       all_off (world, PAUSE, PAUSE);
       return_results (world);
       iterate (world);
+      if (g_atomic_int_get (&world->n_open) == g_atomic_int_get (&world->n_feeds) && have_loaded (world))
+        drop_feeds (world);
       join_threads (world);
       /* No work has ended for a minute. */
       if (n++ == 120000)
@@ -400,6 +407,8 @@ drop_slots (World *world)
     let_go_of (world, TAKE (world->signals[i]));
   for (guint i = 0; i < N_CONTROLLERS; i++)
     let_go_of (world, TAKE (world->controllers[i]));
+  drop_feeds (world);
+  free_lists (world);
   for (guint i = 0; i < world->all_groups->len; i++)
     g_clear_object (&((Group *) world->all_groups->pdata[i])->group);
   g_clear_pointer (&world->state, prio_scheduling_state_unref);
@@ -416,12 +425,13 @@ drop_context (World *world)
   return_results (world);
   for (guint i = 0; i < N_SCHEDULERS; i++)
     let_go_of (world, TAKE (world->books[i]->scheduler));
+  drop_schedulers (world);
   g_slist_free_full (g_steal_pointer (&world->dropped), g_object_unref);
   g_main_context_pop_thread_default (world->context);
   g_main_context_unref (world->context);
 }
 
-/* Ends yields and waits of a destroyed context, whose callbacks are not called. */
+/* Ends the data of yields and waits of a destroyed context, whose callbacks are not called. */
 static void
 end_unheard (World *world)
 {
@@ -475,6 +485,7 @@ tear_down (World *world)
   g_ptr_array_unref (world->all_books);
   g_ptr_array_unref (world->all_origins);
   g_ptr_array_unref (world->all_groups);
+  g_ptr_array_unref (world->all_feeds);
   __atomic_store_n (&now, 0, __ATOMIC_RELAXED);
 }
 

@@ -11,7 +11,8 @@
  * which is called once, and by the right thread; a task has one result, which its operations allow; an aborted task does not run; a
  * deferred task ends at an abort only with return-on-abort; keys that came during a slow callback are dispatched before tasks;
  * statistics, the trace and an observer report each run; slices and arrows of the trace match; all work ends, even if the aborting code
- * holds a lock that handlers and notifies take; and no object is left.
+ * holds a lock that handlers and notifies take; the loop asks a feed for rows of its window only, one task each, and for all rows in
+ * view in the end; lists that others make of a fed list follow each change; and no object is left.
  *
  * In each run every two mechanisms have to meet: one starts, or is used, while the other is on, waits or runs.  --table prints how often
  * they have met.  If a program fails, its seed is printed; --seed N repeats it, and --reduce removes mechanisms that the failure does
@@ -48,10 +49,10 @@ static const char *const names[] = {
   "statistics", "lending", "frame-share", "pause", "observer", "trace", "long-tasks",
   "closure", "repeated", "task", "steps", "deferred", "group", "wait", "runner", "thread",
   "microtask", "idle", "yield", "sleep", "delayed", "timeout", "turns",
-  "return-on-abort", "notify-state", "slow",
+  "return-on-abort", "notify-state", "slow", "feed", "row",
   "task-signal", "cancellable", "any-signal", "timed-signal",
   "function", "handler", "notify", "nested", "other-thread", "ending-thread",
-  "abort", "by-hand", "cancel", "priority", "await", "state", "renew", "drop",
+  "abort", "by-hand", "cancel", "priority", "await", "state", "renew", "drop", "list", "view",
   "lock",
 };
 G_STATIC_ASSERT (G_N_ELEMENTS (names) == N_MECHANISMS);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <prio-sched-bindings.h>
+#include <prio-sched-feed.h>
 #include "helpers.h"
 #include "slots.h"
 #include "statistics.h"
@@ -39,6 +40,8 @@ typedef enum
   RETURNS,
   LISTENED,
   SLOW,
+  FEED,
+  ROW,
   /* Signals, as long as there is work under them. */
   TASK_SIGNAL,
   CANCELLABLE,
@@ -60,6 +63,8 @@ typedef enum
   STATE,
   RENEW,
   DROP,
+  LIST,
+  VIEW,
   /* A lock of the program, while aborting code holds it. */
   LOCK,
   N_MECHANISMS
@@ -67,7 +72,7 @@ typedef enum
 
 #define BIT(mechanism) (G_GUINT64_CONSTANT (1) << (mechanism))
 
-enum { N_SCHEDULERS = 3, N_CONTROLLERS = 3, N_SIGNALS = 9, N_TASKS = 6, N_GROUPS = 2, MAX_NESTING = 3, MAX_PAYLOADS = 4000 };
+enum { N_SCHEDULERS = 3, N_CONTROLLERS = 3, N_SIGNALS = 9, N_TASKS = 6, N_GROUPS = 2, N_FEEDS = 3, MAX_NESTING = 3, MAX_PAYLOADS = 4000 };
 
 /* A count that the library keeps too, in all, and by priority.  The second number includes runs that may have been before
  * or after the counting. */
@@ -75,7 +80,7 @@ typedef struct
 {
   gboolean on;
   gboolean loose;  /* whether another thread has started or ended it, so that the time is not known */
-  guint session;   /* number of the period in which it was on */
+  guint session;   /* number of the period in which the mechanism was on */
   guint least[4], most[4];
 } Tally;
 
@@ -85,7 +90,7 @@ typedef struct
   PrioScheduler *scheduler; /* in a slot */
   PrioRunner *runner;
   Tally runs;
-  gboolean steady; /* whether it has counted since it was made */
+  gboolean steady; /* whether the scheduler has counted since its creation */
   guint least_aborted[4], most_aborted[4]; /* as in a Tally */
   guint64 on; /* the scheduler's own switches */
 } Book;
@@ -108,8 +113,8 @@ typedef struct
   guint number; /* by age */
   gboolean returns; /* whether its tasks have return-on-abort */
   gint may; /* atomic: whether it has been aborted */
-  guint n_aborts, n_over, n_within; /* how often it was aborted, how many of these aborts have ended, and how many have
-                                     * not */
+  guint n_aborts, n_over, n_within; /* how often the group was aborted, how many of these aborts have ended, and how
+                                     * many have not */
 } Group;
 
 typedef enum
@@ -122,6 +127,7 @@ typedef enum
 
 typedef struct _World World;
 typedef struct _Payload Payload;
+typedef struct _Lists Lists;
 
 /* Posted work, from its creation to the end of the program. */
 struct _Payload
@@ -174,11 +180,13 @@ struct _World
   GMainContext *context;
   GThread *owner;
   Book *books[N_SCHEDULERS];
-  GPtrArray *all_books, *all_origins, *all_groups; /* guarded by the lock of slots.h */
+  GPtrArray *all_books, *all_origins, *all_groups, *all_feeds; /* guarded by the lock of slots.h */
   PrioTaskController *controllers[N_CONTROLLERS];
   GCancellable *signals[N_SIGNALS];
   PrioTask *tasks[N_TASKS], *deferred[N_TASKS];
   Group *groups[N_GROUPS];
+  Lists *lists;
+  PrioFeed *feeds[N_FEEDS];
   PrioSchedulingState *state;
   guint idle_ids[N_TASKS];
   Payload *payloads[MAX_PAYLOADS]; /* by number */
@@ -194,11 +202,12 @@ struct _World
   gint live[N_MECHANISMS]; /* atomic */
   gint n_payloads, n_open, n_objects; /* atomic */
   gint budget; /* atomic */
+  gint n_feeds; /* feeds whose data has not been released */
   gint n_emitting; /* atomic */
   guint nesting;
   gint n_iterations; /* from 1 */
   guint n_places; /* number of places that the owner has been in */
-  gboolean is_watching_changed; /* within the call */
+  gboolean is_watching_changed, is_list_changing; /* within the call */
   gint over; /* atomic: whether all operations have ended */
   gint n_contexts_freed;
 };
@@ -254,6 +263,19 @@ void await_something (World *world);
 void wait_for_group (World *world);
 void wait_in_task (World *world, PrioTask *task);
 void give_to_waiter (Payload *payload);
+PrioTask *post_row (World *world, Group *group, PrioTaskGroup *own, Origin *origin, PrioTaskSignal *signal);
+
+/* crossings-feeds.c */
+void make_lists (World *world);
+void free_lists (World *world);
+void change_list (World *world);
+void move_view (World *world);
+void make_feed (World *world);
+void drop_feed (World *world);
+void drop_feeds (World *world);
+void drop_schedulers (World *world);
+void check_lists (World *world);
+gboolean have_loaded (World *world);
 
 /* crossings-work.c */
 gboolean is_owner (World *world);

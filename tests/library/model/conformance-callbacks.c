@@ -172,7 +172,7 @@ abort_signal (Program *program, JsonObject *operation)
   program->n_cancelling--;
 }
 
-/* Resets a plain cancellable; GIO does not define that in a handler. */
+/* Resets a plain cancellable, but not in a handler, where GIO does not define that. */
 void
 reset (Program *program, JsonObject *operation)
 {

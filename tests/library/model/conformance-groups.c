@@ -41,9 +41,13 @@ finish (GObject *group, GAsyncResult *result)
 {
   g_autoptr (PrioTask) task = NULL;
   g_autoptr (GError) error = NULL;
+  g_autofree char *name = NULL;
 
   if (prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, &task, &error))
-    return task != NULL ? g_strdup_printf ("task %s", prio_task_get_name (task)) : g_strdup ("ok");
+    {
+      name = task != NULL ? prio_task_dup_name (task) : NULL;
+      return task != NULL ? g_strdup_printf ("task %s", name) : g_strdup ("ok");
+    }
   if (is_thrown (error))
     return g_strdup ("threw");
   return g_strdup (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_NOT_FOUND) ? "none" : "aborted");
@@ -117,7 +121,7 @@ perform_with_group (Program *program, const char *op, JsonObject *operation)
       program->n_cancelling--;
     }
   else if (g_str_equal (op, "cancel queued"))
-    prio_task_group_cancel_queued (group);
+    prio_task_group_cancel_pending (group);
   else
     prio_task_group_wait_async (group, until_in (operation), signal_in (program, operation), watched,
                                 body_new (program, operation, "w"));

@@ -162,10 +162,11 @@ task_completed (GObject *source, GAsyncResult *result, gpointer data)
   Program *program = data;
   PrioTask *task = PRIO_TASK (result);
   const char *outcome = outcome_of (task);
+  char *name = prio_task_dup_name (task);
 
   if (program->traced)
-    program_log (program, "settled %s %s", prio_task_get_name (task), outcome);
-  g_hash_table_insert (program->outcomes, g_strdup (prio_task_get_name (task)), g_strdup (outcome));
+    program_log (program, "settled %s %s", name, outcome);
+  g_hash_table_insert (program->outcomes, name, g_strdup (outcome));
   program->n_open--;
 }
 
@@ -297,11 +298,13 @@ make_scheduler (Program *program, GMainContext *context, guint number)
   if (program->slice >= 0)
     prio_scheduler_set_time_slice (scheduler, (double) program->slice / 1000);
   prio_scheduler_set_lends_priority (scheduler, lends (program, number));
+  if (without_limit)
+    prio_scheduler_set_starvation_limit (scheduler, G_MAXUINT);
   return scheduler;
 }
 
-/* Replaces the scheduler.  The old one is freed when its last callback has returned; until then it would stay paused if
- * it is. */
+/* Replaces the scheduler.  The previous scheduler is freed when its last callback has returned; until then a paused
+ * scheduler would stay paused. */
 static void
 renew (Program *program, JsonObject *operation)
 {
@@ -311,7 +314,7 @@ renew (Program *program, JsonObject *operation)
 
   prio_scheduler_resume (old);
   *scheduler = make_scheduler (program, here->context, number);
-  /* A destroy notify may have paused it. */
+  /* A destroy notify may have paused the scheduler. */
   prio_scheduler_resume (old);
 }
 
@@ -335,7 +338,7 @@ idle_callback (PrioIdleDeadline *deadline, gpointer data)
   body_perform (body);
 }
 
-/* Runs a task, or an iteration's tasks unless the time slice is 0.  Returns FALSE if there is none. */
+/* Runs a task or, unless the time slice is 0, the tasks of an iteration.  Returns FALSE if there is no task. */
 gboolean
 place_run (Place *place)
 {
@@ -411,7 +414,7 @@ any (Program *program, JsonObject *operation)
     add_signal (program, json_object_get_string_member (operation, "name"), signal);
 }
 
-/* Runs a nested loop, whose tasks do not count outside of it. */
+/* Runs a nested loop, whose tasks do not count as tasks of the outer loop. */
 static void
 nest (gint64 n_tasks)
 {

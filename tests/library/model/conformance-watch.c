@@ -14,7 +14,7 @@
 void
 program_log_counts (Program *program)
 {
-  PrioStatistics statistics = { .size = sizeof statistics };
+  PrioStatistics statistics = PRIO_STATISTICS_INIT;
   const PrioTaskStatistics *const of[] = { &statistics.background, &statistics.user_visible, &statistics.user_blocking };
 
   for (guint i = 0; i < program->n_schedulers; i++)
@@ -48,7 +48,7 @@ set_traced (gboolean traced)
     prio_trace_stop ();
 }
 
-/* Starts or stops the statistics of @scheduler, unless they are already so. */
+/* Starts or stops the statistics of @scheduler, if they are not in that state already. */
 void
 set_counted (PrioScheduler *scheduler, gboolean counted)
 {

@@ -20,7 +20,8 @@
 #include <semaphore.h>
 #include <stdlib.h>
 
-/* These two replace GLib's functions, for the library as well.  The thread that writes a trace reads the time, too. */
+/* The next two functions replace GLib's, for the library as well.  The thread that writes a trace reads the time,
+ * too. */
 static gint64 clock_now = G_USEC_PER_SEC; /* atomic */
 
 gint64
@@ -35,11 +36,13 @@ g_source_get_time (GSource *source)
   return __atomic_load_n (&clock_now, __ATOMIC_RELAXED);
 }
 
-/* All delays are multiples of it. */
+/* All delays are multiples of this time. */
 #define TICK (10 * G_TIME_SPAN_MILLISECOND)
 
-/* No wait is longer. */
+/* The longest wait, in ticks. */
 #define MAX_TICKS 1000
+
+gboolean without_limit;
 
 /* Advances the time in a slow operation. */
 void
@@ -123,7 +126,7 @@ print_list (const char *what, GPtrArray *items)
   g_print ("], ");
 }
 
-/* No string in it needs quoting. */
+/* Prints the log.  No string in it needs quoting. */
 static void
 program_print (Program *program)
 {
@@ -186,7 +189,7 @@ program_new (JsonObject *description)
   return program;
 }
 
-/* Frees the program.  If it got stuck, its tasks would call their notifies, so it is leaked. */
+/* Frees the program.  If the program did not end, its tasks would call their notifies, so it is leaked. */
 static void
 program_free (Program *program)
 {
@@ -390,6 +393,7 @@ main (int argc, char **argv)
       return 2;
     }
 
+  without_limit = log;
   for (int i = 1 + log; i < argc; i++)
     run_file (argv[i], log, &n_agree, &n_differ);
 

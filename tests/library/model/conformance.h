@@ -55,12 +55,15 @@ typedef struct
   guint next;
   char *label; /* "3" of task 3, "f3" of closure 3, "m3" of microtask 3, "i3" of idle callback 3 */
   guint n_yields;
-  PrioTask *task; /* the task whose function it is, or NULL */
+  PrioTask *task; /* the task whose function the body is, or NULL */
   gboolean deferred;
 } Body;
 
 /* conformance.c */
 void pass_time (gint64 ms);
+
+/* Whether schedulers have a starvation limit that no program reaches: the model, with which the log is compared, does not know it. */
+extern gboolean without_limit;
 
 /* conformance-operations.c */
 Body *body_new (Program *program, JsonObject *operation, const char *prefix);

@@ -29,7 +29,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         self.tasks = {}  # by id
         self.running = []  # tasks whose checkpoint has not ended
         self.now = 0
-        self.late = False  # whether the running code was called after its timeout
+        self.late = False  # whether the running code was called after the task's timeout
         self.handlers = {kind: program.get(kind, {}) for kind in ('handlers', 'notify', 'cancelled')}
         self.seen = {kind: set() for kind in self.handlers}
         self.released = {}  # label of ended work: its place, and the operations of its destroy notify
@@ -66,11 +66,11 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         return 2 * max(self.own_priority(state), lent) + (entry.continuation and not state.turns)
 
     def is_late(self, entry):
-        """Returns whether its timeout has passed."""
+        """Returns whether the timeout of entry has passed."""
         return entry.state.expiry is not None and entry.state.expiry <= self.now
 
     def rank(self, entry):
-        """Returns a key, the least of which is next: entries whose timeout has passed, by expiry time, then others by age."""
+        """Returns a key.  The entry with the least key is next: entries whose timeout has passed, by expiry time, then others by age."""
         return (-math.inf, entry.state.expiry, entry.order) if self.is_late(entry) else (-self.effective(entry), 0, entry.order)
 
     def enqueue(self, entry):
@@ -89,7 +89,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
         heapq.heapify(entry.place.timers)
 
     def run_all(self):
-        """Runs the contexts in turn; advances the time when none has anything to do."""
+        """Runs the contexts in turn; advances the time when no context has anything to do."""
         n_heard = -1
         while not all(place.is_empty() for place in self.places) or n_heard < len(self.log) or self.n_awaiting > 0:
             ran, n_heard = False, len(self.log)
@@ -109,7 +109,7 @@ class Model(Hearing, Signals, Groups, Lending, Statistics):
                 raise Differs('there is no end')
 
     def get_stuck(self):
-        """Fails: tasks wait for each other."""
+        """Fails, because tasks wait for each other."""
         number = 1
         while self.heard is not None and any(what.startswith('turn') for what in self.heard[len(self.log):]):
             number = 1 - number

@@ -203,7 +203,7 @@ class Groups:
             group.place.microtasks.append(wait.join)
 
     def join_waits(self, wait):
-        """Makes the wait see tasks that end from now on: earlier ends have been reported."""
+        """Makes the wait see tasks that end from now on, after earlier ends have been reported."""
         if wait in wait.group.joining:
             wait.group.joining.remove(wait)
         if wait.join in wait.group.place.microtasks:
@@ -236,7 +236,7 @@ class Groups:
         elif kind == 'group abort':
             self.abort_group(group, state)
         elif kind == 'cancel queued':
-            self.cancel_queued(group)
+            self.cancel_pending(group)
         else:
             label = f'w{op["id"]}'
             self.begin_wait(op, label, state,
@@ -250,7 +250,7 @@ class Groups:
             self.running[-1].returned = True
         self.listen()
 
-    def cancel_queued(self, group):
+    def cancel_pending(self, group):
         taken, group.queued = group.queued, []
         for member in taken:
             self.cancel(member.entry)

@@ -6,7 +6,7 @@ from draft_signals import PRIORITIES
 
 
 class Node:
-    """Represents a task, or code that waits and has no result."""
+    """Represents a task, or waiting code that is not a task and has no result."""
 
     def __init__(self, state):
         self.state = state
@@ -27,7 +27,7 @@ class Lending:
         self.begun = []  # nodes of started tasks
 
     def begin_lending(self, entry, state):
-        """Returns the state that its function runs in."""
+        """Returns the state in which the function of entry runs."""
         if not state.scheduler.lends:
             return state
         self.begun.append(entry.node)
@@ -37,7 +37,7 @@ class Lending:
         return PRIORITIES.index(self.signals[state.follows].priority if state.follows else state.fixed)
 
     def lent_to(self, node):
-        """Returns the highest priority of all that wait for it, directly or through others, or -1."""
+        """Returns the highest priority of the nodes that wait for node, directly or through others, or -1."""
         found = [node]
         for awaited in found:
             found += [waiter for waiter, other in self.lent if other is awaited and waiter not in found]
@@ -66,7 +66,7 @@ class Lending:
             node.aborted = node.aborted or node.state.abort == signal
 
     def await_task(self, entry, label, state, go_on):
-        """Logs its outcome, and calls go_on(), when it has its result."""
+        """Logs the outcome of entry, and calls go_on(), when entry has its result."""
         late = self.late
 
         def react():

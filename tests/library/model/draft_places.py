@@ -19,12 +19,12 @@ class Entry:
         self.place = state.scheduler.place
         self.age, self.order = next(self.made), None
         self.continuation = self.aborted = self.returned = False  # returned: whether its function has
-        self.on_stack = False  # its function runs
+        self.on_stack = False  # whether its function is running
         self.label = None
         self.release = None  # remaining steps after the abort of a running task, once
         self.settle = lambda: None  # remaining steps after its checkpoint
         self.has_result, self.is_plain = True, False  # a plain task has only a function, and releases its data at once
-        self.member = None  # of a group
+        self.member = None  # the task's place in a group
         self.is_new = False  # whether another thread has posted it, and this one has not noticed
         self.is_counted = True  # by statistics
         self.number, self.counts_as = math.inf, None  # number of its run, and its priority then

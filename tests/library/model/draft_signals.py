@@ -10,7 +10,7 @@ class Signal:
         self.said = False     # whether it has emitted `cancelled`, some time after its abort
         self.roots = []       # names that an `any` depends on
         self.follows = None   # the root whose priority it follows
-        self.place = place    # place where it was made
+        self.place = place    # place where the signal was created
         self.dependents, self.followers = [], []  # names, in order of creation
 
 
@@ -108,7 +108,7 @@ class Signals:
             self.signals[name].aborted = self.signals[name].said = False
 
     def is_over(self, entry):
-        """Returns whether its checkpoint has ended.  A notify that may come at any time may come before or after: the log decides."""
+        """Returns whether the checkpoint of entry has ended.  If the draft leaves that open for a notify, the log decides."""
         return (self.n_loose > 0 and entry.returned and entry.label is not None and self.heard is not None
                 and f'settled {entry.label} aborted' not in self.heard[len(self.log):])
 

@@ -35,7 +35,7 @@ class Statistics:
             self.counted_elsewhere.append(entry)
 
     def recount(self):
-        """Counts anew after a change of priority: its own context may not have noticed the abort yet."""
+        """Counts aborted entries anew after a change of priority: their own context may not have noticed the abort yet."""
         for entry in self.counted_elsewhere:
             counts, before, now = self.counting(entry).counts, entry.counts_as, self.own_priority(entry.state)
             if now != before and entry.place is not self.here and counts['aborted', before] and self.choose():

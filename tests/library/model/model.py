@@ -88,7 +88,7 @@ def vector(runner, program):
 
 
 def tell(runner, programs):
-    """Prints programs: those up to the last fail together."""
+    """Prints a vector of the last program or, if it fails only after the others, saves all programs."""
     program = programs[-1]
     if first_wrong(runner, [program]):
         program = shrink(runner, program)

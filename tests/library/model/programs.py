@@ -254,7 +254,7 @@ def without_one(ops):
 
 
 def smaller(program):
-    """Yields programs like it, with one operation, or one handler, less."""
+    """Yields copies of program, each without one operation or one handler."""
     for main in without_one(program['main']):
         yield program | {'main': main}
     for kind in 'handlers', 'notify', 'cancelled':

@@ -50,7 +50,7 @@ clock = time.perf_counter
 
 
 class Way:
-    """Runs jobs: in idle sources that run steps for a while, or in the library if that is None."""
+    """Runs jobs: in idle sources that run steps for a time, the budget, or in the library if the budget is None."""
 
     def __init__(self, budget):
         self.budget = budget
@@ -117,7 +117,7 @@ class Way:
 
 
 class Jobs:
-    """Keeps the jobs of a scene: they start, are cancelled by the next one with the same key, and end."""
+    """Keeps the jobs of a scene.  A job starts, and ends or is cancelled by the next job with the same key."""
 
     def __init__(self, scene, way, ended):
         self.way, self.ended = way, ended

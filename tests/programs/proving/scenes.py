@@ -50,7 +50,7 @@ class Scene:
 
 
 class Scan(Scene):
-    """Lists the files of the system's folders, and shows a row for each as it comes."""
+    """Lists the files of the system's folders, and shows a row for each file as soon as it is found."""
 
     def __init__(self):
         super().__init__()

@@ -2,7 +2,7 @@
 
 /* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER, INHERIT, MAX_SHARED_SLICE */
 
-// PrioSched.TaskPriority, and a number for none
+// The members of PrioSched.TaskPriority, and UNSET for no priority
 var UNSET = 0;
 var BACKGROUND = 1;
 var USER_VISIBLE = 2;

@@ -9,7 +9,7 @@
 
 const {GLib} = imports.gi;
 
-// The native part refuses to load if it was not made for this version of the interface.
+// The native part refuses to load if it was not built for this version of the interface.
 const INTERFACE = 9;
 
 // The property by which the native part finds this context.
@@ -25,8 +25,8 @@ function findEngine() {
     }
 }
 
-// Returns whether the native part is for the SpiderMonkey of this process.  A library for another one may not be
-// loadable.
+// Returns whether the native part is for the SpiderMonkey of this process.  Loading a library for another version may
+// fail.
 function isForThisEngine({MADE_FOR: madeFor}) {
     const engine = findEngine();
     if (madeFor === undefined || engine === 0 || engine === madeFor)
@@ -37,7 +37,7 @@ function isForThisEngine({MADE_FOR: madeFor}) {
     return false;
 }
 
-// Returns the namespace, or null if it or its library is missing, or is for another engine.
+// Returns the native part's namespace, or null if the namespace or its library is missing, or is for another engine.
 function find() {
     try {
         imports.gi.versions.PrioSchedGjsEngine = '1';
@@ -50,11 +50,14 @@ function find() {
     }
 }
 
-// Returns the native functions, or null.  With PRIO_SCHED_NATIVE=0 in the environment they are not used.
+// Returns the native functions, or null.  With PRIO_SCHED_NATIVE=0 in the environment, returns null.
 function open() {
     const PrioSchedGjsEngine = GLib.getenv('PRIO_SCHED_NATIVE') === '0' ? null : find();
-    if (PrioSchedGjsEngine === null)
+    if (PrioSchedGjsEngine === null) {
+        if ((GLib.getenv('PRIO_SCHED_DEBUG') || '0') !== '0')
+            printerr('PrioSched runs without its native part for GJS: tasks are slower, and some lose their state at an await');
         return null;
+    }
 
     const native = {};
     globalThis[MARK] = native;

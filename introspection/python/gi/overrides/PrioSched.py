@@ -12,13 +12,15 @@ from gi.module import get_introspection_module
 from gi.overrides import override
 from gi.repository import GLib, GObject
 
-from ._priosched.arguments import (UNSET, called_back, check_name, to_callback, to_delay, to_given_priority, to_flag, to_part, to_priority,
+from ._priosched.arguments import (UNSET, called_back, check_name, refusing, to_callback, to_delay, to_given_priority, to_flag, to_part, to_priority,
                                    to_priority_of, to_signal, to_signals, to_timeout, to_whole)
+from ._priosched._native import keep_whole
 from ._priosched.coroutines.run import EventLoop, run
 from ._priosched.coroutines.steps import with_progress
-from ._priosched.extras import channels, groups, helpers, react, workers
+from ._priosched.extras import channels, groups, helpers, react, testing, workers
 from ._priosched.extras.react import TIMEOUT_IDLE, TIMEOUT_IMMEDIATE, TIMEOUT_LOW, TIMEOUT_NORMAL, TIMEOUT_USER_BLOCKING
 from ._priosched.futures import handlers, reasons
+from ._priosched.futures.forgotten import awaited
 from ._priosched.futures.future import Future, PostedTask
 from ._priosched.futures.reasons import AbortError
 from ._priosched.names import name_sources
@@ -29,7 +31,7 @@ from ._priosched.tasks.tables import table_of
 PrioSched = get_introspection_module('PrioSched')
 # There is no Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
 __all__ = ['AbortError', 'Channel', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'TIMEOUT_IDLE', 'TIMEOUT_IMMEDIATE',
-           'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run']
+           'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run', 'testing']
 if EventLoop is not None:
     __all__.append('EventLoop')
 # Tracebacks print the names that programs use.
@@ -84,20 +86,19 @@ class Scheduler(PrioSched.Scheduler):
             args = (None, *args)
         _native_yield_async(self, *args, **kwargs)
 
-    def get_n_pending(self):
+    @refusing
+    def count_pending(self):
         """Returns how many tasks are queued or delayed.  Raises RuntimeError on another thread than the main context's."""
         table_of(self).check_owner('the tasks are counted on')
-        return super().get_n_pending()
-
-    n_pending = property(get_n_pending)
+        return super().count_pending()
 
     @property
     def current_signal(self):
         """The PrioSched.TaskSignal of the running task, of any scheduler, to post other tasks with; None outside any task.
 
         It is the signal that the task was posted with.  For a task that has its own priority, or whose signal is a plain
-        Gio.Cancellable, it is a signal with that priority, which an abort of the task's signal aborts, too.  For a task without a
-        signal it is never aborted.
+        Gio.Cancellable, it is a new signal with the priority of the task, which is aborted with the task's signal.  For a task
+        without a signal, it is never aborted.
         """
         state = get_current_state()
         if state is None:
@@ -107,24 +108,36 @@ class Scheduler(PrioSched.Scheduler):
             return signal
         return TaskSignal.any([] if signal is None else [signal], priority or 'user-visible')
 
+    @refusing
     def set_next_frame(self, next_frame):
         """Sets when the next frame is due, in microseconds of GLib.get_monotonic_time (), or 0 if there is none."""
         super().set_next_frame(to_whole(next_frame, 'next_frame', 'microseconds', 2 ** 63 - 1))
 
+    @refusing
     def set_time_slice(self, time_slice):
-        """Sets how long tasks run before other sources have their turn, in milliseconds; 0 runs one task at a time."""
-        super().set_time_slice(to_part(time_slice, 'a time slice', 2 ** 32 - 1))
+        """Sets how long tasks run before other sources have their turn, in milliseconds.
 
+        0 runs one task at a time; -1, the default, adapts to frames.
+        """
+        super().set_time_slice(-1 if time_slice == -1 else to_part(time_slice, 'a time slice', 2 ** 32 - 1))
+
+    @refusing
     def set_frame_share(self, share):
-        """Sets the share of time that tasks have beside a window that is slow to draw, from 0, for none, to 0.9."""
+        """Sets the least share of time that tasks get while a window takes long to draw, from 0, for none, to 0.9."""
         super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
+
+    @refusing
+    def set_starvation_limit(self, limit):
+        """Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn."""
+        super().set_starvation_limit(to_whole(limit, 'starvation_limit', 'milliseconds', 2 ** 32 - 1))
 
     time_slice = property(PrioSched.Scheduler.get_time_slice, set_time_slice)
     frame_share = property(PrioSched.Scheduler.get_frame_share, set_frame_share)
+    starvation_limit = property(PrioSched.Scheduler.get_starvation_limit, set_starvation_limit)
 
     if _HAS_WATCH:
         def get_statistics(self):
-            """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on another thread, as get_n_pending () does."""
+            """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on another thread, as count_pending () does."""
             table_of(self).check_owner('the statistics can be asked for on')
             return super().get_statistics()
 
@@ -155,8 +168,8 @@ class Scheduler(PrioSched.Scheduler):
         name      for repr () and reports
         progress  progress (value) is called when the task yields, with the last value from its generator
         timeout   milliseconds from the end of the delay after which the task runs before all tasks whose timeout has not
-                  passed, a whole number, such as PrioSched.TIMEOUT_NORMAL; negative ones have passed; None or 0 for none:
-                  did_timeout ()
+                  passed, a whole number, such as PrioSched.TIMEOUT_NORMAL; None or 0 for no timeout.  A negative timeout has
+                  passed from the start: did_timeout ()
         takes_turns  True to let the task wait, after each yield, behind queued tasks of the same priority, instead of running
                   before them
 
@@ -168,28 +181,31 @@ class Scheduler(PrioSched.Scheduler):
         the abort: any exception, or else PrioSched.AbortError.  Raises TypeError, or ValueError for an unknown priority or a
         delay out of range.
         """
-        if not callable(callback):
-            to_callback(callback)
         try:
-            table = self._table
-        except AttributeError:
-            table = table_of(self)
+            if not callable(callback):
+                to_callback(callback)
+            try:
+                table = self._table
+            except AttributeError:
+                table = table_of(self)
 
-        if progress is not None:
-            callback = with_progress(callback, to_callback(progress))
-        if delay == 0 and name is None and timeout is None and takes_turns is False:
-            if priority is None and signal is None:
-                return table.post(callback)
-            task = table.post_quickly(callback, priority, signal) if delay.__class__ is int else None
-            if task is not None:
-                return task
-        if name is not None:
-            check_name(name)
-        milliseconds = to_timeout(timeout)
-        if milliseconds != 0 or to_flag(takes_turns, 'takes_turns'):
-            return table.post_rare(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name, milliseconds,
-                                   takes_turns)
-        return table.post_with(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name)
+            if progress is not None:
+                callback = with_progress(callback, to_callback(progress))
+            if delay == 0 and name is None and timeout is None and takes_turns is False:
+                if priority is None and signal is None:
+                    return table.post(callback)
+                task = table.post_quickly(callback, priority, signal) if delay.__class__ is int else None
+                if task is not None:
+                    return task
+            if name is not None:
+                check_name(name)
+            milliseconds = to_timeout(timeout)
+            if milliseconds != 0 or to_flag(takes_turns, 'takes_turns'):
+                return table.post_rare(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name, milliseconds,
+                                       takes_turns)
+            return table.post_with(callback, to_priority_of(callback, priority), to_signal(signal), to_delay(delay), name)
+        except (TypeError, ValueError) as error:
+            raise error.with_traceback(None)
 
     def run_in_thread(self, func, *args, priority=None, signal=None, name=None):
         """Calls func (*args) in a thread of a pool, and returns its result or raises its exception: await
@@ -206,6 +222,7 @@ class Scheduler(PrioSched.Scheduler):
         """Calls callback (), a function or a coroutine function, after the running task and before the next one."""
         super().queue_microtask(in_context(to_callback(callback), True))
 
+    @awaited
     def yield_(self, signal=None, priority=None, takes_turns=False):
         """Lets tasks that are more urgent or older run first: await scheduler.yield_ ().
 
@@ -231,6 +248,8 @@ class Scheduler(PrioSched.Scheduler):
         return table.yield_with(signal if signal == 'inherit' else to_signal(signal),
                                 priority if priority == 'inherit' else to_priority(priority), to_flag(takes_turns, 'takes_turns'))
 
+    @refusing
+    @awaited
     def sleep(self, delay, signal=None, priority=None):
         """Waits, and continues the current task: await scheduler.sleep (500).
 
@@ -334,8 +353,6 @@ _native_new_timeout = PrioSched.TaskSignal.new_timeout
 class TaskSignal(PrioSched.TaskSignal):
     """Represents a Gio.Cancellable that has a priority."""
 
-    n_pending = property(PrioSched.TaskSignal.get_n_pending)
-
     @staticmethod
     def any(signals, priority='user-visible'):
         """Returns a signal that is aborted as soon as one of signals is, each a Gio.Cancellable.
@@ -364,7 +381,7 @@ class TaskSignal(PrioSched.TaskSignal):
 
     @staticmethod
     def new_aborted(reason=None):
-        """Returns a signal that has been aborted, with any exception; None is a GLib.Error with Gio.IOErrorEnum.CANCELLED."""
+        """Returns an aborted signal.  reason is any exception, or None for GIO's error of a cancelled operation."""
         reasons.check(reason)
         if reason is None or reasons.is_of_library(reason):
             return _native_new_aborted(reason if reason is not None else AbortError())
@@ -421,6 +438,8 @@ class TaskSignal(PrioSched.TaskSignal):
 
 
 TaskSignal = override(TaskSignal)
+for _class in TaskController, TaskSignal:
+    keep_whole(_class)
 
 
 class SchedulingState(PrioSched.SchedulingState):

@@ -16,7 +16,7 @@ var Aborts = class Aborts {
         this.#results = results;
     }
 
-    // Called when a signal is aborted, before its tasks are rejected.
+    // Prepares for the rejection of the tasks of a signal that has been aborted.
     begin(reason) {
         this.#slice.begin();
         this.#results.unhandled.begin(reason);
@@ -40,7 +40,7 @@ var Aborts = class Aborts {
             this.#results.settle(entry, entry.reject, reason);
     }
 
-    // Rejects the tasks of table that the library has rejected, by their numbers.
+    // Rejects the promises of the tasks in table that the library has rejected; ids are their numbers.
     rejectAll(table, ids) {
         if (ids.length > 0)
             this.#slice.begin();
@@ -56,7 +56,7 @@ var Aborts = class Aborts {
         }
     }
 
-    // Does this for all schedulers.
+    // Rejects the aborted tasks of all tables.
     takeRejected() {
         for (const table of [...this.tables])
             table.takeRejected();

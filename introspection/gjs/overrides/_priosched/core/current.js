@@ -12,8 +12,8 @@ const {INHERIT, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, named, toFunction} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
 
-// Returns a function that returns scheduler, without holding it, or null.  GJS 1.74 has no working weak reference, but a
-// GObject binding holds its source weakly.
+// Returns a function that returns scheduler, or null if it has been freed.  The function does not hold scheduler: GJS
+// 1.74 has no working weak reference, but a GObject binding holds its source weakly.
 let end = null;
 var linkTo = function linkTo(scheduler) {
     if (!(scheduler instanceof imports.gi.PrioSched.Scheduler))
@@ -30,12 +30,12 @@ var stateOf = function stateOf(state, tableOf) {
     const scheduler = state.dup_scheduler();
     const found = new State(scheduler && tableOf(scheduler), state.get_cancellable(), state.get_priority());
     found.expiry = undefined;
-    found.number = found.left = 0; // it has no number on a stack
+    found.number = found.left = 0; // this state has no number on a stack
     found.frame = null;
     return found;
 };
 
-// Returns the state of a continuation by the older draft's options: each is given, or INHERIT.
+// Returns the state of a continuation for the older draft's options, each of which has a value or is INHERIT.
 var stateToYield = function stateToYield(table, inherited, signal, priority, takesTurns) {
     const {TaskSignal} = imports.gi.PrioSched;
     if (signal === INHERIT && priority === UNSET)
@@ -53,17 +53,17 @@ var stateToYield = function stateToYield(table, inherited, signal, priority, tak
 };
 
 // Returns queueMicrotask (callback), and stateHere (), which returns the State of the running code or null.
-// Set by core/tasks.js: the state of the running code, the native part or null, calls in a state, and the table of a
-// scheduler.
+// core/tasks.js passes the state of the running code, the native part or null, a function that calls in a state, and a
+// function that returns the table of a scheduler.
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, native, runIn, tableOf}) {
     const {yield_async: yieldAsync, yield_finish: yieldFinish} = Scheduler.prototype;
 
-    // Continues under state, which may be null, with the signal and the priority of inherited.
+    // Continues in state, which may be null, with the signal and the priority of `inherited`.
     function yieldUnder(scheduler, state, {signal, priority}, callback) {
         const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
         if (signal !== null)
             options.cancellable = signal;
-        // Without a priority, it is the signal's, and UNSET is not a TaskPriority.
+        // Without a priority, the library would use the signal's priority, and UNSET is not a TaskPriority.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
         yieldAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));
@@ -114,7 +114,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
     }
     Object.setPrototypeOf(CurrentState.prototype, SchedulingState.prototype);
 
-    // If the native part calls a function whose state is like none, only the library knows the task.
+    // The native part sets no state for a task with no special state, so only the library knows the task.
     const {ref_current: getLibraryState} = SchedulingState;
     const stateHere = () => currentState() ?? (native?.isCallback() ? stateOf(getLibraryState(), tableOf) : null);
     SchedulingState.get_current = function () {
@@ -131,7 +131,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
             yieldUnder(this, state, tableOf(this).stateToInherit(state), callback);
     };
 
-    // Queues a job of the engine, which runs with the current state.
+    // Queues a job of the engine that runs with the current state.
     function queueMicrotask(callback) {
         const state = currentState();
         Promise.resolve().then(() => runIn(state, callback));

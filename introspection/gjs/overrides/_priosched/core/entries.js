@@ -1,4 +1,4 @@
-// entries.js: a list with numbers, which are reused
+// entries.js: a list of entries with numbers, which are reused
 
 /* exported Entries */
 
@@ -19,7 +19,7 @@ var Entries = class Entries {
         return this.#entries[id];
     }
 
-    // Removes an entry; its number is free from now on.
+    // Removes an entry, and frees its number.
     take(id) {
         const entry = this.#entries[id];
         this.#entries[id] = this.#free;

@@ -16,7 +16,8 @@ const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const PENDING = {isRejected: false};
 
-// Returns the part of an entry that core/results.js needs: settle (promise, rejects, value) is the native part's.
+// Returns the members of an entry that core/results.js needs: settle (promise, rejects, value) is a function of the
+// native part.
 function entryOf(settle, promise, state = null) {
     return {
         promise, state, outer: null, name: null, isRejected: false,
@@ -24,14 +25,15 @@ function entryOf(settle, promise, state = null) {
     };
 }
 
-// The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  It keeps none while the overrides keep a task of
-// the same signal (may_keep (), in fast.cpp), so its tasks were posted before theirs.
+// The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  The native part keeps no task of a
+// signal while the overrides keep one of the same signal (may_keep (), in fast.cpp), so the native part's tasks were posted
+// first.
 class Kept {
     #TaskSignal;
     #abort; // the library's method, which takes reasons of any type
     #aborts;
     #native;
-    #table; // the native one
+    #table; // the native part's table
     #defaultTable;
 
     constructor({TaskSignal, abort, aborts}, native, table, defaultTable) {
@@ -48,7 +50,7 @@ class Kept {
         return PENDING;
     }
 
-    // The owner of the signal, or null, has the reason of its abort.
+    // Returns the reason of an abort.  An owner, if there is one, has the reason for its signal.
     reasonFor(state, owner) {
         return owner?.aborted ? owner.reason : this.#defaultTable.reasonFor(state);
     }
@@ -62,7 +64,8 @@ class Kept {
         this.#aborts.rejectAll(this, this.#native.takeRejected(this.#table) ?? []);
     }
 
-    // Returns the data for the native part to keep a task that has only signal, or null if it is not a signal.
+    // Returns the data that the native part needs to keep a task with only this signal, or null if signal is not a
+    // signal.
     handleOf(signal) {
         if (!(signal instanceof Gio.Cancellable))
             return null;
@@ -75,8 +78,8 @@ class Kept {
         return record.handle;
     }
 
-    // Makes a handle for an owner, which keeps it: the library's signal is made on request. priority is its tasks'
-    // priority, which may be UNSET, and current the signal's.
+    // Creates a handle for an owner, which keeps the handle; the library's signal is created on request.  priority is the
+    // tasks' priority, which may be UNSET, and current is the signal's.
     handleOfOwner(owner, priority, current) {
         if (owner.handle === null) {
             const signal = owner.controller?.signal ?? null, record = signal && recordOf(signal);
@@ -102,7 +105,7 @@ class Kept {
         return controller;
     }
 
-    // Rejects the tasks of an owner, with or without a controller: the running ones first, then the waiting ones.
+    // Rejects the tasks of an owner, with or without a controller: first the running tasks, then the waiting ones.
     abort(owner) {
         const {controller, handle, reason} = owner;
         for (const promise of this.#native.getRunning(owner))
@@ -119,7 +122,7 @@ class Kept {
     }
 }
 
-// Called instead of a named callback, which it runs in the task's own state.
+// Runs a named callback in the task's own state.  The native part calls the result in place of the callback.
 function nameCallback({runIn, running}, callback, name, given) {
     const state = given.named(name);
     const call = () => {
@@ -139,8 +142,8 @@ function nameCallback({runIn, running}, callback, name, given) {
     return Object.defineProperty(call, 'name', {value: name});
 }
 
-// The functions that the native part calls, in its order (Hook, in engine.h).  A state is null if it does not differ
-// from none.
+// Returns the functions that the native part calls, in the order of Hook, in engine.h.  null stands for a state that needs no
+// number.
 function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
     return {
@@ -155,7 +158,7 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
                 running.pending.add(orNone(state));
             }
         },
-        // Bound functions are not frames on the stack.
+        // A bound function adds no frame to the stack.
         run: defaultTable.runPrioSchedTasks.bind(defaultTable, native.runTable.bind(native, table)),
         isQuiet: running.isQuiet,
         unhandled: (promise, reason) => results.unhandled.add(promise, reason, null),
@@ -174,10 +177,10 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     };
 }
 
-// Returns the table of the tasks that the native part keeps, and hasten (), which replaces the method `name` of prototype, for calls on
-// receiver, by a native function.  handleOf (signal) gives the handle of a signal, or null.  Functions that inherit directly from one of
-// `others` are left to the method.  The table has the tasks of scheduler that core/tasks.js need not know; that file has a table for all
-// others.
+// Returns the table of the tasks that the native part keeps, and hasten ().  That function replaces the method `name` of
+// prototype by a native function for calls on receiver; calls on objects that inherit directly from one of `others` still use
+// the method.  handleOf (signal) returns the handle of a signal, or null.  core/tasks.js has another table, for all other
+// tasks.
 function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, results, runIn, running}) {
     native.newRunner(scheduler);
     const table = native.newTable(defaultTable.states.slice(BACKGROUND));

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, report, setReason, toFunction, wrapReason */
+/* exported AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason */
 
 const {Gio, GLib} = imports.gi;
 
@@ -17,7 +17,7 @@ var describe = function describe(value) {
     }
 };
 
-// For a message about a wrong value.
+// Describes a value for a message about a wrong argument.
 var named = function named(value) {
     return typeof value === 'string' ? `“${value}”` : describe(value);
 };
@@ -28,8 +28,8 @@ var toFunction = function toFunction(value) {
     return value;
 };
 
-// Reasons of aborts that are not errors of GLib.  The aborted signal has the value; everything else has a GError, whose code
-// identifies the value here.  A value that refers to the controller, or to a dependent signal, is never forgotten.
+// The reasons of aborts that are not errors of GLib.  The aborted signal has the value; all other objects have a GError,
+// whose code is the key here.  A value that refers to the controller or to a dependent signal is never forgotten.
 const reasons = new Map();
 
 // Forgets the oldest values whose error only the aborted signal has.  A value that is still needed becomes the youngest.
@@ -43,7 +43,7 @@ function forgetReasons() {
     }
 }
 
-// Sets the result of reasonOf (signal).
+// Sets the reason that reasonOf (signal) returns.
 var setReason = function setReason(signal, value) {
     signal[REASON] = {value};
 };
@@ -75,7 +75,7 @@ var reasonOfError = function reasonOfError(error) {
     return (kept(error) ?? {value: error}).value;
 };
 
-// Returns the reason, which a signal has for all its tasks.
+// Returns the reason of an aborted signal, which is the same object for all its tasks.
 var reasonOf = function reasonOf(signal) {
     if (signal[REASON])
         return signal[REASON].value;
@@ -90,7 +90,16 @@ var reasonOf = function reasonOf(signal) {
     return signal[REASON].value;
 };
 
-// Number of aborts from JavaScript: as long as it does not change, running code need not ask its signal.
+// Returns the reason for a task that was posted after its signal had been aborted with `reason`.
+var reasonOfRefusal = function reasonOfRefusal(reason) {
+    const {IOErrorEnum} = Gio;
+    if (!(reason instanceof IOErrorEnum) || !reason.matches(IOErrorEnum, IOErrorEnum.CANCELLED) ||
+        reason.message !== GLib.dgettext('prio-sched-1', 'Operation was cancelled'))
+        return reason;
+    return new IOErrorEnum({code: IOErrorEnum.CANCELLED, message: 'The signal was aborted before this task was posted: make a new controller'});
+};
+
+// The number of aborts from JavaScript.  While the number does not change, no counted signal has been aborted.
 let nAborts = 0;
 var countAbort = function countAbort() {
     nAborts++;
@@ -102,10 +111,14 @@ var AbortWatch = class AbortWatch {
     #seen = -1;
     #signal;
 
-    // Aborts of plain GIO cancellables are not counted.
+    // Aborts of plain GIO cancellables are not counted, so these cancellables are always asked.
     constructor(signal) {
         this.#signal = signal;
         this.#isCounted = signal instanceof imports.gi.PrioSched.TaskSignal;
+    }
+
+    get hasSignal() {
+        return this.#signal !== null;
     }
 
     // Called at each step.
@@ -116,7 +129,7 @@ var AbortWatch = class AbortWatch {
         return this.#signal.is_cancelled();
     }
 
-    // Returns the reason, which is no longer new.
+    // Returns the reason, and reports the abort no more.
     take() {
         const reason = reasonOf(this.#signal);
         this.end();

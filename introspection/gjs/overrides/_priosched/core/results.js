@@ -11,20 +11,20 @@ const {Later, Queue, Slice, followPromise, keepResolvers, ownPromiseError} = imp
 const {Unhandled} = imports.overrides._priosched.core.unhandled;
 
 var Results = class Results {
-    // Unhandled rejections are reported when the last promise is rejected.
+    // Reports unhandled rejections after the last promise has been rejected.
     unhandled;
     // Promises to settle once the engine's queue is empty, each with the state of the code that awaits it; and aborted
     // tasks, as their tables and numbers.
     #queue = new Queue();
-    // Whether they take more than one slice, so that later ones wait behind them.
+    // Whether settling the queue takes more than one slice, so that later promises wait behind it.
     #isLate = false;
     #isAwake = false;
     #exact;
     #ownTable;
     #running;
 
-    // native is the native part or null, exact the same if it knows the state of each job, and ownTable () the table of the overrides'
-    // own tasks.
+    // native is the native part or null.  exact is the native part if it knows the state of each job, or null.  ownTable () returns
+    // the table of the overrides' own tasks.
     constructor(native, exact, running, ownTable) {
         this.#exact = exact;
         this.#running = running;
@@ -34,12 +34,12 @@ var Results = class Results {
 
     get isLate() { return this.#isLate; }
 
-    // Makes later ones wait from now on.
+    // Makes later promises wait in the queue from now on.
     delay() {
         this.#isLate = true;
     }
 
-    // Whether some wait.
+    // Whether promises wait in the queue.
     get isWaiting() { return this.#queue.length > 0; }
 
     #reportLater(report) {
@@ -48,7 +48,7 @@ var Results = class Results {
         this.#ownTable().post(run, USER_BLOCKING, new Promise(keepResolvers));
     }
 
-    // Reports unhandled rejections, unless others will be rejected later.
+    // Reports unhandled rejections, unless more promises will be rejected soon.
     report() {
         if (!this.#isLate)
             this.unhandled.report();
@@ -61,9 +61,10 @@ var Results = class Results {
         });
     }
 
-    // Outside of a table's tasks, drain () is not called, and in a nested main loop not before the task has ended.
+    // Posts a task for the waiting promises where drain () would not be called: outside of a table's tasks.  In a
+    // nested main loop that task runs only after the outer task has ended.
     wakeIfWaiting() {
-        if (!this.#isAwake && this.#queue.length > 0 && !this.#running.isDrained)
+        if (!this.#isAwake && this.#queue.length > 0 && !this.#running.willDrain)
             this.#wake();
     }
 
@@ -72,7 +73,7 @@ var Results = class Results {
         this.wakeIfWaiting();
     }
 
-    // Called before a promise is settled.  Returns whether any code may await it.
+    // Prepares to settle a promise.  Returns whether any code may await the promise.
     watch({name, promise, reject}, settle, value) {
         return promise === null || settle !== reject || !this.unhandled.add(promise, value, name);
     }
@@ -96,7 +97,7 @@ var Results = class Results {
         return promise;
     }
 
-    // Settles with the promise that the callback of entry has returned.
+    // Settles entry with the outcome of the promise that the callback of entry has returned.
     follow(promise, entry) {
         if (promise === entry.promise)
             return {settle: entry.reject, value: ownPromiseError(), isAwaited: false};
@@ -108,8 +109,8 @@ var Results = class Results {
         });
     }
 
-    // Settles the next one.  Reactions take time too: they run before the next look at the clock.  Returns whether
-    // there may be more.
+    // Settles the first waiting promise.  Its reactions run before the next look at the clock, because they take time
+    // too.  Returns whether more may wait.
     #settleNext() {
         const running = this.#running, result = this.#queue.shift();
         const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
@@ -126,7 +127,7 @@ var Results = class Results {
         const slice = new Slice();
         let isAwaited = false;
         while (this.#queue.length > 0) {
-            // A few that have no handler take no time: they are reported even if this task ends the main loop.
+            // A few promises without a handler take no time: they are reported even if this task ends the main loop.
             if (slice.isOver() && (isAwaited || !slice.isShort)) {
                 this.#isLate = true;
                 this.#wake();

@@ -37,9 +37,9 @@ function lastId(context) {
     return id;
 }
 
-// The library calls this by setting its property.  GJS blocks all closures while its garbage collector sweeps, and it
-// sweeps in slices, between which JavaScript runs: with a closure, tasks would be lost, and without tasks the sweep
-// would never end.
+// Calls JavaScript when the library sets a property of this object.  A closure would not do: GJS blocks all closures
+// while its garbage collector sweeps, and it sweeps in slices, between which JavaScript runs.  Tasks would be lost, and
+// without tasks the sweep would never end.
 const Driver = GObject.registerClass({
     GTypeName: typeName('PrioSchedDriver'),
     Properties: {
@@ -49,7 +49,7 @@ const Driver = GObject.registerClass({
         'name': GObject.ParamSpec.string('name', null, null, GObject.ParamFlags.READABLE, null),
     },
 }, class Driver extends GObject.Object {
-    // Returns how many setters are on the stack, or were stopped by System.exit (), which skips `finally`.
+    // Returns how many setters are on the stack or never returned because of System.exit (), which skips `finally`.
     get id() {
         return this.running;
     }
@@ -80,8 +80,8 @@ const Driver = GObject.registerClass({
     }
 });
 
-// Makes a runner that calls run with the number of each task of scheduler, and find, which returns the task's name and
-// callback.
+// Creates a runner that calls run with the number of each task of scheduler; find (id) returns the name and the
+// callback of a task.
 var newRunner = function newRunner(scheduler, run, find = () => null) {
     const driver = Object.assign(new Driver(), {running: 0, run, find});
     return imports.gi.PrioSchedGjs.new_runner(scheduler, driver);
@@ -90,7 +90,7 @@ var newRunner = function newRunner(scheduler, run, find = () => null) {
 // Loads the binding's library; the native part is linked to it, but might not find it by itself.
 var loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
 
-// Queues a job.
+// An object whose property setter queues a job.
 const Prober = GObject.registerClass({
     GTypeName: typeName('PrioSchedProber'),
     Properties: {'id': GObject.ParamSpec.uint('id', null, null, GObject.ParamFlags.WRITABLE, 0, 1, 0)},
@@ -100,9 +100,9 @@ const Prober = GObject.registerClass({
     }
 });
 
-// Tells the binding which source runs GJS's jobs.  GJS attaches it early, at the latest with the first job, so it is among the first
-// sources, or is attached for a job queued here, which is run at once: GJS 1.74 crashes where a program exits with a job in its queue.
-// This needs no callback, which GJS 1.74 would refuse during a collection.
+// Tells the binding which source runs GJS's jobs.  GJS attaches that source early, at the latest for the first job.  So it is among
+// the first sources, or is attached for a job that is queued here and run at once: GJS 1.74 crashes where a program exits with a job
+// in its queue.  A property setter queues the job, because GJS 1.74 would refuse a callback during a collection.
 var guardJobs = function () {
     const guard = imports.gi.PrioSchedGjs.guard_jobs;
     const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();

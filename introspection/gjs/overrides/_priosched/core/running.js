@@ -1,8 +1,8 @@
 // running.js: the state and the task of the running code
 //
-// The current state is tracked here, because the jobs of the engine run within a task: with the
-// state of that task until it has ended, then with the state of the code that awaits it.  states.js finds out which of
-// those jobs belong to it.
+// The current state is tracked here, because the jobs of the engine run within a task: with the state of that task
+// until it has ended, then with the state of the code that awaits it.  states.js finds out which of those jobs belong
+// to the task.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -16,53 +16,53 @@ const States = imports.overrides._priosched.core.states;
 const settled = Promise.resolve();
 
 var Running = class Running {
-    // A State, or null for none.  It is undefined outside of a table's tasks; there the library knows the state.
+    // The current State, or null for none.  It is undefined outside of a table's tasks, where only the library knows the state.
     current = undefined;
     // The State that is current in the library, or null.
     libraryState = null;
     // The states of tasks whose callbacks have returned pending promises, by number.
     pending;
-    // The depth of main loops at which `current` was set: callbacks of a nested loop are not part of the task that runs the
-    // loop.
+    // The depth of main loops at which `current` was set.  Callbacks of a nested loop are not part of the task that runs
+    // the loop.
     #depth = 0;
-    // Whether a callback runs, and not a job of the engine, which may belong to other code.
+    // Whether the running code is a callback, and not a job of the engine, which may belong to other code.
     #isCallback = false;
-    // Whether a callback has been called and not returned, whether the running jobs may belong to a nested loop, and whether a
-    // callback outside of tasks may have left some.
+    // Whether a callback has been called and has not returned; and whether the jobs in the queue may belong to code of a nested
+    // loop, or to a callback outside of tasks.
     #isCalled = false;
     #isMixed = false;
     #hasOthers = false;
     #runsNative = false; // tasks after which the engine's queue is not drained
-    // The reaction of a yield runs between two jobs, unless its task was a nested loop's.
+    // Whether the reaction of a continuation runs next, between two jobs.  Not set if the task belongs to a nested loop.
     #goesOn = false;
 
     #beginCallback = () => (this.#isCallback = this.#goesOn);
     #endCallback = () => (this.#isCallback = false);
     #beginMixed = () => (this.#isMixed = true);
 
-    // Whether the state of the running code does not differ from none; undefined if the library has to be asked.  The native part
-    // asks at each post.
+    // Returns whether the running code has a default state, or undefined if only the library knows.  Called at each post.
     isQuiet = () => this.pending.size === 0 && (this.current === undefined ? undefined : !this.current?.number);
 
     #exact;
     #getLibraryState;
     #left;
 
-    // native is the native part or null, exact the same if it knows the state of each job.  getLibraryState () returns the State that
-    // is current outside of a table's tasks, and left () is called after each callback outside of tasks.
+    // native is the native part or null; exact is the native part if it knows the state of each job, or null.  getLibraryState ()
+    // returns the State that is current outside of a table's tasks.  left () is called after each callback outside of tasks.
     constructor(native, exact, getLibraryState, left) {
         this.pending = new States.Pending(native);
         this.#exact = exact;
         this.#getLibraryState = getLibraryState;
         this.#left = left;
-        // These are called with a state, and add no other frame to the stack.
+        // Fields call these functions without an additional frame on the stack.
         this.runUnder = exact ? exact.runAs : States.runUnder;
         this.drainUnder = exact ? exact.drain : States.drainUnder;
     }
 
-    // These two determine the state of the running code.  An engine that keeps the state of each job needs neither.
+    // The next two methods determine the state of the running code.  An engine that keeps the state of each job needs
+    // neither.
 
-    // Returns whether the running code belongs to `current`.  It does if it could have no number.
+    // Returns whether the running code belongs to `current`.  If no state has a number, the answer is true.
     isOwn() {
         if (this.#exact)
             return this.#exact.state() === this.current;
@@ -87,7 +87,7 @@ var Running = class Running {
         return current === undefined ? this.#getLibraryState() : null;
     }
 
-    // Returns the state in which the last task was posted; the library returned `posted` for it.
+    // Returns the state of the code that posted the last task; the library returned `posted` for that task.
     stateFor(posted) {
         const {current} = this;
         if (this.#exact)
@@ -101,7 +101,7 @@ var Running = class Running {
         return this.#isCallback || current.number === 0 || current.number === States.numberHere(this.#isMixed) ? current : null;
     }
 
-    // Returns whether the library's state of the running code is the given one.
+    // Returns whether the library, too, has the given state for the running code.
     isInLibrary(state) {
         return state.expiry === undefined || state === this.libraryState;
     }
@@ -111,14 +111,13 @@ var Running = class Running {
         return GLib.main_depth() !== this.#depth;
     }
 
-    // Whether the engine's queue is drained after the running code has returned, and all that follows from it is
-    // settled.
-    get isDrained() {
+    // Whether the engine's job queue will be drained, and all that depends on it settled, once the running code returns.
+    get willDrain() {
         return this.current !== undefined && !this.#runsNative && !this.isNested;
     }
 
-    // Runs jobs that other code has queued, outside any task.  In a main loop that a job runs, no job runs before that job has
-    // returned; then the jobs run that the tasks leave behind.
+    // Runs the jobs that other code has queued, outside any task.  If a job runs a nested main loop, the engine runs no other
+    // job before that job returns.  Jobs that the nested loop's tasks leave behind run after that.
     #runOthers() {
         if (this.current === undefined) {
             this.current = null;
@@ -130,7 +129,8 @@ var Running = class Running {
         this.#isCalled = this.#isMixed = this.#hasOthers = false;
     }
 
-    // Begins a row of tasks; the number of the first is 0 if there is none.  Returns the argument for endRow ().
+    // Begins to run tasks one after another; id is the first one's number, or 0 if there is none.  Returns the argument
+    // for endRow ().
     beginRow(id, isNative) {
         const {current, libraryState} = this;
         const outer = {
@@ -148,7 +148,7 @@ var Running = class Running {
         return outer;
     }
 
-    // Calls the callback of a task of a native row in a state that the stack has to identify.
+    // Calls the callback of one of the native part's tasks, whose state the stack has to identify.
     callUnder(state, callback) {
         this.#runsNative = false;
         this.beginCall(state);
@@ -159,13 +159,13 @@ var Running = class Running {
         }
     }
 
-    // Called when that task and all its reactions have run.
+    // Ends a task of callUnder (), after all its reactions.
     endUnder() {
         this.#runsNative = true;
         this.endTask();
     }
 
-    // Called when a task of the row and all its reactions have run.
+    // Ends a task that has begun after beginRow (), after all its reactions.
     endTask() {
         this.#isMixed = false;
     }
@@ -180,7 +180,7 @@ var Running = class Running {
         this.#isCallback = this.#isCalled = isCalled; // if a reaction set it, the stack identifies the state
     }
 
-    // Called before the callback of a task.
+    // Sets the state for the callback of a task.
     beginCall(state) {
         this.current = this.libraryState = state;
         this.#isCallback = this.#isCalled = true;
@@ -190,13 +190,13 @@ var Running = class Running {
         this.#isCallback = this.#isCalled = false;
     }
 
-    // Called when a promise is settled that code of that state awaits.
+    // Sets the state for the reactions of a promise that is being settled.
     beginReactions(state) {
         this.current = state;
         this.libraryState = null;
     }
 
-    // Called for a continuation, before the reaction that belongs to it.
+    // Sets the state for the reaction that belongs to a continuation.
     beginContinuation({outer, state}, isInner) {
         this.current = outer;
         this.libraryState = state;
@@ -205,7 +205,7 @@ var Running = class Running {
             settled.then(this.#beginCallback);
     }
 
-    // Called when its promise is settled.
+    // Ends a continuation, after its promise has been settled.
     endContinuation(isInner) {
         if (!this.#goesOn)
             return;
@@ -213,7 +213,7 @@ var Running = class Running {
         settled.then(this.#endCallback);
     }
 
-    // Calls callback in state, which may be null; library is the state that the library has.
+    // Calls callback in state, which may be null.  `library` is the library's state during the call.
     runIn(state, callback, library = null) {
         const {current, libraryState} = this, depth = this.#depth, wasCallback = this.#isCallback, wasCalled = this.#isCalled;
         this.#depth = GLib.main_depth();
@@ -233,7 +233,7 @@ var Running = class Running {
         this.#left();
     }
 
-    // Runs jobs that a callback has left, for code that is not a callback.
+    // Runs the jobs that a callback has queued, outside of the callback.
     runJobsIn(state, run) {
         this.runIn(state, () => {
             this.#isCallback = false;

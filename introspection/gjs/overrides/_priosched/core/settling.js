@@ -5,9 +5,9 @@
 /* exported Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers,
    ownPromiseError, promiseOf, promiseOfThenable */
 
-// The executor of all promises, so that none needs a closure.  The code that makes a promise
-// calls post() or a yield of the table right after it.  The engine walks the whole stack for every
-// promise that is made or settled, so both are done in as few frames as possible.
+// The executor of all promises, so that no promise needs a closure.  The code that creates a promise calls post() or a
+// yield of the table right after it.  The engine walks the whole stack for every promise that is created or settled, so
+// both happen in as few frames as possible.
 let lastResolve, lastReject;
 var keepResolvers = function keepResolvers(resolve, reject) {
     lastResolve = resolve;
@@ -18,10 +18,10 @@ var keepResolvers = function keepResolvers(resolve, reject) {
 var Entry = class Entry {
     constructor(callback, state) {
         this.callback = callback;
-        this.state = state; // its own state
+        this.state = state; // the task's own state
         this.outer = null;  // the state of the code that awaits it
         this.watcher = null; // notified when the task settles
-        this.isRejected = false; // by an abort; it may still be in `results`
+        this.isRejected = false; // by an abort; the entry may still be in `results`
         this.promise = null; // set if it is watched
         this.name = null;
         this.resolve = lastResolve;
@@ -29,7 +29,7 @@ var Entry = class Entry {
     }
 };
 
-// Returns the continuation that settles, with value, a promise for which waiting has waited; waiting then has no
+// Returns the continuation that settles a promise with value, after `waiting` has waited for it; `waiting` then has no
 // effect.
 var adoptedEntry = function adoptedEntry(waiting, settle, value, watchRejection) {
     const entry = new Entry(null, null);
@@ -56,7 +56,8 @@ var promiseOfThenable = function promiseOfThenable(value, then) {
     return new Promise(resolve => resolve({then: (...settlers) => then.apply(value, settlers)}));
 };
 
-// Returns the later result of a function: its promise, or a promise for a thenable; or null.
+// Returns the promise for a function's later result, `value`: a promise itself, or one for a thenable; null for other
+// values.
 var promiseOf = function promiseOf(value) {
     if (value instanceof Promise || value instanceof Later)
         return value;
@@ -66,7 +67,8 @@ var promiseOf = function promiseOf(value) {
     return typeof then === 'function' ? promiseOfThenable(value, then) : null;
 };
 
-// The result of a callback that continues: like a promise, but it settles at once, because jobs may have to wait.
+// The result of a callback that continues in later calls.  It is like a promise, but settles at once, whereas reactions
+// of a promise may have to wait.
 var Later = class Later {
     promise = null; // the task's
     #settlers = null;
@@ -90,8 +92,8 @@ var Later = class Later {
     }
 };
 
-// Settles with the promise that the callback of entry has returned: it is kept until the task has ended, and then passed to later (),
-// so that a rejection always has a handler.
+// Settles entry as the promise that its callback has returned settles.  The outcome is kept until the task has ended, and then passed
+// to later (), so that a rejection always has a handler.
 var followPromise = function followPromise(promise, entry, later) {
     const outcome = {settle: null, value: undefined, isAwaited: false};
     const on = settle => value => {
@@ -104,7 +106,7 @@ var followPromise = function followPromise(promise, entry, later) {
     return outcome;
 };
 
-// A queue, first in, first out, whose cost does not depend on its length.
+// A queue, first in, first out, whose operations take constant time.
 var Queue = class Queue {
     #items = [];
     #first = 0;
@@ -133,9 +135,9 @@ const MANY = 256;       // promises to reject at once, if their reactions are no
 const LENGTH = 5;       // ms
 const MAX_PAUSE = 1;    // ms after which a new slice does not continue the last one
 
-// A slice of time for promises to be settled in.  The engine's own clock is cheap, and tells milliseconds.  So it is read after each
-// promise and its reactions: a slice exceeds its time by at most one millisecond and one promise.  If the clock is set meanwhile, the
-// slice ends.
+// A slice of time in which promises are settled.  The engine's own clock is cheap, and counts milliseconds.  So it is read
+// after each promise and its reactions: a slice exceeds its time by at most one millisecond and one promise.  The slice also
+// ends if the clock is set.
 var Slice = class Slice {
     #n = 0;
     #start = 0;
@@ -145,7 +147,7 @@ var Slice = class Slice {
         return this.#n < FEW;
     }
 
-    // Whether so many promises were settled that later ones should wait.
+    // Whether so many promises have been settled that later ones should wait.
     get isLong() {
         return this.#n > MANY;
     }
@@ -155,7 +157,7 @@ var Slice = class Slice {
         this.#start = now;
     }
 
-    // Continues the last slice if that has hardly ended: many aborts of few tasks count like one abort of many.
+    // Continues the last slice if it has only just ended: many aborts of few tasks count like one abort of many.
     begin() {
         const now = Date.now(), passed = now - this.#end;
         if (!(passed >= 0 && passed <= MAX_PAUSE))

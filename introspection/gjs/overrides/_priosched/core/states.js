@@ -23,20 +23,21 @@ const DIGIT = new RegExp(`(?:async\\*)?${FRAME}(\\d+)_@.*\\n?`, 'y');
 
 let lastNumber = 0;
 
-// An engine that knows the state of each job needs no stack.
+// Whether frames on the stack identify states.  An engine that knows the state of each job needs no frames.
 let usesFrames = true;
 var doWithoutFrames = function doWithoutFrames() {
     usesFrames = false;
 };
 
-// Calls callback, below all frames.  SpiderMonkey remembers the first function that a call site has called, with everything
-// that it captures, and forgets it only in a collection that JavaScript has not caused.  So all digits share this call
-// site.
+// Calls callback, below all frames.  SpiderMonkey remembers, for each call site, the first function that was called there
+// and everything that it captures, and forgets it only in a collection that JavaScript has not caused.  So all digits share
+// this call site.
 function callIt(callback) {
     return callback();
 }
 
-// The functions by digits, each made at its first use.  The first that is called has the last digit, and gets the rest of the number.
+// The functions, by their digits, each created at its first use.  The function of the last digit is called first, with the rest of
+// the number.
 const frames = [];
 
 function frameOf(digit) {
@@ -46,9 +47,9 @@ function frameOf(digit) {
     return frames[digit];
 }
 
-// The state of a task: the table of its scheduler; its signal or null, and the signal's owner, which makes the signal on request; its priority,
-// which is UNSET for the signal's; when its timeout passes, in microseconds, or null for none, or undefined if only the library
-// knows; and whether its continuations wait behind tasks of the same priority.
+// The state of a task: the table of its scheduler; its signal, or null, and the owner that creates the signal on request; its priority, or
+// UNSET for the signal's; when its timeout passes, in microseconds, or null for no timeout, or undefined if only the library knows; and whether
+// its continuations wait behind tasks of the same priority.
 var State = class State {
     constructor(table, signal, priority, expiry = null, takesTurns = false, owner = null) {
         this.table = table;
@@ -57,7 +58,7 @@ var State = class State {
         this.priority = priority;
         this.expiry = expiry;
         this.takesTurns = takesTurns;
-        // 0, and no frame, for a state that does not differ from none
+        // A state with only a default priority has no frame, and the number 0.
         const isLikeNone = signal === null && owner === null && (priority === USER_VISIBLE || priority === UNSET) && expiry === null && !takesTurns;
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
         this.frame = this.number === 0 ? null : frameOf(this.number % BASE); // called with `left'
@@ -71,7 +72,7 @@ var State = class State {
         return this.given === null && this.owner !== null ? this.owner.signal : this.given;
     }
 
-    // Returns a separate state for the task of that name, so that its continuations have the name too.
+    // Returns a separate state for a task with a name, so that the continuations have the name too.
     named(name) {
         const number = usesFrames ? ++lastNumber : 0;
         const frame = usesFrames ? frameOf(number % BASE) : null;
@@ -79,7 +80,7 @@ var State = class State {
     }
 };
 
-// A map in the native part, which does not hold the states: the code that can settle their promises does.
+// A map in the native part that does not keep the states alive.  The code that can settle their promises keeps them.
 class WeakStates {
     #native;
 
@@ -107,7 +108,7 @@ class WeakStates {
 // The states of tasks whose callbacks have returned pending promises, by number.
 var Pending = class Pending {
     #states;
-    #n = 0; // with unreferenced ones
+    #n = 0; // includes states that no other object refers to
 
     constructor(native) {
         this.#states = native ? new WeakStates(native) : new Map();
@@ -135,7 +136,7 @@ var Pending = class Pending {
         this.#states.delete(state.number);
     }
 
-    // Keeps the state as long as value is pending, if it is a promise.  Returns value.
+    // If value is a promise, keeps the state as long as the promise is pending.  Returns value.
     follow(state, value) {
         if (value instanceof Promise) {
             const settled = () => this.remove(state);
@@ -169,7 +170,7 @@ var runUnder = function runUnder(state, callback) {
     return frame(state?.left ?? 0, callback);
 };
 
-// Runs the engine's queue, so that operations that callbacks of .then () start belong to state.
+// Runs the jobs that SpiderMonkey has queued, such as callbacks of .then ().  Operations that they start belong to state.
 var drainUnder = function drainUnder(state) {
     if (state && state.frame !== null)
         state.frame(state.left, drainMicrotaskQueue);

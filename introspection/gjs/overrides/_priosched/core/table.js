@@ -16,7 +16,7 @@ const {
 } = imports.overrides._priosched.constants;
 const Current = imports.overrides._priosched.core.current;
 const {Entries} = imports.overrides._priosched.core.entries;
-const {closedError, reasonOf} = imports.overrides._priosched.core.reasons;
+const {closedError, reasonOf, reasonOfRefusal} = imports.overrides._priosched.core.reasons;
 const {newRunner} = imports.overrides._priosched.core.runner;
 const {Entry, adoptedEntry, promiseOf} = imports.overrides._priosched.core.settling;
 const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
@@ -32,7 +32,7 @@ var Table = class Table {
     #nWithSignals = 0;
 
     // Shared by all tables: the native part if it knows the state of each job, or null; the state of the running code; results; aborts;
-    // idle callbacks; and from the library, functions for a row of tasks, and a class.
+    // idle callbacks; and the library's functions and class that the tables use.
     #exact;
     #running;
     #results;
@@ -79,7 +79,7 @@ var Table = class Table {
         results.report();
     }
 
-    // Runs tasks: the runner's function. core/states.js knows its name, and the next one's.
+    // Runs tasks for the library's runner.  core/states.js refers to the names of this method and the previous one.
     runPrioSchedTasks(runNative, id) {
         const running = this.#running, results = this.#results, {next} = this.#library;
         const outer = running.beginRow(id, runNative !== null), isInner = outer.current !== undefined;
@@ -105,7 +105,7 @@ var Table = class Table {
             id = next();
         }
         running.endRow(outer);
-        // A task may have ended the main loop; then no other code runs.
+        // The task may have ended the main loop, so no later task would report the rejections.
         results.report();
     }
 
@@ -114,7 +114,7 @@ var Table = class Table {
         let value, outcome = null, settle = entry.resolve;
         running.beginCall(state);
         try {
-            // Its `this` must not be the entry.
+            // The callback's `this` must not be the entry.
             if (exact)
                 value = exact.runAs(state, callback);
             else
@@ -148,7 +148,7 @@ var Table = class Table {
             }
             ({settle, value} = outcome);
         }
-        // An abort may have rejected it already, or be about to.
+        // An abort may have rejected the promise already, or be about to.
         if (entry.isRejected)
             return;
         results.watch(entry, settle, value);
@@ -165,15 +165,15 @@ var Table = class Table {
         const entry = new Entry(null, this.#states[USER_BLOCKING]);
         entry.resolve = resolve;
         const id = this.#entries.add(entry);
-        // It does not wait behind a loop of yields.
+        // As a continuation, this task does not wait behind a loop of yields.
         const posted = this.#runner.yield_full(id, USER_BLOCKING, null, 0, NO_EXPIRY, false);
         if (posted === REJECTED)
             this.take(id);
         return posted !== REJECTED;
     }
 
-    // Returns the reason.  The signal of entry has been aborted, and may have been reset since, or the main context has
-    // gone.
+    // Returns the reason for which entry is rejected: its signal was aborted, and may have been reset since, or the
+    // main context has been freed.
     reasonFor({signal}) {
         if (signal !== null && (signal.is_cancelled() || this.wake()))
             return reasonOf(signal);
@@ -199,7 +199,7 @@ var Table = class Table {
         return this.#runner.yield_full(id, priority, signal, delay, expiry ?? NO_EXPIRY, takesTurns);
     }
 
-    // Counts entry, whose state is known now, until take () removes it.
+    // Counts entry, whose state is now known, until take () removes it.
     #count({state: {signal}}) {
         if (signal === null)
             return;
@@ -214,7 +214,8 @@ var Table = class Table {
         if (posted === REJECTED) {
             this.take(id);
             entry.watcher?.settled();
-            this.#results.settle(entry, entry.reject, this.reasonFor(entry.state));
+            const reason = this.reasonFor(entry.state);
+            this.#results.settle(entry, entry.reject, entry.callback === null ? reason : reasonOfRefusal(reason));
         }
     }
 
@@ -229,8 +230,8 @@ var Table = class Table {
             this.#enter(id, entry, this.#running.stateFor(posted), posted);
     }
 
-    // Posts with all options.  The watcher, if any, gets a function that rejects the promise, is called when the task settles, and
-    // may have the state of the task, or post it itself.
+    // Posts with all options.  The watcher, if any, gets a function that rejects the promise, and is called when the task
+    // settles.  The watcher may also have the task's state, or post the task itself.
     postWith(callback, priority, signal, delay, watcher, promise, name = null) {
         if (priority === UNSET && !(signal instanceof this.#library.TaskSignal))
             priority = USER_VISIBLE;
@@ -293,8 +294,8 @@ var Table = class Table {
         this.#enter(id, entry, outer, posted);
     }
 
-    // Posts a continuation of the code that runs in state.  It calls resolve () in it, or reject (reason) if its signal is aborted
-    // before.  Returns the argument for takeBack ().
+    // Posts a continuation of the code that runs in state.  The continuation calls resolve () in that state, or reject (reason) if
+    // the signal is aborted before.  Returns the argument for takeBack ().
     goOn(state, resolve, reject, delay = 0) {
         const running = this.#running, entry = new Entry(null, state);
         entry.resolve = () => running.runIn(state, resolve, state);
@@ -304,7 +305,7 @@ var Table = class Table {
         return {id, entry};
     }
 
-    // Drops the continuation, whose functions are not called.
+    // Drops the continuation without calling its functions.
     takeBack({id, entry}) {
         if (entry.isRejected || this.find(id) !== entry)
             return;
@@ -314,7 +315,7 @@ var Table = class Table {
     }
 
     // Makes adopted, the last promise, settle as promise does, in a continuation of the current task.  If the task is aborted
-    // before, the library rejects another continuation, which never becomes due.
+    // first, the library rejects a second continuation, which never becomes due.
     adopt(promise, adopted) {
         const outer = this.#running.currentState(), waiting = new Entry(null, this.stateToInherit(outer)), {signal, priority} = waiting.state;
         const id = signal === null ? 0 : this.#entries.add(waiting);
@@ -334,7 +335,7 @@ var Table = class Table {
         this.#yieldIn(outer, this.#entries.add(entry), entry);
     }
 
-    // Yields with the older draft's options: each is given, or INHERIT.  Settles promise, the last one.
+    // Yields with the older draft's options, each of which has a value or is INHERIT.  Settles promise, the last one.
     yieldWith(promise, signal, priority, {delay = 0, takesTurns = false} = {}) {
         const outer = this.#running.currentState();
         const inherited = this.stateToInherit(outer);

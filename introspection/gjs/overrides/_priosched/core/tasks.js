@@ -1,7 +1,7 @@
 // tasks.js: the tables of all schedulers, and the data that they share
 //
-// An import makes no object of the library and adds no source, because extensions of GNOME Shell may not.  The first table does all
-// that.
+// An import creates no object of the library and adds no source, because extensions of GNOME Shell may not.  Both happen with the
+// first table.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -23,8 +23,8 @@ const Native = imports.overrides._priosched.native;
 
 const TABLE = Symbol('table');
 
-// The tables, and the data that they share. native is the native part or null, exact the same if it knows the state of
-// each job.
+// The tables, and the data that they share.  native is the native part or null; exact is the native part if it knows
+// the state of each job, or null.
 class Tables {
     #defaultScheduler = null;
     #defaultTable;
@@ -61,8 +61,8 @@ class Tables {
         // tasks belong to the default scheduler, which is never freed, so its table is kept here.
         this.#defaultScheduler = this.#getDefault();
         this.#defaultTable = new Table(this.#defaultScheduler, this);
-        // The overrides' own tasks have a separate scheduler, which a program cannot pause.  It is made here, because extensions
-        // abort where they may not make objects.
+        // The overrides' own tasks have a separate scheduler, which a program cannot pause.  It is created here, because
+        // extensions call abort where they may not create objects.
         this.#ownScheduler = this.#newScheduler();
         this.#own = this.tableOf(this.#ownScheduler);
         for (const callback of this.#whenStarted.splice(0))
@@ -75,7 +75,7 @@ class Tables {
         return scheduler === this.#defaultScheduler ? this.#defaultTable : (scheduler[TABLE] ??= new Table(scheduler, this));
     }
 
-    // Tables do not hold their schedulers.
+    // Returns the table of the overrides' own tasks.  Tables do not hold their schedulers.
     get own() {
         if (this.#defaultScheduler === null)
             this.#start();

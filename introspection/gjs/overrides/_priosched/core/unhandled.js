@@ -1,7 +1,7 @@
 // unhandled.js: unhandled rejections, reported once for all that have the same reason
 //
-// The engine reports each one separately, as soon as its queue is empty, and without the reason.  A promise can be watched:
-// await and .then () look at its constructor.  A watched promise that is rejected counts as handled for the engine, and is reported here
+// The engine reports each rejection separately, as soon as its queue is empty, and without the reason.  A promise can be watched: await
+// and .then () look at its constructor.  A watched promise that is rejected counts as handled for the engine, and is reported here
 // unless it has got a handler by then.  The native part knows which promises had a handler before; without it, all are watched from the
 // beginning.
 //
@@ -9,6 +9,7 @@
 
 /* exported Unhandled */
 
+const {GLib} = imports.gi;
 const {countAbort, describe} = imports.overrides._priosched.core.reasons;
 
 // Returns a name for the log, escaped so that it cannot start a new line or control a terminal.
@@ -33,6 +34,7 @@ const watched = Object.create(prototype, {
 });
 
 const MAX_ORIGINS = 100;
+const ORIGIN = Symbol('PrioSched.origin'); // of a GLib.Error: GJS 1.90 crashes if that is a key of a WeakMap
 
 function nothing() {}
 
@@ -44,7 +46,7 @@ function watch(promise) {
     return Object.setPrototypeOf(promise, watched);
 }
 
-// The files of the overrides, on a line of a stack.
+// Matches a line of a stack in the overrides' files.
 const OWN = /\/overrides\/(?:PrioSched|_priosched\/)[\w/]*\.js/;
 
 // Returns the program's own lines of a stack.
@@ -60,19 +62,21 @@ function stackOf(reason) {
     }
 }
 
-// The rejected promises that are watched, by reason. later (callback) calls callback when all rejections have been made.
+// The rejected promises that are watched, by reason.  later (callback) calls callback after all rejections.
 var Unhandled = class Unhandled {
     #groups = new Map();
     #later;
     #native; // the native part, or null
-    #origins = new Map(); // for reasons without a stack: errors with one, by reason; the last few
+    // Errors whose stacks show where the reasons without a stack come from.  Only the last few primitive reasons are kept.
+    #origins = new WeakMap();
+    #primitiveOrigins = new Map();
 
     constructor(native, later) {
         this.#native = native;
         this.#later = later;
     }
 
-    // Called with each promise of a task.
+    // Watches a promise of a task, if there is no native part.
     expect(promise) {
         return this.#native === null ? watch(promise) : promise;
     }
@@ -83,20 +87,31 @@ var Unhandled = class Unhandled {
 
     // Returns the program's lines that show where reason comes from.
     #linesOf(promise, reason) {
-        return stackOf(this.#origins.get(reason) ?? reason) || programLines(this.#native?.siteOf(promise)) || programLines(new Error().stack);
+        return stackOf(this.#originOf(reason) ?? reason) || programLines(this.#native?.siteOf(promise)) || programLines(new Error().stack);
     }
 
-    // Called when a signal is aborted, for promises that may be rejected later.
+    #originOf(reason) {
+        return reason instanceof GLib.Error ? reason[ORIGIN] : this.#origins.get(reason) ?? this.#primitiveOrigins.get(reason);
+    }
+
+    // Records the stack of an abort, because the promises may be rejected only later.
     begin(reason) {
         countAbort();
         if (reason instanceof Error)
             return;
-        if (this.#origins.size >= MAX_ORIGINS)
-            this.#origins.clear();
-        this.#origins.set(reason, new Error());
+        const origin = new Error();
+        if (reason instanceof GLib.Error) {
+            Reflect.defineProperty(reason, ORIGIN, {value: origin, configurable: true});
+        } else if (Object(reason) === reason) {
+            this.#origins.set(reason, origin);
+        } else {
+            if (this.#primitiveOrigins.size >= MAX_ORIGINS)
+                this.#primitiveOrigins.clear();
+            this.#primitiveOrigins.set(reason, origin);
+        }
     }
 
-    // Called before promise is rejected.  Returns whether it has no handler.
+    // Records the rejection of promise.  Returns whether promise has no handler.
     add(promise, reason, name) {
         if (this.#isLookedAt(promise))
             return false;
@@ -114,7 +129,7 @@ var Unhandled = class Unhandled {
         return true;
     }
 
-    // Called after all promises that are rejected together.
+    // Reports the unhandled rejections, after all promises of an abort have been rejected.
     report() {
         if (this.#groups.size === 0)
             return;
@@ -125,7 +140,7 @@ var Unhandled = class Unhandled {
             if (n === 0)
                 continue;
             const text = describe(reason), told = escapeName(name);
-            // It prints the given stack only for a value that is not an Error.
+            // For an Error, logError () would ignore the given stack.
             logError({stack, toString: () => text}, n === 1 ? `Unhandled rejection of a task’s promise${told === null ? '' : `, “${told}”`}`
                 : `Unhandled rejections of the promises of ${n} tasks${told === null ? '' : `, “${told}” and others`}`);
         }

@@ -1,17 +1,18 @@
 // channels.js: values for a function that runs on the main loop, without a queue that grows
 //
-// JavaScript has one thread, so a value is given on the main loop, by a handler or a task.
+// JavaScript has one thread, so handlers and tasks of the main loop give the values.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /* exported make */
 
 const {GLib} = imports.gi;
-const {named} = imports.overrides._priosched.core.reasons;
+const {named, report} = imports.overrides._priosched.core.reasons;
 const {isThenable} = imports.overrides._priosched.core.settling;
-const {toOptions} = imports.overrides._priosched.library.options;
+const {optionNames, toOptions} = imports.overrides._priosched.library.options;
+const {AbortError} = imports.overrides._priosched.library.steps;
 
-const OPTIONS = ['capacity', 'pace', 'scheduler', 'priority', 'signal', 'name'];
+const OPTIONS = optionNames('capacity', 'pace', 'scheduler', 'priority', 'signal', 'name');
 const MAX_CAPACITY = 0xffffffff;
 const FRAME = 17; // milliseconds between two frames
 
@@ -21,7 +22,7 @@ function toCapacity(value) {
     return value;
 }
 
-var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: errorQuark}, {toName, toPriority, toSignal}) {
+var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: errorQuark, testing_get_time: getTime}, {toName, toPriority, toSignal}) {
     const PACES = {each: ChannelPace.EACH, turn: ChannelPace.TURN, frame: ChannelPace.FRAME};
 
     function toPace(value) {
@@ -65,8 +66,10 @@ var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_
         }
 
         get closed() {
-            return this.#isClosed || (this.#options.signal?.is_cancelled() ?? false);
+            return this.#isClosed || this.#isAborted;
         }
+
+        get #isAborted() { return this.#options.signal?.is_cancelled() ?? false; }
 
         // Gives a value, in the place of the oldest waiting value if the channel is full.
         replace(value) {
@@ -119,14 +122,8 @@ var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_
 
         #post(delay) {
             this.#isPosted = true;
-            let hasRun = false;
-            const take = Object.assign(() => {
-                hasRun = true;
-                this.#take();
-            }, {calls: this.#callback});
-            this.#scheduler.post_task(take, {...this.#options, delay}).catch(error => {
-                if (hasRun) // the callback has thrown it
-                    throw error;
+            const take = Object.assign(() => this.#take(), {calls: this.#callback});
+            this.#scheduler.post_task(take, {...this.#options, delay}).catch(() => {
                 this.#isClosed = true;
                 this.#isPosted = false;
                 this.#values = [];
@@ -139,29 +136,36 @@ var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_
             this.#letIn();
         }
 
-        // How many milliseconds to wait after a value.
+        // Reports the error of the callback or of its promise.
+        #fail(error) {
+            this.#leave();
+            if (!(error instanceof AbortError))
+                report(error);
+        }
+
+        // Returns the milliseconds to wait after a value.
         #delay() {
             if (this.#pace === ChannelPace.EACH)
                 return 0;
             if (this.#pace === ChannelPace.TURN)
                 return 1;
-            return Math.max(FRAME, Math.ceil((this.#scheduler.get_next_frame() - GLib.get_monotonic_time()) / 1000));
+            return Math.max(FRAME, Math.ceil((this.#scheduler.get_next_frame() - getTime()) / 1000));
         }
 
-        // Calls the callback, until it is time to yield, or at the channel's pace once.
+        // Calls the callback with values until it is time to yield, or once if the channel has a pace.
         #take() {
-            while (this.#values.length > 0) {
+            while (this.#values.length > 0 && !this.#isAborted) {
                 let result;
                 this.#nHeld++;
                 try {
                     result = (0, this.#callback)(this.#values.shift());
                 } catch (error) {
                     this.#post(this.#delay());
-                    this.#leave();
-                    throw error;
+                    this.#fail(error);
+                    return;
                 }
                 if (isThenable(result))
-                    result.then(() => this.#leave(), () => this.#leave());
+                    result.then(() => this.#leave(), error => this.#fail(error));
                 else
                     this.#leave();
                 const delay = this.#delay();

@@ -1,10 +1,10 @@
 // extras.js: functions that neither the web nor the library has
 //
-// Methods of PrioSched.Scheduler, and of PrioSched.web.extras: each (), latest (), adopt ().
+// Methods of PrioSched.Scheduler, and of PrioSched.web.extras: each (), slices (), latest (), adopt ().
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Each, newLatest, toMilliseconds */
+/* exported Each, newLatest, slicesOf, toMilliseconds */
 
 const {Gio} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
@@ -20,12 +20,12 @@ function toIterator(items) {
 }
 
 var toMilliseconds = function toMilliseconds(value) {
-    if (typeof value !== 'number' || !(value >= 0) || value > 0xffffffff / 1000)
-        throw new TypeError(`${named(value)} is not a time slice in milliseconds`);
+    if (typeof value !== 'number' || !(value === -1 || (value >= 0 && value <= 0xffffffff / 1000)))
+        throw new TypeError(`${named(value)} is not a time slice in milliseconds, nor -1`);
     return value;
 };
 
-// Iterates over the items, and yields between two of them if it is time.
+// Iterates over the items, and yields between two items if should_yield () returns true.
 var Each = class Each {
     #isAsync;
     #iterator;
@@ -66,7 +66,7 @@ var Each = class Each {
         return Promise.resolve(value).then(item => ({done, value: item}), error => done ? Promise.reject(error) : this.#stop(error));
     }
 
-    // Called when the task has been aborted, or the item's promise is rejected.
+    // Ends the iteration, because the task has been aborted, or the item's promise is rejected.
     async #stop(error) {
         await this.#iterator.return?.();
         throw error;
@@ -78,8 +78,57 @@ var Each = class Each {
     }
 };
 
-// Returns a function that runs job as a task under a new signal, which the next call aborts.  The promise of a run that is aborted
-// this way is fulfilled with undefined.  newRun () returns a controller, and post (callback), which posts with its signal; newReason (message) returns the reason for the abort.
+// Returns an iterator that ends when the iterating code should yield, and that begins again after begin ().  Its variables are a
+// closure's: the variables of an asynchronous generator would cost half of a call of should_yield () more for each item.
+function newSlice(iterator, scheduler, watch) {
+    let isBegun = false;
+    const slice = {
+        isOver: false,
+        isAborted: false, // the watch reports an abort once
+        begin() {
+            isBegun = false;
+        },
+        [Symbol.iterator]: () => slice,
+        next() {
+            if (watch !== null && watch.isNew())
+                slice.isAborted = true;
+            if (slice.isOver || slice.isAborted || (isBegun && scheduler.should_yield()))
+                return {done: true, value: undefined};
+            isBegun = slice.isOver = true; // if the iterator throws, it is over
+            const result = iterator.next();
+            slice.isOver = !!result.done; // looking up the global function Boolean () would cost as much as should_yield ()
+            return result;
+        },
+    };
+    return slice;
+}
+
+// Divides items into slices, and yields between two slices.  An item costs a call of should_yield (), and no promise.
+var slicesOf = function slicesOf(scheduler, items, watchAbort) {
+    if (typeof items?.[Symbol.iterator] !== 'function')
+        throw new TypeError(`${named(items)} is nothing to iterate over: slices () takes an iterable, and each () an asynchronous one, too`);
+    return (async function* () {
+        const watch = watchAbort(), iterator = items[Symbol.iterator]();
+        const slice = newSlice(iterator, scheduler, watch.hasSignal ? watch : null);
+        try {
+            while (!slice.isOver) {
+                if (slice.isAborted || watch.isNew())
+                    throw watch.take();
+                if (scheduler.should_yield())
+                    await scheduler.yield();
+                slice.begin();
+                yield slice;
+            }
+        } finally {
+            if (!slice.isOver)
+                iterator.return?.();
+        }
+    })();
+};
+
+// Returns a function that runs job as a task under a new signal, which the next call aborts.  If a run is aborted this way, its promise is fulfilled
+// with undefined.  newRun () returns a controller, and post (callback), which posts with the controller's signal; newReason (message) returns the
+// reason for the abort.
 var newLatest = function newLatest(job, newRun,
     newReason = message => new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message})) {
     toUnstepped(job, 'latest ()');

@@ -3,10 +3,11 @@
 /* exported addFeed */
 
 const {named} = imports.overrides._priosched.core.reasons;
-const {toOptions} = imports.overrides._priosched.library.options;
+const {optionNames, toOptions} = imports.overrides._priosched.library.options;
+const {SCOPE} = imports.overrides._priosched.library.scopes;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 
-const OPTIONS = ['priority', 'signal', 'name'];
+const OPTIONS = optionNames('priority', 'signal', 'name');
 
 function toIterator(items) {
     if (typeof items?.[Symbol.iterator] !== 'function')
@@ -14,7 +15,8 @@ function toIterator(items) {
     return items[Symbol.iterator]();
 }
 
-// Posts callback (...values) in a group, and calls ended () at the end.  A failure is reported, because the promise is not returned.
+// Posts callback (...values) in a group, and calls ended () at the end.  Does not return the promise, so that a failure is
+// reported.
 function postItem(group, tasks, signal, callback, values, options, ended) {
     group.post_task(Object.assign(() => callback(...values), {calls: callback}), options).then(ended, error => {
         ended();
@@ -23,11 +25,11 @@ function postItem(group, tasks, signal, callback, values, options, ended) {
     });
 }
 
-// A generator: it waits for the promises that it yields.
+// Posts the tasks.  It is the generator of a task in steps, and yields a promise whenever it has to wait.
 function* feed(group, callback, iterator, options, tasks, checkSignal) {
     let nOpen = 0, wake = () => {};
     const {signal} = group, change = () => new Promise(resolve => { wake = resolve; });
-    const handlers = ['n-pending', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
+    const handlers = ['n-tasks', 'limit'].map(name => group.connect(`notify::${name}`, () => wake()));
     const ended = () => {
         nOpen--;
         wake();
@@ -35,11 +37,11 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
     let isOver = false;
     try {
         while (!isOver) {
-            while (Math.max(group.n_pending, nOpen) >= group.limit)
+            while (Math.max(group.n_tasks, nOpen) >= group.limit)
                 yield change();
-            // The tasks may report their ends before the signal reports the abort, and an item may cause the abort.
+            // Checks for an abort, which an item may have caused, and which the signal may report after its tasks have ended.
             checkSignal();
-            isOver = true; // unless it has already failed: a generator that throws is not asked to return
+            isOver = true; // unless the feed has already failed: a generator that throws is not asked to return
             const {done, value} = iterator.next();
             isOver = done;
             if (!done) {
@@ -58,7 +60,8 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
     }
 }
 
-// Posts a task callback (item) for each of the items, which are taken when a place is free.
+// Adds feed () and similar methods, which post a task callback (item) for each of the items, and take an item when the
+// group has a place for its task.
 var addFeed = function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal}) {
     TaskGroup.prototype.feed = function (callback, items, options = undefined) {
         toUnstepped(callback, 'feed ()');
@@ -71,19 +74,32 @@ var addFeed = function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {sche
             if (either.is_cancelled())
                 throw tasks.reasonOf(either);
         };
-        return scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, tasks, checkSignal),
+        this[SCOPE]?.check();
+        const fed = scheduler.post_steps(() => feed(this, callback, iterator, {priority, signal, name: given}, tasks, checkSignal),
             {signal: either, name: given});
+        this[SCOPE]?.follow(fed, either);
+        return fed;
     };
 
-    // Makes a Feed, which posts a task callback (item, position) for each row of a list that is in view or near it.
-    TaskGroup.prototype.feed_model = function (callback, model, options = undefined) {
-        toUnstepped(callback, 'feed_model ()');
-        const {name} = toOptions(options, ['name'], 'feed_model ()'), scheduler = schedulerOf(this);
+    // Returns a function for the library that posts callback (item, position) for a row.
+    const rowFunction = (self, callback, options, where) => {
+        toUnstepped(callback, where);
+        const {name} = toOptions(options, optionNames('name'), where), scheduler = schedulerOf(self);
         const given = toName(name) ?? (callback.name || undefined);
-        return Feed.new_for_model(this, model, (group, item, position, signal) => {
+        return (group, item, position, signal) => {
             const task = Task.new(scheduler, null);
             postItem(group, tasks, signal, callback, [item, position], {signal, name: given}, () => task.return_value(null));
             return task;
-        });
+        };
+    };
+
+    // Creates a Feed, which posts a task callback (item, position) for each row of a list that is in view or near it.
+    TaskGroup.prototype.feed_model = function (callback, model, options = undefined) {
+        return Feed.new_for_model(this, model, rowFunction(this, callback, options, 'feed_model ()'));
+    };
+
+    // Creates a Feed of the rows that a list of GTK shows.  This needs PrioSchedGtk.
+    TaskGroup.prototype.feed_view = function (callback, view, options = undefined) {
+        return imports.gi.PrioSchedGtk.feed_view(this, view, rowFunction(this, callback, options, 'feed_view ()'));
     };
 };

@@ -1,7 +1,7 @@
 // groups.js: groups of tasks; a group runs a limited number of them at a time
 //
-// The library keeps the places, the ages and the waits: a task of a group is a task of the scheduler, and the group posts its number
-// in its turn; a wait is a task that it posts when the wait is over.
+// The library keeps the places, the ages and the waits.  A task of a group is a task of the scheduler, whose number the library's
+// group posts in turn.  A wait is a task that the library's group posts when the wait is over.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -10,19 +10,18 @@
 const {GLib, GObject} = imports.gi;
 const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosched.constants;
 const {addFeed} = imports.overrides._priosched.library.feeds;
-const {toOptions} = imports.overrides._priosched.library.options;
+const {namesOfSteps, namesOfTasks, optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {expiryAfter, toTimeout} = imports.overrides._priosched.library.react;
 const {describe, named, reasonOfError, wrapReason} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
 const {keepResolvers} = imports.overrides._priosched.core.settling;
+const {SCOPE, addRun} = imports.overrides._priosched.library.scopes;
 const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
 
-const OPTIONS = ['priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns'];
-
-// Property of a group while there are waits: how many, and the outcomes of its tasks by their handles.
+// Property of a group: the number of its waits, and the outcomes of its tasks by the tasks' handles.
 const WAITING = Symbol('waiting');
 
 function toLimit(value) {
@@ -36,7 +35,7 @@ function toLimit(value) {
 // Property of a group: the tasks that are queued or running, by their handles.
 const MEMBERS = Symbol('members');
 
-// Reports the outcome of a task to group; the task then needs no place.
+// Reports the outcome of a task to group, so that another task can run.
 function returnTo(group, handle, outcome) {
     if (!group[MEMBERS].delete(handle))
         return; // the task has been aborted meanwhile
@@ -53,11 +52,12 @@ function follow(entry, group, handle) {
     };
     entry.reject = error => {
         returnTo(group, handle, {isRejected: true, value: error});
+        group[SCOPE]?.taskFailed(error, entry);
         reject(error);
     };
 }
 
-// A table calls this instead of posting a task of its scheduler.
+// Represents a task in a group.  A table calls the methods of Member, instead of posting a task of the table's scheduler.
 class Member {
     #group;
     #own;
@@ -96,17 +96,17 @@ class Member {
         this.#reject = reject;
     }
 
-    // Called when its callback has returned, or will not be called.
+    // Ends the task, whose callback has returned or will not be called.
     settled() {
         this.#hasReturned = true;
     }
 
-    // Whether it only waits for a promise, which cannot be aborted.
+    // Whether the task only waits for a promise, which cannot be aborted.
     get isPromised() {
         return this.#hasReturned;
     }
 
-    // Called when the group has been aborted: it does not wait for that promise, which may never settle.
+    // Aborts the task with its group, which does not wait for the promise, because it may never settle.
     abort(handle, reason) {
         returnTo(this.#group, handle, {isRejected: true, value: reason});
         this.#reject(reason);
@@ -140,7 +140,7 @@ class Wait {
 
     settled() {}
 
-    // Sets its outcome, in the task that the library has posted.
+    // Sets the outcome of the wait, in the task that the library has posted.
     end(tasks, returns) {
         const {ended} = this.#group[WAITING];
         if (--this.#group[WAITING].n === 0)
@@ -168,10 +168,10 @@ class Wait {
     }
 }
 
-// Gives TaskGroup its methods for JavaScript. convert has the functions that check the arguments of tasks.
+// Adds JavaScript's methods to TaskGroup.  convert has the functions that check the arguments of tasks.
 function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tasks, convert) {
     const {definePriority, toDelay, toFlag, toGivenPriority, toName, toPriority, toSignal} = convert;
-    const {abort, cancel_queued: cancelQueued, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
+    const {abort, cancel_pending: cancelPending, get_limit: getLimit, set_limit: setLimit, set_priority: setPriority} =
         TaskGroup.prototype;
     const newNative = TaskGroup.new;
 
@@ -192,7 +192,7 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
 
     TaskGroup.prototype._init = function (options = {}, ...others) {
         const {scheduler = Scheduler.get_default(), limit = MAX_LIMIT, priority = USER_VISIBLE} =
-            toOptions(options, ['scheduler', 'limit', 'priority'], 'new TaskGroup ()');
+            toOptions(options, optionNames('scheduler', 'limit', 'priority'), 'new TaskGroup ()');
         GObject.Object.prototype._init.call(this, {
             scheduler: checkScheduler(scheduler), limit: toLimit(limit), priority: toGivenPriority(priority),
         }, ...others);
@@ -223,15 +223,16 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
         return this.get_priority();
     });
 
-    // The promise settles like a scheduler's task, and the task has its place until then.
+    // Posts a task.  Its promise settles like the promise of a scheduler's task, and the task counts as running until then.
     TaskGroup.prototype.post_task = function (callback, options = undefined) {
         toUnstepped(callback, 'post_task ()');
-        return postIn(this, callback, toOptions(options, OPTIONS, 'post_task ()'));
+        return postIn(this, callback, toOptions(options, namesOfTasks, 'post_task ()'));
     };
 
     function postIn(group, callback, {priority, signal, delay, name, timeout, takesTurns}) {
         const givenPriority = toPriority(priority), givenSignal = toSignal(signal), givenDelay = toDelay(delay);
         const givenName = toName(name), givenTimeout = toTimeout(timeout ?? 0), turns = toFlag(takesTurns, 'takesTurns');
+        group[SCOPE]?.check();
         const table = tableOf(group), member = new Member(group, givenSignal, givenDelay, givenTimeout, turns);
         const promise = new Promise(keepResolvers);
         table.postWith(callback, givenPriority, group.signal, 0, member, promise, givenName);
@@ -240,13 +241,15 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
 
     // Posts a task that runs the generator that make () returns in steps.
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
-        const given = toOptions(options, [...OPTIONS, 'progress'], 'post_steps ()');
+        const given = toOptions(options, namesOfSteps, 'post_steps ()');
         return postIn(this, toSteps(schedulerOf(this), make, given.progress, tasks), given);
     };
 
     addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal});
 
-    // The reason may be any value.  The group can be used further.
+    addRun(TaskGroup, tasks, schedulerOf);
+
+    // Aborts the group's tasks with a reason of any type.  The group can then be used again.
     TaskGroup.prototype.abort = function (reason = undefined) {
         const {signal} = this, promised = [...this[MEMBERS] ?? []].filter(([, member]) => member.isPromised);
         if (reason === undefined || reason === null || reason instanceof GLib.Error)
@@ -259,15 +262,17 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
         tasks.takeRejected();
     };
 
-    TaskGroup.prototype.cancel_queued = function () {
-        cancelQueued.call(this);
+    TaskGroup.prototype.cancel_pending = function () {
+        cancelPending.call(this);
         tasks.takeRejected();
     };
 
-    // A wait that returns has the result of a task.
+    const namesOfWaits = optionNames('signal');
+
+    // Adds a method that waits.  If `returns`, its result is a task's result.
     function addWait(name, until, {returns = false} = {}) {
         TaskGroup.prototype[name] = function (options = undefined) {
-            const {signal} = toOptions(options, ['signal'], `${name} ()`);
+            const {signal} = toOptions(options, namesOfWaits, `${name} ()`);
             const wait = new Wait(this, until, toSignal(signal), tasks.currentState()), table = tableOf(this);
             const promise = new Promise(keepResolvers);
             table.postWith(() => wait.end(tasks, returns), USER_BLOCKING, null, 0, wait, promise, `${name} ()`);

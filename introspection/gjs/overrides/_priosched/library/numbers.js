@@ -1,6 +1,6 @@
 // numbers.js: the frame share and thresholds of schedulers, and descriptors
 //
-// GJS would convert these values to numbers, and the library would only log a message.
+// These functions check the values.  GJS would convert any value to a number, and the library would only log a message.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -28,7 +28,7 @@ function toDescriptor(value) {
     return value;
 }
 
-// Gives Scheduler its methods for JavaScript, and checks the argument of trace_start ().
+// Adds JavaScript's methods to Scheduler, and checks the argument of trace_start ().
 function make(PrioSched, {checkProperty}) {
     const {Scheduler, trace_start: startTrace} = PrioSched;
     checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, 0, MAX_FRAME_SHARE, 'share'));

@@ -4,17 +4,16 @@
 
 /* exported expiryAfter, make, toSpecial, toTimeout */
 
-const {GLib} = imports.gi;
 const {MAX_SHARED_SLICE, UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {named, toFunction} = imports.overrides._priosched.core.reasons;
 const {keepResolvers} = imports.overrides._priosched.core.settling;
-const {toOptions} = imports.overrides._priosched.library.options;
+const {optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 const {State} = imports.overrides._priosched.core.states;
 
 const MAX_FRAME_RATE = 125;
-const DEFAULT_SLICE = 5; // milliseconds
 const MAX_TIMEOUT = 2 ** 31 - 1;
+const OPTIONS = optionNames('delay', 'name', 'signal', 'timeout');
 
 // Timeouts of React's levels, in milliseconds: a negative one has passed from the beginning, 0 means none.
 const TIMEOUTS = {
@@ -47,21 +46,24 @@ function toFrameRate(value) {
     return value;
 }
 
-// Converts to whole milliseconds; the result is 0 only for 0.
+// Converts value to whole milliseconds.  Returns 0 only for 0.
 var toTimeout = function toTimeout(value) {
     if (typeof value !== 'number' || !(value >= -MAX_TIMEOUT) || value > MAX_TIMEOUT)
         throw new TypeError(`${named(value)} is not a timeout in milliseconds`);
     return value < 0 ? Math.floor(value) : Math.ceil(value);
 };
 
-// Returns when a timeout passes, in microseconds of GLib.get_monotonic_time (), or null if there is none.
+let getTime = null; // returns the time that schedulers read, in microseconds
+
+// Returns when a timeout passes, in microseconds of GLib's monotonic time, or null for no timeout.
 var expiryAfter = function expiryAfter(delay, timeout) {
     if (timeout === 0)
         return null;
-    return Math.min(Math.max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
+    return Math.min(Math.max(getTime() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
 };
 
-// A table calls this instead of posting a task that has no timeout and takes no turns.
+// Represents a task that has a timeout or takes turns.  A table calls the methods of Special, instead of posting an ordinary
+// task.
 class Special {
     #cancel = null; // removes it from the library's queue
     #delay;
@@ -74,7 +76,7 @@ class Special {
         this.#timeout = timeout;
     }
 
-    // Called before its callback has started, and while it is not aborted.
+    // Cancels the task before its callback starts.
     cancel() {
         this.#cancel();
     }
@@ -82,7 +84,7 @@ class Special {
     post(runner, id, entry) {
         const {table, signal, priority} = entry.state;
         this.#cancel = () => {
-            // The library reports it as rejected; then its number is free.
+            // The library reports the task as rejected, which frees the number.
             entry.isRejected = runner.cancel(id);
         };
         if (this.#timeout !== 0 || this.#takesTurns)
@@ -115,13 +117,14 @@ class ScheduledCallback {
         return this.#callback;
     }
 
-    // Cancels it: it is not called any more, and its later results are ignored.  Returns whether that was still possible.
+    // Cancels the callback: it is not called any more, and its later results are ignored.  Returns whether that was still
+    // possible.
     cancel() {
         if (this.#isOver)
             return false;
         this.#isOver = true;
         this.#callback = null;
-        // A rejection need not be reported.
+        // Without this handler, the rejection would be reported.
         this.finished.catch(() => {});
         this.#cancelled = new AbortError('The callback has been cancelled');
         this.#reject(this.#cancelled);
@@ -130,14 +133,14 @@ class ScheduledCallback {
         return true;
     }
 
-    // Called by a table.
+    // Watches the posted task.  The table calls this method.
     watch(timed) {
         this.#timed = timed;
         timed.handle = this;
         timed.posted = reject => {
             this.#reject = reject;
         };
-        // It may have been aborted before.
+        // The task may be aborted before it begins.
         timed.settled = () => {
             this.#isOver ||= !this.#hasBegun;
         };
@@ -151,13 +154,13 @@ class ScheduledCallback {
         return this.#goOn(scheduler, this.#call(scheduler));
     }
 
-    // The promise may be rejected only later.
+    // Throws if the callback has been cancelled.
     #check() {
         if (this.#cancelled !== null)
             throw this.#cancelled;
     }
 
-    // The table does not hold the scheduler.
+    // Calls the callback.  The table does not hold the scheduler.
     #call(byDefault) {
         const callback = this.#callback;
         this.#callback = null;
@@ -190,17 +193,18 @@ class ScheduledCallback {
     }
 }
 
-// Returns an object for a table, or null without a timeout and turns.  A timeout of 0 means none.
+// Returns a Special for a task that has a timeout or takes turns, or null for other tasks.  A timeout of 0 means none.
 var toSpecial = function toSpecial(delay, timeout, takesTurns) {
     const milliseconds = timeout === undefined || timeout === null ? 0 : toTimeout(timeout);
     return milliseconds === 0 && !takesTurns ? null : new Special(delay, milliseconds, takesTurns);
 };
 
-// Gives Scheduler its methods for JavaScript, and the library the timeouts of the levels.
+// Adds JavaScript's methods to Scheduler, and sets the timeouts of React's levels in the library.
 function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
     const {currentState, isInLibrary, pending, runIn, tableOf} = tasks;
     const {Scheduler} = library, {did_timeout: didTimeout, dup_first_task: dupFirstTask} = Scheduler.prototype;
 
+    getTime = library.testing_get_time;
     Object.assign(library, TIMEOUTS);
 
     // Calls func now, in state.  Returns its result, or throws.  If func is asynchronous, it continues with state after each
@@ -222,14 +226,15 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
         return value.finally(() => pending.remove(state));
     }
 
-    // If the library does not know the task, after an await of another promise, the clock decides.
+    // Returns whether the task's timeout has passed.  If the library does not know the task, after an await of another
+    // promise, the clock decides.
     Scheduler.prototype.did_timeout = function () {
         const state = currentState();
         if (state === null)
             return false;
         if (isInLibrary(state))
             return didTimeout.call(this);
-        return state.expiry !== null && GLib.get_monotonic_time() >= state.expiry;
+        return state.expiry !== null && getTime() >= state.expiry;
     };
 
     Scheduler.prototype.get_current_priority = function () {
@@ -258,19 +263,19 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
 
     Scheduler.prototype.force_frame_rate = function (fps) {
         const rate = toFrameRate(fps);
-        this.set_time_slice(rate === 0 ? DEFAULT_SLICE : Math.min(Math.floor(1000 / rate), MAX_SHARED_SLICE));
+        this.set_time_slice(rate === 0 ? -1 : Math.min(Math.floor(1000 / rate), MAX_SHARED_SLICE));
     };
 
-    // Lets other sources of the main context have their turn, so that changes are drawn.
+    // Lets other sources of the main context run, so that changes are drawn.
     Scheduler.prototype.request_paint = function () {
         this.end_slice();
     };
 
-    // Does as React's function: calls callback (didTimeout), and then, as continuations, the functions that it returns.
+    // Calls callback (didTimeout) as React's function does. If that returns a function, calls it as a continuation, and so on.
     Scheduler.prototype.schedule_callback = function (level, callback, options = undefined) {
         const [priority, usualTimeout] = toLevel(level);
         toUnstepped(callback, 'schedule_callback ()');
-        const {delay, name, signal, timeout} = toOptions(options, ['delay', 'name', 'signal', 'timeout'], 'schedule_callback ()');
+        const {delay, name, signal, timeout} = toOptions(options, OPTIONS, 'schedule_callback ()');
         const milliseconds = toDelay(delay), givenSignal = toSignal(signal), givenName = toName(name), table = tableOf(this);
         const givenTimeout = timeout === undefined || timeout === null ? usualTimeout : toTimeout(timeout);
         const scheduled = new ScheduledCallback(table, callback), watcher = scheduled.watch(new Special(milliseconds, givenTimeout));
@@ -286,8 +291,8 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
         return scheduled.cancel();
     };
 
-    // Returns a result of schedule_callback (), or a task that another language has posted; null for other tasks, and
-    // if there is none.
+    // Returns the first task: a result of schedule_callback (), or a task that another language has posted.  Returns
+    // null for a task of another method, or if there is no task.
     Scheduler.prototype.get_first_task = function () {
         return tableOf(this).first?.watcher?.handle ?? dupFirstTask.call(this);
     };

@@ -4,7 +4,7 @@
 
 const {GLib} = imports.gi;
 
-// Functions that take a callback: the first argument that is a function.
+// Functions of which the first argument that is a function is the callback.
 const ADDERS = [[GLib, ['idle_add', 'timeout_add', 'timeout_add_seconds', 'child_watch_add']],
     [globalThis, ['setTimeout', 'setInterval']]];
 
@@ -17,7 +17,7 @@ function callingPlace() {
 
 function nameSource(callback, place) {
     const source = GLib.main_current_source(), name = source?.get_name();
-    // GLib gives some sources their type as a name, such as GIdleSource.
+    // GLib names some sources after their type, such as GIdleSource, which says nothing about the callback.
     if (source && (!name || /^G.*Source$/.test(name)))
         source.set_name(`${callback.name || 'a function'}${place ? ` (${place})` : ''}`);
 }
@@ -29,7 +29,7 @@ function named(callback, place) {
             if (!isNamed)
                 nameSource(callback, place);
         } catch {
-            // The name is not a string, or a getter throws: the program must not notice.
+            // The name is not a string, or a getter throws, which must not disturb the program.
         }
         isNamed = true;
         return callback.apply(this, args);

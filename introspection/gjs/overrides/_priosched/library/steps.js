@@ -7,8 +7,8 @@ const {named, toFunction} = imports.overrides._priosched.core.reasons;
 const {Later} = imports.overrides._priosched.core.settling;
 const {FOREVER} = imports.overrides._priosched.constants;
 
-// The error of an abort without a reason, which is GIO's error, or of a reason that is derived from this: `error instanceof
-// PrioSched.AbortError` is true for all of them.
+// The error of an abort without a reason.  `error instanceof PrioSched.AbortError` is true for GIO's error, too, and for errors
+// of classes that a program derives from this one.
 var AbortError = class AbortError extends Error {
     constructor(message = 'Operation was cancelled') {
         super(message);
@@ -32,8 +32,8 @@ var isStepped = function isStepped(callback) {
     return STEPPED.includes(Object.getPrototypeOf(callback));
 };
 
-// Checks for a function that runs when it is called, which a generator function does not: Python takes a posted generator function
-// in steps; here it would silently do nothing.
+// Throws for a generator function, which does not run when it is called.  Python takes a posted generator function in steps; here
+// the call would silently do nothing.
 var toUnstepped = function toUnstepped(value, where) {
     if (!isStepped(toFunction(value)))
         return value;
@@ -44,20 +44,22 @@ var toUnstepped = function toUnstepped(value, where) {
         'go through it with for await in an asynchronous function');
 };
 
-// posted is the stack of the code that posted the function that returned value, or null.
+// Returns value if it is a generator; otherwise throws.  posted is the stack of the code that posted the function that returned
+// value, or null.
 function toGenerator(value, posted) {
     if (typeof value?.next === 'function' && typeof value.throw === 'function' && typeof value[Symbol.iterator] === 'function')
         return value;
     throw Object.assign(new TypeError(`${named(value)} is not a generator`), posted && {stack: posted});
 }
 
-// Calls one of two functions, which never throw, when promise has settled, even if the program has changed its methods.
+// Calls fulfilled or rejected, which never throw, when promise has settled, even if the program has changed the methods
+// of Promise.
 function settled(promise, fulfilled, rejected) {
     new Promise(resolve => resolve(promise)).then(fulfilled, rejected);
 }
 
-// Runs the steps of a generator in a task, and in continuations of the task, which the library calls without a promise: in a main loop
-// that a job of a promise runs, GJS runs no other job.
+// Runs the steps of a generator in a task, and in the task's continuations.  The library calls those without a promise: if a job of a
+// promise runs a main loop, GJS runs no other job in it.
 class Steps {
     #generator;
     #later = new Later();
@@ -66,7 +68,7 @@ class Steps {
     #state;
     #tasks;
     #tell;
-    #wait = null;   // identifies the promise that it waits for
+    #wait = null;   // identifies the promise that the steps wait for
     #watch;
 
     constructor(scheduler, generator, tell, tasks) {
@@ -78,7 +80,7 @@ class Steps {
         this.#watch = tasks.watchAbort();
     }
 
-    // Called as the function of the task: returns the generator's result, now or later.
+    // Runs the first steps of the task.  Returns the generator's result, or a Later.
     begin() {
         const step = this.#make('next');
         return step.done ? step.value : this.#later;
@@ -96,7 +98,7 @@ class Steps {
         }
     }
 
-    // Makes steps as long as the slice lasts, the first by that method of the generator.  Returns the last step.
+    // Makes steps as long as the slice lasts.  The first step calls `method` of the generator.  Returns the last step.
     #make(method, value) {
         let step = this.#generator[method](value);
         while (!step.done) {
@@ -119,7 +121,7 @@ class Steps {
         return step;
     }
 
-    // Aborts the generator, once; it cleans up outside of the aborted task.
+    // Throws the abort at the generator, once.  The generator cleans up outside of the aborted task.
     #hear() {
         this.#watch.end();
         this.#state = this.#tasks.stateAfterAbort(this.#state);
@@ -156,8 +158,8 @@ class Steps {
         this.#tasks.runSoon(this.#state, () => this.#resume('throw', reason));
     }
 
-    // Posts a continuation.  Returns null or, if the task has been aborted, the reason.  If it is aborted later, the steps continue
-    // then.
+    // Posts a continuation.  Returns null or, if the task has been aborted, the reason.  A later abort makes the steps
+    // continue.
     #post(resolve, delay = 0) {
         const wait = this.#wait = {posted: null};
         let refusal = null;
@@ -194,14 +196,14 @@ class Steps {
     }
 }
 
-// Returns the callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts. progress
-// (value), if given, is called with the last value before the task yields.  If the generator yields a promise, the task waits for it,
-// and passes its value to the generator.  An abort is thrown at the generator's current yield.
+// Returns the callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress
+// (value), if given, is called with the last value before the task yields.  If the generator yields a promise, the task waits for the
+// promise, and passes its value to the generator.  An abort is thrown at the generator's current yield.
 var toSteps = function toSteps(scheduler, make, progress, tasks) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
     const posted = Object.getPrototypeOf(make) === GENERATOR ? null : new Error().stack;
     const steps = () => new Steps(scheduler, toGenerator(make(), posted), tell, tasks).begin();
-    steps.calls = make; // names of tasks are found by this property
+    steps.calls = make; // the property by which names of tasks are found
     return steps;
 };

@@ -11,13 +11,13 @@ const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 const {typeName} = imports.overrides._priosched.core.runner;
 
-const NICKS = ['background', 'user-visible', 'user-blocking']; // of the priorities, starting with 1
+const NICKS = ['background', 'user-visible', 'user-blocking']; // priorities' nicks, from 1
 
 // Property of a cancellable: the web's signal that represents it.
 const WEB = Symbol('web');
 
-// Gets the properties that a signal of the library sets, which GJS 1.74 allows even while it collects garbage.  It lives as long as the web's
-// signal that has it.
+// An object whose properties a signal of the library sets.  GJS 1.74 allows this even during a garbage collection.  The web's
+// signal keeps the object alive.
 const Follower = GObject.registerClass({
     GTypeName: typeName('PrioSchedFollower'),
     Properties: {
@@ -48,8 +48,8 @@ const Follower = GObject.registerClass({
     }
 });
 
-// Set by web/web.js: slotsIn (signal), whose `signal` is the library's; newSignal (isTaskSignal); abort (signal,
-// reason) and changePriority (signal, nick).
+// Returns the conversions between signals.  web/web.js passes the last argument: functions that read, create, abort and change
+// the web's signals.
 function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
     const {TaskController, TaskSignal} = PrioSched;
 
@@ -76,8 +76,8 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
         return s.cancellable;
     }
 
-    // If the program calls cancel (), the web's signal is aborted when that returns.  If other code cancels it, in C or in
-    // another thread, the library reports it in the next dispatch.
+    // Replaces the cancellable's cancel ().  If the program calls it, the web's signal is aborted when the call returns.
+    // If other code cancels the cancellable, in C or in another thread, the library reports that in the next dispatch.
     function cancel() {
         Object.getPrototypeOf(this).cancel.call(this);
         if (this.is_cancelled())
@@ -107,10 +107,10 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
         return signal;
     }
 
-    // Returns the web's signal for a cancellable, which keeps it as long as it lives.
+    // Returns the web's signal for a cancellable, which keeps the signal alive.
     function webSignalOf(cancellable) {
         const known = cancellable[WEB];
-        // A Gio.Cancellable may be reset, but a web signal cannot.
+        // A Gio.Cancellable may be reset, but a web signal cannot be, so the cancellable gets a new one.
         if (known !== undefined && slotsIn(known).aborted === cancellable.is_cancelled())
             return known;
         return (cancellable[WEB] = newWebSignal(cancellable));
@@ -118,7 +118,7 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
 
     function toCancellable(value, what) {
         if (!(value instanceof Gio.Cancellable))
-            throw new TypeError(`${what}: ${named(value)} is neither an AbortSignal nor a Gio.Cancellable`);
+            throw new TypeError(`${what}: ${named(value)} is neither an AbortSignal nor a Gio.Cancellable${'signal' in Object(value) ? ': give its signal' : ''}`);
         return value;
     }
 

@@ -6,15 +6,15 @@
 
 const {named} = imports.overrides._priosched.core.reasons;
 
-// Hooks for signals and tasks, set by the other files.
+// Hooks for signals and tasks; web.js sets them.
 var hooks = {
     report() {},           // reports an uncaught exception
-    listenersChanged() {}, // of a target
+    listenersChanged() {}, // called with the target
     toSignal() {},         // returns the operations of an AbortSignal: aborted, add (algorithm) and remove (algorithm);
                            // throws for other values
 };
 
-// The listeners of a target, in order, and by type and callback, because a target may have many.
+// The listeners of a target in order, with an index by type and callback, because a target may have many listeners.
 class Listeners {
     #all = new Set();
     #byType = new Map(); // then by callback: up to two, one of which captures
@@ -61,7 +61,7 @@ function listenersFor(target) {
     return listeners;
 }
 
-// The errors with codes: by code, the name and the name of its constant.
+// The errors that have a code: the name, and the name of the code's constant.
 const CODES = [
     null, 'IndexSizeError', 'DOMString size', 'HierarchyRequestError', 'WrongDocumentError', 'InvalidCharacterError',
     'no data allowed', 'NoModificationAllowedError', 'NotFoundError', 'NotSupportedError', 'InUseAttributeError',
@@ -105,7 +105,7 @@ var toDictionary = function toDictionary(value, what) {
 
 // Events
 
-// Dispatches an event to a target; trusted if the library has made it.
+// Dispatches an event to a target.  The event is trusted if the library has created it.
 var dispatch;
 
 var Event = class Event {
@@ -124,7 +124,7 @@ var Event = class Event {
         this.#init = {bubbles: !!bubbles, cancelable: !!cancelable, composed: !!composed};
     }
 
-    // Older than constructors.
+    // Initializes an event, as programs did before events had constructors.
     initEvent(type, bubbles = false, cancelable = false) {
         if (arguments.length === 0)
             throw new TypeError('initEvent needs a type');
@@ -168,7 +168,7 @@ var Event = class Event {
         this.#flags.cancelled ||= this.#init.cancelable && !this.#flags.passive;
     }
 
-    // Returns whether no listener has prevented the default.
+    // Returns whether no listener has prevented the default action.
     static #dispatch(event, target, {trusted}) {
         const flags = event.#flags;
         if (flags.dispatching)
@@ -204,7 +204,7 @@ var Event = class Event {
 };
 defineConstants(Event, {NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3});
 
-// Returns the listeners in calling order: capturing ones first, without listeners that are added meanwhile.
+// Returns a copy of the listeners in calling order, capturing listeners first.  Listeners that are added later are not called.
 function inOrder(all) {
     const listeners = [...all];
     if (!listeners.some(l => l.capture))
@@ -286,7 +286,7 @@ var EventTarget = class EventTarget {
     }
 };
 
-// Makes a class an interface of Web IDL: its name as a tag, and enumerable members.
+// Makes a class an interface of Web IDL, with its name as a tag, and enumerable members.
 var asInterface = function asInterface(constructor) {
     const own = ['constructor', 'length', 'name', 'prototype'];
     for (const holder of [constructor, constructor.prototype]) {
@@ -296,8 +296,8 @@ var asInterface = function asInterface(constructor) {
     Object.defineProperty(constructor.prototype, Symbol.toStringTag, {value: constructor.name, configurable: true});
 };
 
-// Defines an attribute like onabort; check() throws for objects that do not have it.  A new value keeps the place of
-// the previous one among the listeners.
+// Defines an attribute like onabort.  check() throws for an object that does not have the attribute.  A new value keeps
+// the place of the previous one among the listeners.
 var defineHandler = function defineHandler(constructor, type, check) {
     const handlers = new WeakMap();
     Object.defineProperty(constructor.prototype, `on${type}`, {

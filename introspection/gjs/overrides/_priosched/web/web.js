@@ -5,7 +5,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// The argument that lets a constructor be called; programs do not have it.
+// The argument that lets a constructor be called.  Programs cannot get this value.
 const INTERNAL = Symbol('internal');
 
 const {INHERIT, UNSET, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
@@ -22,7 +22,7 @@ const {named} = imports.overrides._priosched.core.reasons;
 // Returns the internal slots of an AbortSignal, or undefined.
 let slotsIn;
 
-// Stands for an empty set; a set is made when it gets a member.
+// Stands for an empty set; a new set is created for the first member.
 const NONE = new Set();
 function addTo(s, name, member) {
     if (s[name] === NONE)
@@ -38,7 +38,7 @@ function slotsOf(value) {
     return s;
 }
 
-// The signals of the web, of GIO and of the library.
+// The relation between the signals of the web, of GIO and of the library; set below.
 let bridge;
 function toAnySignal(value, what) {
     return slotsIn(value) !== undefined ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
@@ -54,13 +54,13 @@ function taskSlotsOf(signal) {
 
 // Signals.  A source refers to its dependent signals weakly, unless they have listeners.  GJS 1.74 has no working weak
 // reference (its WeakRef keeps the object alive), but GObject has: a property binding between two objects ends with
-// either of them.  So each signal has a beacon: a GObject that stands for the signal in such bindings.  A source finds
+// either of them.  So each signal has a beacon: a GObject that represents the signal in such bindings.  A source finds
 // its dependents by changing a property of its beacon, to which a property of each dependent's beacon is bound.
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
-// When an object is freed, it searches all bindings of its source.  So at most this many dependents are bound to one beacon; a source
-// with more gets intermediate beacons without a signal, each held by its last dependent.
+// When an object is freed, GObject searches all bindings of its source.  So at most this many dependents are bound to one beacon.  A
+// source with more dependents gets intermediate beacons without a signal, each held by its last dependent.
 const MOST_BOUND = 100;
 let found = null;
 
@@ -103,7 +103,7 @@ function addDependent(source, dependent, how) {
     (bound.boundBy ??= []).push(row.beacon);
 }
 
-// Returns the dependents of source, in the order in which they were made.
+// Returns the dependents of source, in the order of their creation.
 function dependentsOf(source, how) {
     const s = slotsIn(source);
     if (s[how] === null)
@@ -119,7 +119,7 @@ function dependentsOf(source, how) {
     }
 }
 
-// Sources hold the dependents that have listeners or, from tasks, algorithms.
+// Updates which dependents the sources keep alive: those with listeners, and those with algorithms of tasks.
 function listenersChanged(target) {
     const s = slotsIn(target);
     if (!s?.dependent)
@@ -150,7 +150,7 @@ function removeAlgorithm(signal, algorithm) {
         listenersChanged(signal);
 }
 
-// Most signals have only a few of these fields set.
+// The internal slots of a signal.  Most signals set only a few of these fields.
 class Slots {
     constructor(signal) {
         this.web = signal;
@@ -161,12 +161,12 @@ class Slots {
         this.sources = NONE;
         this.pinned = NONE; // dependents that this signal holds
         this.beacon = null;
-        this.aborts = null; // rows of dependents
+        this.aborts = null; // list of dependents, in rows
         this.changes = null;
         this.priority = null;
         this.changing = false;
         this.prioritySource = null;
-        this.controller = null; // the library's
+        this.controller = null; // the library's controller
         this.cancellable = null;
         this.follower = null; // follower of the cancellable that the signal represents
         this.handle = null; // handle of the tasks that the native part keeps
@@ -192,7 +192,7 @@ class AbortSignal extends EventTarget {
     get aborted() { return slotsOf(this).aborted; }
     get reason() { return slotsOf(this).reason; }
 
-    // An addition to the web's interface, for GIO.
+    // An addition to the web's interface, for use with GIO.
     get cancellable() { return slotsOf(this) && bridge.cancellableOf(this); }
 
     throwIfAborted() {
@@ -238,7 +238,8 @@ function toSignals(signals) {
 
 function markAborted(s, reason) {
     s.aborted = true;
-    s.reason = reason === undefined
+    s.hasDefault = reason === undefined;
+    s.reason = s.hasDefault
         ? new DOMException('The signal is aborted without a reason', 'AbortError') : reason;
 }
 
@@ -249,12 +250,16 @@ function runAbortSteps(signal) {
     s.algorithms.clear();
     if (algorithms.length > 0 || s.handle !== null)
         beginAbort(s.reason);
-    // Tasks that the native part keeps were posted before the others.
+    // The native part's tasks were posted before the others, so they are aborted first.
     if (s.handle !== null)
         kept.abort(s);
     for (const algorithm of algorithms)
         algorithm(s.reason);
-    s.controller?.abort(s.reason);
+    // The library's signal keeps the reason, which may refer to this signal, as long as its controller lives.
+    if (s.controller !== null) {
+        s.controller.abort(s.reason);
+        s.controller = s.handle = null;
+    }
     dispatch(new Event('abort'), signal, {trusted: true});
     listenersChanged(signal);
 }
@@ -270,7 +275,7 @@ function signalAbort(signal, reason) {
     [signal, ...dependents].forEach(runAbortSteps);
 }
 
-// Carries out "create a dependent abort signal": the result depends on roots, that is on signals without sources.
+// Carries out "create a dependent abort signal".  The result depends on roots, which are signals without sources.
 function makeDependent(signals, Interface) {
     const result = new Interface(INTERNAL);
     const s = slotsIn(result);
@@ -368,7 +373,7 @@ function announceChange(signal, s, priority) {
     else if (s.handle !== null)
         kept.setPriority(s, toNumber(priority));
     dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, {trusted: true});
-    // A handler may have made a dependent signal, which started with the previous priority.
+    // A handler may have created a dependent signal, which started with the previous priority.
     const reached = new Set();
     const isLeft = follower => !reached.has(follower);
     for (let left = dependentsOf(signal, CHANGES); left.length > 0; left = dependentsOf(signal, CHANGES).filter(isLeft)) {
@@ -411,7 +416,7 @@ class TaskController extends AbortController {
     }
 }
 
-// The argument of an idle callback, which wraps a copy of the library's deadline.
+// The argument of an idle callback; wraps a copy of the library's deadline.
 class IdleDeadline {
     #deadline;
 
@@ -438,26 +443,29 @@ class Extras {
         this.#getNative = getNative;
         this.#scheduler = scheduler;
         this.#newExtras = newExtras;
-        // Bound, so that programs can destructure them: const {each, latest} = extras.
-        for (const name of ['shouldYield', 'followFrameClock', 'unfollowFrameClock', 'each', 'adopt', 'latest', 'newScheduler'])
+        // The methods are bound, so that programs can destructure them: const {each, latest} = extras.
+        for (const name of ['shouldYield', 'followFrameClock', 'unfollowFrameClock', 'each', 'slices', 'adopt', 'latest', 'newScheduler'])
             Object.defineProperty(this, name, {value: this[name].bind(this)});
     }
 
-    // The web's scheduler, and the library's.
+    // The web's scheduler, and the library's scheduler.
     get scheduler() { return this.#scheduler; }
     get native() { return this.#getNative(); }
 
     // The TaskSignal of the running task, whatever its scheduler, or null.
     get currentTaskSignal() { return this.#currentTaskSignal(); }
 
-    // In milliseconds.
+    // The length of a slice, in milliseconds, or -1 if it adapts.
     get timeSlice() { return this.native.get_time_slice(); }
     set timeSlice(value) { this.native.set_time_slice(toMilliseconds(value)); }
+    get starvationLimit() { return this.native.starvation_limit; }
+    set starvationLimit(value) { this.native.starvation_limit = toInteger(value, 0xffffffff, 'starvationLimit'); }
 
     shouldYield() { return this.native.should_yield(); }
     followFrameClock(clock) { this.native.follow_frame_clock(clock); }
     unfollowFrameClock(clock) { this.native.unfollow_frame_clock(clock); }
     each(items) { return this.native.each(items); }
+    slices(items) { return this.native.slices(items); }
     adopt(promise) { return this.native.adopt(promise); }
 
     latest(job, options = undefined) {
@@ -484,11 +492,16 @@ function make(PrioSched, tasks) {
 
     // Returns the library's controller for a signal.
     controllerOf = s => {
-        if (s.controller === null) {
-            s.controller = s.handle === null ? new PrioSched.TaskController({priority: toNumber(s.priority ?? 'user-visible')})
-                : kept.controllerOf(s);
-        }
-        return s.controller;
+        if (s.controller !== null)
+            return s.controller;
+        if (s.handle !== null)
+            return (s.controller = kept.controllerOf(s));
+        const controller = new PrioSched.TaskController({priority: toNumber(s.priority ?? 'user-visible')});
+        if (s.aborted)
+            controller.abort(s.reason);
+        else
+            s.controller = controller;
+        return controller;
     };
 
     bridge = Bridge.make(PrioSched, tasks, {
@@ -499,7 +512,7 @@ function make(PrioSched, tasks) {
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
         const table = tasks.ownTable(), promise = new Promise(tasks.keepResolvers);
-        // Posted as a continuation, so that a loop of yields does not run before it.
+        // As a continuation, the timer does not wait behind a loop of yields.
         const timer = {
             post: (runner, id) => runner.yield_full(id, USER_BLOCKING, null, delay, -1, false), posted() {}, settled() {},
         };
@@ -513,7 +526,8 @@ function make(PrioSched, tasks) {
             this.signal = s.web;
         }
 
-        // The slots keep the state: the library's signal must not hold the web's, which holds its controller.
+        // The slots keep the state: the library's signal must not hold the web's signal, which holds the library's
+        // controller.
         stateIn(table, signal, priority) {
             const {slots, slots: {state}} = this;
             if (state === null || state.table !== table || state.priority !== priority)
@@ -534,8 +548,12 @@ function make(PrioSched, tasks) {
     function toLive(signal) {
         const s = slotsIn(signal) ?? null;
         const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
-        if (s?.aborted)
+        if (s?.aborted) {
+            // Changes the message of the default reason, and not the reason itself, so that the object stays the same.
+            if (s.hasDefault)
+                s.reason.message = 'The signal was aborted without a reason before this task was posted: make a new controller';
             throw s.reason;
+        }
         if (cancellable?.is_cancelled())
             throw tasks.reasonOf(cancellable);
         return {s, cancellable};
@@ -568,14 +586,14 @@ function make(PrioSched, tasks) {
             return typeof value === 'object' && value !== null && #brand in value;
         }
 
-        // A wrong argument rejects the promise, as Web IDL requires.
+        // Posts a task.  A wrong argument rejects the promise, as Web IDL requires.
         postTask(callback, options = undefined) {
             try {
                 if (!Scheduler.#isScheduler(this))
                     throw new TypeError(`postTask: ${named(this)} is not a Scheduler`);
                 toFunction(callback, 'The callback of postTask');
                 const dictionary = toDictionary(options, 'SchedulerPostTaskOptions');
-                // Each member is converted before the next one is read.
+                // Web IDL requires that each member is converted before the next one is read.
                 const {delay: rawDelay} = dictionary;
                 const delay = rawDelay === undefined ? 0 : toInteger(rawDelay, Number.MAX_SAFE_INTEGER, 'delay');
                 const {priority: rawPriority} = dictionary;
@@ -597,7 +615,7 @@ function make(PrioSched, tasks) {
             }
         }
 
-        // The current draft has no options, and ignores arguments.  The older draft's options are an object.
+        // Yields.  The current draft has no options, and ignores arguments; the older draft takes options as an object.
         yield(options = undefined) {
             if (!Scheduler.#isScheduler(this))
                 return Promise.reject(new TypeError(`yield: ${named(this)} is not a Scheduler`));
@@ -608,7 +626,8 @@ function make(PrioSched, tasks) {
             return promise;
         }
 
-        // Each option may be "inherit".  If only one is given, the other is not inherited.
+        // Yields with the older draft's options, each of which may be "inherit".  If only one option is given, the other is not
+        // inherited.
         #yieldWith(options) {
             try {
                 const {priority} = options;
@@ -644,7 +663,8 @@ function make(PrioSched, tasks) {
         tasks.queueMicrotask(callback);
     }
 
-    // The signal of a task without a signal is never aborted, and a priority that was given is the signal's.
+    // Returns the running task's signal.  For a task without a signal, this is a signal that is never aborted, with the
+    // task's priority if one was given.
     function currentTaskSignal() {
         const state = tasks.stateHere();
         if (state === null)

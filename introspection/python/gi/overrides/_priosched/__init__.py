@@ -1,6 +1,6 @@
-"""The binding of PrioSched for Python: the modules behind gi/overrides/PrioSched.py, in rooms.
+"""Implements gi/overrides/PrioSched.py.
 
-A room uses only the rooms before it: names, arguments, futures, coroutines, tasks, extras.
+A module or package imports only those before it: names, arguments, futures, coroutines, tasks, extras.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

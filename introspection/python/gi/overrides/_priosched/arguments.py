@@ -36,7 +36,7 @@ def to_priority(value):
     elif isinstance(value, PrioSched.TaskPriority):
         number = int(value)
     else:
-        # A plain number of that size; members of other enumerations are refused.
+        # A plain number is accepted; a member of another enumeration is not.
         number = value if value.__class__ is int else None
     if number not in (1, 2, 3):
         raise ValueError(f'{value!r} is not a task priority: {_NAMES}')
@@ -44,18 +44,31 @@ def to_priority(value):
 
 
 def to_priority_of(callback, value):
-    """Returns the priority for a value that may have been meant as an argument of callback."""
+    """Converts value to a priority.  The error has a hint if value is a signal, or may have been meant as an argument of callback."""
     try:
         return to_priority(value)
     except ValueError as error:
-        raise ValueError(f'{error}{hint_at_arguments(callback, value)}') from None
+        is_signal = isinstance(value, Gio.Cancellable) or hasattr(value, 'get_signal')
+        hint = '; pass signal=controller.signal' if is_signal else hint_at_arguments(callback, value)
+        raise ValueError(f'{error}{hint}') from None
 
 
 def to_given_priority(value):
-    """Returns the priority for a required value."""
+    """Converts a required value to a priority."""
     if value is None:
         raise ValueError(f'None is not a task priority: {_NAMES}')
     return to_priority(value)
+
+
+def refusing(method):
+    """Decorates a method that calls no code of the program: its traceback ends with this frame, just below the caller's."""
+    @functools.wraps(method)
+    def call(*args, **kwargs):
+        try:
+            return method(*args, **kwargs)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise error.with_traceback(None)
+    return call
 
 
 def _to_integer(value, name, unit):
@@ -71,7 +84,7 @@ def to_whole(value, name, unit, maximum, minimum=0):
     """Checks a whole number between minimum and maximum."""
     number = _to_integer(value, name, unit)
     if not minimum <= number <= maximum:
-        raise ValueError(f'{name} is out of range: {value!r}')
+        raise ValueError(f'{name} is out of range: {value!r}; it is from {minimum} to {maximum} {unit}')
     return number
 
 
@@ -123,7 +136,7 @@ def to_callback(value):
 
 
 def hint_at_arguments(callback, value):
-    """Returns a hint for the end of an error about value, if callback may take an argument."""
+    """Returns a hint for an error's message if value may have been meant as an argument of callback."""
     try:
         parameters = inspect.signature(callback).parameters.values()
     except ValueError:
@@ -189,7 +202,7 @@ def check_name(value):
 
 
 def _name_of_runner(runner):
-    """Returns the name of the coroutine that a Driver, an asyncio task or a wakeup runs, or of another function."""
+    """Returns the name of a function or, for a Driver, an asyncio task or a wakeup, the name of the coroutine."""
     callback = getattr(runner, '_prio_sched_calls', runner)
     runner = getattr(callback, '__self__', callback)
     name = getattr(getattr(runner, 'future', None), 'name', None)
@@ -202,7 +215,7 @@ def _name_of_runner(runner):
 
 
 def name_of(entry):
-    """Returns the name of an entry of a table: its own, its function's, or the name of the coroutine that continues."""
+    """Returns the name of a table's entry: its own name, its function's name, or the name of the coroutine that continues."""
     if entry is None:
         return None
     name = getattr(entry, 'name', None)

@@ -7,7 +7,7 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import os.path
 
-# Functions of the module GLib that take a callback: the first callable argument.
+# Functions of the module GLib that take a callback, which is their first callable argument.
 _ADDERS = ('idle_add', 'timeout_add', 'timeout_add_seconds', 'io_add_watch', 'child_watch_add')
 
 
@@ -27,7 +27,7 @@ def place_of_callable(callback):
 
 
 class _Named:
-    """Wraps a callback: its first call, on the thread of the source, gives the source its name."""
+    """Wraps a callback, so that its first call, on the thread of the source, names the source."""
 
     def __init__(self, glib, callback):
         self._glib = glib
@@ -39,7 +39,7 @@ class _Named:
             self._is_named = True
             try:
                 self._name()
-            except Exception:  # an error of the program's own attributes, which must not reach it
+            except Exception:  # an attribute of the program's object raises; the program must not notice
                 pass
         return self._prio_sched_calls(*args)
 
@@ -66,7 +66,7 @@ def _naming(glib, add):
 
 
 def name_sources(module, glib):
-    """Makes module, which is GLib or its overrides, name the sources that it adds from now on, as glib does."""
+    """Makes a module, GLib or its overrides, name the sources that it adds from now on."""
     for name in _ADDERS:
         add = getattr(module, name)
         if not hasattr(add, '_prio_sched_names'):

@@ -1,1 +1,1 @@
-"""Runs coroutines, with asyncio or without, and has run () itself."""
+"""Runs coroutines, with asyncio or without."""

@@ -1,4 +1,4 @@
-"""Delivers an abort to the coroutines under a signal, at the point where each waits."""
+"""Delivers an abort to the coroutines that run with a signal, each at its current await."""
 
 import collections
 import threading
@@ -17,8 +17,8 @@ _watches_lock = threading.RLock()
 def _call_in_passes(loop, step, n=16):
     """Calls step () n times in each pass of asyncio's loop, until it returns False.
 
-    A pass runs all ready callbacks.  So n grows or shrinks with the time of the last pass, in which coroutines
-    continued.
+    A pass runs all ready callbacks, and so continues the coroutines that step () has woken up.  n doubles after a
+    short pass, and is halved after a long one.
     """
     begun = time.monotonic()
 
@@ -38,7 +38,7 @@ def _call_in_passes(loop, step, n=16):
 
 
 class _Watch:
-    """Reports the abort of a signal, from any thread, to the coroutines under it."""
+    """Reports the abort of a signal, from any thread, to the coroutines that run with the signal."""
 
     def __init__(self, signal):
         # Members by table, in the order in which they started: asyncio finds the first of many waiters fast.
@@ -49,7 +49,7 @@ class _Watch:
 
     def _cancelled(self, signal):
         self.aborted = True
-        passed_on = {}  # shared by all of them: a future that many await is cancelled once
+        passed_on = {}  # shared by all tables: a future that many coroutines await is cancelled once
         for table in tuple(self.members):
             table.call_soon(lambda table=table: self._tell_in_slices(table, passed_on))
 
@@ -109,9 +109,9 @@ def told_at(waits_for, reason):
 
 
 class Abortable:
-    """Runs a coroutine under a signal; an abort reaches it where it waits.
+    """Runs a coroutine with a signal, and delivers an abort at the coroutine's current await.
 
-    coroutine awaits waits_for.  It is aborted once: by a rejected yield, or at another await.
+    The coroutine awaits waits_for.  It gets the abort once, from a rejected yield or at another await.
     """
 
     state = None        # the state that it was posted with
@@ -122,7 +122,7 @@ class Abortable:
     told_first = False  # whether the abort came before any cancellation that it has not handled yet
 
     def hear(self):
-        """Called when the abort reaches the coroutine."""
+        """Notes that the abort has reached the coroutine."""
         self.told = True
         self.told_first = not self.is_to_be_cancelled()
 
@@ -139,28 +139,28 @@ class Abortable:
             self.watch = None
 
     def is_yielding(self, waits_for):
-        """Returns whether it waits in a yield that the library rejects, or that continues because its options give it another signal."""
+        """Returns whether the coroutine waits in a yield that the library rejects, or whose options give it another signal."""
         if waits_for.__class__ is not Continuation:
             return False
         state = waits_for._posted_with
         return state is None or state.signal is self.state.signal or state.is_given
 
     def notice(self):
-        """Called before the coroutine continues: a rejected yield raises the abort."""
+        """Notices an abort that the coroutine gets as the exception of the yield that it awaits, before the coroutine continues."""
         waits_for = self.waits_for
         if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
             self.hear()
 
     def is_to_be_cancelled(self):
-        """Returns whether it has been cancelled, and has not noticed yet."""
+        """Returns whether the coroutine has been cancelled, and has not noticed yet."""
         raise NotImplementedError
 
     def ends_by_abort(self):
-        """Returns whether the CancelledError with which it ends comes from the abort."""
+        """Returns whether the CancelledError with which the coroutine ends comes from the abort."""
         return self.told_first
 
     def outcome_of(self, error):
-        """Returns the exception of its task if it has ended with error: the reason, if the abort caused error."""
+        """Returns the exception of a task whose coroutine has ended with error: the reason if the abort caused error."""
         signal = self.state.signal if error is not None and self.state is not None else None
         if signal is not None and (isinstance(error, CancelledError) or members_of(error)) and is_aborted(signal):
             reason = reason_of(signal)
@@ -171,10 +171,14 @@ class Abortable:
         return self.watch is not None and self.watch.aborted and not self.told and not self.is_yielding(self.waits_for)
 
 
-def is_yet_to_be_told():
-    """Returns whether the coroutine that makes a step has been aborted, by that step or from another thread, and has not noticed yet."""
+def signal_here():
+    """Returns the signal of the running coroutine, or None."""
     abortable = local.abortable
-    if abortable is None or abortable.told or abortable.state is None:
-        return False
-    signal = abortable.state.signal
-    return signal is not None and is_aborted(signal)
+    return None if abortable is None or abortable.state is None else abortable.state.signal
+
+
+def is_yet_to_be_told():
+    """Returns whether the coroutine that makes a step has been aborted, by the step or by another thread, and has not noticed
+    yet."""
+    signal = signal_here()
+    return signal is not None and not local.abortable.told and is_aborted(signal)

@@ -1,4 +1,4 @@
-"""Runs the coroutines of PrioSched: as an asyncio task if its loop is running, or else by a Driver."""
+"""Runs the coroutines of PrioSched as asyncio tasks if asyncio's loop is running, and otherwise with a Driver."""
 
 import asyncio
 import collections.abc
@@ -31,33 +31,33 @@ def to_coroutine(awaitable):
 
 
 class Driver(DriverBase, Abortable):
-    """Runs a coroutine in a context, until it ends, if no loop of asyncio is running."""
+    """Runs a coroutine in a context until the coroutine ends, if no loop of asyncio is running."""
 
-    is_cancelled = False  # cancelled, but not noticed yet
+    is_cancelled = False  # whether it was cancelled and has not noticed that yet
 
     def _find_main_context(self):
         self.main_context = own_context()
 
     @staticmethod
     def _begin_thread():
-        """Called before the first driver of a thread."""
+        """Sets the thread's hook for generators, before the first driver of the thread."""
         set_hook(close_generator)
 
     def _step_elsewhere(self):
-        """Continues later, because its future ended in another thread."""
+        """Continues the coroutine later, because the awaited future ended in another thread."""
         self._call_later(self)
 
     def _call_later(self, call):
-        """Calls call () in the main context that runs it."""
+        """Calls call () in the main context that runs the driver."""
         if self.state is None or not self.state.table.call_soon(call):
             call_in(self.main_context or own_context(), call)
 
     def go_on_after(self, future):
-        """Continues later, because future has been cancelled, unless another event comes first."""
+        """Continues the coroutine later, because future has been cancelled.  Another event may continue the coroutine first."""
         self._call_later(lambda: self.go_on_from(future))
 
     def go_on_from(self, future):
-        """Continues, unless it waits for another future by now."""
+        """Continues the coroutine, unless it awaits another future by now."""
         if self.waits_for is future:
             self.step()
 
@@ -91,7 +91,7 @@ class Driver(DriverBase, Abortable):
         return self.coroutine.send(None) if exception is None else self.coroutine.throw(exception)
 
     def _stand(self, waits_for):
-        """Makes it await waits_for."""
+        """Makes the coroutine await waits_for."""
         if waits_for is None:
             # A bare yield, as in asyncio.sleep (0).
             waits_for = self.context.run(_yield, self.state)
@@ -132,23 +132,23 @@ class Driver(DriverBase, Abortable):
             self.refuse_itself()
 
     def refuse_itself(self):
-        """Rejects that it awaits its own future, which became its own only after the await began."""
+        """Raises an error at the await of a coroutine that awaits its own future."""
         self.throw_in(RuntimeError(f'{self.future!r} cannot await itself'))
 
     def throw_in(self, error):
-        """Raises error at its await, and lets it continue."""
+        """Raises error at the coroutine's await, and lets the coroutine continue."""
         self.waits_for.remove_done_callback(self)
         run_in_turn(lambda: self.step(error))
 
     def own_main_context(self):
-        """Returns the main context that runs it, or None if that has gone."""
+        """Returns the main context that runs the driver, or None if the context has been freed."""
         if self.state is None:
             return self.main_context
         scheduler = self.state.table.scheduler()
         return scheduler.get_context() if scheduler is not None else None
 
     def runs_in(self, context):
-        """Returns whether this thread runs it, in that main context."""
+        """Returns whether this thread runs the driver's main context, and the driver in it."""
         own = self.own_main_context()
         return self.thread == threading.get_ident() and own is not None and hash(own) == hash(context)
 
@@ -163,7 +163,7 @@ class Driver(DriverBase, Abortable):
         self._end(None, error)
 
     def abort(self, passed_on=None):
-        """Reports the abort of its signal to the coroutine."""
+        """Reports an abort of the signal to the coroutine."""
         waits_for = self.waits_for
         if self.ended or self.told or waits_for is None or self.is_yielding(waits_for):
             return
@@ -187,7 +187,7 @@ class Driver(DriverBase, Abortable):
 
 
 def _may_wake_up(future):
-    """Returns whether the loop of a future of asyncio is running, or may be run by the main context."""
+    """Returns whether the loop of an asyncio future is running, or is run by the main context."""
     loop = future.get_loop() if hasattr(future, 'get_loop') else None
     return loop is None or loop.is_running() or hasattr(loop, '_context')
 
@@ -202,7 +202,7 @@ def _yield(state):
 
 
 class _Shell(Abortable, collections.abc.Coroutine):
-    """Wraps a coroutine under a signal for asyncio: an abort comes as a cancellation, which has the reason."""
+    """Wraps a coroutine with a signal for asyncio: an abort arrives as a cancellation that has the reason."""
 
     def __init__(self, coroutine, state):
         self.coroutine = coroutine
@@ -238,7 +238,10 @@ class _Shell(Abortable, collections.abc.Coroutine):
                 self.n_aborts = 0
         elif isinstance(error, CancelledError) and not self.told:
             self.n_heard = self.task.cancelling()
-        return self._go_on(self.coroutine.throw, error)
+        try:
+            return self._go_on(self.coroutine.throw, error)
+        finally:
+            error = exception = reason = None  # the traceback of the error refers to this frame
 
     def _go_on(self, method, value):
         outer, local.abortable = local.abortable, self
@@ -246,6 +249,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
             waits_for = method(value)
         finally:
             local.abortable = outer
+            value = None
         return self._stand(waits_for)
 
     def close(self):
@@ -255,7 +259,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         return self.task is not None and self.task.cancelling() > self.n_heard
 
     def ends_by_abort(self):
-        # A scope that has taken back its own cancellation leaves the abort's.
+        # A scope that takes back its own cancellation leaves the cancellation of the abort.
         return self.told_first or (self.told and self.task.cancelling() <= self.n_aborts + self.n_heard)
 
     def __await__(self):
@@ -284,7 +288,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
             self.n_aborts = 1
             cancel_in_turn(self.task, str(reason), passed_on)
         else:
-            # It awaits another task, which continues.
+            # The coroutine awaits another task, which continues.
             waits_for._is_left()
             callback, context = wakeup
             error = raising(reason)
@@ -302,7 +306,7 @@ closing_loops = set()
 class CoroutineTask:
     """Records an asyncio task that runs a coroutine of this library.
 
-    None of these names is one of asyncio.Task's.
+    The attributes have names that asyncio.Task does not use.
     """
 
     shell = None
@@ -313,33 +317,30 @@ class CoroutineTask:
 
     @property
     def told(self):
-        """Returns whether the abort of its signal has reached its coroutine."""
+        """Returns whether an abort of the task's signal has reached the task's coroutine."""
         return self.shell is not None and self.shell.told
 
     def coroutine_ended(self):
-        """Takes the outcome of the coroutine, once."""
+        """Takes over the coroutine's outcome, once."""
         if self.ended:
             return
         self.ended = True
         if self.shell is not None:
             self.shell.stop_watching()
+        error = None
         try:
-            self.error = self.exception_or_cancellation()
-        finally:
-            if self.error is None:
-                self.value = self.result()
+            self.value = self.result()
+        except BaseException as caught:
+            error = caught.with_traceback(caught.__traceback__.tb_next)
+        if self.shell is not None:
+            error = self.shell.outcome_of(error)
+            self.shell.task = None  # a traceback may refer to the shell, and should not keep the task
+        self.error = error
         future = self.future
         if future is not None:
             future._retrieved = isinstance(self.error, (KeyboardInterrupt, SystemExit))
             future._callback = None
             future._settle(self.value, self.error)
-
-    def exception_or_cancellation(self):
-        try:
-            error = self.exception()
-        except CancelledError as cancelled:
-            error = cancelled
-        return self.shell.outcome_of(error) if self.shell is not None else error
 
     def attach(self, future):
         self.future = future
@@ -362,7 +363,8 @@ class CoroutineTask:
             self.cancel(msg)
 
     def throw_in(self, error):
-        """Raises error where it, or an asyncio task that it awaits, awaits a future of this library; gather () ends at once."""
+        """Raises error at the await of a future of this library, in this task or in an asyncio task that it awaits, so that
+        gather () ends at once."""
         task, waits_for = self, self._fut_waiter
         while isinstance(waits_for, asyncio.Task):
             task, waits_for = waits_for, waits_for._fut_waiter
@@ -391,7 +393,7 @@ class _Task(CoroutineTask, asyncio.Task):
         try:
             super().__init__(coroutine, **options)
         except (KeyboardInterrupt, SystemExit):
-            # Its first step has raised the error already, in the code that makes the task.
+            # The coroutine's first step has raised the error already, in the code that makes the task.
             self._log_traceback = False
             raise
 

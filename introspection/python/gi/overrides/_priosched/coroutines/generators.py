@@ -1,7 +1,7 @@
 """Closes asynchronous generators that are no longer iterated over, so that their cleanup runs to its end.
 
-Python passes them to a hook of the thread, which closes them.  asyncio's own hook does that in the context of the code
-that drops the generator, and so in the state of a task that may have been aborted; and without asyncio there is no hook.
+Python passes them to a hook of the thread, which closes them.  asyncio's own hook closes a generator in the context of
+the code that drops it, and so in the state of a task that may have been aborted.  Without asyncio there is no hook.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -16,8 +16,7 @@ from ..futures.future import borrowed_state, own_state
 
 
 class Finalizer:
-    """Closes a generator, as the thread's hook, outside any task: by a loop of asyncio or else by close (generator,
-    context)."""
+    """Serves as the thread's hook: closes a generator outside any task, with asyncio's hook or close (generator, context)."""
 
     def __init__(self, close, inner=None):
         self._close = close
@@ -41,7 +40,7 @@ class Finalizer:
 
 
 def set_hook(close):
-    """Makes this thread close the generators that start from now on, unless it does so already."""
+    """Sets a hook on this thread that closes the generators that start from now on, unless the hook is set already."""
     firstiter, finalizer = sys.get_asyncgen_hooks()
     if not isinstance(finalizer, Finalizer):
         sys.set_asyncgen_hooks(firstiter=firstiter, finalizer=Finalizer(close, finalizer))

@@ -44,7 +44,7 @@ class _Lane:
         self._is_watched = False
 
     def add(self, handle):
-        """Returns whether it will be called."""
+        """Returns whether the added handle will be called."""
         if not self._post_handle(handle):
             return False
         if not self._is_watched:
@@ -79,10 +79,11 @@ class _Lane:
             self._ready.call(handle)
 
     def take_back(self):
-        """Returns the callbacks that are ready; they will not be called from here."""
+        """Returns the ready callbacks, for the caller to call."""
         waiting, self._handles = self._handles, {}
         for entry in waiting:
             self._table.dequeue(entry)
+            entry._waiter = None  # which refers to entry
         return waiting.values()
 
     def _take_turns(self):
@@ -128,7 +129,7 @@ class _Ready(collections.deque):
             super().append(handle)
 
     def end(self):
-        """Makes asyncio run all callbacks from now on, with the ready ones, as it does at its end."""
+        """Makes asyncio run all callbacks from now on, including the ready ones, as at the loop's end."""
         with self.lock:
             self._is_ending = True
             for lane in self._lanes.values():
@@ -170,7 +171,7 @@ class _Ready(collections.deque):
 
 
 class _Readiness(asyncio.Handle):
-    """Calls the reader or the writer of a descriptor, once; then the descriptor is watched for it again."""
+    """Calls the reader or the writer of a descriptor once, and then watches the descriptor again."""
 
     __slots__ = ('_watched', '_fd')
 
@@ -188,10 +189,10 @@ class _Readiness(asyncio.Handle):
 
 
 class EventLoop(GLibEventLoop):
-    """Runs, as PyGObject's loop, callbacks, timers and tasks with the priority of the task that started them.
+    """Runs callbacks, timers and tasks, as PyGObject's loop does, but with the priority of the task that started them.
 
-    main_context  the main context to run, which is the thread-default one meanwhile; by default, PrioSched.run()
-                  chooses it
+    main_context  the main context to run; the loop makes it the thread-default one while it runs; by default, PrioSched.run()'s
+                  context on this thread
     """
 
     def __init__(self, main_context=None):
@@ -237,7 +238,7 @@ class EventLoop(GLibEventLoop):
 
     @contextlib.contextmanager
     def _taking_interrupts(self):
-        """Lets an exception of the handler of Ctrl-C out while the loop waits; PyGObject would print it."""
+        """Raises an exception of the Ctrl-C handler out of the waiting loop, because PyGObject would only print it."""
         handler = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(handler) or self.is_running():
             yield
@@ -316,5 +317,5 @@ _CONDITIONS = {selectors.EVENT_READ: GLib.IOCondition.IN, selectors.EVENT_WRITE:
 
 
 def _handles_of(key):
-    """Returns the reader and the writer, as far as key has them, with their events."""
+    """Returns the reader and the writer of key, as far as they exist, with their events."""
     return [(event, handle) for event, handle in zip(_CONDITIONS, key.data) if handle is not None]

@@ -1,4 +1,4 @@
-"""PrioSched.run().
+"""Runs a coroutine with a main loop: PrioSched.run().
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -51,7 +51,7 @@ class _Run:
 
 
 def _is_nested(context):
-    """Returns whether this thread runs context already; False if it has only pushed it."""
+    """Returns whether this thread runs context already.  Returns False if the thread has only pushed context."""
     return context.is_owner() and GLib.main_depth() > 0
 
 
@@ -89,7 +89,7 @@ class _Interruptible:
 
 
 class _Generators:
-    """Records the asynchronous generators that have started: they are closed when they are collected, or at the end of run()."""
+    """Records the asynchronous generators that have started, and closes them when they are collected or when run() ends."""
 
     def __init__(self):
         self.open = weakref.WeakSet()
@@ -163,7 +163,7 @@ def _cancel_rest(loop, context):
 
 
 def _run_in_context(coroutine, context, is_nested):
-    """Runs coroutine if asyncio has no loop on GLib, or its loop is running."""
+    """Runs coroutine without a loop of asyncio: asyncio has no loop on GLib, or its loop is running already."""
     is_pushed = hash(context) != hash(own_context())
     if is_pushed:
         context.push_thread_default()
@@ -178,13 +178,17 @@ def _run_in_context(coroutine, context, is_nested):
                 if generators.open:
                     _run_alone(generators.close_all(), loop)
         return future.result()
+    except RuntimeError as error:
+        if error.args == ('no running event loop',) and hasattr(error, 'add_note'):
+            error.add_note('With PyGObject before 3.50, PrioSched.run() has no loop of asyncio: await scheduler.sleep (ms) and other waits of PrioSched')
+        raise
     finally:
         if is_pushed:
             context.pop_thread_default()
 
 
 def _run_in_asyncio(coroutine, context):
-    """Calls asyncio.run(), with its loop on GLib."""
+    """Calls asyncio.run() with a loop on GLib."""
     loop = loop_of(context)
     if loop is not None:
         with _Run(loop.stop):
@@ -201,7 +205,7 @@ def _run_in_asyncio(coroutine, context):
             try:
                 return _result_of(loop.create_task(coroutine), loop, context)
             finally:
-                # The second time for tasks that started during the cleanup; tasks that start now are cancelled, and do not run.
+                # Twice, because tasks may start during the cleanup; tasks that start now are cancelled, and do not run.
                 _cancel_tasks(asyncio.all_tasks(loop), loop)
                 closing_loops.add(loop)
                 try:
@@ -212,7 +216,7 @@ def _run_in_asyncio(coroutine, context):
 
 
 def _cancel_tasks(tasks, loop):
-    """Cancels asyncio tasks, and runs its loop until they have ended."""
+    """Cancels asyncio tasks, and runs their loop until they have ended."""
     for task in tasks:
         task.cancel()
     while not all(task.done() for task in tasks):
@@ -257,7 +261,8 @@ def run(coroutine):
     nested main loop; in a coroutine, which can use await instead, it raises RuntimeError.
     """
     if not is_awaitable(coroutine):
-        raise TypeError(f'{coroutine!r} cannot be awaited')
+        hint = ': call it, as in PrioSched.run(main())' if callable(coroutine) else ''
+        raise TypeError(f'{coroutine!r} cannot be awaited{hint}')
     loop = get_running_loop()
     caller = sys._getframe(1)
     if caller.f_code.co_flags & _ASYNC or (loop is not None and asyncio.current_task(loop) is not None):

@@ -5,7 +5,8 @@ import types
 
 from gi.module import get_introspection_module
 
-from .aborts import is_yet_to_be_told
+from .._native import make_steps
+from .aborts import is_yet_to_be_told, signal_here
 from .drivers import is_awaitable
 
 PrioSched = get_introspection_module('PrioSched')
@@ -16,7 +17,7 @@ def _is_generator(value):
 
 
 class _WithProgress:
-    """Pairs a generator to be stepped with a function that gets the values that it yields."""
+    """Contains a generator to be stepped, and the function to call with values that it yields."""
 
     __slots__ = ('generator', 'progress')
 
@@ -55,35 +56,44 @@ def has_ended_itself(task):
 
 async def _in_steps(table, generator, progress, task):
     scheduler = table.scheduler() or PrioSched.Scheduler.ref_thread_default()
-    should_yield = scheduler.should_yield
-    error = sent = news = None
-    has_news = False
+    signal = signal_here()
+    passed = None if progress is None else []  # the last value before an awaitable, or before the end
+    error = sent = None
     try:
         while True:
             try:
-                value = generator.send(sent) if error is None else generator.throw(error)
+                if error is not None:
+                    value = generator.throw(error)
+                elif sent is not None:
+                    value = generator.send(sent)
+                else:
+                    value = make_steps(generator, scheduler, task, signal, passed)
             except StopIteration as stop:
                 result = stop.value
                 break
             error = sent = None
             waits = value is not None and is_awaitable(value)
-            if not waits:
-                news, has_news = value, True
-            if waits or should_yield() or has_ended_itself(task):
-                if has_news and progress is not None:
-                    progress(news)
-                has_news = False
+            if not waits and passed is not None:
+                passed[:] = [value]
+            if waits or scheduler.should_yield() or has_ended_itself(task):
+                _report(progress, passed)
                 try:
                     sent = await (value if waits else table.yield_now())
                 except GeneratorExit:
                     raise
                 except BaseException as raised:
                     error = raised
-        if has_news and progress is not None:
-            progress(news)
+        _report(progress, passed)
         return result
     finally:
         generator.close()
+
+
+def _report(progress, passed):
+    if passed:
+        value = passed[-1]
+        passed.clear()
+        progress(value)
 
 
 def with_progress(callback, progress):

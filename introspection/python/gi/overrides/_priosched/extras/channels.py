@@ -1,19 +1,25 @@
-"""Has channels of PrioSched in Python: values from any thread, for a function that runs on a main loop."""
+"""Brings values from any thread to a function that runs on a main loop: channels."""
 
 import collections
+import inspect
+import os
 import threading
 
 from gi.module import get_introspection_module
-from gi.repository import GLib
+from gi.repository import GLib, GObject
 
 from ..arguments import MAX_LIMIT, check_name, to_callback, to_priority, to_scheduler, to_signal, to_whole
-from ..futures.contexts import own_context
+from ..futures.contexts import is_run_here
 from ..futures.future import Future
 
 PrioSched = get_introspection_module('PrioSched')
 
 _PACES = {'each': PrioSched.ChannelPace.EACH, 'turn': PrioSched.ChannelPace.TURN, 'frame': PrioSched.ChannelPace.FRAME}
 _FRAME = 17  # milliseconds between two frames
+
+# The lock of all channels.  fork () takes it, so that a child can use channels.
+_lock = threading.RLock()
+os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
 
 def _to_pace(value):
@@ -37,21 +43,23 @@ class Channel:
     scheduler  the default one, or another
     priority, signal, name  as for post_task (); an abort of signal ends the channel
 
-    If callback returns a task, such as one of a group, the value keeps its place until the task is done.  Any thread may use the
-    channel.
+    callback is a function.  If it returns a task, such as one of a group, the value keeps its place until the task is done; a
+    coroutine function is refused, because nothing would run it.  Any thread may use the channel.
     """
 
     def __init__(self, callback, capacity=1, pace='each', scheduler=None, priority=None, signal=None, name=None):
         check_name(name)
         self._callback = to_callback(callback)
+        if inspect.iscoroutinefunction(callback) or inspect.isgeneratorfunction(callback):
+            raise TypeError(f'{callback!r} has to run as a task: pass lambda value: scheduler.post_task(lambda: function(value))')
         self._capacity = to_whole(capacity, 'capacity', 'values', MAX_LIMIT, 1)
         self._pace = _to_pace(pace)
         self._scheduler = PrioSched.Scheduler.get_default() if scheduler is None else to_scheduler(scheduler)
         to_priority(priority)
         self._options = {'priority': priority, 'signal': to_signal(signal), 'name': name}
-        self._changed = threading.Condition()  # its lock guards:
+        self._changed = threading.Condition(_lock)  # the lock guards:
         self._values = collections.deque()
-        self._outside = collections.deque()  # values that wait for a place, and their futures
+        self._outside = collections.OrderedDict()  # futures, and their values that wait for a place
         self._n_held = 0  # places of the value in use, and of tasks
         self._is_posted = self._is_closed = False
 
@@ -73,19 +81,10 @@ class Channel:
         return len(self._values) + self._n_held < self._capacity
 
     def _append(self, value):
-        """Returns whether the caller has to post the task.  With the lock, as _has_place ()."""
+        """Appends value.  Returns whether the caller has to post the task.  The caller holds the lock."""
         self._values.append(value)
         posts, self._is_posted = not self._is_posted, True
         return posts
-
-    def _put(self, value):
-        with self._changed:
-            if self.closed or self._outside or not self._has_place():
-                return False
-            posts = self._append(value)
-        if posts:
-            self._post(0)
-        return True
 
     def replace(self, value):
         """Gives value, in the place of the oldest waiting value if the channel is full.  Returns False if it is closed."""
@@ -103,7 +102,13 @@ class Channel:
 
     def offer(self, value):
         """Gives value if the channel has a place for it.  Returns False if it is full or closed."""
-        return self._put(value)
+        with self._changed:
+            if self.closed or self._outside or not self._has_place():
+                return False
+            posts = self._append(value)
+        if posts:
+            self._post(0)
+        return True
 
     def give(self, value, timeout=None):
         """Gives value, and blocks this thread until the channel has a place for it.
@@ -113,21 +118,22 @@ class Channel:
         Raises PrioSched.Error.CLOSED if the channel is or gets closed, and RuntimeError on the thread of the main loop, where it
         would wait for ever: there, await give_async ().
         """
-        if self._put(value):
+        if self.offer(value):
             return
-        context = self._scheduler.get_context()
-        if context.is_owner() or (hash(context) == hash(own_context()) and threading.current_thread() is threading.main_thread()):
+        if is_run_here(self._scheduler.get_context()):
             if self.closed:
                 raise _closed_error()
             raise RuntimeError('the channel is full, and the thread of its main loop would wait for itself: await give_async()')
-        future = self.give_async(value)
+        future, signal = self.give_async(value), self._options['signal']
+        handler = GObject.Object.connect(signal, 'cancelled', self._wake) if signal is not None else 0
         with self._changed:
             self._changed.wait_for(lambda: future.done() or self.closed, timeout)
-            entry = (value, future)
-            taken_back = entry in self._outside
-            if taken_back:
-                self._outside.remove(entry)
-        if taken_back:
+            is_taken_back = self._outside.pop(future, self) is not self
+            if not is_taken_back:
+                self._changed.wait_for(future.done)  # another thread is about to answer
+        if signal is not None:
+            GObject.Object.disconnect(signal, handler)
+        if is_taken_back:
             future.cancel()
             raise _closed_error() if self.closed else TimeoutError('the channel has been full all the time')
         future.result()
@@ -136,18 +142,19 @@ class Channel:
         """Gives value, and waits until the channel has a place for it: await channel.give_async (value)."""
         future = Future()
         with self._changed:
-            self._outside.append((value, future))
+            self._outside[future] = value
         self._let_in(0)
         return future
 
     def _let_in(self, n_places):
-        """Lets values in to free places, after n_places more have become free; or refuses them if the channel is closed."""
+        """Gives the values of waiting callers, after n_places more values have been used.  Rejects them if the channel is
+        closed."""
         posts, ended = False, []
         with self._changed:
             self._n_held -= n_places
             closed = self.closed
             while self._outside and (closed or self._has_place()):
-                value, future = self._outside.popleft()
+                future, value = self._outside.popitem(last=False)
                 ended.append(future)
                 if not closed:
                     posts |= self._append(value)
@@ -157,6 +164,9 @@ class Channel:
             if closed:
                 future._retrieved = True  # by give ()
             future._settle(None, _closed_error() if closed else None)
+        self._wake()
+
+    def _wake(self, *_):
         with self._changed:
             self._changed.notify_all()
 
@@ -176,7 +186,7 @@ class Channel:
         self._scheduler.post_task(self._take, delay=delay, **self._options).add_done_callback(self._taken)
 
     def _taken(self, task):
-        """Ends the channel if its task has been aborted or, with its context, dropped."""
+        """Ends the channel if its task has been aborted, or has been dropped with the main context."""
         if task.state != PrioSched.TaskState.ABORTED:
             return
         task.exception()
@@ -192,10 +202,10 @@ class Channel:
             return 0
         if self._pace == PrioSched.ChannelPace.TURN:
             return 1
-        return max(_FRAME, (self._scheduler.get_next_frame() - GLib.get_monotonic_time()) // 1000 + 1)
+        return max(_FRAME, (self._scheduler.get_next_frame() - PrioSched.testing_get_time()) // 1000 + 1)
 
     def _take(self):
-        """Calls the callback, until it is time to yield, or at the channel's pace once."""
+        """Calls the callback with values until it is time to yield, or once if the channel has a pace."""
         while True:
             with self._changed:
                 if not self._values:

@@ -1,4 +1,4 @@
-"""Posts a task for each item, when the group has a place for it."""
+"""Posts a task for each item, when the group has a place for the task."""
 
 import functools
 
@@ -12,7 +12,7 @@ PrioSched = get_introspection_module('PrioSched')
 
 
 def _either(own, given):
-    """Returns the signal of a group, as long as it is not aborted, or a signal that another one aborts as well."""
+    """Returns a signal that is aborted with own, the group's signal, and with given, if there is one."""
     if given is None:
         return own
     signals = [own, given]
@@ -22,7 +22,7 @@ def _either(own, given):
 
 
 class _RowTask:
-    """A task for the library's feed, which ends with the task of a row."""
+    """Represents the task of a row for the library's feed."""
 
     def __init__(self, scheduler, posted):
         self.task = PrioSched.Task.new(scheduler, None)
@@ -32,11 +32,11 @@ class _RowTask:
         self.task.return_value(None)
 
 
-def new_for_model(group, scheduler, model, callback, name):
-    """Returns a PrioSched.Feed that posts callback (item, position) for each row in its window."""
+def row_function(group, scheduler, callback, name):
+    """Returns a function for the library that posts callback (item, position) for a row."""
     def post(_, item, position, signal):
         return _RowTask(scheduler, group.post_task(functools.partial(callback, item, position), signal=signal, name=name)).task
-    return PrioSched.Feed.new_for_model(group, model, post)
+    return post
 
 
 class Feed:
@@ -59,7 +59,7 @@ class Feed:
 
     def _has_room(self):
         limit = self._group.limit
-        return limit is None or max(self._group.n_pending, self._n_open) < limit
+        return limit is None or max(self._group.n_tasks, self._n_open) < limit
 
     def _changed(self, *_):
         change, self._change = self._change, None
@@ -81,7 +81,7 @@ class Feed:
 
     def _steps(self):
         group = self._group
-        handlers = [group.connect(f'notify::{name}', self._changed) for name in ('n-pending', 'limit')]
+        handlers = [group.connect(f'notify::{name}', self._changed) for name in ('n-tasks', 'limit')]
         try:
             while True:
                 while not self._has_room():

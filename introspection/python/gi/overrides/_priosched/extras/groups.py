@@ -8,20 +8,22 @@ SPDX-License-Identifier: LGPL-2.1-or-later
 
 import asyncio
 
+from gi import require_version
 from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
 
-from ..arguments import (MAX_LIMIT, check_name, to_flag, to_callback, to_delay, to_given_priority, to_limit, to_priority, to_priority_of,
+from ..arguments import (MAX_LIMIT, check_name, refusing, to_flag, to_callback, to_delay, to_given_priority, to_limit, to_priority, to_priority_of,
                          to_scheduler, to_signal, to_timeout)
 from ..coroutines.steps import with_progress
 from ..futures import reasons
-from ..futures.future import PostedTask
+from ..futures.forgotten import awaited
+from ..futures.future import Wait
 from ..names import name_of_callable
 from ..tasks import lending
 from ..tasks.states import current_state, expiry_after
 from ..tasks.table import new_task
 from ..tasks.tables import table_of
-from .feeds import Feed, new_for_model
+from .feeds import Feed, row_function
 from .scopes import GroupScope
 
 PrioSched = get_introspection_module('PrioSched')
@@ -31,7 +33,7 @@ _USER_BLOCKING = 3
 
 
 class _GroupState(lending.LendingState):
-    """Keeps the state of a task of a group: the group learns from it which of its tasks waits for the group."""
+    """The state of a group's task. The handle names the task in a wait for the group."""
 
     __slots__ = ('group', 'handle')
 
@@ -39,12 +41,12 @@ class _GroupState(lending.LendingState):
         # Without an abort, the task was cancelled alone.
         return super().reason() if reasons.is_aborted(self.signal) else asyncio.CancelledError()
 
-    def _new_lender(self, task):
-        return self.group.new_lender(self.handle)
+    def _add_lender(self, task):
+        return self.group.add_lender(self.handle)
 
 
 class _Place(lending.Follower):
-    """Tells the group that a task no longer needs its place."""
+    """Reports to the group that a task has ended, so that another task can run."""
 
     __slots__ = ()
 
@@ -55,26 +57,16 @@ class _Place(lending.Follower):
             state.table.take_signal(self.future)
 
 
-class _WaitTask(PostedTask):
-    """Holds the task of a wait."""
-
-    __slots__ = ()
-
-    def _is_left(self):
-        # Its result is not reported.
-        if self._callbacks is None:
-            self.cancel()
-
-
 class _Wait(lending.Follower):
-    """Waits for a group: the library posts this as a task when the wait is over."""
+    """Represents a wait for a group.  The library posts it as a task when the wait is over."""
 
     __slots__ = ('group', 'signal', 'own', 'number', 'returns', 'takes_failures')
 
     def __init__(self, group, until, signal, returns):
         table, state = group._table, current_state()
-        task = new_task(self._finish, table._states[_USER_BLOCKING - 1], None, _WaitTask)
+        task = new_task(self._finish, table._states[_USER_BLOCKING - 1], None, Wait)
         super().__init__(task)
+        task._retrieved = False  # no code has awaited the wait yet
         self.group, self.signal, self.returns = group, signal, returns
         self.takes_failures = until in (PrioSched.TaskGroupWait.ALL, PrioSched.TaskGroupWait.ANY)
         self.own = both = Gio.Cancellable()
@@ -91,7 +83,7 @@ class _Wait(lending.Follower):
         self.group._forget(self)
 
     def _finish(self):
-        """Called when the library runs the task."""
+        """Returns the result of the wait, or raises the exception, when the library runs the task."""
         value, error = self._end()
         if error is not None:
             raise error
@@ -117,14 +109,17 @@ class TaskGroup(PrioSched.TaskGroup):
     priority   the priority of tasks that are posted without one
 
     `async with` waits at its end until the group is empty, while the main loop continues.  The first exception of a task aborts
-    the others and cancels the code in `async with`, which then raises that exception; one of the code aborts all tasks.  A task
-    that was aborted or cancelled has not failed.
+    the others and cancels the code in `async with`, which then raises that exception; an exception of the code aborts all
+    tasks.  A task that was aborted or cancelled has not failed.
 
     A coroutine counts until it has ended.  A group does not hold its scheduler: keep a reference if that is not the default
     one.  All methods belong to the thread that runs the scheduler's main context, and raise RuntimeError on another one.
     """
 
+    @refusing
     def __init__(self, scheduler=None, limit=None, priority='user-visible'):
+        if isinstance(scheduler, int):
+            raise TypeError(f'{scheduler!r} is not a scheduler: pass limit={scheduler!r}')
         scheduler, limit = to_scheduler(scheduler), to_limit(limit)
         super().__init__(scheduler=scheduler, limit=limit, priority=PrioSched.TaskPriority(to_given_priority(priority)))
         self._set_up(scheduler)
@@ -155,21 +150,23 @@ class TaskGroup(PrioSched.TaskGroup):
     def limit(self, limit):
         self.set_limit(limit)
 
+    @refusing
     def set_limit(self, limit):
         limit = to_limit(limit)
         self._check_owner()
         super().set_limit(limit)
 
     @property
-    def n_pending(self):
-        """The number of tasks that are queued or running; 'notify::n-pending' reports changes."""
-        return self.get_n_pending()
+    def n_tasks(self):
+        """The number of tasks that are queued or running; 'notify::n-tasks' reports changes."""
+        return self.get_n_tasks()
 
     @property
     def priority(self):
         """The PrioSched.TaskPriority of tasks that were posted without one."""
         return self.get_priority()
 
+    @refusing
     def set_priority(self, priority):
         """Changes the priority of tasks that were posted without one, queued and running.
 
@@ -187,8 +184,9 @@ class TaskGroup(PrioSched.TaskGroup):
     def __repr__(self):
         limit = self.limit
         places = '' if limit is None else f', {limit} at a time'
-        return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.n_pending} pending{places}>'
+        return f'<PrioSched.TaskGroup {self.priority.value_nick}, {self.n_tasks} tasks{places}>'
 
+    @refusing
     def post_task(self, callback, priority=None, signal=None, delay=0, name=None, progress=None, timeout=None,
                   takes_turns=False):
         """Posts a task that starts when a place is free, and otherwise behaves as in PrioSched.Scheduler.post_task ().
@@ -226,7 +224,7 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def feed(self, callback, items, priority=None, signal=None, name=None):
-        """Posts a task callback (item) for each item.  It takes the next item when a place is free: there may be a million.
+        """Posts a task callback (item) for each item, and takes the next item when a place is free: there may be a million.
 
         callback  a function, a coroutine function or a generator function, as for post_task ()
         items     an iterable: a list, or a generator that finds the next item on request
@@ -256,18 +254,38 @@ class TaskGroup(PrioSched.TaskGroup):
         callback  a function or a coroutine function, as for post_task (); it has nothing to do for a row that is loaded
         model     a Gio.ListModel
 
-        Nothing is posted before the feed's set_view (first, n_rows).  Its property look-ahead is how many views before and after
-        the view are loaded as well.  The task of a row that leaves them, or the list, is aborted; when the row comes back,
-        callback is posted again.  A failure is reported, unless callback catches it.
+        Nothing is posted before the feed's set_view (first, n_rows).  Its property look-ahead is how many rows on each side of
+        the view are loaded as well, as a multiple of the rows in view.  The task of a row that leaves these, or the list, is
+        aborted; when the row comes back, callback is posted again.  A failure is reported, unless callback catches it.
 
         Hold the feed: it ends with the last reference to it, or when the group is aborted.
         """
+        return PrioSched.Feed.new_for_model(self, model, self._row_function(callback, name))
+
+    def feed_view(self, callback, view, name=None):
+        """Posts a task callback (item, position) for each row that a list of GTK shows, and then for the nearest rows.
+
+        callback  as for feed_model ()
+        view      a Gtk.ListView, Gtk.GridView or Gtk.ColumnView in a Gtk.ScrolledWindow
+
+        Returns the PrioSched.Feed, which the view holds until it is disposed of.  It follows the scrolling, and the view's
+        model.  This needs PrioSchedGtk, which is not in pip's package: Debian's gir1.2-prioschedgtk-1, or a build with GTK.
+        """
+        post = self._row_function(callback, name)
+        try:
+            require_version('PrioSchedGtk', '1')
+        except ValueError:
+            raise ValueError('feed_view() needs PrioSchedGtk, which a package of pip does not have: install gir1.2-prioschedgtk-1, or build '
+                             'prio-sched with -Dgtk=enabled') from None
+        return get_introspection_module('PrioSchedGtk').feed_view(self, view, post)
+
+    def _row_function(self, callback, name):
         to_callback(callback)
         if name is not None:
             check_name(name)
         self._check_scheduler()
         self._check_owner()
-        return new_for_model(self, self.dup_scheduler(), model, callback, name)
+        return row_function(self, self.dup_scheduler(), callback, name)
 
     def _check_owner(self):
         if hasattr(self, '_tasks') or self.dup_scheduler() is not None:
@@ -302,16 +320,17 @@ class TaskGroup(PrioSched.TaskGroup):
         else:
             super().abort(reasons.to_error_of(reason, self.get_signal()))
 
-    def cancel_queued(self):
+    def cancel_pending(self):
         """Cancels the tasks that have not started: awaiting one raises asyncio.CancelledError."""
         self._check_owner()
-        super().cancel_queued()
+        super().cancel_pending()
 
     def _wait(self, until, signal, *, returns=False):
         self._check_scheduler()
         self._check_owner()
         return _Wait(self, until, to_signal(signal), returns).future
 
+    @awaited
     def drained(self, signal=None):
         """Waits until no task is queued or running, whether they succeed or fail: await group.drained ().
 
@@ -321,10 +340,12 @@ class TaskGroup(PrioSched.TaskGroup):
         """
         return self._wait(PrioSched.TaskGroupWait.DRAINED, signal)
 
+    @awaited
     def all(self, signal=None):
-        """Waits like drained (), but raises the exception of the first task that fails, or the reason of its abort."""
+        """Waits like drained (), but raises the exception of the first task that fails from now on, or the reason of its abort."""
         return self._wait(PrioSched.TaskGroupWait.ALL, signal)
 
+    @awaited
     def any(self, signal=None):
         """Waits for the first task that returns from now on, and returns its result.
 
@@ -332,6 +353,7 @@ class TaskGroup(PrioSched.TaskGroup):
         """
         return self._wait(PrioSched.TaskGroupWait.ANY, signal, returns=True)
 
+    @awaited
     def first(self, signal=None):
         """Waits for the first task that completes from now on, and returns its result or raises its exception."""
         return self._wait(PrioSched.TaskGroupWait.FIRST, signal, returns=True)
@@ -375,6 +397,6 @@ class TaskGroup(PrioSched.TaskGroup):
             return task._value, task._exception
         error = native.get_error()
         if error is not None:
-            # It was aborted, or was posted in another language.
+            # The task was aborted, or was posted in another language.
             return None, reasons.to_exception(error)
         return native.propagate_value()[1], None

@@ -5,8 +5,9 @@ import inspect
 from gi.module import get_introspection_module
 from gi.repository import Gio, GLib
 
+from .._native import EachBase
 from ..arguments import to_callback, to_given_priority, to_signal
-from ..coroutines.aborts import is_yet_to_be_told
+from ..coroutines.aborts import is_yet_to_be_told, signal_here
 from ..futures.contexts import check_loop, get_running_loop
 from ..futures.handlers import controller_of
 from ..futures.reasons import keep_reasons_of
@@ -14,35 +15,40 @@ from ..futures.reasons import keep_reasons_of
 PrioSched = get_introspection_module('PrioSched')
 
 
-class Each:
-    """Iterates over items, and yields between two of them if it is time."""
+class Each(EachBase):
+    """Iterates over items, and yields between two of them if it is time.
+
+    EachBase implements __anext__ () for the items that need no yield.
+    """
 
     def __init__(self, scheduler, items):
         self._scheduler = scheduler
         self._is_async = hasattr(items, '__aiter__')
         self._is_checked = False
         try:
-            self._iterator = items.__aiter__() if self._is_async else iter(items)
+            self._items = items.__aiter__() if self._is_async else iter(items)
         except TypeError:
             raise TypeError(f'{items!r} is nothing to iterate over') from None
 
-    def __aiter__(self):
-        return self
-
-    async def __anext__(self):
+    async def _next(self):
         if not self._is_checked:
             loop = get_running_loop()
             if loop is not None:
                 check_loop(loop, hash(self._scheduler.get_context()))
             self._is_checked = True
+            self._signal = signal_here()
+            self._iterator = None if self._is_async else self._items
         if self._scheduler.should_yield() or is_yet_to_be_told():
             await self._scheduler.yield_()
         if self._is_async:
-            return await self._iterator.__anext__()
+            return await self._items.__anext__()
         try:
-            return next(self._iterator)
+            return next(self._items)
         except StopIteration:
             raise StopAsyncIteration from None
+
+    async def _end(self, error):
+        raise error
 
 
 def each(self, items):
@@ -117,7 +123,7 @@ class Latest:
         return run
 
     def _forget(self, task):
-        """Reports the error of a run only once the run is no longer kept."""
+        """Forgets a run that has ended, so that its error is reported when no other code keeps the run."""
         if self._run is not None and self._run.done():
             self._run = None
 

@@ -1,4 +1,4 @@
-"""React's functions: methods of PrioSched.Scheduler.
+"""Adds React's functions to PrioSched.Scheduler.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -9,7 +9,6 @@ import inspect
 import types
 
 from gi.module import get_introspection_module
-from gi.repository import GLib
 
 from ..arguments import to_callback, to_frame_rate, to_given_priority
 from .._native import running
@@ -38,7 +37,6 @@ _LEVELS = {
     'idle': (1, TIMEOUT_IDLE),
 }
 
-_DEFAULT_SLICE = 5  # milliseconds
 
 _copy_context = contextvars.copy_context
 _native_did_timeout = PrioSched.Scheduler.did_timeout
@@ -55,7 +53,7 @@ def did_timeout(self):
     if state is None or state is running.state:
         return _native_did_timeout(self)
     state = states.current_state()
-    return state is not None and state.expiry is not None and GLib.get_monotonic_time() >= state.expiry
+    return state is not None and state.expiry is not None and PrioSched.testing_get_time() >= state.expiry
 
 
 def get_current_priority(self):
@@ -91,7 +89,7 @@ def run_with_priority(self, priority, func, *args):
 
 
 def _call_under(self, state, priority, func):
-    """Calls func () in state, which has that priority."""
+    """Calls func () in state, which has the given priority."""
     outcome = []
     own, in_library = states.own_state(), running.state
     # The library makes a state of that priority its current one.
@@ -122,8 +120,8 @@ def _call_under(self, state, priority, func):
 def wrap_callback(self, func):
     """Returns a function that calls func (…) under the current state, wherever and as often as it is called.
 
-    Its yields and tasks have the priority, the signal and the timeout of the running task; outside any task it is
-    'user-visible', and has neither.  If func is a coroutine function, this holds for the whole coroutine.
+    Its yields and tasks have the priority, the signal and the timeout of the running task; outside any task, the
+    priority is 'user-visible'.  If func is a coroutine function, this holds for the whole coroutine.
     """
     to_callback(func)
     state = states.current_state() or table_of(self)._states[_USER_VISIBLE - 1]
@@ -148,7 +146,7 @@ async def _to_the_end(context, coroutine):
 
 @types.coroutine
 def _steps_in(context, coroutine):
-    """Runs each step of coroutine in context, for the code that awaits it."""
+    """Runs each step of coroutine in context, on behalf of the code that awaits coroutine."""
     step, argument = coroutine.send, None
     while True:
         try:
@@ -165,9 +163,12 @@ def _steps_in(context, coroutine):
 
 
 def force_frame_rate(self, fps):
-    """Sets the time slice to the whole milliseconds of a frame at fps frames a second, 1 to 125; 0 resets it."""
+    """Sets the time slice to the length of a frame, rounded down to milliseconds.
+
+    fps is the number of frames a second, from 1 to 125, or 0 for a slice that adapts.
+    """
     rate = to_frame_rate(fps)
-    self.set_time_slice(1000 // rate if rate else _DEFAULT_SLICE)
+    self.set_time_slice(1000 // rate if rate else -1)
 
 
 def request_paint(self):
@@ -178,7 +179,7 @@ def request_paint(self):
 def get_first_task(self):
     """Returns the task that runs next: a PrioSched.PostedTask, or a PrioSched.Task of another language.
 
-    None if there is none, or if a continuation or a plain C function is next.  Raises RuntimeError on a thread
+    None if there is none, or if a continuation or a function without a result is next.  Raises RuntimeError on a thread
     that does not run the scheduler's main context.
     """
     table = table_of(self)

@@ -13,7 +13,7 @@ _ENDS = (Exception, CancelledError)
 
 
 def is_in_main_loop():
-    """Returns whether this thread runs code of a main loop, which would stand still as long as the code blocks."""
+    """Returns whether this thread runs a main loop, which must not block."""
     return GLib.main_depth() > 0 or bool(runs.stack) or get_running_loop() is not None
 
 
@@ -30,7 +30,7 @@ class _ThreadEnd(Future):
 
 
 async def wait_for_thread(worker, join):
-    """Waits for join (), which blocks, in a thread that nothing else uses.  Raises the last abort that comes meanwhile."""
+    """Calls join (), which blocks, in a separate thread, and waits for it.  Raises the last abort that comes during the wait."""
     end = _ThreadEnd()
     end._worker = worker
 
@@ -51,7 +51,7 @@ async def wait_for_thread(worker, join):
 
 
 class _Entering:
-    """Finds the driver that runs a coroutine: the coroutine awaits this once."""
+    """Finds the driver that runs a coroutine, when the coroutine awaits this object."""
 
     _asyncio_future_blocking = False
 
@@ -67,7 +67,7 @@ class _Entering:
         driver.go_on_after(self)
 
     def remove_done_callback(self, driver):
-        """Does nothing: go_on_after () looks at whether the driver still waits."""
+        """Does nothing, because go_on_after () checks whether the driver still waits."""
 
     def cancel(self, msg=None):
         return False
@@ -98,7 +98,7 @@ class GroupScope:
         self._run = await _find_run()
 
     def follow(self, feed):
-        """Waits for the task of a feed, too, which is none of the group's."""
+        """Waits for the feed's task, too, which is not a task of the group."""
         self._feeds.add(feed)
         feed.add_done_callback(self._feed_ended)
 
@@ -109,7 +109,7 @@ class GroupScope:
             self._change._settle()
 
     def ended(self, task):
-        """Called when a task has ended.  The first that fails is the scope's failure."""
+        """Records the exception of a task that has ended, if it is the first to fail, and ends the scope."""
         error = task._exception
         if error is None or self._error is not None or task._aborted or isinstance(error, CancelledError):
             return
@@ -124,7 +124,7 @@ class GroupScope:
                 self._run.cancel()
 
     def _takes_back(self, error):
-        """Returns whether error is the cancellation by which the scope has ended its own body."""
+        """Returns whether error is the CancelledError by which the scope has cancelled its own body."""
         if not self._is_cancelled or not isinstance(error, CancelledError):
             return False
         self._is_cancelled = False
@@ -133,8 +133,8 @@ class GroupScope:
     async def leave(self, error):
         """Waits until the group is empty.  Returns False if the body failed by itself.
 
-        Returns True if it raised nothing, or only the cancellation that the scope itself caused.  Then it raises instead
-        an abort that came during the wait or, without one, the first exception of a task.
+        Returns True if the body raised nothing, or only the cancellation that the scope itself caused.  In that case,
+        raises an abort that came during the wait or, without an abort, the first exception of a task.
         """
         is_own = error is None or self._takes_back(error)
         if error is not None:

@@ -27,7 +27,7 @@ class Worker(PrioSched.Worker):
 
     `async with` stops it at the end, and waits for its thread while the main loop continues: queued functions run first, or are
     aborted if an exception is raised.  Plain `with` does the same and blocks, so it raises RuntimeError where the main loop runs.
-    Python's interpreter runs in one thread at a time, so a worker helps functions that wait, and libraries that compute without it.
+    Python's interpreter runs in one thread at a time, so a worker helps functions that wait, and libraries that release the GIL.
     """
 
     def __init__(self, name=None):
@@ -56,7 +56,7 @@ class Worker(PrioSched.Worker):
         return threads.run_in_thread(scheduler, self, func, args, to_priority(priority), to_signal(signal), name)
 
     def stop(self, how='abort'):
-        """Ends the thread, soon.  A function that runs is not interrupted.
+        """Asks the thread to end, and returns at once.  A function that is running is not interrupted.
 
         how  'abort', which fails queued functions with PrioSched.Error.CLOSED, or 'finish', which runs them first; or a
              member of PrioSched.WorkerStop

@@ -1,1 +1,1 @@
-"""Has futures: results, reasons of aborts, and waiters."""
+"""Implements futures: results, reasons of aborts, and waiters."""

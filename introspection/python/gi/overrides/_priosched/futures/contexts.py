@@ -21,7 +21,7 @@ local = _Local()
 
 
 def run_in_turn(call):
-    """Calls call (), or leaves it to the run_in_turn() that is already running in this thread, so that chains do not nest."""
+    """Calls call (), or leaves the call to the run_in_turn() that is running in this thread, so that chains do not nest."""
     queue = local.queue
     if queue is not None:
         queue.append(call)
@@ -44,7 +44,7 @@ def run_in_turn(call):
 
 
 class _Runs(threading.local):
-    """Lists the runs of this thread that have not returned, the innermost last."""
+    """Lists the calls of run() of this thread that have not returned, the innermost last."""
 
     def __init__(self):
         self.stack = []
@@ -54,7 +54,7 @@ runs = _Runs()
 
 
 def interrupt(error):
-    """Handles KeyboardInterrupt or SystemExit, raised in a task: run(), or the library's loop if that is running, raises it."""
+    """Handles KeyboardInterrupt or SystemExit in a task, so that run(), or the library's loop if that is running, raises it."""
     innermost = runs.stack[-1] if runs.stack else get_running_loop()
     if not hasattr(innermost, 'interrupt'):
         raise error
@@ -78,6 +78,16 @@ def _call(call):
 def own_context():
     """Returns the main context of this thread."""
     return GLib.MainContext.get_thread_default() or GLib.MainContext.default()
+
+
+def is_run_here(context):
+    """Returns whether this thread must not wait for a main context, because it runs the context, or will run it."""
+    if context.is_owner():
+        return True
+    if not context.acquire():
+        return False
+    context.release()
+    return hash(context) == hash(own_context()) and threading.current_thread() is threading.main_thread()
 
 
 def context_to_run():
@@ -106,7 +116,7 @@ def loop_of(context):
 
 
 def _is_run_elsewhere(context_id):
-    """Returns whether another thread runs the main context of that number, as far as can be known."""
+    """Returns whether another thread is known to run the main context with the given number."""
     for context in (GLib.MainContext.default(), GLib.MainContext.get_thread_default()):
         if context is not None and hash(context) == context_id:
             if context.is_owner():
@@ -119,7 +129,7 @@ def _is_run_elsewhere(context_id):
 
 
 def check_loop(loop, context_id):
-    """Raises RuntimeError if loop, of asyncio, would wait for ever for a result from the main context of that number."""
+    """Raises RuntimeError if loop, of asyncio, would wait forever for a result from the main context with the given number."""
     if context_id == 0 or getattr(loop, '_prio_sched_checked', None) == context_id:
         return
     own = getattr(loop, '_context', None)
@@ -135,7 +145,8 @@ _AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi
 
 
 def is_at_rest(frame):
-    """Returns whether a signal has interrupted the waiting main loop, or PyGObject's or this library's code in it, and not a callback."""
+    """Returns whether a Unix signal interrupted the waiting main loop, or a function in a module of gi, even if a
+    callback has called the function. Returns False if it interrupted the code of a callback."""
     if frame.f_globals.get('__name__', '').startswith('gi.'):
         return True
     while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:

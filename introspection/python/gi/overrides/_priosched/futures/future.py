@@ -1,4 +1,4 @@
-"""Has the results of tasks of PrioSched in Python, which coroutines of PrioSched and of asyncio can await."""
+"""Implements the results of tasks, which coroutines of PrioSched and of asyncio can await."""
 
 import asyncio
 import collections
@@ -7,13 +7,13 @@ import logging
 import threading
 import time
 import types
-import warnings
 
 from gi.module import get_introspection_module
 from gi.repository import GLib
 
 from ..arguments import UNSET
-from .contexts import call_in, check_loop, get_running_loop, local, loop_of, own_context, run_in_turn
+from .forgotten import warn_of_forgotten
+from .contexts import call_in, check_loop, get_running_loop, is_run_here, local, loop_of, own_context, run_in_turn
 from .._native import FutureBase, call_outside, running
 from .reasons import cancelled_for, is_reason_of
 
@@ -32,10 +32,10 @@ borrowed_state = contextvars.ContextVar('PrioSched.borrowed', default=None)
 
 
 def cancel_in_turn(run, msg, passed_on=None):
-    """Cancels run, or leaves that to the cancel_in_turn() that is already running in this thread, so that chains do not nest.
+    """Cancels run, or leaves this to the cancel_in_turn() that is running in this thread, so that chains do not nest.
 
-    Each run passes the cancellation once to the future that it awaits, however many await that.  passed_on maps runs to the
-    futures that they awaited.  In a circle of tasks that await each other, the first is woken up.
+    A future that several runs await gets the cancellation once.  passed_on maps runs to the futures that they awaited.  In a
+    circle of tasks that await each other, the first is woken up.
     """
     cancels = local.cancels
     if cancels is not None:
@@ -120,7 +120,7 @@ class _Raise:
 
 
 class _ThreadWaiter:
-    """Wakes a thread that waits in Future.result (); it is called as the step of a driver is."""
+    """Wakes a thread that waits in Future.result ().  Called like the step of a driver."""
 
     def __init__(self):
         self.done = threading.Event()
@@ -155,33 +155,20 @@ class Future(FutureBase):
         return self._done
 
     def cancelled(self):
-        """Returns whether it was cancelled; awaiting it then raises asyncio.CancelledError."""
+        """Returns whether the future was cancelled.  Awaiting a cancelled future raises asyncio.CancelledError."""
         return self._done and isinstance(self._exception, CancelledError)
 
-    def result(self, timeout=None):
-        """Returns the result, or raises the exception.
-
-        In a thread that runs neither the main context of the task nor a loop of asyncio, it first waits until the task is done.
-
-        timeout  seconds, as in concurrent.futures, after which TimeoutError is raised; the task continues
-        """
-        if not self._done and not self._is_own_thread():
+    def _wait_for_result(self, timeout):
+        if not self._is_own_thread():
             self._wait_in_thread(timeout)
-        return super().result()
 
     def _is_own_thread(self):
-        """Returns whether this thread cannot wait, because it runs the task, or a loop."""
+        """Returns whether this thread must not wait, because it runs the task or a loop."""
         if get_running_loop() is not None:
             return True
         table = self._table()
         scheduler = table.scheduler() if table is not None else None
-        context = scheduler.get_context() if scheduler is not None else None
-        if context is None or context.is_owner():
-            return True
-        if not context.acquire():
-            return False
-        context.release()  # no thread runs it
-        return self._is_of(own_context()) and threading.current_thread() is threading.main_thread()
+        return scheduler is None or is_run_here(scheduler.get_context())
 
     def _wait_in_thread(self, timeout):
         waiter = _ThreadWaiter()
@@ -194,7 +181,7 @@ class Future(FutureBase):
         raise asyncio.InvalidStateError(f'{self!r} has not completed')
 
     def exception(self):
-        """Returns the exception or None; raises it if it is asyncio.CancelledError."""
+        """Returns the exception or None.  Raises the exception if it is asyncio.CancelledError."""
         if not self._done:
             self._has_no_result()
         self._retrieved = True
@@ -203,7 +190,7 @@ class Future(FutureBase):
         return self._exception
 
     def cancel(self, msg=None):
-        """Cancels the future, as asyncio.Future.cancel() does.  Returns whether that was still possible."""
+        """Cancels the future, as asyncio.Future.cancel() does.  Returns False if the future was done already."""
         if self._done:
             return False
         self._settle_later(CancelledError() if msg is None else CancelledError(msg))
@@ -234,15 +221,15 @@ class Future(FutureBase):
         self._check_waiting()
 
     def _is_left(self):
-        """Called when an abort has ended a coroutine's wait for this future."""
+        """Handles an abort that has ended a coroutine's wait for this future."""
 
     def _check_waiting(self):
-        """Called after a wait has been added: another thread may have settled the future meanwhile, without this waiter."""
+        """Calls a new waiter if another thread has settled the future while the waiter was added."""
         if self._done:
             self._notify_later()
 
     def remove_done_callback(self, callback):
-        """Removes all instances of callback.  Returns how many there were."""
+        """Removes all instances of callback.  Returns the number of removed instances."""
         n_removed = 0
         if self._waiter is not None and self._waiter == callback:
             self._waiter = self._waiter_context = None
@@ -263,7 +250,7 @@ class Future(FutureBase):
             self._callbacks.append(entry)
 
     def _wait(self, step):
-        """Calls step (), a driver's, on the driver's own thread when the future is done."""
+        """Calls a driver's step () on the thread of the driver when the future is done."""
         if self._waiter is None and self._callbacks is None:
             self._waiter = step
         else:
@@ -306,7 +293,7 @@ class Future(FutureBase):
             state.table.take_signal(self)
 
     def _settle_later(self, exception):
-        """Settles the future from any thread, and from inside any call: waiters are called later, in their own threads."""
+        """Settles the future from any thread, and within any call.  Waiters are called later, on their own threads."""
         self._exception = exception
         self._done = self._retrieved = True
         here = []
@@ -325,7 +312,7 @@ class Future(FutureBase):
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _notify_later(self):
-        """Wakes the waiters later: after an interrupt, which ends run (), they are cancelled first."""
+        """Wakes the waiters later, because an interrupt makes run () end and cancel them first."""
         for callback, context, loop, thread in self._take_waiting():
             if context is None:
                 call_in(callback.own_main_context() or own_context(), lambda driver=callback: driver.go_on_from(self))
@@ -333,11 +320,11 @@ class Future(FutureBase):
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _is_of(self, main_context):
-        """Returns whether main_context runs it."""
+        """Returns whether main_context runs the task."""
         return main_context is not None and hash(main_context) == self._context_id
 
     def _take_waiting(self):
-        """Takes the waiters: the thread that has taken a waiter calls it."""
+        """Removes and returns the waiters.  The thread that has removed a waiter calls it."""
         with _waiting_lock:
             waiter, context, callbacks = self._waiter, self._waiter_context, self._callbacks
             self._waiter = self._waiter_context = self._callbacks = None
@@ -351,10 +338,10 @@ class Future(FutureBase):
         self._call_all(self._take_waiting())
 
     def _raises(self, task, context):
-        """Returns the exception for task, of asyncio, which awaits the future in context.
+        """Returns the exception that the future raises in task, an asyncio task that awaits it in context.
 
-        An abort cancels the children of the task under its signal, as asyncio cancels the children of any task.  The
-        task itself is reported first, because its group ignores cancelled children.
+        An asyncio task in a task of PrioSched gets the abort of that task as a cancellation.  The abort is first
+        reported to the task of PrioSched, because a TaskGroup of asyncio ignores that a child was cancelled.
         """
         error = self._exception
         if not isinstance(task, asyncio.Task) or hasattr(task, 'coroutine_ended') or isinstance(error, CancelledError):
@@ -381,7 +368,7 @@ class Future(FutureBase):
         return self if error is self._exception else raising(error)
 
     def _call_all(self, waiting):
-        """Calls all waiters: each continues in its own state, and not in the state of the code that has settled this."""
+        """Calls each waiter in the waiter's own state, and not in the state of the code that settles the future."""
         if waiting:
             call_outside(self._call_each, waiting)
 
@@ -416,7 +403,7 @@ class Future(FutureBase):
             raise RuntimeError(f'{self!r} cannot await itself')
 
     def _is_abort(self):
-        """Returns whether its exception is a cancellation, or the reason of its signal's abort, as after a rejected yield."""
+        """Returns whether the future's exception is a cancellation, or the reason for which its signal was aborted."""
         state = self._posted_with
         return isinstance(self._exception, CancelledError) or (state is not None and is_reason_of(self._exception, state.signal))
 
@@ -438,7 +425,32 @@ class Future(FutureBase):
         return f' {self.name!r}' if self.name is not None else ''
 
 
-class Continuation(Future):
+class _Awaited(Future):
+    """Represents a wait: if it was never awaited, it warns when it is over, or when the program ends."""
+
+    __slots__ = ('_made_at',)  # set in development
+
+    @property
+    def is_forgotten(self):
+        """Whether it waits, and has not been awaited."""
+        return not self._retrieved and self._waiter is None and self._callbacks is None
+
+    def _never_retrieved(self):
+        if self._exception is None:
+            warn_of_forgotten(self)
+        else:
+            super()._never_retrieved()
+
+    def _wait(self, step):
+        self._retrieved = True
+        super()._wait(step)
+
+    def done(self):
+        self._retrieved = True
+        return super().done()
+
+
+class Continuation(_Awaited):
     """Represents the result of yield_()."""
 
     __slots__ = ()
@@ -450,18 +462,6 @@ class Continuation(Future):
         continuation._waiter = call
         continuation._retrieved = True
         return continuation
-
-    def _never_retrieved(self):
-        if self._done:
-            warnings.warn('a yield_ () or sleep () of PrioSched.Scheduler was never awaited', RuntimeWarning, source=self)
-
-    def _wait(self, step):
-        self._retrieved = True
-        super()._wait(step)
-
-    def done(self):
-        self._retrieved = True
-        return super().done()
 
     def cancel(self, msg=None):
         self._retrieved = True
@@ -533,12 +533,12 @@ class PostedTask(Future):
         return scheduler.get_context() if scheduler is not None else None
 
     def _is_in_another_thread(self):
-        """Returns whether its function is running in another thread."""
+        """Returns whether the task's function is running in another thread."""
         context = self._main_context()
         return context is not None and not context.is_owner()
 
     def _is_out_of_reach(self):
-        """Returns whether no thread runs its main context, while this thread runs another one."""
+        """Returns whether no thread runs the task's main context, while this thread runs another main context."""
         context, loop = self._main_context(), get_running_loop()
         here = own_context() if loop is None else getattr(loop, '_context', None)
         if context is None or context.is_owner() or self._is_of(here) or (loop is None and not here.is_owner()):
@@ -558,6 +558,21 @@ class PostedTask(Future):
         state = self.state.value_nick
         outcome = f' {self._outcome()}' if self._done else ''
         return f'<PrioSched.PostedTask{self._name_in_repr()} {self.priority.value_nick} {state}{outcome}>'
+
+
+class Wait(_Awaited, PostedTask):
+    """Represents the wait for a group."""
+
+    __slots__ = ()
+
+    def _is_left(self):
+        # The result of a wait that is left is not reported.
+        if self._callbacks is None:
+            self.cancel()
+
+    def cancel(self, msg=None):
+        self._retrieved = True
+        return super().cancel(msg)
 
 
 def is_wakeup(callback):
@@ -586,14 +601,17 @@ def wake_up(callback, context, future):
         if loop.get_debug() and took >= loop.slow_callback_duration:
             asyncio.log.logger.warning('Executing %r took %.3f seconds', task, took)
         woken(task)
+        if isinstance(future, (_Raise, Continuation)) and future._exception is not None:
+            # Only this task waits for future.  The traceback refers to the frames around this call, which refer to the exception.
+            future._exception.__traceback__ = None
 
 
 def woken(task):
-    """Called after this library has woken up an asyncio task: its end need not wait for asyncio."""
+    """Ends the coroutine of an asyncio task at once, after this library has woken up the task."""
     if hasattr(task, 'coroutine_ended') and task.done():
         task.coroutine_ended()
 
 
 def raising(exception):
-    """Returns a future for wake_up() that raises exception."""
+    """Returns a future to pass to wake_up(), which makes the awaiting task raise exception."""
     return _Raise(exception)

@@ -39,21 +39,21 @@ class _Connected:
         return handler.callback(*args, *handler.data) if handler is not None else None
 
     def __eq__(self, other):
-        # disconnect_by_func () and others compare it.
+        # disconnect_by_func () and similar functions compare handlers.
         handler = self.handler()
         return self is other or (handler is not None and handler.callback == other)
 
     __hash__ = object.__hash__
 
     def __del__(self):
-        # It has been disconnected.
+        # The handler has been disconnected.
         handler = self.handler()
         if handler is not None:
             handler.handlers.pop(self.number, None)
 
 
 class _Holder:
-    """Holds the handlers for a controller.  Once that has gone, the signal holds them as long as it has other references."""
+    """Holds the handlers for a controller.  Once the controller is freed, the signal holds them as long as it has other references."""
 
     __slots__ = ('handlers', 'box', 'controller')
 

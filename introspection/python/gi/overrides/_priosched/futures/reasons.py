@@ -21,7 +21,7 @@ _IO_DOMAIN = GLib.quark_to_string(Gio.io_error_quark())
 
 
 class AbortError(GLib.Error):
-    """Means an abort without a reason; it is also a GLib.Error with Gio.IOErrorEnum.CANCELLED.
+    """Reports an abort without a reason; a GLib.Error with Gio.IOErrorEnum.CANCELLED, too.
 
     A program can derive its own classes from it, and use them as reasons.
     """
@@ -31,7 +31,7 @@ class AbortError(GLib.Error):
 
 
 def is_of_library(reason):
-    """Returns whether the library can carry reason itself: it is a GLib.Error, and not of a class that the program has derived."""
+    """Returns whether the library can carry reason itself: a GLib.Error, but not of a class that the program has derived."""
     return reason.__class__ in (GLib.Error, AbortError)
 
 
@@ -53,8 +53,8 @@ class _Reason:
 
 
 class _Box:
-    """Keeps the reason and the handlers of a signal once the controller has gone.  The signal, and each signal that
-    depends on it, hold this.
+    """Keeps the reason and the handlers of a signal once the controller has gone.  The signal and all signals that
+    depend on it refer to this object.
     """
 
     __slots__ = ('reason', 'handlers', 'connected', 'sources')
@@ -74,22 +74,23 @@ def _references(keeper, controller):
 
 @functools.lru_cache(maxsize=None)
 def references_if_alone():
-    """Returns the number of references if only the controller has the signal; it depends on the versions of Python and PyGObject."""
+    """Returns the number of references if only the controller has the signal.  The number depends on the versions of Python and
+    PyGObject."""
     controller = PrioSched.TaskController()
     controller._reason = _Keeper(_Reason(None), box_of(controller.get_signal()), controller)
     return _references(controller._reason, controller)
 
 
 def is_used_by_others(keeper, controller):
-    """Returns whether any code but controller has its signal, or a dependent signal has the box."""
+    """Returns whether code other than the controller refers to its signal, or a dependent signal refers to the box."""
     return any(map(operator.gt, _references(keeper, controller), references_if_alone()))
 
 
 class _Keeper:
     """Holds the reason for a controller.
 
-    The library holds a signal.  If only the signal held an exception that refers to the controller, the collector could
-    not see that.  It does see references of a controller.
+    The reason may refer to the controller.  Python's collector does not see references of a signal, which the library
+    holds, but sees references of a controller.
     """
 
     __slots__ = ('reason', 'box', 'controller')
@@ -139,7 +140,7 @@ def box_of(signal):
 
 
 def keep_reasons_of(dependent, signals):
-    """Keeps the reasons of signals as long as dependent lives, and timeouts among them running."""
+    """Keeps the reasons of signals as long as dependent lives, and keeps timeouts among the signals running."""
     sources = [signal for signal in signals if isinstance(signal, PrioSched.TaskSignal)]
     if sources:
         dependent._box = _Box([box_of(signal) for signal in sources])
@@ -158,14 +159,14 @@ def to_error(exception, controller, signal):
 
 
 def to_error_of(exception, signal):
-    """Returns the GLib.Error that represents exception, the reason of an abort of signal, which holds it."""
+    """Returns the GLib.Error that represents exception, and makes signal keep exception as the reason of its abort."""
     reason = _Reason(exception)
     box_of(signal).reason = reason
     return reason.error
 
 
 def keep(exception, make):
-    """Makes a signal, by make (error), that has been aborted for exception and holds it."""
+    """Calls make (error), which returns an aborted signal, and makes the signal keep exception as the reason."""
     reason = _Reason(exception)
     signal = make(reason.error)
     _forget_tracebacks(exception)
@@ -184,7 +185,7 @@ def to_exception(error):
 
 
 def is_aborted(signal):
-    """Returns whether signal is aborted, without a delay: for a dependent signal GIO reports an abort a little later."""
+    """Returns whether signal is aborted.  GIO reports the abort of a dependent signal a little later."""
     return signal.is_aborted() if isinstance(signal, PrioSched.TaskSignal) else signal.is_cancelled()
 
 
@@ -195,7 +196,7 @@ def reason_of(signal):
 
 
 def _is_same(error, reason):
-    """Returns whether both are the same reason; the library may have made two objects for it."""
+    """Returns whether both are the same reason, for which the library may have created two objects."""
     return error is reason or (isinstance(error, GLib.Error) and isinstance(reason, GLib.Error) and
                                (error.domain, error.code) == (reason.domain, reason.code))
 
@@ -213,7 +214,7 @@ def cancelled_for(reason):
 
 
 def members_of(error):
-    """Returns the exceptions of a group: Python's, or a library's own class, as in anyio before version 4; or nothing."""
+    """Returns the exceptions of a group, which is Python's or, as in anyio before version 4, a library's; otherwise ()."""
     members = getattr(error, 'exceptions', None)
     return members if isinstance(members, (list, tuple)) else ()
 
@@ -221,8 +222,8 @@ def members_of(error):
 def tells_of(error, reason, is_told):
     """Returns whether error is reason, a CancelledError that it caused, or a group of only these.
 
-    If is_told, the abort reached the raising code before any other cancellation, and caused every CancelledError: a library may raise
-    another one than it has caught.
+    If is_told, the abort reached the raising code before any other cancellation, and caused every CancelledError: a
+    library may catch one CancelledError and raise another.
     """
     members = members_of(error)
     if members:

@@ -1,1 +1,1 @@
-"""Has tasks: the states and the tables of schedulers, lending, and functions that run in threads."""
+"""Implements tasks: states, schedulers' tables, lending, and functions that run in threads."""

@@ -1,7 +1,7 @@
-"""Reports to the library which tasks of PrioSched in Python wait for others, so that they lend them their priority.
+"""Reports to the library which task in Python waits for which, so that waiting tasks lend their priority.
 
-The library keeps the waits and applies the rules.  A *lender* is its number for a task that has waited, or been awaited: such a task may lend
-its priority, or be lent one.
+The library keeps the waits and applies the rules.  A *lender* is the library's number for a task that has waited, or been awaited: such a task
+may lend its priority, or borrow one.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -26,14 +26,14 @@ class Follower:
         self.future = future
         future._wait(self)
 
-    # Drivers of coroutines have this method, too.
+    # Drivers of coroutines have a method of this name, too.
 
     def own_main_context(self):
         scheduler = self.future._posted_with.table.scheduler()
         return scheduler.get_context() if scheduler is not None else None
 
     def go_on_after(self, future):
-        """Called when future has been cancelled, on any thread."""
+        """Posts the call of this waiter, because future has been cancelled.  Any thread may call this."""
         self.future._posted_with.table.call_soon(self)
 
     def go_on_from(self, future):
@@ -49,7 +49,7 @@ class _End(Follower):
         state = self.future._posted_with
         lender, state.lender = state.lender, 0
         if lender != 0:
-            state.table._runner.free_lender(lender)
+            state.table._runner.remove_lender(lender)
 
 
 class LendingState(State):
@@ -64,21 +64,21 @@ class LendingState(State):
         self.task = None  # a weak reference
 
     def find_lender(self):
-        """Returns the task's number, or 0 if it has its result or belongs to another thread."""
+        """Returns the task's number, or 0 if the task has its result or belongs to another thread."""
         task = self.task() if self.lender == 0 and self.task is not None else None
         if task is not None and not task._done:
-            self.lender = self._new_lender(task)
+            self.lender = self._add_lender(task)
             if self.lender != 0:
                 _End(task)
         return self.lender
 
-    def _new_lender(self, task):
+    def _add_lender(self, task):
         waits = task._context is not None
-        return self.table._runner.new_lender(task._number if waits else 0, self.priority, self.signal)
+        return self.table._runner.add_lender(task._number if waits else 0, self.priority, self.signal)
 
 
 def _begin_wait(task):
-    """Makes the running code wait for task.  Returns its state, or None if nothing is lent."""
+    """Makes the running code wait for task.  Returns the code's state, or None if no priority is lent."""
     waiter = current_state()
     if not isinstance(waiter, LendingState) or not waiter.table.lends:
         return None
@@ -90,7 +90,7 @@ def _begin_wait(task):
 
 
 def _end_wait(task, waiter):
-    # If either has its result, the library has ended the wait.
+    # If either task has its result, the library has ended the wait.
     if waiter.lender != 0 and task._posted_with.lender != 0:
         waiter.table._runner.end_wait(waiter.lender, task._posted_with.lender)
 
@@ -103,7 +103,7 @@ def _awaiting(task, iterator, waiter):
 
 
 def _is_of_a_coroutine(callback):
-    """Returns whether callback continues a coroutine: the wait then begins and ends with the coroutine's await."""
+    """Returns whether callback continues a coroutine, so that the wait begins and ends with the coroutine's await."""
     return is_wakeup(callback) or isinstance(callback, Driver)
 
 
@@ -135,7 +135,7 @@ class LendingTask(PostedTask):
 
 
 def new_lending_task(callback, state, name):
-    """Returns a task that can lend; its state refers to it."""
+    """Returns a task that can lend its priority.  The task's state refers to the task."""
     task = new_task(callback, state, name, LendingTask)
     state.task = weakref.ref(task)
     return task

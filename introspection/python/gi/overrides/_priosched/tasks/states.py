@@ -1,4 +1,4 @@
-"""Has the states of tasks, and finds the state of the running code."""
+"""Defines the states of tasks, and finds the state of the running code."""
 
 import contextvars
 
@@ -39,7 +39,7 @@ class State:
         self.takes_turns = takes_turns  # whether the code after its yields waits behind tasks of the same priority
 
     def dup_scheduler(self):
-        """Returns the scheduler of the task, or None if that has gone."""
+        """Returns the scheduler of the task, or None if the scheduler has been freed."""
         return self.table.scheduler() if self.table is not None else None
 
     def get_cancellable(self):
@@ -47,7 +47,7 @@ class State:
         return self.signal
 
     def get_priority(self):
-        """Returns the priority of the task as a number, or 0 if it follows its signal."""
+        """Returns the priority of the task as a number, or 0 if the task follows its signal."""
         return self.priority
 
     def priority_now(self):
@@ -105,17 +105,17 @@ def leave_state():
 
 
 def own_priority(priority, signal):
-    """Returns the priority of a task that is posted with both: UNSET if it follows its signal."""
+    """Returns the priority of a task that is posted with priority and signal, or UNSET if the task follows the signal."""
     return _USER_VISIBLE if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal) else priority
 
 
 def expiry_after(delay, timeout):
-    """Returns when that timeout passes, in microseconds of GLib.get_monotonic_time (), or None if there is none."""
-    return None if timeout == 0 else min(max(GLib.get_monotonic_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
+    """Returns the time at which the timeout passes, in microseconds of GLib.get_monotonic_time (), or None for no timeout."""
+    return None if timeout == 0 else min(max(PrioSched.testing_get_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
 
 
 def _is_stranger():
-    """Returns whether the running code is not part of the task to whose context it belongs.
+    """Returns whether the current context belongs to a task, but the running code does not.
 
     A nested main loop calls other callbacks in the context of the task that runs it.  Asyncio's callbacks in it have
     their own contexts.
@@ -153,7 +153,7 @@ def get_current_state():
 def in_context(callback, keeps_state=False):
     """Wraps callback, a function or a coroutine function, to run in a copy of the current context.
 
-    Its state is the current state of the library when it is called, or with keeps_state the context's.
+    The callback's state is the library's current state at the call or, with keeps_state, the context's state.
     """
     context = contextvars.copy_context()
     keeps_state = keeps_state and _state.get() is not running.state

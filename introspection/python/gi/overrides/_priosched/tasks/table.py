@@ -20,10 +20,11 @@ from ..arguments import NO_EXPIRY, UNSET, name_of
 from ..coroutines.drivers import CoroutineTask, Driver, is_awaitable, start, to_coroutine
 from ..coroutines.steps import in_steps, is_stepped
 from ..futures.contexts import SLICE, call_in, interrupt, local
-from ..futures.future import CancelledError, Continuation, PostedTask
+from ..futures.forgotten import note_table
+from ..futures.future import CancelledError, Continuation, PostedTask, Wait
 from ..futures.future import own_state as _state
 from .._native import TableBase, running, set_up
-from ..futures.reasons import is_aborted, reason_of
+from ..futures.reasons import AbortError, is_aborted, reason_of
 from .states import GivenState, State, current_state, expiry_after, own_priority
 
 PrioSched = get_introspection_module('PrioSched')
@@ -35,7 +36,7 @@ _FEW = 16  # tasks to settle at once, without slices
 _copy_context = contextvars.copy_context
 _end_task = PrioSched.Runner.end
 
-set_up(_state, PostedTask, Continuation, CoroutineTask, Driver)
+set_up(_state, PostedTask, Continuation, Wait, CoroutineTask, Driver)
 
 
 def _closed():
@@ -43,12 +44,13 @@ def _closed():
 
 
 class _Entrance:
-    """Is the function of a runner; the library drops it when the scheduler or the main context has gone."""
+    """Serves as the function of a runner.  The library drops it when the scheduler or the main context is freed."""
 
     def __init__(self, table):
         self.table = table
 
     def __call__(self, number):
+        self.table.has_run = True
         self.table._run(number)
 
     def __del__(self):
@@ -64,9 +66,11 @@ class _Entrance:
 class Table(TableBase):
     """Keeps the tasks of a scheduler, by their numbers in the library."""
 
+    has_run = False  # whether a main loop has run tasks
+
     @property
     def lends(self):
-        """Returns whether a task that waits for another lends it its priority."""
+        """Returns whether a task lends its priority to the task for which it waits."""
         return self.__class__ is not Table
 
     def __init__(self, scheduler):
@@ -81,6 +85,14 @@ class Table(TableBase):
         self._rejected = collections.deque()  # numbers that the library has dropped, but not the table yet
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
+        note_table(self)
+
+    def count_stuck(self):
+        """Returns how many tasks wait in a table of which no task has ever run."""
+        scheduler = self.scheduler()
+        if self.has_run or scheduler is None or not self._runner.is_owner():
+            return 0
+        return PrioSched.Scheduler.count_pending(scheduler)
 
     def get_first(self):
         """Returns the PostedTask that runs next, or None."""
@@ -88,7 +100,7 @@ class Table(TableBase):
         return entry if isinstance(entry, PostedTask) else None
 
     def dequeue(self, entry):
-        """Removes an entry that has been cancelled: the library drops it at once or, from another thread, soon."""
+        """Removes an entry that has been cancelled.  On another thread, the library drops the task a little later."""
         number = entry._number
         if self._peek(number) is not entry:
             return
@@ -96,22 +108,23 @@ class Table(TableBase):
         if self._runner.is_owner():
             self._runner.cancel(number)
         else:
-            # By then the number may be free, or belong to another entry, queued or cancelled.
+            # When this is called, the number may be free, or belong to another entry, queued or cancelled.
             self.call_soon(lambda: self._is_dropped(number) and self._runner.cancel(number))
 
     def check_owner(self, what):
-        """Raises RuntimeError, where the library would log a critical message, on a thread to which the tasks do not belong."""
+        """Raises RuntimeError on a thread to which the tasks do not belong; there the library would only log a critical message."""
         if not self._runner.is_owner():
-            raise RuntimeError(f"{what} the thread that runs the scheduler's main context, and this is another one")
+            raise RuntimeError(f"{what} the thread that runs the scheduler's main context, and this is another one: do it in a task "
+                               'that scheduler.post_task () posts there')
 
     # Running
 
-    def in_slices(self, step):
-        """Calls step () in slices, before other tasks, until it returns False.
+    def in_slices(self, step, end=None):
+        """Calls step () in slices, before other tasks, until it returns False.  The first slice lasts until end, if given.
 
         Between two slices the main loop has its turn.
         """
-        n, end = 0, time.monotonic() + SLICE
+        n, end = 0, end or time.monotonic() + SLICE
         goes_on = True
         try:
             while goes_on and (n < _FEW or time.monotonic() < end):
@@ -124,13 +137,9 @@ class Table(TableBase):
                     pass
 
     def _take_rejected(self):
-        for number in self._runner.take_rejected():
-            if self._is_dropped(number):
-                self._take(number)
-            else:
-                self._rejected.append(number)
-        if self._rejected:
-            self.in_slices(self._reject_next)
+        end = time.monotonic() + SLICE
+        self._rejected.extend(self._runner.take_rejected())
+        self.in_slices(self._reject_next, end)
 
     def _reject_next(self):
         """Rejects the oldest entry.  Returns whether there are more."""
@@ -146,12 +155,12 @@ class Table(TableBase):
         for entry in self._take_all():
             if not entry._done:
                 self._reject(entry)
-        # A worker has stopped: its main context has gone, not only the scheduler.
+        # A worker has stopped: its main context was freed, not only the scheduler.
         if not self._runner.is_owner():
             self._end_coroutines()
 
     def _end_coroutines(self):
-        """Throws the reason into coroutines that have started, and into their awaits during cleanup; then closes them."""
+        """Raises Error.CLOSED in the started coroutines, and once more if they await again.  Closes the remaining coroutines."""
         for _ in range(2):
             for driver in self._standing():
                 driver.throw_in(_closed())
@@ -199,7 +208,7 @@ class Table(TableBase):
         if run is not None:
             run.start_watching()
             if task._aborted:
-                # It has cancelled itself, before its first await.
+                # The coroutine has cancelled itself before its first await.
                 task._aborted = False
                 run.cancel_coroutine(None)
         if isinstance(exception, (KeyboardInterrupt, SystemExit)):
@@ -214,7 +223,7 @@ class Table(TableBase):
         task._abort(CancelledError())
 
     def _reject(self, entry, delay=0):
-        """Settles entry, which the library has not taken or will not run."""
+        """Settles entry, which the library has not accepted or will not run."""
         state = entry._posted_with
         if state is not None and state.signal is not None and is_aborted(state.signal):
             abortable = local.abortable
@@ -224,12 +233,15 @@ class Table(TableBase):
                     return
                 abortable.hear()
             reason = reason_of(state.signal)
+            if reason.__class__ is AbortError and entry.__class__ is PostedTask and entry._context is not None:
+                reason = AbortError('The signal was aborted before this task was posted: make a new controller')
         else:
             reason = _closed()
         self._reject_with(entry, reason)
 
     def _yield_without_signal(self, future, state, delay):
-        """Yields without a signal after an abort, for cleanup: the reason is raised only once.  Returns whether future will be done."""
+        """Yields without a signal, for cleanup after an abort, because the reason is raised only once.  Returns whether future
+        will be done."""
         priority = int(state.priority_now())
         future._posted_with = State(self, None, priority, state.expiry, state.takes_turns)
         number = self._add(future)
@@ -267,7 +279,8 @@ class Table(TableBase):
         return self._yield_full(number, state.priority, state.signal, delay, expiry, state.takes_turns)
 
     def call_soon(self, call):
-        """Calls call () soon, before other tasks, on the thread of the main context.  Returns whether it will.
+        """Calls call () soon, before other tasks, on the thread of the main context.  Returns False if the context has
+        ended.
 
         A cancelled or aborted task does not wait for its turn, not even while the scheduler is paused.
         """
@@ -283,7 +296,7 @@ class Table(TableBase):
         return False
 
     def _yield_elsewhere(self):
-        """Yields like yield_now(), if the current state of the library is not the task's."""
+        """Yields like yield_now(), in case the library's current state is not the task's."""
         return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
@@ -301,7 +314,7 @@ class Table(TableBase):
         return self._yield_in(self._state_with(signal, priority, GivenState, takes_turns))
 
     def sleep(self, delay, signal, priority, takes_turns=False):
-        """Yields for delay milliseconds.  Without a signal it uses the task's, which raises its reason once."""
+        """Yields for delay milliseconds.  Without a signal, uses the task's signal, and raises the reason of its abort once."""
         state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else GivenState,
                                  takes_turns)
         return self._yield_in(state, delay)

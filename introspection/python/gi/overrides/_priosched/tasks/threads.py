@@ -27,6 +27,10 @@ class ThreadTask(Future):
 
     __slots__ = ('_cancellable',)
 
+    def _is_left(self):
+        # Its result is not reported, as by asyncio.to_thread ().
+        self._retrieved = True
+
     def cancel(self, msg=None):
         """Makes the waiting code continue at once.  A function that no thread has taken does not run; a running function is not interrupted."""
         if not super().cancel(msg):
@@ -46,20 +50,20 @@ class _Work:
         self.value = self.error = None
 
     def run(self, task, *_):
-        """Runs in the thread, where no state is current."""
+        """Calls the function, in the thread, where no state is current."""
         call, context, self.call, self.context = self.call, self.context, None, None
-        # A thread may take it before the library notices a cancellation.
+        # A thread may take the function before the library notices a cancellation.
         if not self.future._cancellable.is_cancelled():
             context.run(leave_state)
             try:
                 self.value = context.run(call)
             except BaseException as error:
                 self.error = without_own_frames(error)
-        # Without an abort, the task has no result yet, and is fulfilled.
+        # If the task was not aborted, this call changes nothing, and the task is then fulfilled.
         task.return_error_if_aborted()
 
     def end(self, _, task, *__):
-        """Runs on the thread of the scheduler."""
+        """Settles the result, on the thread of the scheduler."""
         future, self.future, self.call, self.context = self.future, None, None, None
         value, error, self.value, self.error = self.value, self.error, None, None
         if future._done:
@@ -75,7 +79,8 @@ class _Work:
 
 
 def _both(signal, own):
-    """Returns the signal that aborts the work: signal, if there is one, or own.  It has the priority of signal, if signal has one."""
+    """Returns the signal that aborts the work: signal, or own without a signal.  The result follows the priority of signal, if
+    there is one."""
     if signal is None:
         return own
     signals = [signal, own]
@@ -99,5 +104,5 @@ def run_in_thread(scheduler, worker, func, args, priority, signal, name):
 
     work = _Work(future, lambda: func(*args))
     both = _both(signal, future._cancellable)
-    PrioSched.Scheduler.run_in_thread_under(scheduler, worker, priority, both, name, work.run).then(work.end)
+    PrioSched.Scheduler.run_in_thread_full(scheduler, worker, priority, both, name, work.run).then(work.end)
     return future

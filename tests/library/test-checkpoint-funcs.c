@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* test-interludes.c: callbacks of bindings between two tasks, and their notes about the running task */
+/* test-checkpoint-funcs.c: callbacks of bindings between two tasks, and their notes about the running task */
 
 #include <prio-sched-bindings.h>
 #include "frozen-fixture.h"
@@ -9,22 +9,22 @@ typedef struct
   Fixture *f;
   char letter;
   guint left; /* number of remaining calls */
-  gboolean (*then) (gpointer interlude);
+  gboolean (*then) (gpointer func);
   gpointer data;
   guint n_freed;
-} Interlude;
+} CheckpointFunc;
 
 static gboolean
-run_interlude (gpointer data)
+run_func (gpointer data)
 {
-  Interlude *self = data;
+  CheckpointFunc *self = data;
 
   g_assert_cmpuint (self->n_freed, ==, 0);
   g_assert_false (prio_runner_get_runs_jobs ());
   g_string_append_c (self->f->log, self->letter);
   if (self->then != NULL)
     self->then (self);
-  /* A job that it has run may have been the last. */
+  /* The job that has just run may have been the last. */
   if (self->left > 0)
     self->left--;
   return self->left > 0;
@@ -33,23 +33,24 @@ run_interlude (gpointer data)
 static void
 freed (gpointer data)
 {
-  ((Interlude *) data)->n_freed++;
+  ((CheckpointFunc *) data)->n_freed++;
 }
 
 static void
-add_interlude (Interlude *self)
+add_func (CheckpointFunc *self)
 {
-  prio_runner_add_interlude (self->f->context, run_interlude, self, freed);
+  prio_runner_add_checkpoint_func (self->f->context, run_func, self, freed);
 }
 
-/* It is called before the next task is chosen, as often as it requests, the last one first. */
+/* The callback is called before the next task is chosen, as often as it requests; of several, the last one is called
+ * first. */
 static void
 test_order (Fixture *f, gconstpointer data)
 {
-  Interlude one = { f, '1', 2 }, two = { f, '2', 3 };
+  CheckpointFunc one = { f, '1', 2 }, two = { f, '2', 3 };
 
-  add_interlude (&one);
-  add_interlude (&two);
+  add_func (&one);
+  add_func (&two);
   for (char letter = 'a'; letter <= 'd'; letter++)
     post_letter (f, BACKGROUND, letter);
   assert_ran (f, "21a21b2cd");
@@ -60,18 +61,18 @@ test_order (Fixture *f, gconstpointer data)
 static gboolean
 abort_first (gpointer data)
 {
-  prio_task_controller_abort (((Interlude *) data)->data, NULL);
+  prio_task_controller_abort (((CheckpointFunc *) data)->data, NULL);
   return G_SOURCE_REMOVE;
 }
 
-/* A task that it aborts does not run. */
+/* A task that the callback aborts does not run. */
 static void
 test_abort (Fixture *f, gconstpointer data)
 {
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_BLOCKING);
-  Interlude aborts = { f, '1', 1, abort_first, controller };
+  CheckpointFunc aborts = { f, '1', 1, abort_first, controller };
 
-  add_interlude (&aborts);
+  add_func (&aborts);
   post_with_signal (f, PRIO_TASK_PRIORITY_UNSET, prio_task_controller_get_signal (controller), 'a', NULL, NULL);
   post_letter (f, BACKGROUND, 'b');
   assert_ran (f, "1b");
@@ -80,14 +81,14 @@ test_abort (Fixture *f, gconstpointer data)
 static gboolean
 post_again (gpointer data)
 {
-  post_letter (((Interlude *) data)->f, USER_BLOCKING, 'x');
+  post_letter (((CheckpointFunc *) data)->f, USER_BLOCKING, 'x');
   return G_SOURCE_REMOVE;
 }
 
 static gboolean
 iterate (gpointer data)
 {
-  Interlude *self = data;
+  CheckpointFunc *self = data;
 
   self->then = post_again;
   while (self->left > 0)
@@ -96,15 +97,15 @@ iterate (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* It runs a main loop, in which it is removed: it is freed when the outer call has ended. */
+/* The callback runs a main loop, in which it is removed: it is freed when the outer call has ended. */
 static void
 test_nested_loop (Fixture *f, gconstpointer data)
 {
-  Interlude one = { f, '1', 9 }, two = { f, '2', 1, iterate };
+  CheckpointFunc one = { f, '1', 9 }, two = { f, '2', 1, iterate };
 
   two.left = 2;
-  add_interlude (&one);
-  add_interlude (&two);
+  add_func (&one);
+  add_func (&two);
   post_letter (f, BACKGROUND, 'b');
   post_letter (f, BACKGROUND, 'c');
   fixture_run (f);
@@ -115,26 +116,26 @@ test_nested_loop (Fixture *f, gconstpointer data)
   g_assert_cmpuint (one.n_freed, ==, 1);
 }
 
-/* It is removed with the main context, even if that has never run. */
+/* The callback is removed with the main context, even if the context has never run. */
 static void
 test_context_goes (Fixture *f, gconstpointer data)
 {
-  Interlude one = { f, '1', 9 };
+  CheckpointFunc one = { f, '1', 9 };
 
-  prio_runner_add_interlude (f->context, run_interlude, &one, NULL);
-  add_interlude (&one);
+  prio_runner_add_checkpoint_func (f->context, run_func, &one, NULL);
+  add_func (&one);
   fixture_drop_context (f);
   g_assert_cmpstr (f->log->str, ==, "");
   g_assert_cmpuint (one.n_freed, ==, 1);
 }
 
-/* It is removed with the last scheduler, even if the main context still has references. */
+/* The callback is removed with the last scheduler, even if the main context still has references. */
 static void
 test_scheduler_goes (Fixture *f, gconstpointer data)
 {
-  Interlude one = { f, '1', 9 };
+  CheckpointFunc one = { f, '1', 9 };
 
-  add_interlude (&one);
+  add_func (&one);
   g_clear_object (&f->scheduler);
   fixture_run (f);
   g_assert_cmpuint (one.n_freed, ==, 1);
@@ -154,7 +155,7 @@ test_other_thread (Fixture *f, gconstpointer data)
   guint n = 0;
 
   worker_start (&worker);
-  prio_runner_add_interlude (worker.context, count, &n, NULL);
+  prio_runner_add_checkpoint_func (worker.context, count, &n, NULL);
   worker_stop (&worker);
   g_assert_cmpuint (n, >=, 1);
 }
@@ -175,7 +176,7 @@ note_and_take_back (Step *step)
   g_assert_false (prio_runner_get_runs_jobs ());
 }
 
-/* A note is valid as long as the task runs. */
+/* A binding's note about a task is valid until the task ends. */
 static void
 test_runs_jobs (Fixture *f, gconstpointer data)
 {
@@ -194,12 +195,12 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
 #define add(path, func) g_test_add (path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
-  add ("/interludes/order", test_order);
-  add ("/interludes/abort", test_abort);
-  add ("/interludes/nested-loop", test_nested_loop);
-  add ("/interludes/context-goes", test_context_goes);
-  add ("/interludes/scheduler-goes", test_scheduler_goes);
-  add ("/interludes/other-thread", test_other_thread);
-  add ("/interludes/runs-jobs", test_runs_jobs);
+  add ("/checkpoint-funcs/order", test_order);
+  add ("/checkpoint-funcs/abort", test_abort);
+  add ("/checkpoint-funcs/nested-loop", test_nested_loop);
+  add ("/checkpoint-funcs/context-goes", test_context_goes);
+  add ("/checkpoint-funcs/scheduler-goes", test_scheduler_goes);
+  add ("/checkpoint-funcs/other-thread", test_other_thread);
+  add ("/checkpoint-funcs/runs-jobs", test_runs_jobs);
   return g_test_run ();
 }

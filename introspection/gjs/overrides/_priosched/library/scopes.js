@@ -1,0 +1,92 @@
+// scopes.js: waits for the tasks that a function posts in a group, and aborts the rest once one fails
+//
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/* exported SCOPE, addRun */
+
+const {reasonOf} = imports.overrides._priosched.core.reasons;
+const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
+
+// Property of a group, set while run () runs a function.
+var SCOPE = Symbol('scope');
+
+function isAbort(error, signal) {
+    return error instanceof AbortError || (signal?.is_cancelled() && reasonOf(signal) === error);
+}
+
+class Scope {
+    #failure = null; // the first error of a task, of a feed or of the function, as {error}
+    #feeds = new Set();
+    #group;
+
+    constructor(group) {
+        this.#group = group;
+    }
+
+    // Throws the first error, so that no more tasks are posted.
+    check() {
+        if (this.#failure !== null)
+            throw this.#failure.error;
+    }
+
+    fail(error) {
+        if (this.#failure !== null)
+            return;
+        this.#failure = {error};
+        this.#group.abort();
+    }
+
+    // Records the error of a task.  Its promise needs no handler if run () throws the error, or has aborted the task.
+    taskFailed(error, {promise, state: {signal}}) {
+        const isAborted = isAbort(error, signal);
+        if (isAborted === (this.#failure !== null))
+            promise.then(undefined, () => {});
+        if (!isAborted)
+            this.fail(error);
+    }
+
+    // Waits for a feed, too, which is not a task of the group.
+    follow(feed, signal) {
+        this.#feeds.add(feed);
+        feed.then(() => this.#feeds.delete(feed), error => {
+            this.#feeds.delete(feed);
+            if (!isAbort(error, signal))
+                this.fail(error);
+        });
+    }
+
+    async run(callback, drained) {
+        let result;
+        try {
+            result = await callback(this.#group);
+        } catch (error) {
+            this.fail(error);
+        }
+        do {
+            await Promise.allSettled(this.#feeds);
+            await drained();
+        } while (this.#feeds.size > 0);
+        this.check();
+        return result;
+    }
+}
+
+// Adds run ().  No engine of GJS has `await using` so far.
+var addRun = function addRun(TaskGroup, tasks, schedulerOf) {
+    TaskGroup.prototype.run = async function (callback) {
+        toUnstepped(callback, 'run ()');
+        if (this[SCOPE])
+            throw new Error('run (): the group already runs a function');
+        const scheduler = schedulerOf(this), state = tasks.currentState(), scope = this[SCOPE] = new Scope(this);
+        const ended = scope.run(callback, () => new Promise(resolve => tasks.runIn(state, () => resolve(this.drained()))));
+        try {
+            return await scheduler.adopt(ended);
+        } catch (error) {
+            scope.fail(error); // perhaps the calling task has been aborted
+            await ended.catch(() => {});
+            throw error;
+        } finally {
+            this[SCOPE] = undefined;
+        }
+    };
+};

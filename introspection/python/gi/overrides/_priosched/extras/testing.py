@@ -1,0 +1,119 @@
+"""PrioSched.testing: a clock that is the test's.
+
+    with PrioSched.testing.Clock() as clock:
+        search.type('a')
+        clock.advance(150)
+        assert search.found == ['apple']
+
+A fixture for pytest, in conftest.py:
+
+    clock = pytest.fixture(PrioSched.testing.clock)
+
+SPDX-License-Identifier: LGPL-2.1-or-later
+"""
+
+import threading
+
+from gi.module import get_introspection_module
+
+from ..arguments import to_part
+from ..futures.contexts import get_running_loop
+from ..futures.future import Future
+
+PrioSched = get_introspection_module('PrioSched')
+
+__all__ = ['Clock', 'clock']
+
+_LONGEST = 10 ** 15  # milliseconds, which is 30,000 years
+_tester = None  # the thread of the test
+
+
+def _check(name):
+    if _tester is None:
+        raise RuntimeError(f'{name}: the time is the system\'s: use it in "with PrioSched.testing.Clock() as clock:"')
+    if threading.get_ident() != _tester:
+        raise RuntimeError(f'{name}: only the thread that has begun the test may call this')
+
+
+def _check_sync(name):
+    _check(name)
+    if get_running_loop() is not None:
+        raise RuntimeError(f'{name}: a loop of asyncio runs: await clock.advance_async () instead')
+
+
+class Clock:
+    """Sets the time of all schedulers in a test: delays, timeouts, slices and frames follow, and nothing sleeps.
+
+    It is a context manager: at its end, the time is the system's again.  Timers of GLib and of asyncio keep the time of the system.
+    """
+
+    def __enter__(self):
+        global _tester
+        if _tester is not None:
+            raise RuntimeError('A test has begun already: there is one clock in a process')
+        _tester = threading.get_ident()
+        PrioSched.testing_begin()
+        return self
+
+    def __exit__(self, *exception):
+        global _tester
+        _check('Clock')
+        PrioSched.testing_end()
+        _tester = None
+
+    @property
+    def elapsed(self):
+        """How many milliseconds of the test have passed."""
+        _check('elapsed')
+        return PrioSched.testing_get_elapsed()
+
+    @property
+    def time(self):
+        """The time that schedulers read, in microseconds, for Scheduler.set_next_frame ()."""
+        return PrioSched.testing_get_time()
+
+    def advance(self, milliseconds):
+        """Advances the time, and runs each task that becomes due, at the time when it is due; and functions in threads to their ends."""
+        _check_sync('advance ()')
+        PrioSched.testing_advance(to_part(milliseconds, 'a time of a test', _LONGEST))
+
+    def advance_async(self, milliseconds):
+        """Advances the time like advance (), in a main loop that runs: await clock.advance_async (150)."""
+        _check('advance_async ()')
+        future = Future()
+        PrioSched.testing_advance_async(to_part(milliseconds, 'a time of a test', _LONGEST), lambda *_: future._settle(None))
+        return future
+
+    def spend(self, milliseconds):
+        """Advances the time, and runs nothing, as if the calling code took so long."""
+        if _tester is None:
+            _check('spend ()')
+        PrioSched.testing_spend(to_part(milliseconds, 'a time of a test', _LONGEST))
+
+    def run_until_idle(self):
+        """Runs all that is ready, at this time."""
+        _check_sync('run_until_idle ()')
+        PrioSched.testing_run_until_idle()
+
+    def step(self):
+        """Runs the next task that is ready, and no other.  Returns whether there was one."""
+        _check_sync('step ()')
+        return PrioSched.testing_step()
+
+    @property
+    def queued(self):
+        """The names of the tasks that wait for their turn, in the order of their posts."""
+        _check('queued')
+        return PrioSched.testing_list_queued()
+
+    @property
+    def delayed(self):
+        """The names of the tasks that wait for the end of their delay, in the order of their posts."""
+        _check('delayed')
+        return PrioSched.testing_list_delayed()
+
+
+def clock():
+    """Makes a clock for a test: clock = pytest.fixture (PrioSched.testing.clock)."""
+    with Clock() as made:
+        yield made
