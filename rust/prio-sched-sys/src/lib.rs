@@ -78,7 +78,7 @@ pub const PRIO_YIELD_KEEP_PRIORITY: PrioYieldFlags = 4;
 // Callbacks
 pub type PrioFeedFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, gpointer) -> *mut PrioTask>;
 pub type PrioIdleFunc = Option<unsafe extern "C" fn(*mut PrioIdleDeadline, gpointer)>;
-pub type PrioRowFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, *mut gobject::GObject, c_uint, *mut PrioTaskSignal, gpointer) -> *mut PrioTask>;
+pub type PrioFeedRowFunc = Option<unsafe extern "C" fn(*mut PrioTaskGroup, *mut gobject::GObject, c_uint, *mut PrioTaskSignal, gpointer) -> *mut PrioTask>;
 pub type PrioLongTaskFunc = Option<unsafe extern "C" fn(*const c_char, PrioTaskPriority, c_double, gpointer)>;
 pub type PrioRunnerFunc = Option<unsafe extern "C" fn(c_uint, gpointer)>;
 pub type PrioRunnerNameFunc = Option<unsafe extern "C" fn(c_uint, gpointer) -> *mut c_char>;
@@ -216,8 +216,8 @@ pub struct PrioTaskOptions {
     pub priority: PrioTaskPriority,
     pub timeout: c_int,
     pub signal: *mut PrioTaskSignal,
-    pub cancellable: *mut gio::GCancellable,
     pub delay: u64,
+    pub cancellable: *mut gio::GCancellable,
     pub name: *const c_char,
     pub source_object: *mut gobject::GObject,
     pub source_tag: gpointer,
@@ -232,8 +232,8 @@ impl ::std::fmt::Debug for PrioTaskOptions {
          .field("priority", &self.priority)
          .field("timeout", &self.timeout)
          .field("signal", &self.signal)
-         .field("cancellable", &self.cancellable)
          .field("delay", &self.delay)
+         .field("cancellable", &self.cancellable)
          .field("name", &self.name)
          .field("source_object", &self.source_object)
          .field("source_tag", &self.source_tag)
@@ -266,6 +266,7 @@ pub struct PrioTaskStatistics {
     pub n_aborted: u64,
     pub waiting: PrioTaskTimes,
     pub running: PrioTaskTimes,
+    pub reserved: [u64; 4],
 }
 
 impl ::std::fmt::Debug for PrioTaskStatistics {
@@ -289,6 +290,7 @@ pub struct PrioTaskTimes {
     pub longest: c_double,
     pub median: c_double,
     pub percentile_99: c_double,
+    pub reserved: [c_double; 4],
 }
 
 impl ::std::fmt::Debug for PrioTaskTimes {
@@ -520,10 +522,10 @@ unsafe extern "C" {
     pub fn prio_runner_begin_wait_for_id(self_: *mut PrioRunner, lender: c_uint, id: c_uint);
     pub fn prio_runner_cancel(self_: *mut PrioRunner, id: c_uint) -> gboolean;
     pub fn prio_runner_end_wait(self_: *mut PrioRunner, lender: c_uint, awaited: c_uint);
-    pub fn prio_runner_free_lender(self_: *mut PrioRunner, lender: c_uint);
+    pub fn prio_runner_remove_lender(self_: *mut PrioRunner, lender: c_uint);
     pub fn prio_runner_get_first(self_: *mut PrioRunner) -> c_uint;
     pub fn prio_runner_is_owner(self_: *mut PrioRunner) -> gboolean;
-    pub fn prio_runner_new_lender(self_: *mut PrioRunner, id: c_uint, priority: c_int, signal: *mut gio::GCancellable) -> c_uint;
+    pub fn prio_runner_add_lender(self_: *mut PrioRunner, id: c_uint, priority: c_int, signal: *mut gio::GCancellable) -> c_uint;
     pub fn prio_runner_post(self_: *mut PrioRunner, id: c_uint, priority: c_int) -> c_int;
     pub fn prio_runner_post_full(self_: *mut PrioRunner, id: c_uint, priority: c_int, signal: *mut gio::GCancellable, delay: u64, timeout: c_int, takes_turns: gboolean) -> c_int;
     pub fn prio_runner_ref(self_: *mut PrioRunner) -> *mut PrioRunner;
@@ -533,7 +535,7 @@ unsafe extern "C" {
     pub fn prio_runner_unref(self_: *mut PrioRunner);
     pub fn prio_runner_yield(self_: *mut PrioRunner, id: c_uint) -> c_int;
     pub fn prio_runner_yield_full(self_: *mut PrioRunner, id: c_uint, priority: c_int, signal: *mut gio::GCancellable, delay: u64, expiry: i64, takes_turns: gboolean) -> c_int;
-    pub fn prio_runner_add_interlude(context: *mut glib::GMainContext, func: glib::GSourceFunc, data: gpointer, notify: glib::GDestroyNotify);
+    pub fn prio_runner_add_checkpoint_func(context: *mut glib::GMainContext, func: glib::GSourceFunc, user_data: gpointer, notify: glib::GDestroyNotify);
     pub fn prio_runner_end() -> gboolean;
     pub fn prio_runner_get_runs_jobs() -> gboolean;
     pub fn prio_runner_next() -> c_uint;
@@ -553,9 +555,9 @@ unsafe extern "C" {
     pub fn prio_scheduling_state_run(state: *mut PrioSchedulingState, func: glib::GSourceOnceFunc, user_data: gpointer);
     pub fn prio_scheduling_state_unref(state: *mut PrioSchedulingState);
     pub fn prio_scheduling_state_ref_current() -> *mut PrioSchedulingState;
-    pub fn prio_scheduling_state_ready(source_object: *mut gobject::GObject, result: *mut gio::GAsyncResult, wrapped: gpointer);
+    pub fn prio_scheduling_state_call_wrapped(source_object: *mut gobject::GObject, result: *mut gio::GAsyncResult, wrapped: gpointer);
     pub fn prio_scheduling_state_set_finder(find: PrioSchedulingStateFinder);
-    pub fn prio_scheduling_state_wrap(callback: gio::GAsyncReadyCallback, user_data: gpointer) -> gpointer;
+    pub fn prio_scheduling_state_wrap_callback(callback: gio::GAsyncReadyCallback, user_data: gpointer) -> gpointer;
 
     //=========================================================================
     // PrioTaskOptions
@@ -584,10 +586,11 @@ unsafe extern "C" {
     pub fn prio_scheduler_get_context(self_: *mut PrioScheduler) -> *mut glib::GMainContext;
     pub fn prio_scheduler_get_frame_share(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_get_lends_priority(self_: *mut PrioScheduler) -> gboolean;
-    pub fn prio_scheduler_get_n_pending(self_: *mut PrioScheduler) -> c_uint;
+    pub fn prio_scheduler_count_pending(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_get_next_frame(self_: *mut PrioScheduler) -> i64;
     pub fn prio_scheduler_get_paused(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_get_statistics(self_: *mut PrioScheduler, statistics: *mut PrioStatistics);
+    pub fn prio_scheduler_get_starvation_limit(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_get_time_slice(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_pause(self_: *mut PrioScheduler);
     pub fn prio_scheduler_post(self_: *mut PrioScheduler, priority: PrioTaskPriority, func: glib::GSourceFunc, user_data: gpointer, notify: glib::GDestroyNotify);
@@ -599,11 +602,12 @@ unsafe extern "C" {
     pub fn prio_scheduler_request_idle_callback(self_: *mut PrioScheduler, timeout: c_uint, func: PrioIdleFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> c_uint;
     pub fn prio_scheduler_resume(self_: *mut PrioScheduler);
     pub fn prio_scheduler_run_in_thread(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
-    pub fn prio_scheduler_run_in_thread_under(self_: *mut PrioScheduler, worker: *mut PrioWorker, priority: c_int, signal: *mut gio::GCancellable, name: *const c_char, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
+    pub fn prio_scheduler_run_in_thread_full(self_: *mut PrioScheduler, worker: *mut PrioWorker, priority: c_int, signal: *mut gio::GCancellable, name: *const c_char, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_worker_run(self_: *mut PrioWorker, scheduler: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_set_frame_share(self_: *mut PrioScheduler, share: c_double);
     pub fn prio_scheduler_set_lends_priority(self_: *mut PrioScheduler, lends_priority: gboolean);
     pub fn prio_scheduler_set_next_frame(self_: *mut PrioScheduler, next_frame: i64);
+    pub fn prio_scheduler_set_starvation_limit(self_: *mut PrioScheduler, starvation_limit: c_uint);
     pub fn prio_scheduler_set_time_slice(self_: *mut PrioScheduler, time_slice: c_double);
     pub fn prio_scheduler_should_yield(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_sleep_async(self_: *mut PrioScheduler, delay: u64, options: *const PrioYieldOptions, callback: gio::GAsyncReadyCallback, user_data: gpointer);
@@ -623,11 +627,12 @@ unsafe extern "C" {
     pub fn prio_task_cancel(self_: *mut PrioTask);
     pub fn prio_task_defer(self_: *mut PrioTask);
     pub fn prio_task_delay_step(self_: *mut PrioTask, delay: u64);
+    pub fn prio_task_dup_name(self_: *mut PrioTask) -> *mut c_char;
     pub fn prio_task_get_error(self_: *mut PrioTask) -> *const glib::GError;
-    pub fn prio_task_get_name(self_: *mut PrioTask) -> *const c_char;
     pub fn prio_task_get_priority(self_: *mut PrioTask) -> PrioTaskPriority;
     pub fn prio_task_get_progress(self_: *mut PrioTask) -> c_double;
     pub fn prio_task_get_cancellable(self_: *mut PrioTask) -> *mut gio::GCancellable;
+    pub fn prio_task_get_return_on_abort(self_: *mut PrioTask) -> gboolean;
     pub fn prio_task_get_state(self_: *mut PrioTask) -> PrioTaskState;
     pub fn prio_task_propagate_boolean(self_: *mut PrioTask, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_task_propagate_int(self_: *mut PrioTask, error: *mut *mut glib::GError) -> ssize_t;
@@ -642,8 +647,9 @@ unsafe extern "C" {
     pub fn prio_task_return_value(self_: *mut PrioTask, result: *const gobject::GValue);
     pub fn prio_task_set_name(self_: *mut PrioTask, name: *const c_char);
     pub fn prio_task_set_progress(self_: *mut PrioTask, progress: c_double);
+    pub fn prio_task_set_return_on_abort(self_: *mut PrioTask, return_on_abort: gboolean);
     pub fn prio_task_then(self_: *mut PrioTask, callback: PrioTaskReadyCallback, user_data: gpointer, notify: glib::GDestroyNotify);
-    pub fn prio_task_wait(self_: *mut PrioTask, timeout: c_uint, error: *mut *mut glib::GError) -> gboolean;
+    pub fn prio_task_wait(self_: *mut PrioTask, timeout: i64, cancellable: *mut gio::GCancellable, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_task_wait_async(self_: *mut PrioTask, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_task_wait_finish(self_: *mut PrioTask, result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;
 
@@ -662,14 +668,14 @@ unsafe extern "C" {
     pub fn prio_task_group_get_type() -> GType;
     pub fn prio_task_group_new(scheduler: *mut PrioScheduler, limit: c_uint, priority: PrioTaskPriority) -> *mut PrioTaskGroup;
     pub fn prio_task_group_abort(self_: *mut PrioTaskGroup, reason: *const glib::GError);
-    pub fn prio_task_group_cancel_queued(self_: *mut PrioTaskGroup);
+    pub fn prio_task_group_cancel_pending(self_: *mut PrioTaskGroup);
     pub fn prio_task_group_dup_scheduler(self_: *mut PrioTaskGroup) -> *mut PrioScheduler;
     pub fn prio_task_group_finish_id(self_: *mut PrioTaskGroup, id: c_uint, task: *mut *mut PrioTask, handle: *mut c_uint, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_task_group_get_limit(self_: *mut PrioTaskGroup) -> c_uint;
-    pub fn prio_task_group_get_n_pending(self_: *mut PrioTaskGroup) -> c_uint;
+    pub fn prio_task_group_get_n_tasks(self_: *mut PrioTaskGroup) -> c_uint;
     pub fn prio_task_group_get_priority(self_: *mut PrioTaskGroup) -> PrioTaskPriority;
     pub fn prio_task_group_get_signal(self_: *mut PrioTaskGroup) -> *mut PrioTaskSignal;
-    pub fn prio_task_group_new_lender(self_: *mut PrioTaskGroup, handle: c_uint) -> c_uint;
+    pub fn prio_task_group_add_lender(self_: *mut PrioTaskGroup, handle: c_uint) -> c_uint;
     pub fn prio_task_group_post_id(self_: *mut PrioTaskGroup, runner: *mut PrioRunner, id: c_uint, priority: c_int, signal: *mut gio::GCancellable, delay: u64, timeout: c_int, takes_turns: gboolean, name: *const c_char, combined: *mut *mut gio::GCancellable, posted: *mut c_int) -> c_uint;
     pub fn prio_task_group_post_steps(self_: *mut PrioTaskGroup, options: *const PrioTaskOptions, func: PrioStepFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_task_group_post_task(self_: *mut PrioTaskGroup, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
@@ -690,7 +696,7 @@ unsafe extern "C" {
     pub fn prio_task_signal_new_any_following(signals: *mut *mut gio::GCancellable, n_signals: size_t, priority_source: *mut PrioTaskSignal) -> *mut PrioTaskSignal;
     pub fn prio_task_signal_new_timeout(timeout: u64) -> *mut PrioTaskSignal;
     pub fn prio_task_signal_dup_reason(self_: *mut PrioTaskSignal) -> *mut glib::GError;
-    pub fn prio_task_signal_get_n_pending(self_: *mut PrioTaskSignal) -> c_uint;
+    pub fn prio_task_signal_count_pending(self_: *mut PrioTaskSignal) -> c_uint;
     pub fn prio_task_signal_get_priority(self_: *mut PrioTaskSignal) -> PrioTaskPriority;
     pub fn prio_task_signal_has_fixed_priority(self_: *mut PrioTaskSignal) -> gboolean;
     pub fn prio_task_signal_is_aborted(self_: *mut PrioTaskSignal) -> gboolean;
@@ -705,7 +711,7 @@ unsafe extern "C" {
     pub fn prio_channel_get_length(self_: *mut PrioChannel) -> c_uint;
     pub fn prio_channel_give(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify, cancellable: *mut gio::GCancellable, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_channel_give_task(self_: *mut PrioChannel, scheduler: *mut PrioScheduler, options: *const PrioTaskOptions, value: gpointer, destroy: glib::GDestroyNotify) -> *mut PrioTask;
-    pub fn prio_channel_hold(self_: *mut PrioChannel, task: *mut PrioTask);
+    pub fn prio_channel_hold_place(self_: *mut PrioChannel, task: *mut PrioTask);
     pub fn prio_channel_offer(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify) -> gboolean;
     pub fn prio_channel_replace(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify) -> gboolean;
 
@@ -721,6 +727,18 @@ unsafe extern "C" {
     //=========================================================================
     // Other functions
     //=========================================================================
+    pub fn prio_testing_advance(milliseconds: c_double);
+    pub fn prio_testing_advance_async(milliseconds: c_double, callback: gio::GAsyncReadyCallback, user_data: gpointer);
+    pub fn prio_testing_advance_finish(result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;
+    pub fn prio_testing_begin();
+    pub fn prio_testing_end();
+    pub fn prio_testing_get_elapsed() -> c_double;
+    pub fn prio_testing_get_time() -> i64;
+    pub fn prio_testing_list_delayed() -> *mut *mut c_char;
+    pub fn prio_testing_list_queued() -> *mut *mut c_char;
+    pub fn prio_testing_run_until_idle();
+    pub fn prio_testing_spend(milliseconds: c_double);
+    pub fn prio_testing_step() -> gboolean;
     pub fn prio_trace_start(fd: c_int, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_trace_stop();
 

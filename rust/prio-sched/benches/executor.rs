@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Compares the cost of a future with one of `glib::MainContext::spawn_local ()`, in the same run: `cargo bench`.
+//! Compares the costs of futures and of `glib::MainContext::spawn_local ()`, in the same run: `cargo bench`.
 
 use std::cell::{Cell, RefCell};
 use std::future::{poll_fn, Future};
@@ -12,7 +12,7 @@ use glib::MainContext;
 use prio_sched::*;
 
 const ROUNDS: usize = 5;
-/// A main context becomes slow with more sources.
+/// The number of operations. With more sources, a main context becomes slow.
 const N: usize = 20_000;
 
 #[derive(Clone)]
@@ -48,7 +48,7 @@ impl Executor {
     }
 }
 
-/// Returns nanoseconds for each of `n` until `left` is 0.
+/// Runs the main context until `left` is 0.  Returns the nanoseconds for each of `n` operations.
 fn measure(left: &Rc<Cell<usize>>, n: usize, begin: impl FnOnce(), mut each: impl FnMut()) -> f64 {
     let begun = Instant::now();
     begin();
@@ -106,7 +106,7 @@ fn wakes(executor: &Executor) -> f64 {
     measure(&left, N, begin, || wakers.take().into_iter().for_each(Waker::wake))
 }
 
-/// Sends from another thread, through a channel with one place.
+/// Sends values from another thread, through a channel with one place.
 fn thread_wakes(executor: &Executor) -> f64 {
     let left = Rc::new(Cell::new(1));
     let (mut sender, mut receiver) = futures_channel::mpsc::channel(1);

@@ -2,7 +2,7 @@
 //! Each poll of a future is a task of the library.
 //!
 //! A future and its data are one allocation, which its home, its handle, its wakers and the library share. Only the thread that
-//! has spawned it uses the future; all threads use the bits of its state.
+//! has spawned the future uses it; all threads use the bits of its state.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::future::Future;
@@ -23,30 +23,30 @@ use crate::home::{Home, Watching};
 use crate::join::{Abort, Join};
 use crate::{ffi, JoinError, JoinHandle, Priority, Scheduler, TaskGroup, TaskOptions};
 
-/// It is in a queue of the library, or will be when its poll returns: a wake has no effect.
+/// The future is in a queue of the library, or will be when its poll returns: a wake has no effect.
 const QUEUED: u8 = 1;
-/// It is polled, or is ending.
+/// The future is being polled, or is ending.
 const RUNNING: u8 = 2;
-/// It will end when its poll returns, or in a task that has been posted for that.
+/// The future will end when its poll returns, or in a task that has been posted to end it.
 const ABORTED: u8 = 4;
-/// Its future has been dropped, and its result is set.
+/// The future has been dropped, and its result is set.
 const DONE: u8 = 8;
-/// Its handle waits for the result.
+/// The future's handle waits for the result.
 const AWAITED: u8 = 16;
-/// Its handle has been dropped.
+/// The future's handle has been dropped.
 const DETACHED: u8 = 32;
 
 struct Header {
     home: Arc<Home>,
-    /// The scheduler of its home: its thread uses it without a check, until the future is done.
+    /// The home's scheduler; the home's thread uses it without a check, until the future is done.
     scheduler: *mut ffi::PrioScheduler,
     thread: usize,
     options: TaskOptions,
-    /// Its priority, if it has no other option: each post reads it.
+    /// The priority, if there is no other option: each post reads it.
     plain: Option<Priority>,
-    /// Used on its thread, until it is done.
+    /// Used on the home's thread, until the future is done.
     group: RefCell<Option<TaskGroup>>,
-    /// The signal that aborts it with its group, if it has one.
+    /// The signal that aborts the future with its group, if it has a group.
     group_signal: OnceLock<gio::Cancellable>,
     state: AtomicU8,
 }
@@ -68,17 +68,17 @@ impl Header {
 /// Data that are dropped when the future is done.
 #[derive(Default)]
 struct Rest {
-    /// Set once it has waited under its signal.
+    /// Set once the future has waited under its signal.
     watching: Option<Watching>,
     first: Option<First>,
-    /// Its number in the home.
+    /// The future's number in the home.
     key: usize,
     /// How many posts have run that the library has not released yet.
     n_run: u32,
 }
 
-/// A first task that has to be cancelled if the future ends before it runs: a task with a delay, or a task of a group, which then keeps
-/// its place there until the future ends.
+/// The first task of a future with a delay, or in a group: the task is cancelled if the future ends before it runs, and in a group it
+/// keeps its place until the future ends.
 struct First {
     task: *mut ffi::PrioTask,
     has_begun: bool,
@@ -99,17 +99,19 @@ impl Drop for First {
 
 struct Task<F: Future> {
     header: Header,
-    /// Used on its thread.  Its home keeps the task until this is `None`, so it can be freed on any other thread.
+    /// Used on the home's thread.  The home keeps the task until this is `None`, so the task can be freed on any other
+    /// thread.
     future: UnsafeCell<Option<F>>,
     rest: RefCell<Rest>,
-    /// Its thread writes it before it is DONE, and then the handle takes it; or the thread, if the handle was DETACHED before.
+    /// The home's thread writes it before the future is DONE; then the handle takes it or, if the handle was DETACHED before,
+    /// the thread does.
     result: UnsafeCell<Option<Result<F::Output, JoinError>>>,
-    /// Belongs to the handle until it is AWAITED; then to its thread, once it is DONE.
+    /// Belongs to the handle until the future is AWAITED, and then to the home's thread, once the future is DONE.
     waiter: UnsafeCell<Option<Waker>>,
 }
 
-// SAFETY: fields that are not Send are only used on the thread of its home, or by the handle, which is Send if the
-// result is.
+// SAFETY: fields that are not Send are only used on the home's thread, or by the handle, which is Send if the result
+// is.
 unsafe impl<F: Future> Send for Task<F> {}
 unsafe impl<F: Future> Sync for Task<F> {}
 
@@ -133,7 +135,7 @@ impl Drop for Running {
 }
 
 fn current() -> Option<&'static Header> {
-    // SAFETY: it is alive as long as it is polled, and no caller here keeps the reference for longer.
+    // SAFETY: the header lives as long as its future is polled, and no caller here keeps the reference for longer.
     unsafe { CURRENT.get().as_ref() }
 }
 
@@ -157,7 +159,7 @@ impl<F: Future + 'static> Task<F>
 where
     F::Output: 'static,
 {
-    /// Posts it, on any thread.
+    /// Posts the next poll, on any thread.
     fn post(self: &Arc<Self>) {
         if self.header.is_here() {
             self.post_to(self.header.scheduler);
@@ -166,7 +168,8 @@ where
         }
     }
 
-    /// Only its first task has the delay; each waits in the queue for no longer than the timeout.
+    /// Posts the next poll to a scheduler. Only a future's first task has the delay; each task waits in the queue for
+    /// no longer than the timeout.
     fn post_to(self: &Arc<Self>, scheduler: *mut ffi::PrioScheduler) {
         let header = &self.header;
         let data = Arc::into_raw(self.clone()) as gpointer;
@@ -182,7 +185,7 @@ where
         }
     }
 
-    /// Posts its first task so that it can be cancelled.
+    /// Posts the future's first task so that it can be cancelled.
     fn post_first(self: &Arc<Self>, scheduler: &Scheduler, group: Option<&TaskGroup>) {
         let data = Arc::into_raw(self.clone()) as gpointer;
         let options = self.header.options.to_ffi();
@@ -199,7 +202,7 @@ where
         }
     }
 
-    /// Polls it once.  Returns whether to do so again.
+    /// Polls the future once.  Returns whether to poll it again.
     fn poll(self: &Arc<Self>) -> bool {
         let header = &self.header;
         assert!(
@@ -220,8 +223,8 @@ where
         let waker = ManuallyDrop::new(unsafe { Waker::from(Arc::from_raw(Arc::as_ptr(self))) });
         let running = Running::begin(header);
         let poll = || {
-            // SAFETY: this is its thread, and no other code uses it while it is RUNNING. It is not moved until it is dropped in
-            // place.
+            // SAFETY: this is the home's thread, and no other code uses the future while it is RUNNING. The future is not moved
+            // until it is dropped in place.
             let future = unsafe { (*self.future.get()).as_mut().map(|future| Pin::new_unchecked(future)) };
             future.expect("a future is there until it is done").poll(&mut Context::from_waker(&waker))
         };
@@ -245,13 +248,14 @@ where
         false
     }
 
-    /// Called if it was woken in its poll.  Returns whether the library is to call it again as a continuation.
+    /// Called if the future was woken in its poll.  Returns whether the library is to call the task again as a
+    /// continuation.
     fn go_on(self: &Arc<Self>) -> bool {
         let options = &self.header.options;
         // A continuation would keep a timeout that has passed, and always run first.
         let is_again = (self.header.plain.is_none() || !options.takes_turns) && options.timeout.is_none();
         if !is_again {
-            // At the end of the queue, which costs less than a task that takes turns.
+            // A new post goes to the end of the queue, and costs less than a task that takes turns.
             self.post_to(self.header.scheduler);
         }
         is_again
@@ -270,9 +274,10 @@ where
         }
     }
 
-    /// Ends it on its thread, after its last poll.  It is RUNNING, and so neither polled nor ended meanwhile.
+    /// Ends the future on the home's thread, after its last poll.  It is RUNNING, and so no other code polls or ends it
+    /// meanwhile.
     fn finish(self: &Arc<Self>, mut result: Result<F::Output, JoinError>) {
-        // SAFETY: it is not polled, and never again.
+        // SAFETY: the future is not being polled, and never will be again.
         let drop_future = || unsafe { *self.future.get() = None };
         if let Err(payload) = catch_unwind(AssertUnwindSafe(drop_future)) {
             drop_quietly(std::mem::replace(&mut result, Err(JoinError::panicked(payload))));
@@ -282,13 +287,13 @@ where
         drop(rest.first);
         drop(self.header.group.take());
 
-        // SAFETY: no other code uses it before it is DONE.
+        // SAFETY: no other code uses the result before the future is DONE.
         unsafe { *self.result.get() = Some(result) };
         let before = self.header.state.fetch_or(DONE, AcqRel);
         if before & DETACHED != 0 {
             self.drop_result();
         } else if before & AWAITED != 0 {
-            // SAFETY: it is DONE, and was AWAITED.
+            // SAFETY: the future is DONE, and was AWAITED.
             if let Some(waiter) = unsafe { (*self.waiter.get()).take() } {
                 wake_quietly(waiter);
             }
@@ -296,19 +301,19 @@ where
         self.header.home.remove(rest.key);
     }
 
-    /// Returns the slot for the waker of the handle, which calls this; `None` when it is DONE, and its thread uses the
-    /// slot.
+    /// Returns the slot for the waker of the handle, which calls this; `None` when the future is DONE, and the home's
+    /// thread uses the slot.
     #[allow(clippy::mut_from_ref)]
     fn take_waiter_back(&self) -> Option<&mut Option<Waker>> {
         let mut state = self.header.state.load(Acquire);
         if state & AWAITED != 0 {
             state = self.header.state.fetch_and(!AWAITED, AcqRel);
         }
-        // SAFETY: it was neither DONE nor AWAITED.
+        // SAFETY: the future was neither DONE nor AWAITED.
         (state & DONE == 0).then(|| unsafe { &mut *self.waiter.get() })
     }
 
-    /// Called when it is DONE and DETACHED, by the code that has set the second of these.
+    /// Called when the future is DONE and DETACHED, by the code that has set the second of these bits.
     fn drop_result(&self) {
         // SAFETY: the handle has been dropped, or is the caller.
         drop_quietly(unsafe { (*self.result.get()).take() });
@@ -369,7 +374,7 @@ where
                 return Poll::Pending;
             }
         }
-        // SAFETY: it is DONE, and not DETACHED.
+        // SAFETY: the future is DONE, and not DETACHED.
         let result = unsafe { (*self.result.get()).take() };
         Poll::Ready(result.expect("a handle was polled after it had given its result"))
     }
@@ -383,12 +388,16 @@ where
         }
     }
 
+    fn scheduler(&self) -> Option<Scheduler> {
+        self.header.home.scheduler()
+    }
+
     fn to_abort(self: Arc<Self>) -> Arc<dyn Abort> {
         self
     }
 }
 
-/// Drops a value that is not taken: its drop may panic, and C may be the caller.
+/// Drops a value that is not needed. Its drop may panic, and C code may be the caller.
 pub(crate) fn drop_quietly<T>(unwanted: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
         // The panic's payload may panic, too.
@@ -405,7 +414,7 @@ pub(crate) fn wake_quietly(waker: Waker) {
     }
 }
 
-/// Runs the task of a poll.
+/// Polls the future; the library calls this as a task's function.
 unsafe extern "C" fn run<F: Future + 'static>(data: gpointer) -> gboolean {
     let task = ManuallyDrop::new(unsafe { Arc::from_raw(data as *const Task<F>) });
     if task.poll() {
@@ -418,7 +427,7 @@ unsafe extern "C" fn run<F: Future + 'static>(data: gpointer) -> gboolean {
 /// Runs the first task of a future that has one.
 unsafe extern "C" fn begin<F: Future + 'static>(first: *mut ffi::PrioTask, data: gpointer) {
     let task = ManuallyDrop::new(unsafe { Arc::from_raw(data as *const Task<F>) });
-    // It keeps its place in a group until the future ends.
+    // In a group, the task keeps its place until the future ends.
     unsafe { ffi::prio_task_defer(first) };
     if let Some(first) = &mut task.rest.borrow_mut().first {
         first.has_begun = true;
@@ -439,7 +448,7 @@ unsafe extern "C" fn left<F: Future + 'static>(data: gpointer) {
     }
 }
 
-/// Called when a post is over: it has run, its signal was aborted, or its main context has gone.
+/// Called when a post has ended: its task has run, its signal was aborted, or its main context was freed.
 unsafe extern "C" fn released<F: Future + 'static>(data: gpointer) {
     let task = unsafe { Arc::from_raw(data as *const Task<F>) };
     if task.header.is_here() {
@@ -451,7 +460,7 @@ unsafe extern "C" fn released<F: Future + 'static>(data: gpointer) {
             task.abort();
         }
     } else if task.header.signal().is_some_and(|signal| signal.is_cancelled()) {
-        // This thread woke it.
+        // This thread woke the future.
         task.abort();
     }
 }
@@ -490,7 +499,7 @@ where
         task.post();
     }
     if task.header.has(ABORTED) {
-        // It was refused.
+        // The library rejected the task.
         task.clone().end();
     }
     JoinHandle::new(task)
@@ -498,7 +507,7 @@ where
 
 /// Lets input, frames, more urgent tasks, and queued tasks of the same priority run first.
 ///
-/// In a loop it costs little: if none of these is waiting, the next step runs at once.
+/// In a loop this costs little: if no such work is waiting, the next step runs at once.
 ///
 /// ```
 /// # use prio_sched::{yield_now, Priority, Scheduler};

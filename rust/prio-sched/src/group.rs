@@ -20,7 +20,7 @@ glib::wrapper! {
     ///     downloads.spawn_local(TaskOptions::new(), async move { scheduler.sleep(Duration::from_micros(10)).await });
     /// }
     /// scheduler.context().block_on(downloads.drained());
-    /// assert_eq!(downloads.n_pending(), 0);
+    /// assert_eq!(downloads.n_tasks(), 0);
     /// ```
     #[doc(alias = "PrioTaskGroup")]
     pub struct TaskGroup(Object<ffi::PrioTaskGroup, ffi::PrioTaskGroupClass>);
@@ -31,7 +31,7 @@ glib::wrapper! {
 }
 
 impl TaskGroup {
-    /// Makes a group. A limit of [`u32::MAX`] means no limit.
+    /// Creates a group. A limit of [`u32::MAX`] means no limit.
     ///
     /// # Panics
     ///
@@ -42,15 +42,17 @@ impl TaskGroup {
         unsafe { from_glib_full(ffi::prio_task_group_new(scheduler.as_ptr(), limit, priority as i32)) }
     }
 
-    /// Its scheduler.
+    /// Returns the group's scheduler.
     #[doc(alias = "prio_task_group_dup_scheduler")]
     pub fn scheduler(&self) -> Scheduler {
         unsafe { from_glib_full(ffi::prio_task_group_dup_scheduler(self.as_ptr())) }
     }
 
-    /// Spawns a future, which starts when a place is free, and keeps the place until it has its result.
+    /// Spawns a future, which starts when a place is free, and keeps the place until it has its result. An abort of the
+    /// group, or of the options' signal, aborts the future.
     ///
-    /// It is aborted with the group, and with the signal of the options, too.
+    /// Of the futures that wait for a place, the most urgent starts first, and the oldest first among equals. Without a priority and a signal,
+    /// a future has the priority of the group.
     ///
     /// # Panics
     ///
@@ -61,8 +63,8 @@ impl TaskGroup {
 
     /// Runs a closure in a thread of the library's pool when a place is free: [`Scheduler::run_in_thread`].
     ///
-    /// The next closure then starts at once, in the same thread, even while the main loop is busy. It is aborted with the group, and with
-    /// the signal of the options, too, unless it is already running.
+    /// The next closure then starts at once, in the same thread, even while the main loop is busy. An abort of the group, or of the
+    /// options' signal, aborts a closure that has not started.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskGroup};
@@ -91,15 +93,16 @@ impl TaskGroup {
     }
 
     /// Returns how many futures have no result yet.
-    #[doc(alias = "prio_task_group_get_n_pending")]
-    pub fn n_pending(&self) -> u32 {
-        unsafe { ffi::prio_task_group_get_n_pending(self.as_ptr()) }
+    #[doc(alias = "prio_task_group_get_n_tasks")]
+    pub fn n_tasks(&self) -> u32 {
+        unsafe { ffi::prio_task_group_get_n_tasks(self.as_ptr()) }
     }
 
     /// Returns the signal that is aborted with the futures that are in the group now; after [`TaskGroup::abort`] there is a
     /// new signal.
     ///
-    /// If you cancel it, futures that are spawned later are aborted too, until [`TaskGroup::abort`] is called.
+    /// If the signal is cancelled, futures that are spawned later are aborted too, until [`TaskGroup::abort`] is
+    /// called.
     #[doc(alias = "prio_task_group_get_signal")]
     pub fn signal(&self) -> TaskSignal {
         unsafe { from_glib_none(ffi::prio_task_group_get_signal(self.as_ptr())) }
@@ -116,7 +119,7 @@ impl TaskGroup {
         unsafe { ffi::prio_task_group_set_limit(self.as_ptr(), limit) }
     }
 
-    /// Aborts all of its futures.  Futures that are spawned later are not affected.
+    /// Aborts all futures of the group.  Futures that are spawned later are not affected.
     #[doc(alias = "prio_task_group_abort")]
     pub fn abort(&self, reason: Option<&glib::Error>) {
         unsafe { ffi::prio_task_group_abort(self.as_ptr(), reason.to_glib_none().0) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Owns the futures of one thread at one scheduler until they have ended, and ends them.
+//! Owns the futures that one thread has spawned at one scheduler, until they end.
 //!
-//! An abort may come while its caller holds a lock, or from within the emission of "cancelled", in which GLib holds one. A future takes
-//! locks when it is dropped: of channels, or of its cancellable. So an abort only marks the future, and a task drops it: one task for all
-//! futures that are aborted before it runs.
+//! An abort may come while its caller holds a lock, or within the emission of "cancelled", in which GLib holds one. When a future is
+//! dropped, it takes locks of channels, or its cancellable's. So an abort only marks the future, and a task drops it: one task for all
+//! futures that are aborted before the task runs.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -23,29 +23,30 @@ use crate::{ffi, Priority, Scheduler};
 
 pub(crate) struct Home {
     thread: usize,
-    /// Valid on its thread as long as a future lives here.
+    /// Valid on the home's thread as long as a future lives here.
     scheduler: *mut ffi::PrioScheduler,
     /// The main context to make the thread's default during a poll; NULL for the global default one.
     context: *mut glib::ffi::GMainContext,
     held: Mutex<Option<Held>>,
-    /// Used on its thread, like the following fields.
+    /// Used on the home's thread, like the following fields.
     futures: RefCell<Slab<Arc<dyn Abort>>>,
     watches: RefCell<HashMap<usize, Arc<Watch>>>,
 }
 
-// SAFETY: other threads use `held`, under its lock; they drop the other fields when these are empty.
+// SAFETY: other threads use `held`, under its lock; they drop the other fields only when these are empty.
 unsafe impl Send for Home {}
 unsafe impl Sync for Home {}
 
-/// References that a home keeps.  A queued future refers to its home, and the scheduler's queue to the future: so they are dropped with the
-/// last future.
+/// References that a home keeps.  A queued future refers to its home, and the scheduler's queue to the future; so the home drops these
+/// references with its last future.
 struct Held {
     scheduler: Scheduler,
-    /// Ends futures, even while the scheduler is paused.  Made for the first aborted one.
+    /// The scheduler of the tasks that end futures, even while `scheduler` is paused.  Created for the first aborted
+    /// future.
     ends: Option<Scheduler>,
     /// The futures that were aborted, until they end.
     ending: VecDeque<Arc<dyn Abort>>,
-    /// Whether the task that ends them is posted.
+    /// Whether the task that ends the futures is posted.
     is_posted: bool,
 }
 
@@ -105,12 +106,12 @@ impl Home {
         self.held.lock().unwrap().as_ref().map(|held| held.scheduler.clone())
     }
 
-    /// Calls a function with its main context as the default of the thread.
+    /// Calls a function with the home's main context as the thread's default.
     pub(crate) fn with_thread_default<R>(&self, func: impl FnOnce() -> R) -> R {
         if self.context.is_null() {
             return func();
         }
-        // SAFETY: the scheduler holds it.
+        // SAFETY: the scheduler holds the main context.
         let context: Borrowed<glib::MainContext> = unsafe { from_glib_borrow(self.context) };
         context.with_thread_default(func).expect("the thread that runs a main context owns it")
     }
@@ -126,7 +127,7 @@ impl Home {
         }
     }
 
-    /// Returns whether more than one future is to end, so that another task has to be posted.
+    /// Returns whether several futures are to end, so that another task has to be posted.
     fn begin_ending(&self) -> bool {
         self.held.lock().unwrap().as_mut().is_some_and(|held| {
             held.is_posted = held.ending.len() > 1;
@@ -138,13 +139,27 @@ impl Home {
         self.held.lock().unwrap().as_mut()?.ending.pop_front()
     }
 
-    /// Calls a function on its thread, soon, in a task.
-    fn post_end<T: Send + Sync>(&self, func: unsafe extern "C" fn(gpointer) -> gboolean, data: Arc<T>) {
-        let ends = self.held.lock().unwrap().as_mut().map(|held| {
-            let context = held.scheduler.context();
-            held.ends.get_or_insert_with(|| Scheduler::new(&context)).clone()
+    /// Returns the scheduler of the tasks that end futures.  A new scheduler is created without the lock, because the
+    /// call may drop futures of this home.
+    fn ends(&self) -> Option<Scheduler> {
+        let known = self.held.lock().unwrap().as_ref().map(|held| (held.ends.clone(), held.scheduler.context()));
+        let (ends, context) = known?;
+        if ends.is_some() {
+            return ends;
+        }
+        let mut new = Some(Scheduler::new(&context));
+        let mut held = self.held.lock().unwrap();
+        let ends = held.as_mut().and_then(|held| {
+            held.ends = held.ends.take().or_else(|| new.take());
+            held.ends.clone()
         });
-        if let Some(ends) = ends {
+        drop(held);
+        ends
+    }
+
+    /// Calls a function on the home's thread, soon, in a task.
+    fn post_end<T: Send + Sync>(&self, func: unsafe extern "C" fn(gpointer) -> gboolean, data: Arc<T>) {
+        if let Some(ends) = self.ends() {
             let data = Arc::into_raw(data) as gpointer;
             let priority = Priority::UserBlocking as i32;
             unsafe { ffi::prio_scheduler_post(ends.as_ptr(), priority, Some(func), data, Some(release_arc::<T>)) }
@@ -202,7 +217,7 @@ struct Watch {
     futures: RefCell<Slab<Arc<dyn Abort>>>,
 }
 
-// SAFETY: other threads only write `is_over`; they drop the other fields when these are empty.
+// SAFETY: other threads only write `is_over`; they drop the other fields only when these are empty.
 unsafe impl Send for Watch {}
 unsafe impl Sync for Watch {}
 
@@ -277,7 +292,7 @@ unsafe extern "C" fn end_some(home: gpointer) -> gboolean {
         return G_SOURCE_REMOVE;
     }
     if home.begin_ending() {
-        // The others, in another task.  If a drop runs the main loop, they end there.
+        // Another task ends the other futures.  If a drop runs the main loop, they end there.
         home.post_end(end_some, (*home).clone());
     }
     while let Some(future) = home.next_ending() {

@@ -4,45 +4,61 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Wake};
+use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use futures_core::future::FusedFuture;
+use glib::prelude::*;
+use glib::translate::*;
+
+use crate::options::whole_milliseconds;
+use crate::wait::Cancelling;
+use crate::{ffi, Scheduler};
 
 pub(crate) trait Abort: Send + Sync {
-    /// Marks it, on any thread and under any locks, and posts a task that ends it.
+    /// Marks the future, on any thread and under any locks, and posts a task that ends it.
     fn abort(self: Arc<Self>);
-    /// Ends it, unless it is being polled.  Called on its thread, while the program's code may run.
+    /// Ends the future, unless it is being polled.  Called on the home's thread, where the program's code may run.
     fn end(self: Arc<Self>);
     fn is_finished(&self) -> bool;
 }
 
-/// A result for which a handle waits; the handle makes the calls.
+/// A future as its handle, which waits for the result, sees it.
 pub(crate) trait Join<T>: Abort {
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<T, JoinError>>;
     fn detach(&self);
+    /// Returns the scheduler on whose thread the future ends, if the scheduler still lives and is known.
+    fn scheduler(&self) -> Option<Scheduler>;
     fn to_abort(self: Arc<Self>) -> Arc<dyn Abort>;
 }
 
 /// The reason why a future has no result. It becomes a [`glib::Error`] with `?`: [`gio::IOErrorEnum::Cancelled`], or
-/// [`gio::IOErrorEnum::Failed`] after a panic.
+/// [`gio::IOErrorEnum::Failed`] after a panic, [`gio::IOErrorEnum::TimedOut`], or [`gio::IOErrorEnum::WouldBlock`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// Its signal, its group or its handle was aborted, or its thread or worker has ended.
+    /// The future's signal, its group or its handle was aborted, or its thread or worker has ended.
     Aborted,
-    /// It has panicked: see [`JoinError::into_panic`].
+    /// The future has panicked: see [`JoinError::into_panic`].
     Panicked(Panic),
+    /// The time of [`JoinHandle::wait`] has passed.
+    TimedOut,
+    /// [`JoinHandle::wait`] would never have ended.
+    WouldBlock,
 }
 
 /// The payload of a future's panic.
 pub struct Panic(Box<dyn Any + Send + 'static>);
 
-// SAFETY: a shared reference gives no access to it.
+// SAFETY: a shared reference gives no access to the payload.
 unsafe impl Sync for Panic {}
 
 impl Panic {
-    /// The payload, as [`std::thread::JoinHandle::join`] returns it.
+    /// Returns the payload, as [`std::thread::JoinHandle::join`] does.
     pub fn into_inner(self) -> Box<dyn Any + Send + 'static> {
         self.0
     }
@@ -59,26 +75,26 @@ impl JoinError {
         Self::Panicked(Panic(payload))
     }
 
-    /// Returns whether it was aborted.
+    /// Returns whether the future was aborted.
     pub fn is_aborted(&self) -> bool {
         matches!(self, Self::Aborted)
     }
 
-    /// Returns whether it has panicked.
+    /// Returns whether the future has panicked.
     pub fn is_panic(&self) -> bool {
         matches!(self, Self::Panicked(_))
     }
 
-    /// Returns the payload of its panic, for [`std::panic::resume_unwind`].
+    /// Returns the payload of the future's panic, for [`std::panic::resume_unwind`].
     ///
     /// # Panics
     ///
-    /// If it has not panicked.
+    /// If the future has not panicked.
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
         self.try_into_panic().expect("it has not panicked")
     }
 
-    /// Returns the payload of its panic, or the error itself if it has not panicked.
+    /// Returns the payload of the future's panic, or the error itself if the future has not panicked.
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, Self> {
         match self {
             Self::Panicked(panic) => Ok(panic.into_inner()),
@@ -89,7 +105,12 @@ impl JoinError {
 
 impl From<JoinError> for glib::Error {
     fn from(error: JoinError) -> Self {
-        let code = if error.is_aborted() { gio::IOErrorEnum::Cancelled } else { gio::IOErrorEnum::Failed };
+        let code = match error {
+            JoinError::Aborted => gio::IOErrorEnum::Cancelled,
+            JoinError::Panicked(_) => gio::IOErrorEnum::Failed,
+            JoinError::TimedOut => gio::IOErrorEnum::TimedOut,
+            JoinError::WouldBlock => gio::IOErrorEnum::WouldBlock,
+        };
         Self::new(code, &error.to_string())
     }
 }
@@ -99,6 +120,8 @@ impl fmt::Display for JoinError {
         formatter.write_str(match self {
             Self::Aborted => "the task was aborted",
             Self::Panicked(_) => "the task has panicked",
+            Self::TimedOut => "the task has not ended in time",
+            Self::WouldBlock => "the main loop cannot end the task while this thread waits: it runs here, or waits for this thread",
         })
     }
 }
@@ -107,8 +130,8 @@ impl std::error::Error for JoinError {}
 
 /// The handle of a spawned future: await it for the result.
 ///
-/// Dropping the handle detaches the future, which continues without it, as with [`glib::JoinHandle`]. A widget's signal handler drops it: the
-/// future itself then shows its result.
+/// Dropping the handle detaches the future, which continues without it, as with [`glib::JoinHandle`]. A widget's signal handler may drop the
+/// handle, if the future itself shows its result.
 ///
 /// ```
 /// # use prio_sched::{Priority, Scheduler};
@@ -123,7 +146,7 @@ impl std::error::Error for JoinError {}
 pub struct JoinHandle<T> {
     task: Arc<dyn Join<T>>,
     is_over: bool,
-    /// The result may belong to one thread.
+    /// The result may belong to one thread, so the handle is not Send by default.
     local: PhantomData<*const ()>,
 }
 
@@ -151,8 +174,52 @@ impl<T> Join<T> for Never {
 
     fn detach(&self) {}
 
+    fn scheduler(&self) -> Option<Scheduler> {
+        None
+    }
+
     fn to_abort(self: Arc<Self>) -> Arc<dyn Abort> {
         self
+    }
+}
+
+/// Wakes a thread that waits for a main loop. The thread waits in the library, which notices a deadlock, or is parked if the scheduler
+/// was freed before the future is spawned.
+struct Blocked {
+    task: Option<Cancelling>,
+    thread: Thread,
+    is_woken: AtomicBool,
+}
+
+impl Blocked {
+    fn new(scheduler: Option<Scheduler>) -> Arc<Self> {
+        let task = scheduler.map(|scheduler| Cancelling::new(unsafe { ffi::prio_task_new(scheduler.as_ptr(), ptr::null()) }));
+        Arc::new(Self { task, thread: thread::current(), is_woken: AtomicBool::new(false) })
+    }
+
+    /// Returns after a wake, when the time has passed, or spuriously.
+    fn wait(&self, left: Option<Duration>) -> Result<(), JoinError> {
+        let Some(task) = &self.task else {
+            left.map_or_else(thread::park, thread::park_timeout);
+            return Ok(());
+        };
+        let timeout = left.map_or(-1, |left| i64::try_from(whole_milliseconds(left)).unwrap_or(i64::MAX));
+        let mut error = ptr::null_mut();
+        unsafe { ffi::prio_task_wait(task.as_ptr(), timeout, ptr::null_mut(), &mut error) };
+        let error: Option<glib::Error> = unsafe { from_glib_full(error) };
+        let would_block = error.is_some_and(|error| error.matches(gio::IOErrorEnum::WouldBlock));
+        if would_block { Err(JoinError::WouldBlock) } else { Ok(()) }
+    }
+}
+
+impl Wake for Blocked {
+    fn wake(self: Arc<Self>) {
+        if !self.is_woken.swap(true, Relaxed) {
+            match &self.task {
+                Some(task) => unsafe { ffi::prio_task_return_boolean(task.as_ptr(), true.into_glib()) },
+                None => self.thread.unpark(),
+            }
+        }
     }
 }
 
@@ -161,29 +228,73 @@ impl<T> JoinHandle<T> {
         Self { task, is_over: false, local: PhantomData }
     }
 
+    pub(crate) fn scheduler(&self) -> Option<Scheduler> {
+        self.task.scheduler()
+    }
+
     /// Returns the handle of a future that was rejected.
     pub(crate) fn aborted() -> Self {
         Self::new(Arc::new(Never))
     }
 
-    /// Aborts it: it is not polled any more, and a task drops it soon. Until then it is not finished.
+    /// Aborts the future: it is not polled any more, and a task drops it soon. Until then it is not finished.
     ///
-    /// So the caller may hold a lock that the future takes when it is dropped.
+    /// Because a task drops the future, the caller may hold a lock that the future takes when it is dropped.
     pub fn abort(&self) {
         self.task.clone().to_abort().abort();
     }
 
-    /// Returns a handle that can only abort it, on any thread.
+    /// Returns a handle that can only abort the future, on any thread.
     pub fn abort_handle(&self) -> AbortHandle {
         AbortHandle(self.task.clone().to_abort())
     }
 
-    /// Returns whether it has its result, or has ended after an abort.
+    /// Returns whether the future has its result, or has ended after an abort.
     pub fn is_finished(&self) -> bool {
         self.task.is_finished()
     }
 
-    /// Lets it continue without its handle, like dropping the handle.
+    /// Blocks this thread until the future has its result, for at most `timeout` if it is not `None`. This way a thread gets
+    /// an answer from the main loop.
+    ///
+    /// Fails with [`JoinError::TimedOut`] when the time has passed; the future continues, and the handle can wait again. On the thread that runs
+    /// the main context the wait would never end, so it fails at once with [`JoinError::WouldBlock`], as it does if that thread waits for this
+    /// one.
+    ///
+    /// ```
+    /// # use prio_sched::{Priority, Scheduler};
+    /// # let scheduler = Scheduler::default();
+    /// let asking = scheduler.clone();
+    /// let thread = std::thread::spawn(move || {
+    ///     let mut may_overwrite = asking.spawn(Priority::UserBlocking, async { true }); // a dialog
+    ///     may_overwrite.wait(None).unwrap()
+    /// });
+    /// # while !thread.is_finished() {
+    /// #     scheduler.context().iteration(false);
+    /// # }
+    /// # assert!(thread.join().unwrap());
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// After the handle has returned its result.
+    #[doc(alias = "prio_task_wait")]
+    pub fn wait(&mut self, timeout: impl Into<Option<Duration>>) -> Result<T, JoinError> {
+        let until = timeout.into().and_then(|timeout| Instant::now().checked_add(timeout));
+        loop {
+            let blocked = Blocked::new(self.task.scheduler());
+            if let Poll::Ready(result) = Pin::new(&mut *self).poll(&mut Context::from_waker(&blocked.clone().into())) {
+                return result;
+            }
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            if left.is_some_and(|left| left.is_zero()) {
+                return Err(JoinError::TimedOut);
+            }
+            blocked.wait(left)?;
+        }
+    }
+
+    /// Drops the handle; the future continues without it.
     pub fn detach(self) {}
 }
 
@@ -198,7 +309,7 @@ impl<T> Future for JoinHandle<T> {
 
     /// # Panics
     ///
-    /// In the handle's own future, which would wait for itself, and after it has returned its result.
+    /// In the handle's own future, which would wait for itself, and after the handle has returned its result.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let polled = self.task.poll_join(context);
         self.is_over = polled.is_ready();
@@ -223,12 +334,12 @@ impl<T> fmt::Debug for JoinHandle<T> {
 pub struct AbortHandle(Arc<dyn Abort>);
 
 impl AbortHandle {
-    /// Aborts it: [`JoinHandle::abort`].
+    /// Aborts the future: [`JoinHandle::abort`].
     pub fn abort(&self) {
         self.0.clone().abort();
     }
 
-    /// Returns whether it has its result, or has ended after an abort.
+    /// Returns whether the future has its result, or has ended after an abort.
     pub fn is_finished(&self) -> bool {
         self.0.is_finished()
     }

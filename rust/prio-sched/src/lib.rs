@@ -32,8 +32,19 @@
 //! A signal here is a cancel token, as in the web's `AbortSignal`: a [`TaskSignal`] is a [`gio::Cancellable`], so every function
 //! of GIO takes it.
 //!
+//! | to | see |
+//! | --- | --- |
+//! | abort futures, and change their priority | [`TaskController`] |
+//! | run a limited number at a time, such as the rows of a list | [`TaskGroup`] |
+//! | run a closure in a thread | [`Scheduler::run_in_thread`], [`Worker`] |
+//! | pass values from a thread to the main loop | [`Channel`] |
+//! | wait in a thread for an answer of the main loop | [`Scheduler::spawn`], [`JoinHandle::wait`] |
+//! | handle an abort or a panic | [`JoinError`] |
+//! | set the time in a test | `ffi::prio_testing_begin()`, `ffi::prio_testing_advance()` |
+//!
 //! The crate binds `libprio-sched-1`, whose manual explains priorities, groups and time slices.
 
+mod channel;
 mod executor;
 mod group;
 mod home;
@@ -47,6 +58,7 @@ mod statistics;
 mod thread;
 mod wait;
 
+pub use channel::{Channel, ChannelPace};
 pub use executor::{yield_now, YieldNow};
 pub use group::TaskGroup;
 pub use join::{AbortHandle, JoinError, JoinHandle, Panic};

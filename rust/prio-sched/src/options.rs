@@ -23,17 +23,17 @@ use crate::{executor, ffi, TaskSignal};
 #[repr(i32)]
 #[doc(alias = "PrioTaskPriority")]
 pub enum Priority {
-    /// No user waits for it: indexes, caches, statistics.
+    /// No user waits for the result: indexes, caches, statistics.
     Background = ffi::PRIO_TASK_PRIORITY_BACKGROUND,
-    /// The user sees its result, but can continue meanwhile. The default.
+    /// The user sees the result, but can continue meanwhile. The default.
     #[default]
     UserVisible = ffi::PRIO_TASK_PRIORITY_USER_VISIBLE,
-    /// The user waits for it.
+    /// The user waits for the result.
     UserBlocking = ffi::PRIO_TASK_PRIORITY_USER_BLOCKING,
 }
 
 impl fmt::Display for Priority {
-    /// Writes its name on the web and in other languages.
+    /// Writes the priority's name on the web and in other languages.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(match self {
             Self::Background => "background",
@@ -110,7 +110,7 @@ impl glib::HasParamSpec for Priority {
     }
 }
 
-/// How to post a task. A [`Priority`] and a signal, or a reference to one, are options, too.
+/// The options of a task. A [`Priority`] and a signal, or a reference to a signal, are options, too.
 ///
 /// ```
 /// # use prio_sched::{Priority, Scheduler, TaskController, TaskOptions};
@@ -138,13 +138,13 @@ impl Default for TaskOptions {
 }
 
 impl TaskOptions {
-    /// The defaults: without a signal, and user-visible.
+    /// Returns the defaults: no signal, and user-visible.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the priority and the signal of the future that is being polled, or the defaults outside of futures. In a group, the signal
-    /// has the priority.
+    /// Returns the priority and the signal of the future that is being polled, or the defaults outside of futures. In a group, the
+    /// priority is the signal's.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskOptions};
@@ -159,7 +159,7 @@ impl TaskOptions {
         executor::current_options().unwrap_or_default()
     }
 
-    /// Sets the priority, which is then fixed.  Without it, the task has its signal's priority or, if the signal has none,
+    /// Sets the priority, which is then fixed.  Without a priority, the task has its signal's or, if the signal has none,
     /// is user-visible.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
@@ -178,24 +178,25 @@ impl TaskOptions {
         self
     }
 
-    /// Sets how long the task waits in the queue for more urgent ones: after that it runs before all tasks whose timeout has not passed.
+    /// Sets how long the task waits in the queue for more urgent tasks: after that it runs before all tasks whose timeout has not
+    /// passed.
     ///
     /// A future waits in the queue at its start and after each await, and the timeout counts anew each time. A future whose timeout has
     /// passed runs until its next await, and then has its own priority again. So a background future with a timeout of 50 ms takes a step
     /// every 50 ms beside urgent work that never ends, and does not stop that work. For a closure that runs repeatedly, the timeout
     /// counts once, from [`Scheduler::post`](crate::Scheduler::post): when it has passed, the closure runs first until it ends.
     ///
-    /// It is rounded up to whole milliseconds.
+    /// The timeout is rounded up to whole milliseconds.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets the name of the task in traces and other tools for developers.
+    /// Sets the task's name in traces and other tools for developers.
     ///
     /// # Panics
     ///
-    /// If it contains a NUL byte.
+    /// If the name contains a NUL byte.
     pub fn name(mut self, name: impl AsRef<str>) -> Self {
         let name = name.as_ref();
         self.name = Some(GString::from_string_checked(name.to_owned()).unwrap_or_else(|_| panic!("the name {name:?} has a NUL byte")));
@@ -212,12 +213,12 @@ impl TaskOptions {
         self
     }
 
-    /// Returns the options of a continuation of such a task.
+    /// Returns the options of a continuation of a task with these options.
     pub(crate) fn without_times(&self) -> Self {
         Self { delay: Duration::ZERO, timeout: None, ..self.clone() }
     }
 
-    /// Borrows from `self`.
+    /// Returns C's options, which borrow from `self`.
     pub(crate) fn to_ffi(&self) -> ffi::PrioTaskOptions {
         ffi::PrioTaskOptions {
             size: std::mem::size_of::<ffi::PrioTaskOptions>(),
@@ -234,7 +235,7 @@ impl TaskOptions {
         }
     }
 
-    /// Returns the priority, if a task with these options has no other option.
+    /// Returns the priority, if these options have nothing else.
     pub(crate) fn plain(&self) -> Option<Priority> {
         let is_plain = self.signal.is_none() && self.delay.is_zero() && self.timeout.is_none() && self.name.is_none();
         is_plain.then(|| self.priority.unwrap_or(Priority::UserVisible))

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Spawns futures that are Send from any thread: it posts a closure, which spawns the future on the thread of the main
-//! context.
+//! Spawns futures that are Send, from any thread: a posted closure spawns the future on the thread of the main context.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -27,8 +26,8 @@ enum Stage<T> {
     Refused,
 }
 
-/// Stands for a future until it is spawned.
-struct Remote<T>(Mutex<Stage<T>>);
+/// Represents a future until the scheduler, if it still lives, spawns the future.
+struct Remote<T>(Mutex<Stage<T>>, glib::WeakRef<Scheduler>);
 
 impl<T: Send + 'static> Remote<T> {
     /// Stores the handle of the future, or that it was rejected.
@@ -85,7 +84,7 @@ impl<T: Send + 'static> Abort for Remote<T> {
 
 impl<T: Send + 'static> Join<T> for Remote<T> {
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<T, JoinError>> {
-        // The clone is the program's code, so it runs without the lock.
+        // The clone runs the program's code, so the lock is not held.
         let own = context.waker().clone();
         let mut stage = self.0.lock().unwrap();
         match &mut *stage {
@@ -125,6 +124,14 @@ impl<T: Send + 'static> Join<T> for Remote<T> {
         drop_quietly(old);
     }
 
+    fn scheduler(&self) -> Option<Scheduler> {
+        match &*self.0.lock().unwrap() {
+            Stage::Posted { .. } => self.1.upgrade(),
+            Stage::Spawned(Some(handle), _) => handle.scheduler(),
+            _ => None,
+        }
+    }
+
     fn to_abort(self: Arc<Self>) -> Arc<dyn Abort> {
         self
     }
@@ -147,13 +154,12 @@ where
     if scheduler.context().is_owner() {
         return executor::spawn(scheduler, None, options, future);
     }
-    let remote = Arc::new(Remote(Mutex::new(Stage::Posted { waiter: None, is_aborted: false })));
-    let refusing = Refusing(remote.clone());
     // A queue outlives its scheduler, and must not keep it alive.
-    let own = scheduler.downgrade();
+    let remote = Arc::new(Remote(Mutex::new(Stage::Posted { waiter: None, is_aborted: false }), scheduler.downgrade()));
+    let refusing = Refusing(remote.clone());
     scheduler.post_once(Priority::UserBlocking, move || {
         let context = || glib::main_current_source().and_then(|source| source.context());
-        if let Some(scheduler) = own.upgrade().or_else(|| context().map(|context| Scheduler::new(&context))) {
+        if let Some(scheduler) = refusing.0.1.upgrade().or_else(|| context().map(|context| Scheduler::new(&context))) {
             refusing.0.settle(Some(executor::spawn(&scheduler, None, options, future)));
         }
     });

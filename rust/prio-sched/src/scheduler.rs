@@ -16,8 +16,8 @@ use gio::prelude::*;
 glib::wrapper! {
     /// Runs tasks, and polls futures, in a main context: the most urgent first.
     ///
-    /// A program has one, [`Scheduler::default`]. It is [`Send`]: any thread may post to it. The order is strict: a task waits as long as any
-    /// scheduler of the main context has a more urgent one.
+    /// A program has one main scheduler, [`Scheduler::default`]. It is [`Send`]: any thread may post to it. The order is strict: a task waits
+    /// as long as any scheduler of the main context has a more urgent one.
     #[doc(alias = "PrioScheduler")]
     pub struct Scheduler(Object<ffi::PrioScheduler, ffi::PrioSchedulerClass>);
 
@@ -26,7 +26,7 @@ glib::wrapper! {
     }
 }
 
-// SAFETY: the C library takes it on any thread.
+// SAFETY: the C library allows calls on any thread.
 unsafe impl Send for Scheduler {}
 unsafe impl Sync for Scheduler {}
 
@@ -57,7 +57,7 @@ impl Default for Scheduler {
 }
 
 impl Scheduler {
-    /// Makes another scheduler of a main context, which may be the default one; it is paused separately, and has its
+    /// Creates another scheduler for a main context, which may be the default one. It is paused separately, and has its
     /// own time slice.
     #[doc(alias = "prio_scheduler_new")]
     pub fn new(context: &glib::MainContext) -> Self {
@@ -70,7 +70,7 @@ impl Scheduler {
         unsafe { from_glib_full(ffi::prio_scheduler_ref_thread_default()) }
     }
 
-    /// Its main context.
+    /// Returns the scheduler's main context.
     #[doc(alias = "prio_scheduler_get_context")]
     pub fn context(&self) -> glib::MainContext {
         unsafe { from_glib_none(ffi::prio_scheduler_get_context(self.as_ptr())) }
@@ -181,7 +181,7 @@ impl Scheduler {
         self.post_local(options.into().takes_turns(false), once(func))
     }
 
-    /// Panics, naming `what`, unless this thread runs the main context, or could.
+    /// Panics with a message about `what`, unless this thread runs the main context or could run it.
     pub(crate) fn assert_owner(&self, what: &str) {
         unsafe {
             let context = ffi::prio_scheduler_get_context(self.as_ptr());
@@ -262,46 +262,63 @@ impl Scheduler {
         Slices::new(self, items.into_iter())
     }
 
-    /// Does the same as [`Scheduler::slices`] with a stream: a stream that is always ready does not hold up other work.
+    /// Does the same as [`Scheduler::slices`] with a stream, so that a stream that is always ready does not hold up
+    /// other work.
     pub fn in_slices<S: futures_core::Stream>(&self, stream: S) -> InSlices<S> {
         InSlices::new(self, stream)
     }
 
-    /// Returns how long tasks run before every other source of the main context has its turn.
+    /// Returns how long tasks run before every other source of the main context has its turn, or `None` if the slice
+    /// adapts to frames.
     #[doc(alias = "prio_scheduler_get_time_slice")]
-    pub fn time_slice(&self) -> Duration {
-        Duration::from_micros((unsafe { ffi::prio_scheduler_get_time_slice(self.as_ptr()) } * 1000.0).round() as u64)
+    pub fn time_slice(&self) -> Option<Duration> {
+        let time_slice = unsafe { ffi::prio_scheduler_get_time_slice(self.as_ptr()) };
+        (time_slice >= 0.0).then(|| Duration::from_micros((time_slice * 1000.0).round() as u64))
     }
 
-    /// Sets how long tasks run before every other source of the main context has its turn, in whole microseconds; 0 runs one task at a time.
+    /// Sets how long tasks run before every other source of the main context has its turn, in whole microseconds; 0 runs
+    /// one task at a time. `None`, the default, is a slice that adapts to frames.
     #[doc(alias = "prio_scheduler_set_time_slice")]
-    pub fn set_time_slice(&self, time_slice: Duration) {
-        let time_slice = (time_slice.as_micros() as f64 / 1000.0).min(u32::MAX.into());
+    pub fn set_time_slice(&self, time_slice: impl Into<Option<Duration>>) {
+        let time_slice = time_slice.into().map_or(-1.0, |slice| (slice.as_micros() as f64 / 1000.0).min(u32::MAX.into()));
         unsafe { ffi::prio_scheduler_set_time_slice(self.as_ptr(), time_slice) }
+    }
+
+    /// Returns how long a task waits behind continuations of the same priority until it has a turn; 0 means for ever.
+    #[doc(alias = "prio_scheduler_get_starvation_limit")]
+    pub fn starvation_limit(&self) -> Duration {
+        Duration::from_millis(unsafe { ffi::prio_scheduler_get_starvation_limit(self.as_ptr()) }.into())
+    }
+
+    /// Sets how long a task waits behind continuations of the same priority until it has a turn, in whole milliseconds; 0 means for ever.
+    #[doc(alias = "prio_scheduler_set_starvation_limit")]
+    pub fn set_starvation_limit(&self, limit: Duration) {
+        let limit = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX);
+        unsafe { ffi::prio_scheduler_set_starvation_limit(self.as_ptr(), limit) }
     }
 
     /// Returns how many tasks are queued or delayed. Futures in other waits are not counted.
     ///
     /// Call it on the thread of the main context.
-    #[doc(alias = "prio_scheduler_get_n_pending")]
-    pub fn n_pending(&self) -> u32 {
-        unsafe { ffi::prio_scheduler_get_n_pending(self.as_ptr()) }
+    #[doc(alias = "prio_scheduler_count_pending")]
+    pub fn count_pending(&self) -> u32 {
+        unsafe { ffi::prio_scheduler_count_pending(self.as_ptr()) }
     }
 
-    /// Starts the statistics of its tasks, from 0.  Call it on the thread of the main context, like the next two
-    /// functions.
+    /// Starts the statistics of the scheduler's tasks, from 0.  Call it on the thread of the main context, like the
+    /// next two functions.
     #[doc(alias = "prio_scheduler_start_statistics")]
     pub fn start_statistics(&self) {
         unsafe { ffi::prio_scheduler_start_statistics(self.as_ptr()) }
     }
 
-    /// Counts no longer.
+    /// Stops the statistics.
     #[doc(alias = "prio_scheduler_stop_statistics")]
     pub fn stop_statistics(&self) {
         unsafe { ffi::prio_scheduler_stop_statistics(self.as_ptr()) }
     }
 
-    /// Returns the statistics of its tasks since [`Scheduler::start_statistics`].
+    /// Returns the statistics of the scheduler's tasks since [`Scheduler::start_statistics`].
     #[doc(alias = "prio_scheduler_get_statistics")]
     pub fn statistics(&self) -> Statistics {
         Statistics::get(self.as_ptr())
@@ -319,7 +336,7 @@ impl Scheduler {
         unsafe { ffi::prio_scheduler_follow_frame_clock(self.as_ptr(), clock.as_ref().as_ptr()) }
     }
 
-    /// Holds back all of its tasks until each pause is ended by [`Scheduler::resume`].
+    /// Pauses the scheduler's tasks, until [`Scheduler::resume`] has been called once for each pause.
     #[doc(alias = "prio_scheduler_pause")]
     pub fn pause(&self) {
         unsafe { ffi::prio_scheduler_pause(self.as_ptr()) }

@@ -8,7 +8,9 @@ use crate::options::whole_milliseconds;
 use crate::{ffi, Priority};
 
 glib::wrapper! {
-    /// Makes a signal, aborts it and changes its priority. It is [`Send`]: any thread may do so.
+    /// Creates a signal, aborts it and changes its priority. A controller is [`Send`]: any thread may use it.
+    ///
+    /// An abort is final: make a controller for each run. If the controller is dropped, its futures continue.
     ///
     /// ```
     /// # use prio_sched::{Priority, TaskController};
@@ -44,20 +46,20 @@ glib::wrapper! {
     }
 }
 
-// SAFETY: the C library takes them on any thread.
+// SAFETY: the C library allows calls on any thread.
 unsafe impl Send for TaskController {}
 unsafe impl Sync for TaskController {}
 unsafe impl Send for TaskSignal {}
 unsafe impl Sync for TaskSignal {}
 
 impl TaskController {
-    /// Makes a controller, whose signal has the priority.
+    /// Creates a controller, whose signal has the priority.
     #[doc(alias = "prio_task_controller_new")]
     pub fn new(priority: Priority) -> Self {
         unsafe { from_glib_full(ffi::prio_task_controller_new(priority as i32)) }
     }
 
-    /// Returns the signal that it controls.
+    /// Returns the controller's signal.
     #[doc(alias = "prio_task_controller_get_signal")]
     pub fn signal(&self) -> TaskSignal {
         unsafe { from_glib_none(ffi::prio_task_controller_get_signal(self.to_glib_none().0)) }
@@ -67,7 +69,7 @@ impl TaskController {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAllowed`] from within the handler of a change of that priority.
+    /// [`Error::NotAllowed`] within a handler of a change of that priority.
     #[doc(alias = "prio_task_controller_set_priority")]
     pub fn set_priority(&self, priority: Priority) -> Result<(), glib::Error> {
         let mut error = std::ptr::null_mut();
@@ -77,7 +79,8 @@ impl TaskController {
         }
     }
 
-    /// Aborts the signal, with a reason or else [`gio::IOErrorEnum::Cancelled`]. A second call does nothing.
+    /// Aborts the signal, with a reason or, if it is `None`, with [`gio::IOErrorEnum::Cancelled`]. A second call does
+    /// nothing.
     #[doc(alias = "prio_task_controller_abort")]
     pub fn abort(&self, reason: Option<&glib::Error>) {
         unsafe { ffi::prio_task_controller_abort(self.to_glib_none().0, reason.to_glib_none().0) }
@@ -91,7 +94,7 @@ impl TaskSignal {
         unsafe { from_glib_full(ffi::prio_task_signal_new_aborted(reason.to_glib_none().0)) }
     }
 
-    /// Returns a signal that is aborted, with [`gio::IOErrorEnum::TimedOut`], after a time, rounded up to whole milliseconds.
+    /// Returns a signal that is aborted after a time, rounded up to whole milliseconds, with [`gio::IOErrorEnum::TimedOut`].
     #[doc(alias = "prio_task_signal_new_timeout")]
     pub fn timeout(delay: Duration) -> Self {
         unsafe { from_glib_full(ffi::prio_task_signal_new_timeout(whole_milliseconds(delay))) }
@@ -113,25 +116,25 @@ impl TaskSignal {
         unsafe { from_glib_full(ffi::prio_task_signal_new_any(signals.as_mut_ptr(), signals.len(), priority as i32)) }
     }
 
-    /// Its priority now.
+    /// Returns the signal's current priority.
     #[doc(alias = "prio_task_signal_get_priority")]
     pub fn priority(&self) -> Priority {
         unsafe { from_glib(ffi::prio_task_signal_get_priority(self.to_glib_none().0)) }
     }
 
-    /// Returns whether it is aborted.
+    /// Returns whether the signal is aborted.
     #[doc(alias = "prio_task_signal_is_aborted")]
     pub fn is_aborted(&self) -> bool {
         unsafe { from_glib(ffi::prio_task_signal_is_aborted(self.to_glib_none().0)) }
     }
 
-    /// Returns the reason of its abort, if it is aborted.
+    /// Returns the reason of the abort, if the signal is aborted.
     #[doc(alias = "prio_task_signal_dup_reason")]
     pub fn reason(&self) -> Option<glib::Error> {
         unsafe { from_glib_full(ffi::prio_task_signal_dup_reason(self.to_glib_none().0)) }
     }
 
-    /// Calls a function when the priority has changed, with the previous one, on the thread that changes it.
+    /// Calls a function with the previous priority when the priority has changed, on the thread that changes it.
     #[doc(alias = "priority-change")]
     pub fn connect_priority_change<F: Fn(&Self, Priority) + Send + Sync + 'static>(&self, f: F) -> glib::SignalHandlerId {
         self.connect("priority-change", false, move |values| {
@@ -146,7 +149,7 @@ impl TaskSignal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A priority was changed from within a handler of its change.
+    /// The priority was to be changed within a handler of its change.
     NotAllowed,
     /// The worker, or the main context, has been closed.
     Closed,

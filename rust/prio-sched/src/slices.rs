@@ -7,7 +7,7 @@ use futures_core::Stream;
 
 use crate::Scheduler;
 
-/// Ends a poll when the time slice is over.
+/// Yields between two items when the time slice is over.
 struct Slice {
     scheduler: Scheduler,
     has_yielded: bool,
@@ -78,7 +78,7 @@ impl<S: Stream> InSlices<S> {
         Self { slice: Slice::new(scheduler), stream: Box::pin(stream) }
     }
 
-    /// Returns the next item, once there is one, at once or in the next time slice; `None` after the last.
+    /// Returns the next item as soon as the stream has one, or in the next time slice; `None` after the last.
     pub async fn next(&mut self) -> Option<S::Item> {
         std::future::poll_fn(|context| Pin::new(&mut *self).poll_next(context)).await
     }

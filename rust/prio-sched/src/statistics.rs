@@ -34,17 +34,17 @@ pub struct Statistics {
 #[non_exhaustive]
 #[doc(alias = "PrioTaskStatistics")]
 pub struct TaskStatistics {
-    /// How many wait in a queue.
+    /// How many tasks wait in a queue.
     pub n_queued: u64,
-    /// How many wait for the end of their delay.
+    /// How many tasks wait for the end of their delay.
     pub n_delayed: u64,
     /// How often tasks have run.
     pub n_run: u64,
     /// How many of these runs continued a task after a yield.
     pub n_continued: u64,
-    /// How many were aborted while they waited.
+    /// How many tasks were aborted while they waited.
     pub n_aborted: u64,
-    /// How long the tasks that have run had waited in the queue.
+    /// How long the tasks that have run waited in the queue.
     pub waiting: TaskTimes,
     /// How long each run has taken.
     pub running: TaskTimes,
@@ -55,13 +55,13 @@ pub struct TaskStatistics {
 #[non_exhaustive]
 #[doc(alias = "PrioTaskTimes")]
 pub struct TaskTimes {
-    /// Their sum.
+    /// The sum of the times.
     pub total: Duration,
-    /// The longest.
+    /// The longest time.
     pub longest: Duration,
-    /// Half of them are not longer; rounded down, by a fifth at most.
+    /// Half of the times are not longer; rounded down, by a fifth at most.
     pub median: Duration,
-    /// 99 percent of them are not longer; rounded down, by a fifth at most.
+    /// 99 percent of the times are not longer; rounded down, by a fifth at most.
     pub percentile_99: Duration,
 }
 

@@ -44,7 +44,7 @@ unsafe impl Sync for Worker {}
 pub enum Stop {
     /// Tasks that have not started are aborted.
     Abort,
-    /// All of them run.
+    /// All tasks run.
     Finish,
 }
 
@@ -53,14 +53,15 @@ impl Worker {
     ///
     /// # Panics
     ///
-    /// If the name has a NUL byte in it.
+    /// If the name contains a NUL byte.
     #[doc(alias = "prio_worker_new")]
     pub fn new(name: &str) -> Self {
         assert!(!name.contains('\0'), "the name {name:?} has a NUL byte");
         unsafe { from_glib_full(ffi::prio_worker_new(name.to_glib_none().0)) }
     }
 
-    /// Returns the scheduler of its thread, for posts and spawns. Once the worker has ended, it rejects these.
+    /// Returns the scheduler of the worker's thread, for posts and spawns. Once the worker has ended, its scheduler
+    /// rejects these.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, Stop, Worker};
@@ -75,7 +76,7 @@ impl Worker {
         unsafe { from_glib_none(ffi::prio_worker_get_scheduler(self.to_glib_none().0)) }
     }
 
-    /// Runs a closure in its thread, and brings the result to the main context of `scheduler`.
+    /// Runs a closure in the worker's thread, and brings the result to the main context of `scheduler`.
     #[doc(alias = "prio_worker_run")]
     pub fn run<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(&self, scheduler: &Scheduler, func: F) -> RunInThread<T> {
         RunInThread::under_current(scheduler, Some(self), func)
@@ -91,7 +92,7 @@ impl Worker {
         unsafe { ffi::prio_worker_stop(self.to_glib_none().0, how) }
     }
 
-    /// Blocks until its thread has ended, after [`Worker::stop`].
+    /// Blocks until the worker's thread has ended, after [`Worker::stop`].
     #[doc(alias = "prio_worker_join")]
     pub fn join(&self) {
         unsafe { ffi::prio_worker_join(self.to_glib_none().0) }
@@ -110,7 +111,7 @@ pub struct RunInThread<T> {
     _task: Option<Cancelling>,
 }
 
-/// The data of the thread: the closure, and the slot for its result.
+/// The data of a call in a thread: the closure, and the slot for its result.
 struct Call<T, F: Send + 'static> {
     func: Option<F>,
     slot: Arc<Slot<Result<T, JoinError>>>,
@@ -118,8 +119,8 @@ struct Call<T, F: Send + 'static> {
 }
 
 impl<T, F: Send + 'static> Drop for Call<T, F> {
-    /// If the thread has run, it has stored its result.  Otherwise this may be within an abort, whose caller may hold a
-    /// lock.
+    /// If the closure has run, its result is in the slot already.  Otherwise this drop may happen within an abort,
+    /// whose caller may hold a lock.
     fn drop(&mut self) {
         self.slot.put(Err(JoinError::Aborted));
         if let Some(func) = self.func.take() {
@@ -129,14 +130,15 @@ impl<T, F: Send + 'static> Drop for Call<T, F> {
 }
 
 impl<T: Send + 'static> RunInThread<T> {
-    /// `begin` passes the function, its data and their destroy notify to the library, which returns a task, or NULL.
+    /// Creates a call. `begin` passes the function, its data and their destroy notify to the library, which returns a
+    /// task, or NULL.
     pub(crate) fn new<F: FnOnce() -> T + Send + 'static>(
         scheduler: &Scheduler,
         func: F,
         begin: impl FnOnce(ffi::PrioTaskFunc, gpointer, glib::ffi::GDestroyNotify) -> *mut ffi::PrioTask,
     ) -> Self {
         unsafe extern "C" fn work<T, F: FnOnce() -> T + Send + 'static>(_: *mut ffi::PrioTask, data: gpointer) {
-            // SAFETY: it is called once, and no other code has the data.
+            // SAFETY: this function is called once, and no other code has the data.
             let call = unsafe { &mut *(data as *mut Call<T, F>) };
             if let Some(func) = call.func.take() {
                 let result = catch_unwind(AssertUnwindSafe(func));
@@ -153,14 +155,14 @@ impl<T: Send + 'static> RunInThread<T> {
         Self { slot, was_polled: false, is_over: false, _task: (!task.is_null()).then(|| Cancelling::new(task)) }
     }
 
-    /// Runs with the priority and the signal of the future that is being polled.
+    /// Runs `func` with the priority and the signal of the future that is being polled.
     pub(crate) fn under_current<F: FnOnce() -> T + Send + 'static>(scheduler: &Scheduler, worker: Option<&Worker>, func: F) -> Self {
         let options = TaskOptions::current();
         let with = options.to_ffi();
         let worker = worker.map_or(ptr::null_mut(), |worker| worker.to_glib_none().0);
         Self::new(scheduler, func, |work, data, release| unsafe {
             let scheduler = scheduler.to_glib_none().0;
-            ffi::prio_scheduler_run_in_thread_under(scheduler, worker, with.priority, with.cancellable, with.name, work, data, release)
+            ffi::prio_scheduler_run_in_thread_full(scheduler, worker, with.priority, with.cancellable, with.name, work, data, release)
         })
     }
 }
@@ -169,7 +171,7 @@ impl<T> Future for RunInThread<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // Otherwise a loop of awaits would not yield while the thread is fast enough.
+        // Without this yield, a loop of awaits would not yield while the thread is fast enough.
         if !std::mem::replace(&mut self.was_polled, true) && self.slot.has_come() && is_in_future() {
             context.waker().wake_by_ref();
             return Poll::Pending;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Waits for callbacks of the C library: a result that comes once, and a waker.
+//! Waits for callbacks of the C library: a result that is set once, and a waker.
 
 use std::fmt;
 use std::future::Future;
@@ -21,7 +21,7 @@ enum State<T> {
     Taken,
 }
 
-/// A slot for a result, which comes on any thread.
+/// A slot for a result, which any thread may set.
 pub(crate) struct Slot<T>(Mutex<State<T>>);
 
 impl<T> Slot<T> {
@@ -29,7 +29,7 @@ impl<T> Slot<T> {
         Arc::new(Self(Mutex::new(State::Waiting(None))))
     }
 
-    /// Stores a result; the first counts.
+    /// Stores a result, unless the slot has one already.
     pub(crate) fn put(&self, value: T) {
         let mut state = self.0.lock().unwrap();
         if let State::Waiting(waker) = &mut *state {
@@ -53,7 +53,7 @@ impl<T> Slot<T> {
     }
 
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<T> {
-        // The waker may be any program's: it is cloned, dropped and used without the lock.
+        // A waker may be the program's: it is cloned, dropped and used without the lock.
         let own = context.waker().clone();
         let mut state = self.0.lock().unwrap();
         if let State::Waiting(waker) = &mut *state {
@@ -81,6 +81,10 @@ impl Cancelling {
     pub(crate) fn new(task: *mut ffi::PrioTask) -> Self {
         Self(task)
     }
+
+    pub(crate) fn as_ptr(&self) -> *mut ffi::PrioTask {
+        self.0
+    }
 }
 
 impl Drop for Cancelling {
@@ -107,7 +111,7 @@ struct Timer {
 }
 
 impl Drop for Timer {
-    /// Its end no longer wakes a task.
+    /// Ends the timer, which then wakes no task.
     fn drop(&mut self) {
         self.slot.close();
     }
@@ -116,14 +120,14 @@ impl Drop for Timer {
 impl Timer {
     fn new(scheduler: &Scheduler, delay: Duration) -> Self {
         unsafe extern "C" fn ring(_: *mut ffi::PrioTask, _: gpointer) {}
-        /// Called when its time is up, or its worker has ended.
+        /// Called when the time has passed, or the worker has ended.
         unsafe extern "C" fn over(slot: gpointer) {
             let slot = unsafe { Arc::from_raw(slot as *const Slot<()>) };
             slot.put(());
         }
 
         let slot = Slot::new();
-        // It only wakes the future, which then continues with its own priority.
+        // The timer only wakes the future, which then continues with its own priority.
         let options = TaskOptions::from(Priority::UserBlocking).delay(delay).to_ffi();
         let data = Arc::into_raw(slot.clone()) as gpointer;
         let task = unsafe { ffi::prio_scheduler_post_task(scheduler.as_ptr(), &options, Some(ring), data, Some(over)) };

@@ -122,7 +122,7 @@ fn an_abort_ends_a_future_at_every_await_and_not_within_it() {
                     }
                     lock.hold(|| {
                         abort(how, &controller, &handle);
-                        // It wakes an aborted future.
+                        // This wakes an aborted future.
                         let _ = sender.try_send(1);
                     });
                     assert_eq!(dropped.n(), 0, "{what}, aborted by {how} after {n_iterations} iterations");
@@ -207,8 +207,8 @@ fn what_is_posted_after_a_reset_waits_for_the_next_cancel() {
     });
 }
 
-/// Each hundredth takes a fiftieth of a slice, or more on a busy machine: so a task that holds the loop for too long runs too many of
-/// them.
+/// A hundredth of the drops takes a fiftieth of a slice each, or more on a busy machine: so a task that holds the loop for too long
+/// drops too many futures.
 #[test]
 fn a_hundred_thousand_that_are_aborted_at_once_hold_the_loop_for_no_more_than_two_slices() {
     const N: u32 = 100_000;
@@ -222,7 +222,7 @@ fn a_hundred_thousand_that_are_aborted_at_once_hold_the_loop_for_no_more_than_tw
         }
     }
     with_scheduler(|scheduler| {
-        assert_eq!(scheduler.time_slice(), Duration::from_micros(100) * IN_TWO_SLICES / 2);
+        assert_eq!(scheduler.time_slice(), None); // at most 5 ms
         for how in ["queued", "in a group", "waiting", "by their handles"] {
             let group = TaskGroup::new(scheduler, 4, Priority::UserVisible);
             let (controller, n_dropped, most, last) =
@@ -241,7 +241,7 @@ fn a_hundred_thousand_that_are_aborted_at_once_hold_the_loop_for_no_more_than_tw
             };
             let handles: Vec<_> = (0..N).map(spawn).collect();
             if how == "waiting" || how == "by their handles" {
-                run_until(scheduler, || scheduler.n_pending() == 0);
+                run_until(scheduler, || scheduler.count_pending() == 0);
             }
             let source = glib::idle_source_new(None, glib::Priority::DEFAULT, {
                 let counts = glib::thread_guard::ThreadGuard::new((n_dropped.clone(), most.clone(), last));

@@ -56,6 +56,24 @@ fn what_goes_on_ends_before_its_equals() {
 }
 
 #[test]
+fn a_loop_of_yields_ends() {
+    with_scheduler(|scheduler| {
+        assert_eq!(scheduler.starvation_limit(), Duration::from_secs(1));
+        scheduler.set_starvation_limit(Duration::from_millis(20));
+        assert_eq!(scheduler.starvation_limit(), Duration::from_millis(20));
+        let stopped = Rc::new(Cell::new(false));
+        let stop = stopped.clone();
+        let reader = scheduler.spawn_local(TaskOptions::new().takes_turns(false), async move {
+            while !stopped.get() {
+                yield_now().await;
+            }
+        });
+        scheduler.post_local_once(Priority::UserVisible, move || stop.set(true));
+        wait_for(scheduler, reader).unwrap();
+    });
+}
+
+#[test]
 fn turns_are_taken_with_a_signal_too() {
     with_scheduler(|scheduler| {
         let log = Log::default();
@@ -561,9 +579,9 @@ fn a_group_has_a_limit_and_is_aborted_as_one() {
                 })
             })
             .collect();
-        assert_eq!(group.n_pending(), 20);
+        assert_eq!(group.n_tasks(), 20);
         wait_for(scheduler, group.drained());
-        assert_eq!((most.get(), group.n_pending()), (3, 0));
+        assert_eq!((most.get(), group.n_tasks()), (3, 0));
         for (i, handle) in handles.into_iter().enumerate() {
             assert_eq!(wait_for(scheduler, handle).unwrap(), i);
         }
@@ -576,11 +594,11 @@ fn a_group_has_a_limit_and_is_aborted_as_one() {
         handles[0].abort();
         handles[3].abort();
         run_until(scheduler, || dropped.n() == 2);
-        run_until(scheduler, || group.n_pending() == 2);
+        run_until(scheduler, || group.n_tasks() == 2);
         iterate(scheduler);
         group.abort(None);
         run_until(scheduler, || handles.iter().all(JoinHandle::is_finished));
-        assert_eq!((dropped.n(), group.n_pending()), (4, 0));
+        assert_eq!((dropped.n(), group.n_tasks()), (4, 0));
         let late = group.spawn_local(TaskOptions::new(), async { 1 });
         assert_eq!(wait_for(scheduler, late).unwrap(), 1, "the group goes on");
     });
@@ -595,10 +613,10 @@ fn a_delayed_future_that_is_aborted_leaves_its_queue() {
             let dropped = Dropped::default();
             let guard = dropped.guard();
             let handle = scheduler.spawn_local(options, async move { drop(guard) });
-            assert_eq!(unsafe { ffi::prio_scheduler_get_n_pending(scheduler.as_ptr()) }, 1);
+            assert_eq!(unsafe { ffi::prio_scheduler_count_pending(scheduler.as_ptr()) }, 1);
             handle.abort();
             run_until(scheduler, || dropped.n() == 1);
-            assert_eq!(unsafe { ffi::prio_scheduler_get_n_pending(scheduler.as_ptr()) }, 0);
+            assert_eq!(unsafe { ffi::prio_scheduler_count_pending(scheduler.as_ptr()) }, 0);
         }
         let begun = Instant::now();
         let late = scheduler.spawn_local(TaskOptions::new().delay(Duration::from_millis(20)), async {
@@ -681,7 +699,7 @@ fn a_group_that_waits_for_itself_panics() {
         let own = group.clone();
         let handle = group.spawn_local(TaskOptions::new(), async move { own.drained().await });
         assert!(matches!(wait_for(scheduler, handle), Err(JoinError::Panicked(_))));
-        assert_eq!(group.n_pending(), 0);
+        assert_eq!(group.n_tasks(), 0);
     });
 }
 
@@ -1016,14 +1034,16 @@ fn many_threads_await_and_abort_and_drop() {
 fn slices_and_numbers_of_tasks_are_those_of_the_library() {
     with_scheduler(|scheduler| {
         scheduler.set_time_slice(Duration::from_millis(2));
-        assert_eq!(scheduler.time_slice(), Duration::from_millis(2));
+        assert_eq!(scheduler.time_slice(), Some(Duration::from_millis(2)));
+        scheduler.set_time_slice(None);
+        assert_eq!(scheduler.time_slice(), None);
         scheduler.start_statistics();
         let handle = scheduler.spawn_local(Priority::UserBlocking, two_steps(Log::default(), "a"));
-        assert_eq!((scheduler.n_pending(), scheduler.statistics().user_blocking.n_queued), (1, 1));
+        assert_eq!((scheduler.count_pending(), scheduler.statistics().user_blocking.n_queued), (1, 1));
         wait_for(scheduler, handle).unwrap();
         let statistics = scheduler.statistics();
         assert!(statistics.is_collecting);
-        assert_eq!((scheduler.n_pending(), statistics.of(Priority::UserBlocking).n_run, statistics.background.n_run), (0, 2, 0));
+        assert_eq!((scheduler.count_pending(), statistics.of(Priority::UserBlocking).n_run, statistics.background.n_run), (0, 2, 0));
         assert!(statistics.user_blocking.running.longest <= statistics.user_blocking.running.total);
         scheduler.stop_statistics();
         assert!(!scheduler.statistics().is_collecting);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Helpers of several files of tests.
+//! Helpers for several test files.
 #![allow(dead_code)]
 
 use std::cell::Cell;
