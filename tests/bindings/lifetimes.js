@@ -161,68 +161,59 @@ test('dependents of a signal that stays', async () => {
     }, 20);
 });
 
+// Posts n tasks under signals that make () returns with their controllers, aborts each for reason (), and waits until
+// all have ended: a task keeps its reason until its promise is rejected.
+const abortTasks = (n, post, make, reason) => Promise.all(Array.from({length: n}, (_, i) => {
+    const {controller, signal} = make();
+    const ended = post(() => {}, {signal}).catch(() => {});
+    controller.abort(reason(i, controller, signal));
+    return ended;
+}));
+const postOwn = (body, options) => PrioSched.Scheduler.get_default().post_task(body, options);
+const postWeb = (body, options) => scheduler.postTask(body, options);
+
+const withSignal = controller => ({controller, signal: controller.signal});
+
 test('reasons of aborts, of any type', async () => {
-    await assertNoneKept(async payload => {
-        for (let i = 0; i < 100; i++) {
-            const controller = new PrioSched.TaskController(), signal = PrioSched.TaskSignal.any([controller.signal], 'background');
-            PrioSched.Scheduler.get_default().post_task(() => {}, {signal}).catch(() => {});
-            controller.abort(new Array(payload).fill(i));
-        }
-        await scheduler.postTask(() => {}, {priority: 'background'});
-    }, 20);
+    const make = () => {
+        const controller = new PrioSched.TaskController();
+        return {controller, signal: PrioSched.TaskSignal.any([controller.signal], 'background')};
+    };
+    await assertNoneKept(payload => abortTasks(100, postOwn, make, i => new Array(payload).fill(i)), 20);
 });
 
 // Later aborts forget the reasons of earlier ones, but for a few that compiled code refers to.
 test('a reason of any type goes with its signal', async () => {
-    const abort = (n, payload) => {
-        for (let i = 0; i < n; i++) {
-            const controller = new TaskController();
-            scheduler.postTask(() => {}, {signal: controller.signal}).catch(() => {});
-            controller.abort(new Array(payload).fill(i));
-        }
-    };
+    const abort = (n, payload) => abortTasks(n, postWeb, () => withSignal(new TaskController()), i => new Array(payload).fill(i));
     await collect();
     const before = held();
-    abort(50, PAYLOAD);
+    await abort(50, PAYLOAD);
     await collect();
-    abort(10, 1);
+    await abort(10, 1);
     await collect();
     const grown = held() - before;
     assert(grown < 25 * 8 * PAYLOAD, `${grown} bytes more held`);
 });
 
 test('reasons that refer to their signals', async () => {
-    await assertNoneKept(async payload => {
-        for (let i = 0; i < 100; i++) {
-            const controller = new PrioSched.TaskController(), {signal} = controller;
-            PrioSched.Scheduler.get_default().post_task(() => {}, {signal}).catch(() => {});
-            controller.abort({signal, filling: new Array(payload).fill(i)});
-        }
-        await scheduler.postTask(() => {}, {priority: 'background'});
-    }, 20);
+    await assertNoneKept(payload => abortTasks(100, postOwn, () => withSignal(new PrioSched.TaskController()), (i, _controller, signal) =>
+        ({signal, filling: new Array(payload).fill(i)})), 20);
 });
 
 // Without the native part, each dependent signal is an object in C, and holds the reason.
 if (PrioSched.nativePart !== 'none') {
-    const abort = payload => {
-        for (let i = 0; i < 100; i++) {
-            const controller = new TaskController(), signal = TaskSignal.any([controller.signal]);
-            scheduler.postTask(() => {}, {signal}).catch(() => {});
-            controller.abort({controller, signal, filling: new Array(payload).fill(i)});
-        }
+    const make = () => {
+        const controller = new TaskController();
+        return {controller, signal: TaskSignal.any([controller.signal])};
     };
+    const abort = payload => abortTasks(100, postWeb, make, (i, controller, signal) => ({controller, signal, filling: new Array(payload).fill(i)}));
 
     test('reasons of the web that refer to their controllers, or to dependent signals', async () => {
-        await assertNoneKept(async payload => {
-            abort(payload);
-            await scheduler.postTask(() => {}, {priority: 'background'});
-        }, 20);
+        await assertNoneKept(abort, 20);
     });
 
     test('such reasons of aborts in tasks', async () => {
-        await assertNoneKept(async payload => {
-            await scheduler.postTask(() => abort(payload));
-        }, 20);
+        await assertNoneKept(payload => scheduler.postTask(() => abort(payload)), 20);
     });
 }
 
