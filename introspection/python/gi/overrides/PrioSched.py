@@ -127,9 +127,9 @@ class Scheduler(PrioSched.Scheduler):
         super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
 
     @refusing
-    def set_starvation_limit(self, limit):
+    def set_starvation_limit(self, starvation_limit):
         """Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn."""
-        super().set_starvation_limit(to_whole(limit, 'starvation_limit', 'milliseconds', 2 ** 32 - 1))
+        super().set_starvation_limit(to_whole(starvation_limit, 'starvation_limit', 'milliseconds', 2 ** 32 - 1))
 
     time_slice = property(PrioSched.Scheduler.get_time_slice, set_time_slice)
     frame_share = property(PrioSched.Scheduler.get_frame_share, set_frame_share)
