@@ -102,7 +102,7 @@ DexFuture *
 prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                GDestroyNotify notify)
 {
-  /* As large as the options of any version, so that fields are copied that only the library knows. */
+  /* As large as the options of any version, so that fields that only the library knows are copied too. */
   union { PrioTaskOptions options; guint8 bytes[512]; } copy = { .options = PRIO_TASK_OPTIONS () };
   PrioTaskOptions *own = &copy.options;
   g_autoptr (DexPromise) promise = NULL;

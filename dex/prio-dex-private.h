@@ -64,7 +64,7 @@ void prio_dex_gate_leave (PrioDexGate *self) G_GNUC_INTERNAL;
 void prio_dex_gate_began (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_release (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 
-/* Suspends a fiber that is not inside until it is its turn, by priority and age.
+/* Suspends @fiber, unless it is inside the gate, until the gate lets it in, by priority and age.
  *
  * Returns: whether the fiber is inside, or FALSE with @error set if it was aborted or discarded */
 gboolean prio_dex_gate_wait (PrioDexFiber *fiber, GError **error) G_GNUC_INTERNAL;

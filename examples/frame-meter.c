@@ -25,7 +25,7 @@ struct _FrameMeter
 {
   GtkWidget parent_instance;
   double times[N_FRAMES]; /* ms; a ring */
-  guint next, n_told;     /* frames since the last text */
+  guint next, n_told;     /* the next index in @times; the frames since the last text */
   gint64 last, told;      /* µs */
   double longest;         /* longest frame since the last text, ms */
   double interval;        /* refresh interval of the display, ms */

@@ -300,7 +300,7 @@ index_piece (Item *item)
   return word_reader_read_piece (item->reader, &done, &item->error) && !done;
 }
 
-/* Indexes until more urgent work waits.  GLib's idle sources cannot tell, so they index one piece at a time. */
+/* Indexes until more urgent work waits.  Idle sources cannot find that out: they index one piece at a time. */
 static gboolean
 index_item (gpointer data)
 {

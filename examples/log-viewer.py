@@ -122,7 +122,7 @@ class Example:
     MESSAGES = {'info    GET /pictures/{0}.jpeg 200 in {1} ms': 70,
                 'debug   cache of pictures is {1} % full, oldest is {0}': 20,
                 'warning picture {0} took {1} ms to decode': 8,
-                'error   picture {0} cannot be read, nor its mirror {1}': 2}  # in a hundred
+                'error   picture {0} cannot be read, nor its mirror {1}': 2}  # how many of a hundred lines
 
     def __init__(self, n_lines: int = 1_000_000) -> None:
         self.name = _('Made-up Log')
@@ -153,7 +153,7 @@ class Log:
         self.source = source
         self.signal = signal
         self.text = bytearray()
-        self.starts = array('Q', [0])  # last, the end of the text
+        self.starts = array('Q', [0])  # where each line begins, and then where the text ends
         self.levels = bytearray()
         self.rest = b''                # a line whose end has not been read
         self.is_complete = False

@@ -100,7 +100,7 @@ def moving(name, keys, timing):
 
 
 def draw_motion(both, tops):
-    """Draws a wheel beside each row, which turns when the window drew a frame, and a line then: as long as the frame took."""
+    """Draws beside each row a wheel that turns when the window drew a frame, and for each frame a line as long as it took."""
     styles = [moving('now', [(Frames.BEFORE, 'translateX(0)'), (Frames.AFTER, f'translateX({RIGHT - LEFT}px)')], 'linear')]
     for i, frames in enumerate(both):
         # A turn a second.

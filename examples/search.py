@@ -106,7 +106,7 @@ class Window(Gtk.ApplicationWindow):
         self.show_state()
 
     def update(self) -> None:
-        """Shows the progress, whenever nothing more urgent is to do."""
+        """Shows the progress, when there is nothing more urgent to do."""
         self.show_state()
         if not self.reading.signal.aborted:
             scheduler.post_task(self.update, 'user-visible', self.reading.signal, delay=200)

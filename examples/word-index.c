@@ -56,7 +56,7 @@ add_word (WordReader *reader)
       g_hash_table_insert (index->words, g_string_chunk_insert (index->strings, reader->word->str), files);
     }
 
-  /* Several files are read alternately, so this one may be anywhere among the last of the array. */
+  /* Several files are read alternately, so this one may be anywhere among the last entries. */
   for (guint i = files->len; i > 0 && i + 8 > files->len; i--)
     {
       if (g_array_index (files, guint, i - 1) == reader->file)

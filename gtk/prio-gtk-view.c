@@ -29,7 +29,7 @@ typedef struct
   GPtrArray *cells; /* GtkWidget: all widgets of cells, in order */
   guint first, end; /* the cells in view: from @first to before @end */
   guint n_columns;
-  double space; /* between lines */
+  double space; /* the distance between two lines */
 } Sight;
 
 /* Returns the distance of @cell from the top of the view. */

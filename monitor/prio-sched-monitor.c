@@ -311,7 +311,7 @@ main (int argc, char **argv)
   if (parse (&monitor, argc, argv, &error) && monitor.argv == NULL)
     return 0;
 
-  /* Blocked before any thread is started. */
+  /* The signals are blocked before any thread is started. */
   sigemptyset (&wishes);
   sigaddset (&wishes, SIGINT);
   sigaddset (&wishes, SIGTERM);

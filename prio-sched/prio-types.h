@@ -98,7 +98,7 @@ typedef enum /*< flags >*/
  * @PRIO_TASK_GROUP_WAIT_ANY: until the first task is fulfilled: like `Promise.any()`
  * @PRIO_TASK_GROUP_WAIT_FIRST: until the first task completes, however it ends: like `Promise.race()`
  *
- * The end of a wait with [method@PrioSched.TaskGroup.wait_async].
+ * The condition that ends a wait of [method@PrioSched.TaskGroup.wait_async].
  *
  * Since: 1.0
  */

@@ -22,7 +22,7 @@ Gio._promisify(Gio.InputStream.prototype, 'read_bytes_async');
 
 const MAX_FILES = 50000;
 const MAX_FOLDERS = 50000;
-const MAX_BYTES = 256 * 1024; // of a file
+const MAX_BYTES = 256 * 1024; // bytes of a file that are read at most
 const PIECE = 16 * 1024; // bytes; their words take about a millisecond
 const BATCH = 8; // files of a folder that are open at a time
 const ATTRIBUTES = 'standard::name,standard::display-name,standard::type,standard::fast-content-type,standard::size,' +

@@ -7,7 +7,7 @@ const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}';
 const WORD = new RegExp(`[${CJK}]|(?:(?![${CJK}])[\\p{L}\\p{N}]){2,40}`, 'gu');
 
 const MAX_SIZE = 4000000; // places of words; an index of this size gets no more words, and later files are found by name only
-const MAX_TERMS = 15; // two bits a term fit into a small integer
+const MAX_TERMS = 15; // each term has two bits, and all fit into a small integer
 const STEP = 1000; // places to look at before asking whether to yield
 
 // Splits a text into words, without case and accents.
@@ -71,10 +71,10 @@ class Query {
 }
 
 // Lists of numbers, in two arrays: the garbage collector looks at each array, and with thousands of them it would take
-// longer than a frame.  A list is the index of its last number, and 0 if it is empty.
+// longer than a frame.  A list is the place (the index in both arrays) of its last number, and 0 if it is empty.
 class Lists {
     #numbers = new Uint32Array(1024);
-    #before = new Uint32Array(1024); // places
+    #before = new Uint32Array(1024); // for each place, the place of the previous number in its list, or 0
     #free = 0; // head of the list of free places
     #end = 1;
 

@@ -65,7 +65,7 @@ scale (Pixels all, Pixels small)
     }
 }
 
-/* Takes the pixels. */
+/* Returns a texture of @pixels, and takes their data. */
 static GdkTexture *
 make_texture (Pixels pixels)
 {
@@ -92,8 +92,8 @@ read_uint32 (const guint8 *data)
   return GUINT32_FROM_BE (value);
 }
 
-/* Returns how many pixels the picture has by its header, or 0 if that is not known.  For PNG the header is parsed here,
- * because some loaders read the whole file first. */
+/* Returns how many pixels the picture has according to its header, or 0 if that is not known.  For PNG the header is
+ * parsed here, because some loaders read the whole file first. */
 static guint64
 count_pixels (GBytes *bytes)
 {

@@ -39,7 +39,7 @@ async function countFiles(path) {
                 folders.push(folder.get_child(info.get_name()));
             else
                 n++;
-            // Rejected with the reason of the abort once the extension is disabled.
+            // The promise is rejected with the reason of the abort once the extension is disabled.
             // eslint-disable-next-line no-await-in-loop
             await scheduler.yield();
         }

@@ -20,7 +20,7 @@ struct _PrioInspectorPage
 
   GtkWidget *child, *empty, *parts, *longest, *more, *copy;
   guint last_number;
-  GSource *source; /* while the page is mapped */
+  GSource *source; /* refreshes the page while it is mapped */
 };
 
 G_DEFINE_FINAL_TYPE (PrioInspectorPage, prio_inspector_page, GTK_TYPE_WIDGET)
@@ -116,7 +116,7 @@ refresh (PrioInspectorPage *self)
 static gboolean
 refresh_again (gpointer self)
 {
-  /* Dropping a scheduler may call any code. */
+  /* Releasing a scheduler may run any code, which may release @self. */
   g_object_ref (self);
   refresh (self);
   g_object_unref (self);
@@ -131,7 +131,7 @@ stop (PrioInspectorPage *self)
   g_clear_pointer (&self->source, g_source_unref);
 }
 
-/* Refreshes the page from a source: in its dispatch, this thread runs the main context. */
+/* Refreshes the page in a source, because this thread owns the main context while it dispatches one. */
 static void
 prio_inspector_page_map (GtkWidget *widget)
 {
@@ -224,7 +224,7 @@ copy (GtkButton *button, gpointer data)
   gdk_clipboard_set_text (gtk_widget_get_clipboard (GTK_WIDGET (button)), text->str);
 }
 
-/* Adds a sentence that is hidden, also from assistive technologies, until it is made visible. */
+/* Adds a sentence that is hidden, even from assistive technologies, until it is made visible. */
 static GtkWidget *
 add_note (GtkWidget *box, const char *text)
 {

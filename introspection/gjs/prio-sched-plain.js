@@ -9,7 +9,7 @@
 
 import GLib from 'gi://GLib';
 
-const PRIORITIES = {'user-blocking': 0, 'user-visible': 200, 'background': 300}; // GLib's
+const PRIORITIES = {'user-blocking': 0, 'user-visible': 200, 'background': 300}; // priorities of GLib's sources
 const SLICE = 5000; // microseconds
 
 export class AbortError extends Error {

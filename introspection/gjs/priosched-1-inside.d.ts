@@ -71,15 +71,15 @@ declare module '@girs/priosched-1' {
         namespace testing {
             /** Starts a test: from now on the time stands still, unless the test advances it. */
             function begin(): void;
-            /** The time is the system's again. */
+            /** Ends the test: schedulers use the system's time again. */
             function end(): void;
             /** Advances the time, and runs each task that becomes due, at the time when it is due. */
             function advance(milliseconds: number): void;
-            /** Advances the time like advance(), in a main loop that runs. */
+            /** Advances the time like advance(), while the program runs the main loop. */
             function advance_async(milliseconds: number): Promise<void>;
-            /** Advances the time, and runs nothing, as if the calling code took so long. */
+            /** Advances the time, and runs nothing, as if the calling code took that long. */
             function spend(milliseconds: number): void;
-            /** Runs all that is ready, at this time. */
+            /** Runs everything that is ready, and does not advance the time. */
             function run_until_idle(): void;
             /** Runs the next task that is ready, and no other. Returns whether there was one. */
             function step(): boolean;
@@ -110,7 +110,7 @@ declare module '@girs/priosched-1' {
         }
 
         interface TaskGroup {
-            /** For bindings: posts a task of a Runner to the group; waits are tasks of a Runner, too. */
+            /** For bindings, as the next four methods: posts a task of a Runner to the group. */
             post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 timeout: number, takes_turns: boolean, name: string | null): [number, Gio.Cancellable, number];
             return_id(handle: number, failure: string | null): void;
@@ -121,7 +121,7 @@ declare module '@girs/priosched-1' {
         }
 
         interface Runner {
-            /** Whether the calling thread runs the scheduler's main context. */
+            /** Returns whether the calling thread runs the scheduler's main context. */
             is_owner(): boolean;
             /** Removes a delayed or queued task from its queue; take_rejected() reports it. */
             cancel(id: number): boolean;
@@ -129,8 +129,8 @@ declare module '@girs/priosched-1' {
         }
 
         interface Scheduler {
-            /** Calls func when a task or a source has held the main loop for threshold milliseconds; returns an id, to
-             * remove it. */
+            /** Calls func when a task or a source has held the main loop for threshold milliseconds; returns an id for
+             * remove_long_task_func(). */
             add_long_task_func(threshold: number, func: LongTaskFunc): number;
             /** Removes a function that add_long_task_func() has added. */
             remove_long_task_func(id: number): void;

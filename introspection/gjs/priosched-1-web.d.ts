@@ -16,7 +16,7 @@ declare module '@girs/priosched-1' {
             /** The priorities of the web. */
             type TaskPriority = 'background' | 'user-visible' | 'user-blocking';
 
-            /** The scheduler of the default main context, as scheduler is in a browser. */
+            /** The scheduler of the default main context, like the global scheduler of a browser. */
             const scheduler: Scheduler;
 
             /** The signals of the web, of GIO and of the library. */
@@ -26,7 +26,7 @@ declare module '@girs/priosched-1' {
             interface SchedulerPostTaskOptions {
                 /** A signal that may abort the task; a TaskSignal also sets its priority, unless one is given. */
                 signal?: AnySignal;
-                /** The priority of the task, which then does not follow its signal; by default the signal's, or user-visible. */
+                /** The fixed priority of the task; by default it follows the signal's priority, or is user-visible. */
                 priority?: TaskPriority;
                 /** How long the task waits before it is queued, in milliseconds. */
                 delay?: number;
@@ -124,7 +124,7 @@ declare module '@girs/priosched-1' {
                 abort: Event;
             }
 
-            /** Aborts tasks. */
+            /** Aborts the tasks and other work that have the signal. */
             class AbortSignal extends EventTarget {
                 protected constructor();
                 /** Returns a signal that is aborted already. */
@@ -165,7 +165,7 @@ declare module '@girs/priosched-1' {
             interface AddEventListenerOptions extends EventListenerOptions {
                 once?: boolean;
                 passive?: boolean;
-                /** Its abort removes the listener. */
+                /** A signal whose abort removes the listener. */
                 signal?: AnySignal;
             }
 
@@ -206,7 +206,7 @@ declare module '@girs/priosched-1' {
                 get composed(): boolean;
                 get defaultPrevented(): boolean;
                 get isTrusted(): boolean;
-                /** In milliseconds. */
+                /** The time of the event, in milliseconds. */
                 get timeStamp(): number;
                 cancelBubble: boolean;
                 returnValue: boolean;
@@ -218,7 +218,7 @@ declare module '@girs/priosched-1' {
             }
 
             interface IdleRequestOptions {
-                /** In milliseconds. */
+                /** How long to wait for idle time at most, in milliseconds. */
                 timeout?: number;
             }
 
@@ -233,7 +233,7 @@ declare module '@girs/priosched-1' {
 
             type IdleRequestCallback = (deadline: IdleDeadline) => void;
 
-            /** Calls a function when nothing else is to do, or after the timeout in options. Returns a number for cancelIdleCallback(). */
+            /** Calls a function when there is nothing else to do, or after the timeout in options. Returns a number for cancelIdleCallback(). */
             function requestIdleCallback(callback: IdleRequestCallback, options?: IdleRequestOptions): number;
             /** Removes the callback of requestIdleCallback(). */
             function cancelIdleCallback(handle: number): void;
@@ -261,7 +261,7 @@ declare module '@girs/priosched-1' {
                 starvationLimit: number;
                 /** Returns whether input, a frame or more urgent work is waiting, or the time slice is over. */
                 shouldYield(): boolean;
-                /** Learns when frames are due, from a Gdk.FrameClock or the Shell's global.stage. */
+                /** Follows a Gdk.FrameClock, or the Shell's global.stage, which reports when frames are due. */
                 followFrameClock(frameClock: object): void;
                 /** Ends followFrameClock(). */
                 unfollowFrameClock(frameClock: object): void;
@@ -275,7 +275,7 @@ declare module '@girs/priosched-1' {
                  * then fulfilled with undefined. */
                 latest<A extends unknown[], T>(job: (...args: A) => T,
                     options?: {priority?: TaskPriority, signal?: AnySignal}): PrioSched.Latest<A, T>;
-                /** Settles as promise does, and continues the current task. */
+                /** Returns a promise that settles as promise does, in a continuation of the current task. */
                 adopt<T>(promise: T): Promise<Awaited<T>>;
                 /** Returns the functions of another scheduler in the same main context. */
                 newScheduler(): Extras;

@@ -38,10 +38,10 @@ declare module '@girs/priosched-1' {
         const MINOR_VERSION: number;
         const MICRO_VERSION: number;
 
-        /** The ability of the native part for GJS: with 'state', the state of a task crosses every promise. */
+        /** The gain by GJS's native part: speed or, with 'state', also a state that crosses every promise. */
         const nativePart: 'none' | 'speed' | 'state';
 
-        /** The name of a priority, as the web has it. */
+        /** The name of a priority, as on the web. */
         type Nick = 'background' | 'user-visible' | 'user-blocking';
 
         /** How urgent a task is. */
@@ -118,11 +118,11 @@ declare module '@girs/priosched-1' {
 
         /** How often a channel calls its callback. */
         enum ChannelPace {
-            /** Each value has a call. */
+            /** It is called for each value. */
             EACH = 0,
-            /** There is at most one call in a turn of the main loop. */
+            /** It is called at most once in a turn of the main loop. */
             TURN = 1,
-            /** There is at most one call in a frame. */
+            /** It is called at most once in a frame. */
             FRAME = 2,
         }
         namespace ChannelPace {
@@ -130,9 +130,9 @@ declare module '@girs/priosched-1' {
         }
         /** How a stopping worker ends its queued tasks. */
         enum WorkerStop {
-            /** They fail with Error.CLOSED. */
+            /** The tasks fail with Error.CLOSED. */
             ABORT,
-            /** They run first. */
+            /** The tasks run before the worker stops. */
             FINISH,
         }
         namespace WorkerStop {
@@ -189,7 +189,7 @@ declare module '@girs/priosched-1' {
 
         /** The options of tasks, without timeouts. */
         interface PostTaskOptions {
-            /** The priority of the task, which then does not follow its signal; by default the signal's, or user-visible. */
+            /** The fixed priority of the task; by default it follows the signal's priority, or is user-visible. */
             priority?: Nick | TaskPriority | null;
             /** A signal that may abort the task. */
             signal?: Gio.Cancellable | null;
@@ -203,7 +203,7 @@ declare module '@girs/priosched-1' {
 
         /** The options of a TaskGroup. */
         interface TaskGroupOptions {
-            /** By default the default main context's; hold another one while you use the group. */
+            /** The scheduler of the tasks, by default get_default(). Hold any other while you use the group. */
             scheduler?: Scheduler;
             /** The most tasks that run at a time, a whole number from 1; by default Infinity. */
             limit?: number;
@@ -215,7 +215,7 @@ declare module '@girs/priosched-1' {
         interface FeedOptions {
             /** The priority of the tasks; by default the group's. */
             priority?: Nick | TaskPriority | null;
-            /** Aborts the tasks, and the feed, as an abort of the group does. */
+            /** A signal that aborts the tasks and the feed, as an abort of the group does. */
             signal?: Gio.Cancellable | null;
             /** The name of the tasks in reports and traces. */
             name?: string;
@@ -304,7 +304,7 @@ declare module '@girs/priosched-1' {
             /** Creates another scheduler, for the main context in properties; most programs use get_default(). */
             constructor(properties?: Partial<Scheduler.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
-            /** Creates another scheduler for a main context, with queues of its tasks only; null stands for the default main context. */
+            /** Creates another scheduler for a main context, with its own queues; null stands for the default main context. */
             static ['new'](context: GLib.MainContext | null): Scheduler;
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
@@ -325,7 +325,7 @@ declare module '@girs/priosched-1' {
             yield(options?: YieldTaskOptions | null): Promise<void>;
             /** Waits that many milliseconds, and continues the task: under its signal and priority unless others are given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
-            /** Posts a task that steps a generator as long as the slice lasts, then yields. Settles with the generator's result; calls progress with
+            /** Posts a task that steps a generator as long as the slice lasts, then yields. The promise settles with its result; calls progress with
              * the last value of each slice. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /** Iterates over items, and yields between two of them if should_yield() returns true. */
@@ -338,11 +338,11 @@ declare module '@girs/priosched-1' {
              * then fulfilled with undefined. */
             latest<A extends unknown[], T>(job: (...args: A) => T,
                 options?: {priority?: Nick | TaskPriority, signal?: Gio.Cancellable | null}): Latest<A, T>;
-            /** Settles as promise does, and continues the current task. */
+            /** Returns a promise that settles as promise does, in a continuation of the current task. */
             adopt<T>(promise: T): Promise<Awaited<T>>;
             /** Calls a function before the next task. */
             queue_microtask(callback: () => void): void;
-            /** Calls a function when nothing else is to do, or after the timeout, in milliseconds. */
+            /** Calls a function when there is nothing else to do, or after the timeout, in milliseconds. */
             request_idle_callback(callback: IdleFunc, timeout?: number): number;
             /** Removes the callback of request_idle_callback(). An unknown number has no effect. */
             cancel_idle_callback(id: number): void;
@@ -354,9 +354,9 @@ declare module '@girs/priosched-1' {
             /** Throws an error: the functions of JavaScript run in one thread. */
             run_in_thread(...args: any[]): never;
             run_in_thread_full(...args: any[]): never;
-            /** For bindings: makes should_yield() true until every other source has had its turn; and returns the task that
-             * runs next. */
+            /** For bindings: makes should_yield() true until every other source has had its turn. */
             end_slice(): void;
+            /** For bindings: returns the task that runs next, or null. */
             dup_first_task(): Task | null;
             /** Calls the callback when more urgent work has run. To await a yield, use yield() instead. */
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
@@ -371,13 +371,13 @@ declare module '@girs/priosched-1' {
             should_yield(): boolean;
             /** Returns how many tasks are queued or delayed; each call counts them. */
             count_pending(): number;
-            /** Learns when frames are due, from a Gdk.FrameClock or the Shell's stage. */
+            /** Follows a Gdk.FrameClock, or the Shell's stage, which reports when frames are due. */
             follow_frame_clock(frame_clock: GObject.Object): void;
             /** Ends follow_frame_clock(). */
             unfollow_frame_clock(frame_clock: GObject.Object): void;
             /** Returns the main context in which the tasks run. */
             get_context(): GLib.MainContext;
-            /** Returns when the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0 if none is. */
+            /** Returns when the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0 if that is not known. */
             get_next_frame(): number;
             /** Sets when the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0 if none is. */
             set_next_frame(next_frame: number): void;
@@ -393,7 +393,7 @@ declare module '@girs/priosched-1' {
             get_frame_share(): number;
             /** Sets the least share of time that tasks get while a window takes long to draw, from 0 for none to 0.9. */
             set_frame_share(share: number): void;
-            /** Whether a waiting task, which another language has posted, lends its priority to the awaited task. */
+            /** Returns whether a waiting task lends its priority to the task that it waits for; only other languages post such tasks. */
             get_lends_priority(): boolean;
             /** Sets whether a waiting task lends its priority to the task that it waits for. */
             set_lends_priority(lends_priority: boolean): void;
@@ -434,7 +434,7 @@ declare module '@girs/priosched-1' {
             /** The reason of the abort, or null. */
             get reason(): GLib.Error | null;
 
-            /** Creates a signal with a priority. A program rather creates a TaskController, which has a signal. */
+            /** Creates a signal with a priority. Programs usually create a TaskController, which has a signal. */
             constructor(properties?: Partial<TaskSignal.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
             /** Returns a signal that is aborted as soon as one of the signals is. */
@@ -447,13 +447,13 @@ declare module '@girs/priosched-1' {
             static new_aborted(reason: GLib.Error | null): TaskSignal;
             /** Returns a signal that is aborted after a delay in milliseconds. */
             static new_timeout(timeout: number): TaskSignal;
-            /** Aborts it, as Gio.Cancellable.cancel() does. */
+            /** Aborts the signal, as Gio.Cancellable.cancel() does. */
             cancel(): void;
 
             connect<K extends keyof TaskSignal.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, TaskSignal.SignalSignatures[K]>): number;
             connect(signal: string, callback: (...args: any[]) => any): number;
-            /** Gio.Cancellable.connect() */
+            /** Connects to the abort, as Gio.Cancellable.connect() does. */
             connect(callback: GObject.Callback): number;
             connect(...args: never[]): any;
             connect_after<K extends keyof TaskSignal.SignalSignatures>(signal: K,
@@ -468,9 +468,9 @@ declare module '@girs/priosched-1' {
             has_fixed_priority(): boolean;
             /** Returns whether the signal is aborted, without a delay: for a dependent signal GIO reports an abort a little later. */
             is_aborted(): boolean;
-            /** Returns how many tasks that were posted with it are queued or delayed; each call counts them. */
+            /** Returns how many tasks that were posted with the signal are queued or delayed; each call counts them. */
             count_pending(): number;
-            /** Keeps the signal as long as its sources can make it emit a signal. */
+            /** Keeps the signal alive as long as its sources can make it emit a GObject signal. */
             pin(): void;
         }
 
@@ -540,9 +540,9 @@ declare module '@girs/priosched-1' {
         class Task extends GObject.Object {
             static $gtype: GObject.GType<Task>;
             $signals: Task.SignalSignatures;
-            /** How far the task is, from 0 to 1; notify::progress reports changes. */
+            /** The progress of the task, from 0 to 1; notify::progress reports changes. */
             get progress(): number; set progress(value: number);
-            /** Whether an abort ends it at once, even while it waits. */
+            /** Whether an abort ends the task at once, even if its function has deferred the result. */
             get return_on_abort(): boolean; set return_on_abort(value: boolean);
             get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
             /** The name of the task in reports and traces. */
@@ -571,13 +571,13 @@ declare module '@girs/priosched-1' {
             cancel(): void;
             /** Lets the result be returned after the function has ended. */
             defer(): void;
-            /** Returns how far the task is, from 0 to 1. */
+            /** Returns the progress of the task, from 0 to 1. */
             get_progress(): number;
             /** Returns whether an abort ends the task at once. */
             get_return_on_abort(): boolean;
             /** Sets whether an abort ends the task at once. */
             set_return_on_abort(return_on_abort: boolean): void;
-            /** Sets how far the task is, from 0 to 1; notify::progress reports it. */
+            /** Sets the progress of the task, from 0 to 1; notify::progress reports it. */
             set_progress(progress: number): void;
             /** Returns the error with which the task has ended, or null. */
             get_error(): GLib.Error | null;
@@ -692,7 +692,7 @@ declare module '@girs/priosched-1' {
             /** Posts the steps of a generator, as Scheduler.post_steps() does. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /**
-             * Posts a task callback(item) for each item, and takes the next item when a place is free: there may be a million.
+             * Posts a task callback(item) for each item. Takes the next item when a place is free, so there may be a million.
              * The promise settles with the last task; it is rejected by an abort of the group, and with an exception of items.
              */
             feed<T>(callback: (item: T) => unknown, items: Iterable<T>, options?: FeedOptions | null): Promise<void>;
@@ -777,7 +777,7 @@ declare module '@girs/priosched-1' {
             get_first(): number;
             yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number, takes_turns: boolean): PostResult;
             request_idle_callback(timeout: number): number;
-            /** A lender is a task that may lend its priority to another task that it waits for, or be lent one. */
+            /** Creates a lender: a number for a task that lends its priority to a task it waits for, or borrows one. */
             add_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
             remove_lender(lender: number): void;
             begin_wait(lender: number, awaited: number): void;
@@ -792,7 +792,7 @@ declare module '@girs/priosched-1' {
             static $gtype: GObject.GType<TaskOptions>;
             /** Creates options. */
             constructor(properties?: Partial<Omit<TaskOptions, 'name' | 'source_tag'>>);
-            /** The priority of the task, which then does not follow its signal. */
+            /** The fixed priority of the task, which does not follow its signal. */
             priority: TaskPriority;
             size: number; reserved: number;
             /** A task signal that may abort the task and sets its priority. */
@@ -805,7 +805,7 @@ declare module '@girs/priosched-1' {
             source_object: GObject.Object | null;
             /** Milliseconds after which the task runs first; 0 for none. */
             timeout: number;
-            /** Its continuations wait behind tasks of the same priority. */
+            /** Whether its continuations wait behind tasks of the same priority. */
             takes_turns: boolean;
             /** GJS cannot write a string into a structure. */
             readonly name: string | null;
@@ -863,7 +863,7 @@ declare module '@girs/priosched-1' {
             constructor(callback: (value: T) => unknown, options?: ChannelOptions | null);
             /** How many values wait, are in use, or have promises that are pending. */
             get length(): number;
-            /** Whether no more values are let in. */
+            /** Whether the channel is closed to further values. */
             get closed(): boolean;
             /** Gives a value, in the place of the oldest waiting value if the channel is full. Returns false if it is closed. */
             replace(value: T): boolean;
@@ -871,7 +871,7 @@ declare module '@girs/priosched-1' {
             offer(value: T): boolean;
             /** Gives a value, and waits for a place. */
             give(value: T): Promise<void>;
-            /** Lets no more values in; the callback gets the waiting values. */
+            /** Closes the channel to further values; the callback gets the waiting values. */
             close(): void;
         }
 
@@ -934,12 +934,12 @@ declare module '@girs/priosched-1' {
             /** Creates a feed that calls func(group) for the next task whenever the group has a free place. It ends when func returns
              * null. */
             static ['new'](group: TaskGroup, func: FeedFunc): Feed;
-            /** Creates a feed that calls func(group, item, position, signal) for each row in view or near it. A program rather calls
+            /** Creates a feed that calls func(group, item, position, signal) for each row in view or near it. Programs usually call
              * TaskGroup.feed_model(). */
             static new_for_model(group: TaskGroup, model: Gio.ListModel, func: FeedRowFunc): Feed;
             /** The task that ends with the feed. */
             get_task(): Task;
-            /** Sets the rows in view; it is cheap. */
+            /** Sets the rows in view. The call is cheap. */
             set_view(first: number, n_rows: number): void;
         }
 

@@ -14,7 +14,7 @@ _MODULE = 'gi.overrides.GLib'
 
 
 class _Naming:
-    """Loads a module as loader does, and makes it name its sources."""
+    """Loads a module as loader does, and makes it name the sources that it adds."""
 
     def __init__(self, loader):
         self._loader = loader

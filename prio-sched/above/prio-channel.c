@@ -86,8 +86,8 @@ struct _Giver
  * the channel.  If no value is waiting, the channel ends when the next value comes.
  *
  * A channel keeps neither its scheduler nor its main context alive.  If the scheduler was finalized when a value comes,
- * the channel ends.  In C, include `<prio-sched-threads.h>`.  Languages other than C, Vala and Rust have a channel of the
- * same name and methods that takes their own values.  Any thread may use a channel.
+ * the channel ends.  In C, include `<prio-sched-threads.h>`.  Languages other than C, Vala and Rust have a channel with
+ * the same name and methods, for their own values.  Any thread may use a channel.
  *
  * Since: 1.0
  */
@@ -111,7 +111,7 @@ struct _PrioChannel
   GQueue outside;         /* values that wait until the channel is not full */
   guint n_held;           /* values in use, and values whose tasks have not completed (prio_channel_hold_place ()) */
   gboolean is_posted;     /* whether a task for the values was posted, and has not ended */
-  gboolean is_unfinished; /* whether this task has not found that no value is left */
+  gboolean is_unfinished; /* whether this task still has to check that no value is left */
   gboolean is_closed;
 };
 

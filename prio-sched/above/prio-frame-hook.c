@@ -99,7 +99,7 @@ load (void)
   prio_frames_look = look;
 }
 
-/* Stops following @clock, unless the program follows it with a call. */
+/* Stops following @clock automatically.  The program can still make a scheduler follow it. */
 void
 prio_frame_hook_leave_alone (GObject *clock)
 {

@@ -168,7 +168,7 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * following the clock, and forget its frames.  After that, frame clocks of GTK and the stage of GNOME Shell are
  * followed automatically.
  *
- * If no call has made the scheduler follow the clock, all schedulers stop following the clock automatically.  So call
+ * If no call has made the scheduler follow the clock, then no scheduler follows it automatically any more.  So call
  * this no more often than [method@PrioSched.Scheduler.follow_frame_clock].  Call it on the thread that runs the
  * scheduler's main context.
  *

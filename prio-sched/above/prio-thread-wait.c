@@ -51,7 +51,7 @@ waits_for (gsize thread)
 }
 
 /* Returns whether this thread may wait for @loop: the owner of @loop is not this thread, and does not wait for this
- * thread.  If other threads wait for each other, one of them soon finds that it may not.  The caller holds the lock. */
+ * thread.  If only other threads wait for each other, one of them finds that out.  The caller holds the lock. */
 static gboolean
 may_wait (PrioLoop *loop)
 {

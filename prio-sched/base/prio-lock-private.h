@@ -4,7 +4,7 @@
  * Promises: PrioLock is a GMutex, and PrioCond a GCond.  In builds with ThreadSanitizer, which does not understand
  * futexes, both are pthread types with the same functions.
  *
- * ThreadSanitizer does not see either that g_object_unref () orders every use of an object before the finalization.
+ * ThreadSanitizer also does not see that g_object_unref () orders every use of an object before the finalization.
  * prio_before_unref () annotates the release, and prio_in_finalize () the acquire. */
 
 #pragma once

@@ -25,7 +25,7 @@ typedef struct
   gint64 since; /* 0 while GLib may wait for events */
   const PrioObserved *task;
   PrioOther *other; /* a source that is being dispatched */
-  const char *flood; /* a description */
+  const char *flood; /* the description of a flood */
 } PrioHolder;
 
 /* The record of an observed loop. */

@@ -23,7 +23,7 @@ typedef struct
   gboolean on;
   gint64 since;                    /* when counting was started, µs */
   guint64 last_run;                /* the last run that had begun at @since; only later runs count */
-  PrioCount of[PRIO_N_PRIORITIES]; /* from background */
+  PrioCount of[PRIO_N_PRIORITIES]; /* the counts of each priority, from background */
 } PrioCounts;
 
 static PrioCounts *

@@ -39,8 +39,8 @@ typedef struct
   gboolean has_thread;
   gint generation;
   gint64 end;        /* when the thread stops waiting for a reader, in µs; 0 before the trace ends */
-  GString *gathered; /* whole lines */
-  guint64 n_lost;    /* events */
+  GString *gathered; /* complete lines that have not been written */
+  guint64 n_lost;    /* events that were dropped */
   GHashTable *numbers[PRIO_TRACE_N_KINDS]; /* gconstpointer → guint */
 } Trace;
 

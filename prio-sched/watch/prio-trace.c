@@ -28,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* in bytes; longer names are cut */
+/* The longest name, in bytes; longer names are cut. */
 #define MAX_NAME 240
 
 /* The trace to which the name of this thread has been added, and the thread's id. */
@@ -352,8 +352,7 @@ duplicate (int fd)
  * | a separate track | `turn` | the other sources have their turn |
  * | moments | `abort`, `priority`, `frame` | a task is aborted; a signal's tasks have another priority; a frame is announced for `due` |
  * | moments | `pause` | a scheduler is `paused`, or `resumed` |
- * | slices, by the sources' names | `held` | a source has blocked the main loop, as
- * [method@PrioSched.Scheduler.add_long_task_func] reports it |
+ * | slices, by the sources' names | `held` | a source has blocked the main loop, as [method@PrioSched.Scheduler.add_long_task_func] reports it |
  *
  * Times are in microseconds of g_get_monotonic_time().
  *

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* exit.c: ends a program that was asked to exit within a task
  *
- * `System.exit ()` of GJS stops all running functions; if a closure called them, GJS then exits.  A property's setter only
- * returns, and the main loop would continue without ever running a promise again.  GJS returns the status from the function
- * that evaluates programs, which otherwise does nothing by then.
+ * `System.exit ()` of GJS stops all running functions.  If GLib has called them as a closure, GJS then exits.  If GLib has
+ * called a property's setter, GJS does not exit: the main loop continues, but no promise ever settles again.  The only way
+ * to get the exit status is the function that evaluates programs, which does nothing else at that time.
  */
 
 #define _GNU_SOURCE

@@ -2,8 +2,8 @@
 /* jobs.c: lets GJS's source for its jobs run beside tasks that also run those jobs
  *
  * GLib blocks a source while it is dispatched, so a main loop that the source's function runs continues without it.  The overrides run
- * the jobs themselves, within a task, in the dispatch of another source.  If one of the jobs runs a main loop, GJS's source has the
- * highest priority in it, is always ready and does nothing, because its jobs are running already.  So the functions here
+ * the jobs themselves, within a task, in the dispatch of another source.  If one of these jobs runs a main loop, GJS's source has the
+ * highest priority in that loop and is always ready, but does nothing, because its jobs are running already.  So the functions here
  * wrap the source's functions, and skip it as GLib would.
  *
  * The scheduler goes before GJS's source.  So it runs queued jobs before it chooses a task: an abort in such a job still reaches that
@@ -11,8 +11,8 @@
  *
  * After `System.exit ()` in a job GJS silently runs no more jobs: the program would continue without its promises, and spin if one of
  * them settled.  Any source may run jobs, as setTimeout () does.  So one more job is queued before the main loop sleeps again, at most
- * every INTERVAL.  If the source leaves jobs in the queue, either the program is to end, or a job runs the main loop; if the source has
- * run jobs in this loop before, the program is to end.
+ * every INTERVAL.  If the source leaves jobs in the queue, either the program is to end, or a job runs the main loop.  The latter
+ * cannot be if the source has run jobs in this loop before.
  */
 
 #include "prio-sched-gjs.h"
@@ -22,7 +22,7 @@ static GMutex lock;
 static const GSourceFuncs *original;
 static GSourceFuncs guarded;
 
-/* Milliseconds. */
+/* The interval, in milliseconds. */
 #define INTERVAL 20
 
 /* The state of the job source of a thread's interpreter. */
@@ -30,11 +30,11 @@ typedef struct
 {
   GSource *source;
   GObject *prober;    /* queues a job when its property `id` is set */
-  gint64 probed;      /* when it was last set, in microseconds */
+  gint64 probed;      /* when `id` was last set, in microseconds */
   gboolean is_probed; /* whether the main loop has dispatched no source since */
   gint64 stuck;       /* when the source last left jobs in its queue, or 0 if it has since run them */
-  gpointer loop;      /* stack address of the main loop that last ran jobs by the source */
-  gint depth;         /* the depth of a main loop that no job runs, until it dispatches the source, or 0 */
+  gpointer loop;      /* a stack address, which identifies the main loop in which the source last ran jobs */
+  gint depth;         /* the depth of a main loop that no job runs; 0 once that loop has dispatched the source */
 } PrioJobs;
 
 static void
@@ -128,8 +128,8 @@ dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Called by a main loop, from one place on the stack as long as the loop runs.  A note of jobs that are left is valid as long as
- * the task runs. */
+/* Called by a main loop, always at the same stack address while that loop runs.  The record that jobs are left is valid until
+ * the running task ends. */
 static gboolean
 jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -152,8 +152,8 @@ jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Calls the functions here before the functions of @source.  Returns FALSE if it is of another kind than earlier
- * sources. */
+/* Makes GLib call this file's functions in place of the functions of @source.  Returns FALSE if @source is of another
+ * kind than earlier sources. */
 static gboolean
 guard (GSource *source)
 {
@@ -197,7 +197,7 @@ run_jobs (gpointer data)
  * @source: the source in whose dispatch GJS runs its jobs
  * @prober: an object with the property `id`, a number, which queues a job when it is set
  *
- * Runs GJS's jobs between two tasks, lets main loops continue that jobs run, and ends the program if a job has asked GJS to exit.
+ * Runs GJS's jobs between two tasks, lets main loops that jobs run continue, and ends the program if a job has asked GJS to exit.
  *
  * GJS has a queue of jobs, a source that is ready while the queue has jobs, and a function that runs all of them, and does nothing if
  * a job calls it. A task may call that function as well. If a job that it calls runs a main loop, that loop skips @source, as GLib

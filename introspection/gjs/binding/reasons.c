@@ -2,8 +2,8 @@
 /* reasons.c: errors that represent the reasons of JavaScript's aborts
  *
  * The reason of an abort may be a value of any type.  A GError with a unique code represents it.  The aborted signal has the value
- * itself, and the overrides keep it as long as anything else has an error with this code.  GLib calls this file for each new, copied and
- * freed error of the domain.
+ * itself, and the overrides keep it as long as anything else has an error with this code.  GLib calls functions of this file when an
+ * error of the domain is created, copied or freed.
  */
 
 #include "prio-sched-gjs.h"
@@ -11,11 +11,11 @@
 typedef struct
 {
   guint n_errors;
-  GWeakRef signal; /* the aborted one */
+  GWeakRef signal; /* the aborted signal */
 } Reason;
 
 static GMutex lock;
-static GHashTable *reasons; /* under the lock: by code */
+static GHashTable *reasons; /* by code; under the lock */
 
 static Reason *
 find (gint code)

@@ -9,12 +9,12 @@
 
 typedef struct
 {
-  GObject *driver; /* held */
-  GWeakRef home;   /* the scheduler that reports tasks which went with their main context, if it is another one */
+  GObject *driver; /* owned */
+  GWeakRef home;   /* the scheduler that reports tasks whose main context was destroyed, if it has another context */
   guint depth;     /* number of setters on the stack */
 } PrioDriver;
 
-/* Sets `id`.  The property itself counts running setters, so a stopped one is still counted. */
+/* Sets `id`.  The property counts running setters, also setters that System.exit () has stopped. */
 static void
 set_id (guint id, gpointer data)
 {
@@ -59,8 +59,8 @@ driver_free (gpointer data)
   g_free (self);
 }
 
-/* Called on any thread: no task runs any more.  If the main context went with tasks in it, another scheduler reports
- * them. */
+/* Called on any thread, when no task will run any more.  If the main context was destroyed with tasks in it, another
+ * scheduler reports them. */
 static void
 closed (gpointer data)
 {
@@ -80,7 +80,7 @@ closed (gpointer data)
  *   not returned; `asked`, a number to be written; and `name`, to be read: the name of the task with that number
  *
  * Makes a runner that sets the property `id` of @driver to the number of the task to run first, or to 0 if tasks have been rejected.
- * If System.exit () has stopped the setter, it ends the program.
+ * If System.exit () has stopped the setter, the runner ends the program.
  *
  * If the main context of @scheduler is destroyed with tasks in it, the property is set to 0 once more, by a task of the scheduler that
  * was the thread's default in this call.  @driver is kept alive until then, or until the last task has run.

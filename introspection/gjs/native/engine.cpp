@@ -62,7 +62,7 @@ trace_engine (JSTracer *trc, void *data)
 }
 
 #if !PRIO_IS_EXACT
-/* Drops the pending states without references, as the collector sweeps.  Each engine adds this callback; all do the same. */
+/* Drops pending states that are no longer referenced, when the collector sweeps.  Called once for each engine. */
 static void
 sweep_pending (JSTracer *trc, void *data)
 {
@@ -213,7 +213,7 @@ Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
     engine_report (cx, "A task's promise could not be settled");
 }
 
-/* If one of the tasks has ended the main loop, no other code runs. */
+/* Reports the rejections now, because no other code runs if one of the tasks has ended the main loop. */
 void
 Engine::report_rejections ()
 {

@@ -53,14 +53,14 @@ struct Engine
    * reactions of those promises hold the states; the collector may clear them here. */
   std::unordered_map<double, JS::Heap<JSObject *>> pending;
 
-  JS::Heap<JS::Value> current; /* as above */
+  JS::Heap<JS::Value> current; /* the current state: see the top of this file */
   int depth;                   /* the depth of main loops at which the state is current */
   int call_depth;              /* the depth at which a table calls the function of a task, or 0 */
   bool reports;                /* whether the overrides have rejections to report after the running tasks */
-  Running *running;            /* the running tasks, starting with the innermost: table.cpp's */
+  Running *running;            /* the innermost running task; used by table.cpp */
   std::vector<Table *> tables;
-  JS::Heap<JSObject *> last_binding, last_signal, last_handle; /* fast.cpp's: the last look-up and its result */
-  std::vector<JSString *> words; /* fast.cpp's: pinned, so that no collection moves or frees them */
+  JS::Heap<JSObject *> last_binding, last_signal, last_handle; /* used by fast.cpp: the last look-up and its result */
+  std::vector<JSString *> words; /* used by fast.cpp: pinned, so that no collection moves or frees them */
 
   explicit Engine (JSContext *cx, GjsContext *context);
   ~Engine ();

@@ -52,8 +52,8 @@ is_webs (const JS::CallArgs &args)
   return JS::GetReservedSlot (binding_of (args), OTHERS).isUndefined ();
 }
 
-/* Returns whether the overrides' function has to handle @callback, by its prototype.  This may call a proxy's
- * handler. */
+/* Returns whether the prototype of @callback says that the overrides' function has to handle it.  This may call a
+ * proxy's handler. */
 static bool
 is_other (JSContext *cx, const JS::CallArgs &args, JS::HandleObject callback, bool *result)
 {
@@ -148,7 +148,7 @@ is_literal (JSContext *cx, JS::HandleObject options)
   return prototype && JS::GetClass (options) == JS::GetClass (prototype) && JS_GetPrototype (cx, options, &from) && from == prototype;
 }
 
-/* Returns whether @options has no name but the names of options.  The overrides check others. */
+/* Returns whether @options has only members whose names are names of options.  The overrides check others. */
 static bool
 knows_names (Engine *engine, JS::HandleObject options)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fast.h: posting and yielding in one native function
  *
- * The web's and the scheduler's own postTask () and yield () are made of these.  They handle only the common case,
- * without a frame of JavaScript: the engine walks the whole stack for each promise.  For all other cases they call the
- * overrides' function that they replace.
+ * The postTask () and yield () of the web's interface and of the scheduler are made with these functions.  They handle
+ * only the common case, without a frame of JavaScript: the engine walks the whole stack for each promise.  For all
+ * other cases they call the overrides' function that they replace.
  */
 
 #pragma once

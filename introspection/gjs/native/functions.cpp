@@ -259,7 +259,7 @@ get_controller (JSContext *cx, const JS::CallArgs &args)
   return controller;
 }
 
-/* abort (handle): for a handle with its own controller, like the next two */
+/* abort (handle): like the next two functions, only for a handle that has its own controller */
 static bool
 abort_controller (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -308,7 +308,7 @@ set_record (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* forgetHandle (): the next post with a signal asks for its handle. */
+/* forgetHandle (): makes the next post with a signal ask for the signal's handle. */
 static bool
 forget_handle (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -333,7 +333,7 @@ return_array (JSContext *cx, const JS::CallArgs &args, const JS::RootedValueVect
   return true;
 }
 
-/* takeRejected (table) → the numbers of tasks that aborts of their signals have rejected, each to be taken, or
+/* takeRejected (table) → the numbers of tasks that were rejected because their signals are aborted, for takeTask (), or
  * undefined */
 static bool
 take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)

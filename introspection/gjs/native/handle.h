@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* handle.h: handles of task signals, for the tables
  *
- * The overrides make a handle for a signal, once for all tasks that have that signal and nothing else.  It has the state of those
- * tasks, and the owner, or null: the owner has the reason of an abort, and has to live as long as one of the tasks.  The state or the
- * owner holds the library's signal; or the handle has its own controller, for which the overrides make an object only on request.
+ * All tasks with the same signal, and no other option, share one handle.  The overrides make it.  It has the state of these tasks,
+ * and their owner or null.  The owner has the reason of an abort, and has to live as long as one of the tasks.  The state or the
+ * owner holds the library's signal.  Or the handle has its own controller; the overrides make an object for that only on request.
  */
 
 #pragma once
@@ -25,7 +25,7 @@ gint                handle_priority (JSObject *handle);
 JS::Value           handle_state (JSObject *handle);
 JS::Value           handle_owner (JSObject *handle);
 
-/* Returns whether the overrides keep no task of the signal that an abort would have to reject before later tasks. */
+/* Returns FALSE if the overrides keep a task of the signal, which an abort has to reject before later tasks. */
 bool                handle_is_alone (JSContext *cx, JSObject *handle, JS::HandleId n_pending);
 /* Sets the record of the overrides in which nPending counts the tasks, once they have an object for the signal. */
 void                handle_set_record (JSObject *handle, const JS::Value &record);

@@ -24,14 +24,14 @@
 
 static_assert (PRIO_SCHED_GJS_ENGINE_MADE_FOR == MOZJS_MAJOR_VERSION, "the typelib would name another engine");
 
-/* The tests set another one. */
+/* The tests set another version. */
 #ifndef PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR
 #define PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR PRIO_SCHED_GJS_ENGINE_MADE_FOR
 #endif
 
-/* Returns whether the process has the SpiderMonkey of this build.  It is not linked to, so GJS's is the only one of the
- * process; but its version may differ from the headers of this build.  The overrides look at the typelib first, where
- * they can find out which one GJS has. */
+/* Returns whether the process has the SpiderMonkey that this library was built for.  The library does not link to
+ * SpiderMonkey, so it uses the one of GJS, whose version may differ.  Where the overrides can find out GJS's version,
+ * they compare it with the typelib first. */
 static gboolean
 is_my_engine (void)
 {

@@ -38,12 +38,12 @@ GType                  prio_sched_gjs_engine_gain_get_type (void) G_GNUC_CONST;
 /**
  * prio_sched_gjs_engine_open:
  * @name: the name of a property of the caller's global object
- * @version: which native functions the caller knows
+ * @version: the version of the native functions that the caller knows
  *
  * Defines the native functions in the property @name of the caller's global object, an object that the caller has put
  * there; the property also identifies the caller's context.
  *
- * Returns: the abilities: none if this was built for another SpiderMonkey than the process has, or for other overrides
+ * Returns: the abilities: none if the library was built for another SpiderMonkey, or for other overrides
  */
 PRIO_SCHED_GJS_ENGINE_EXPORT
 PrioSchedGjsEngineGain prio_sched_gjs_engine_open          (const char    *name,

@@ -73,8 +73,8 @@ table_in (JSObject *object)
   return JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
 }
 
-/* Asks the overrides, if the engine is not exact: true if the running code belongs to no task, or undefined if the
- * library has to be asked. */
+/* Asks the overrides about the running code, if the engine is not exact.  Returns true if the code belongs to no task,
+ * or undefined if the library has to be asked. */
 static JS::Value
 ask_overrides (Engine *engine)
 {

@@ -98,7 +98,7 @@ struct Running
   Running *outer;
   JS::RootedObject callback, promise;
   JS::RootedObject handle; /* handle of its signal, or NULL if none can abort it */
-  JS::RootedValue state;   /* null if it does not differ from no state */
+  JS::RootedValue state;   /* null if it is equivalent to no state */
 
   Running (Engine *its_engine, Table *table, guint id)
     : engine (its_engine), outer (its_engine->running), callback (engine->cx, table->entries[id].callback),
@@ -169,7 +169,7 @@ follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue ou
 /* The outcome of the task's function. */
 struct Outcome
 {
-  JS::RootedValue value, promised; /* the promise that follows a returned one, or undefined */
+  JS::RootedValue value, promised; /* the promise that follows a returned promise, or undefined */
   bool rejects = false;
 
   explicit Outcome (JSContext *cx) : value (cx), promised (cx) {}
@@ -238,7 +238,7 @@ get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reas
     engine_report (engine->cx, "There is no reason");
 }
 
-/* Ends the task.  Later, its signal can no longer abort it. */
+/* Ends the task.  From now on, its signal can no longer abort it. */
 void
 Table::settle_task (Running *running, Outcome *outcome)
 {

@@ -69,7 +69,7 @@ void        tables_reclaim (Engine *engine);
 JSObject   *table_object_new (JSContext *cx, Engine *engine, JS::HandleObject states);
 Table      *table_of (const JS::Value &object);
 
-/* Returns the priority of the running code's continuations if its state is like none, or 0. */
+/* Returns the priority of the running code's continuations if its state is equivalent to no state, or 0. */
 guint       table_priority_here (JSObject *object);
 /* Returns whether a post from the running code belongs to no task. */
 bool        table_may_post (Engine *engine);

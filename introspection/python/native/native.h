@@ -33,7 +33,7 @@ typedef struct
   unsigned long thread; /* the thread in which it runs */
   char told, ended;
   char is_abortable; /* whether its state has a signal */
-  char is_standing;  /* whether it is in the list of waiting drivers, by link */
+  char is_standing;  /* whether it is in the list of waiting drivers, by @link */
   GList link;
 } DriverObject;
 

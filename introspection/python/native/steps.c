@@ -4,7 +4,7 @@
 #include "native.h"
 
 #include <gio/gio.h>
-#define NO_IMPORT_PYGOBJECT /* module.c does */
+#define NO_IMPORT_PYGOBJECT /* module.c imports it */
 #include <pygobject.h>
 
 #include <prio-sched.h>

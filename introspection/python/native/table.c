@@ -3,7 +3,7 @@
 
 #include "native.h"
 
-#define NO_IMPORT_PYGOBJECT /* module.c does */
+#define NO_IMPORT_PYGOBJECT /* module.c imports it */
 #include <pygobject.h>
 
 /* Aborts the process if this thread may not change a table, in builds with a sanitizer. */

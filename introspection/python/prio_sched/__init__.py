@@ -30,7 +30,7 @@ class Loader(ExtensionFileLoader):
 
 
 def uses_folder():
-    """Returns whether the program uses the folder's typelib.  With PRIO_SCHED_DEBUG=1, prints which of several is used."""
+    """Returns whether the program uses the folder's typelib.  With PRIO_SCHED_DEBUG=1, prints which typelib is used."""
     from gi._gi import Repository
     path = Repository.get_default().get_typelib_path('PrioSched')
     places = [place for place in sys.path if os.path.exists(os.path.join(place, 'gi/overrides/PrioSched.py'))]
@@ -40,7 +40,7 @@ def uses_folder():
 
 
 class Finder:
-    """Finds PyGObject's C part with that loader, and has the overrides of the folder's typelib found before others."""
+    """Loads PyGObject's C part with Loader, and makes the overrides of the folder's typelib come before others."""
 
     asked = False
 

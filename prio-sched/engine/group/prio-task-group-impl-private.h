@@ -33,8 +33,8 @@ struct _PrioTaskGroup
   GQueue queued;       /* members, the oldest first */
   PrioMember *running; /* the innermost member whose function is on the stack, or NULL */
 
-  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* by condition, and by whether a member of the group waits */
-  guint n_waits;          /* in all of @waits */
+  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* by condition, and by whether the waiting task is a member */
+  guint n_waits;          /* the number of waits in @waits */
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the task that failed last, while there are waits for any task; or NULL */

@@ -49,8 +49,8 @@ place_kept (gpointer data)
 
 static const PrioPlacesFuncs funcs = { prio_member_take_out_of_queue, place_free, place_kept };
 
-/* Returns the number of tasks at which feeds post no more: the limit, tasks that wait for the group and need no place
- * and, if functions run in threads, some more, so that no thread waits for the main loop. */
+/* Returns the number of tasks at which feeds stop posting: the limit, plus the tasks that wait for the group and need
+ * no place, plus some more if functions run in threads, so that no thread waits for the main loop. */
 guint
 prio_task_group_get_room (PrioTaskGroup *self)
 {

@@ -322,8 +322,8 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
  *
  * A wait for all tasks fails with the error of the task that was not fulfilled.  A wait for any task fails with the
  * error of the last task.  A wait for any task or for the first one fails with %G_IO_ERROR_NOT_FOUND if there was no
- * task.  If @cancellable is cancelled, the wait fails with the reason.  Any thread may call it, usually in the
- * callback.
+ * task.  If the cancellable of the wait is cancelled, the wait fails with the reason.  Any thread may call it, usually
+ * in the callback.
  *
  * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *

@@ -423,7 +423,7 @@ prio_task_group_get_n_tasks (PrioTaskGroup *self)
  *
  * Call it on the thread that runs the scheduler's main context.
  *
- * Returns: (transfer none): the signal, which the group keeps until its next abort: only this thread aborts a group
+ * Returns: (transfer none): the signal, which the group keeps until its next abort; no other thread can abort the group
  *
  * Since: 1.0
  */

@@ -363,8 +363,8 @@ count (PrioBatch *batch, guint n)
     batch->over = TRUE;
 }
 
-/* Counts the time that pending work took.  Before the first task, ends the batch if input goes first: the work has
- * taken long, or a nested main loop has let input go first. */
+/* Counts the time that pending work took.  Before the first task, ends the batch if input has to go first, because the
+ * work has taken long, or because a nested main loop has decided so. */
 static void
 count_pending (PrioBatch *batch)
 {

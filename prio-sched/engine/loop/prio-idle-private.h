@@ -19,7 +19,7 @@ struct _PrioIdleDeadline
 {
   gint64 time; /* the deadline, µs of g_get_monotonic_time () */
   gboolean did_timeout;
-  guint id;       /* of the callback */
+  guint id;       /* the id of the callback */
   PrioLoop *loop; /* no reference; valid while the callback runs */
 };
 

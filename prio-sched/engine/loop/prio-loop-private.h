@@ -93,7 +93,7 @@ typedef struct
 {
   PrioRelease *ring; /* @allocated elements; those from @first to @n - 1 have not been called yet */
   gsize first, n, allocated;
-  gpointer destroyer; /* the thread that destroys the context, and alone releases then; under the mailbox's lock */
+  gpointer destroyer; /* the thread that destroys the context; no other one releases then; under the mailbox's lock */
 } PrioReleases;
 
 /* Used by the dispatch: work to do before the next task. */

@@ -475,7 +475,7 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 }
 
 /* Returns whether this thread has to flush releases.  @op may hand over the last reference to the loop, which the owner
- * may then free: the caller holds one. */
+ * may then free, so the caller must hold another. */
 static inline gboolean
 submit (PrioLoop *loop, const PrioOp *op)
 {

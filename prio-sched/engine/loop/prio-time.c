@@ -30,7 +30,7 @@ op_set (PrioLoop *loop, const PrioOp *op)
 
   if (span == 0)
     return;
-  /* All keys change by the same, so their order remains. */
+  /* All keys change by the same amount, so their order remains. */
   prio_heap_foreach (&loop->due.delays, bring_forward, &span);
   prio_heap_foreach (&loop->due.deadlines, bring_forward, &span);
   prio_frames_update (loop, G_MAXINT64);

@@ -26,7 +26,7 @@ PrioTask *prio_scheduler_post_hidden (PrioScheduler *self, const PrioTaskOptions
                                       GDestroyNotify notify);
 /* Fulfils a task of prio_scheduler_post_hidden () that is in no queue. */
 void prio_task_fulfil (PrioTask *task);
-/* Returns the number of tasks of a group at which its feeds post no more: prio-task-group-thread.c. */
+/* Returns the number of tasks at which the feeds of a group stop posting (prio-task-group-thread.c). */
 guint prio_task_group_get_room (PrioTaskGroup *self);
 /* Sets whether more tasks will be posted.  While that is so, waits for the group continue even if no task is left.
  * Call this outside the loop. */

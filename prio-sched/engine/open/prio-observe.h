@@ -25,7 +25,7 @@
 #include "prio-types.h"
 
 typedef struct _PrioLoop PrioLoop;         /* the library's record of a main context */
-typedef struct _PrioRunQueue PrioRunQueue; /* of a scheduler */
+typedef struct _PrioRunQueue PrioRunQueue; /* the queues of a scheduler's tasks */
 
 /* A lane is the set of tasks that one GSource dispatches.  The priority of the GSource decides which other sources run
  * after the tasks (prio-loop-source.c). */
@@ -165,11 +165,11 @@ typedef enum
   PRIO_SLOT_SIGNAL,    /* the records of registrations */
   PRIO_SLOT_TASK,      /* the pool of tasks */
   PRIO_SLOT_SCHEDULER, /* the scheduler of prio_scheduler_ref_thread_default () */
-  PRIO_SLOT_POST,      /* no record; the slot aborts works that wait for a thread at the end of the loop */
+  PRIO_SLOT_POST,      /* no record; at the end of the loop, the slot aborts functions that wait for a thread */
   PRIO_SLOT_GROUP,     /* the members of groups, by number */
   PRIO_SLOT_WATCH,     /* the source that blocks the loop (prio-holding.c) */
   PRIO_SLOT_BINDINGS,  /* the function to call before each task */
-  PRIO_SLOT_WAITS,     /* tells waiting threads the end of the loop */
+  PRIO_SLOT_WAITS,     /* notifies waiting threads of the end of the loop */
   PRIO_N_SLOTS
 } PrioSlotNumber;
 

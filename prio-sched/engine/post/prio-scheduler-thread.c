@@ -54,7 +54,7 @@ struct _PrioPlaces
   const PrioPlacesFuncs *funcs;
 
   /* Under the lock. */
-  PrioHeap waiting; /* by priority and age */
+  PrioHeap waiting; /* works that wait for a place, by priority and age */
   gboolean passes;  /* whether a work that ends passes its place to the next work */
   GList link;       /* in @all_places */
 };

@@ -26,7 +26,7 @@ typedef struct
 {
   union
   {
-    gpointer pointer; /* or a GValue */
+    gpointer pointer; /* or a pointer to a GValue */
     gssize integer;
     gboolean boolean;
     GError *error;

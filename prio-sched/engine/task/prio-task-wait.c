@@ -78,7 +78,7 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
  * }
  * ```
  *
- * It fails with the error of the task, or the reason of its abort.  Any thread may call it, usually in the callback.
+ * The call fails with the task's error, or the reason of its abort.  Any thread may call it, usually in the callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *

@@ -23,7 +23,7 @@ typedef struct
 /* Zeroed at first. */
 typedef struct
 {
-  guint n;      /* callbacks */
+  guint n;      /* the number of callbacks */
   gint64 total; /* the total time, µs */
   guint n_parts;
   PrioFloodPart parts[PRIO_FLOOD_PARTS]; /* by function name; callbacks without a part count only in @n and @total */

@@ -149,9 +149,9 @@ class Task(GObject.Object):
     def set_return_on_abort(self, return_on_abort: bool) -> None:
         """Sets whether an abort ends the task at once."""
     def get_progress(self) -> float:
-        """Returns how far the task is, from 0 to 1."""
+        """Returns the progress of the task, from 0 to 1."""
     def set_progress(self, progress: float) -> None:
-        """Sets how far the task is, from 0 to 1; notify::progress reports it."""
+        """Sets the progress of the task, from 0 to 1; notify::progress reports it."""
     def set_name(self, name: Optional[str]) -> None:
         """Sets the name of the task in reports and traces."""
     def get_error(self) -> Optional[GLib.Error]:
@@ -271,8 +271,7 @@ class Scheduler(GObject.Object):
         """Returns all live schedulers, of any main context, the oldest first."""
     @staticmethod
     def new(context: Optional[GLib.MainContext]) -> Scheduler:
-        """Creates another scheduler for a main context, with queues of its tasks only; None stands for the default
-        main context.
+        """Creates another scheduler for a main context, with its own queues; None stands for the default main context.
         """
     @overload
     def post_task(self, callback: Callable[[], Generator[Any, Any, _T]], priority: Optional[_Priority] = None,
@@ -638,13 +637,13 @@ class Feed(GObject.Object):
     @staticmethod
     def new_for_model(group: TaskGroup, model: Gio.ListModel,
                       func: Callable[[TaskGroup, Any, int, TaskSignal], Optional[Task]]) -> Feed:
-        """Creates a feed that calls func(group, item, position, signal) for each row in view or near it. A program
-        rather calls TaskGroup.feed_model().
+        """Creates a feed that calls func(group, item, position, signal) for each row in view or near it. Programs
+        usually call TaskGroup.feed_model().
         """
     def get_task(self) -> Task:
         """Returns the task that ends with the feed."""
     def set_view(self, first: int, n_rows: int) -> None:
-        """Sets the rows in view. It is cheap: call it at each scroll."""
+        """Sets the rows in view. The call is cheap: make it at each scroll."""
 
 class TaskTimes:
     """How long tasks have waited or run, in milliseconds."""

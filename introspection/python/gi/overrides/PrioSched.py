@@ -29,7 +29,7 @@ from ._priosched.tasks.states import get_current_state, in_context
 from ._priosched.tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
-# There is no Task here: PrioSched.Task is the library's class, which PyGObject uses for its objects.
+# Task is not in the list: PrioSched.Task stays the library's class, because PyGObject wraps its objects with it.
 __all__ = ['AbortError', 'Channel', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'TIMEOUT_IDLE', 'TIMEOUT_IMMEDIATE',
            'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run', 'testing']
 if EventLoop is not None:
@@ -41,7 +41,7 @@ for _class in filter(None, (AbortError, EventLoop, Future, PostedTask)):
 if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':
     name_sources(GLib, GLib)
 
-# Members by their numbers: making a member anew is slow.
+# The members of TaskPriority by number, because creating a member is slow.
 _MEMBERS = (None, *map(PrioSched.TaskPriority, range(1, 4)))
 _MAX_FRAME_SHARE = 0.9
 
@@ -78,7 +78,7 @@ class Scheduler(PrioSched.Scheduler):
     schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
 
     def yield_async(self, *args, **kwargs):
-        """Calls the library's yield_async (), which needs a callback, with options before it if there are any.
+        """Calls the library's yield_async (callback), or yield_async (options, callback).
 
         To await a yield, use yield_().
         """
@@ -169,7 +169,7 @@ class Scheduler(PrioSched.Scheduler):
         progress  progress (value) is called when the task yields, with the last value from its generator
         timeout   milliseconds from the end of the delay after which the task runs before all tasks whose timeout has not
                   passed, a whole number, such as PrioSched.TIMEOUT_NORMAL; None or 0 for no timeout.  A negative timeout has
-                  passed from the start: did_timeout ()
+                  passed from the start, as did_timeout () tells
         takes_turns  True to let the task wait, after each yield, behind queued tasks of the same priority, instead of running
                   before them
 
@@ -233,8 +233,8 @@ class Scheduler(PrioSched.Scheduler):
         signal, priority  of the continuation instead of the task's, as for post_task (); either may be 'inherit'.  If the
                           continuation does not have the task's signal, an abort of that signal is raised at the coroutine's next
                           await
-        takes_turns       True to wait behind tasks of the same priority that are queued already; as do all yields of a task posted
-                          with takes_turns
+        takes_turns       True to wait behind tasks of the same priority that are queued already, as all yields of a task posted
+                          with takes_turns do
 
         Outside any task the priority is 'user-visible'.
         """
@@ -266,8 +266,8 @@ class Scheduler(PrioSched.Scheduler):
     def request_idle_callback(self, callback, timeout=None):
         """Calls callback (deadline) when the main loop has nothing else to do.
 
-        deadline.get_time_remaining () is how many milliseconds it may take, deadline.did_timeout whether timeout has
-        expired.
+        deadline.get_time_remaining () is how many milliseconds callback may take, deadline.did_timeout whether timeout
+        has expired.
 
         timeout  milliseconds after which the callback is called in any case, a whole number
 
@@ -328,7 +328,7 @@ class TaskController(PrioSched.TaskController):
     def abort(self, reason=None):
         """Aborts the tasks of the signal.
 
-        reason  the exception that awaiting them raises, any but StopIteration and StopAsyncIteration; by default a
+        reason  the exception that an await of a task raises: any but StopIteration and StopAsyncIteration; by default a
                 PrioSched.AbortError
         """
         reasons.check(reason)
@@ -433,7 +433,7 @@ class TaskSignal(PrioSched.TaskSignal):
 
     @property
     def reason(self):
-        """The exception with which it was aborted, or None."""
+        """The exception with which the signal was aborted, or None."""
         return reasons.to_exception(self.dup_reason())
 
 
@@ -448,7 +448,7 @@ class SchedulingState(PrioSched.SchedulingState):
 
     @staticmethod
     def get_current():
-        """Returns the state of the running code, also after it has awaited asyncio; None outside any task."""
+        """Returns the state of the running code, even after an await of asyncio; None outside any task."""
         return get_current_state()
 
 

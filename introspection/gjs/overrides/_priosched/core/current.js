@@ -63,7 +63,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
         const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
         if (signal !== null)
             options.cancellable = signal;
-        // Without a priority, the library would use the signal's priority, and UNSET is not a TaskPriority.
+        // Without this option the library uses the signal's priority; GJS cannot set the option to UNSET.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
         yieldAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));

@@ -1,8 +1,8 @@
 // kept.js: tasks that the native part keeps
 //
 // The native part (introspection/gjs/native) posts and runs the tasks that have only a callback and a priority or a signal, and their
-// continuations, without a call through introspection.  If the stack has to identify the state of a task, it calls the task's function
-// through the overrides.  They reject aborted tasks.
+// continuations, without a call through introspection.  If the stack has to identify the state of a task, the native part calls the
+// task's function through the overrides.  The overrides reject aborted tasks.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -122,7 +122,7 @@ class Kept {
     }
 }
 
-// Runs a named callback in the task's own state.  The native part calls the result in place of the callback.
+// Returns a function that runs a named callback in the task's own state.  The native part calls that function.
 function nameCallback({runIn, running}, callback, name, given) {
     const state = given.named(name);
     const call = () => {

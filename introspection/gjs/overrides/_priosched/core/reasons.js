@@ -28,11 +28,11 @@ var toFunction = function toFunction(value) {
     return value;
 };
 
-// The reasons of aborts that are not errors of GLib.  The aborted signal has the value; all other objects have a GError,
-// whose code is the key here.  A value that refers to the controller or to a dependent signal is never forgotten.
+// Reasons that are not errors of GLib, by code.  The aborted signal has the reason itself; all other objects have a
+// GError with the code.  If a reason refers to the controller or to a dependent signal, it stays here for ever.
 const reasons = new Map();
 
-// Forgets the oldest values whose error only the aborted signal has.  A value that is still needed becomes the youngest.
+// Forgets the oldest reasons whose error only the aborted signal has.  A reason that is needed becomes the youngest.
 function forgetReasons() {
     for (const [code, reason] of reasons) {
         reasons.delete(code);

@@ -88,7 +88,7 @@ var Results = class Results {
         }
     }
 
-    // Returns a promise that is rejected already, of a task with that name, if it has one.
+    // Returns a promise that is rejected already, for a task whose name may be null.
     rejected(reason, name = null) {
         let reject = null;
         const promise = this.unhandled.expect(new Promise((_resolve, rejectIt) => (reject = rejectIt)));

@@ -111,7 +111,7 @@ var Running = class Running {
         return GLib.main_depth() !== this.#depth;
     }
 
-    // Whether the engine's job queue will be drained, and all that depends on it settled, once the running code returns.
+    // Whether drain () will run the engine's job queue, and settle the waiting promises, once the running code returns.
     get willDrain() {
         return this.current !== undefined && !this.#runsNative && !this.isNested;
     }

@@ -56,8 +56,8 @@ var promiseOfThenable = function promiseOfThenable(value, then) {
     return new Promise(resolve => resolve({then: (...settlers) => then.apply(value, settlers)}));
 };
 
-// Returns the promise for a function's later result, `value`: a promise itself, or one for a thenable; null for other
-// values.
+// Returns a promise for `value`, the result of a function: value itself if it is a promise, a new promise for a
+// thenable, or null for other values.
 var promiseOf = function promiseOf(value) {
     if (value instanceof Promise || value instanceof Later)
         return value;
@@ -70,7 +70,7 @@ var promiseOf = function promiseOf(value) {
 // The result of a callback that continues in later calls.  It is like a promise, but settles at once, whereas reactions
 // of a promise may have to wait.
 var Later = class Later {
-    promise = null; // the task's
+    promise = null; // the promise of the task
     #settlers = null;
 
     then(resolve, reject) {

@@ -78,8 +78,8 @@ var Each = class Each {
     }
 };
 
-// Returns an iterator that ends when the iterating code should yield, and that begins again after begin ().  Its variables are a
-// closure's: the variables of an asynchronous generator would cost half of a call of should_yield () more for each item.
+// Returns an iterator that ends when the iterating code should yield, and that begins again after begin ().  Its variables are
+// in a closure: in an asynchronous generator, each item would take longer by half of a call of should_yield ().
 function newSlice(iterator, scheduler, watch) {
     let isBegun = false;
     const slice = {

@@ -65,7 +65,7 @@ var expiryAfter = function expiryAfter(delay, timeout) {
 // Represents a task that has a timeout or takes turns.  A table calls the methods of Special, instead of posting an ordinary
 // task.
 class Special {
-    #cancel = null; // removes it from the library's queue
+    #cancel = null; // removes the task from the library's queue
     #delay;
     #takesTurns;
     #timeout;
@@ -100,7 +100,7 @@ class Special {
 // A task of schedule_callback (), and its result.
 class ScheduledCallback {
     #callback;
-    #cancelled = null; // an error
+    #cancelled = null; // the error, once it is cancelled
     #hasBegun = false;
     #isOver = false;
     #reject;

@@ -98,7 +98,7 @@ class Steps {
         }
     }
 
-    // Makes steps as long as the slice lasts.  The first step calls `method` of the generator.  Returns the last step.
+    // Runs steps as long as the slice lasts.  The first step calls `method` of the generator.  Returns the last step.
     #make(method, value) {
         let step = this.#generator[method](value);
         while (!step.done) {
@@ -121,7 +121,7 @@ class Steps {
         return step;
     }
 
-    // Throws the abort at the generator, once.  The generator cleans up outside of the aborted task.
+    // Throws the reason of the abort into the generator, once.  The generator cleans up outside of the aborted task.
     #hear() {
         this.#watch.end();
         this.#state = this.#tasks.stateAfterAbort(this.#state);
@@ -196,7 +196,7 @@ class Steps {
     }
 }
 
-// Returns the callback of a task that makes the steps of the generator that make () returns, as long as the slice lasts.  progress
+// Returns the callback of a task that runs steps of the generator that make () returns, as long as the slice lasts.  progress
 // (value), if given, is called with the last value before the task yields.  If the generator yields a promise, the task waits for the
 // promise, and passes its value to the generator.  An abort is thrown at the generator's current yield.
 var toSteps = function toSteps(scheduler, make, progress, tasks) {

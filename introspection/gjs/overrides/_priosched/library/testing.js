@@ -1,4 +1,4 @@
-// testing.js: PrioSched.testing, a clock that is the test's
+// testing.js: PrioSched.testing, the clock of a test
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -44,20 +44,20 @@ var make = function make(PrioSched) {
             PrioSched.testing_advance(toSpan(milliseconds));
         },
 
-        // Advances the time like advance (), in a main loop that runs, and in an asynchronous function: await testing.advance_async (150).
+        // Advances the time like advance (), while the program runs the main loop: await testing.advance_async (150).
         advance_async(milliseconds) {
             check('advance_async ()');
             const span = toSpan(milliseconds);
             return new Promise(resolve => PrioSched.testing_advance_async(span, () => resolve()));
         },
 
-        // Advances the time, and runs nothing, as if the calling code took so long.
+        // Advances the time, and runs nothing, as if the calling code took that long.
         spend(milliseconds) {
             check('spend ()');
             PrioSched.testing_spend(toSpan(milliseconds));
         },
 
-        // Runs all that is ready, at this time.
+        // Runs everything that is ready, and does not advance the time.
         run_until_idle() {
             check('run_until_idle ()');
             PrioSched.testing_run_until_idle();

@@ -38,7 +38,7 @@ function slotsOf(value) {
     return s;
 }
 
-// The relation between the signals of the web, of GIO and of the library; set below.
+// Converts between signals of the web, of GIO and of the library; set below.
 let bridge;
 function toAnySignal(value, what) {
     return slotsIn(value) !== undefined ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
@@ -161,7 +161,7 @@ class Slots {
         this.sources = NONE;
         this.pinned = NONE; // dependents that this signal holds
         this.beacon = null;
-        this.aborts = null; // list of dependents, in rows
+        this.aborts = null; // dependents that are aborted with the signal: see addDependent ()
         this.changes = null;
         this.priority = null;
         this.changing = false;

@@ -90,7 +90,7 @@ def to_whole(value, name, unit, maximum, minimum=0):
 
 def to_delay(value, name='delay', bits=64):
     if value.__class__ is int and value == 0:
-        return 0  # as most are
+        return 0  # most delays are 0
     return to_whole(value, name, 'milliseconds', (1 << bits) - 1)
 
 

@@ -43,7 +43,7 @@ class _Watch:
     def __init__(self, signal):
         # Members by table, in the order in which they started: asyncio finds the first of many waiters fast.
         self.members = {}
-        self.told = set()  # tables whose tasks have noticed the abort before the signal was emitted
+        self.told = set()  # tables whose tasks have noticed the abort before `cancelled` was emitted
         self.aborted = False
         self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
 
@@ -114,12 +114,12 @@ class Abortable:
     The coroutine awaits waits_for.  It gets the abort once, from a rejected yield or at another await.
     """
 
-    state = None        # the state that it was posted with
+    state = None        # the state that the coroutine was posted with
     coroutine = None
     waits_for = None
     watch = None
     told = False
-    told_first = False  # whether the abort came before any cancellation that it has not handled yet
+    told_first = False  # whether the abort came before any cancellation that the coroutine has yet to handle
 
     def hear(self):
         """Notes that the abort has reached the coroutine."""

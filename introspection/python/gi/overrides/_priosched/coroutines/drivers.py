@@ -33,7 +33,7 @@ def to_coroutine(awaitable):
 class Driver(DriverBase, Abortable):
     """Runs a coroutine in a context until the coroutine ends, if no loop of asyncio is running."""
 
-    is_cancelled = False  # whether it was cancelled and has not noticed that yet
+    is_cancelled = False  # whether the coroutine was cancelled, and has not noticed it yet
 
     def _find_main_context(self):
         self.main_context = own_context()
@@ -148,7 +148,7 @@ class Driver(DriverBase, Abortable):
         return scheduler.get_context() if scheduler is not None else None
 
     def runs_in(self, context):
-        """Returns whether this thread runs the driver's main context, and the driver in it."""
+        """Returns whether the driver belongs to this thread and to the main context."""
         own = self.own_main_context()
         return self.thread == threading.get_ident() and own is not None and hash(own) == hash(context)
 
@@ -259,7 +259,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         return self.task is not None and self.task.cancelling() > self.n_heard
 
     def ends_by_abort(self):
-        # A scope that takes back its own cancellation leaves the cancellation of the abort.
+        # A scope such as asyncio.timeout () takes back only its own cancellation, and not that by the abort.
         return self.told_first or (self.told and self.task.cancelling() <= self.n_aborts + self.n_heard)
 
     def __await__(self):
@@ -313,7 +313,7 @@ class CoroutineTask:
     future = None
     thread = None         # the thread in which it runs
     ended = False
-    value = error = None  # its result
+    value = error = None  # the outcome of the coroutine
 
     @property
     def told(self):

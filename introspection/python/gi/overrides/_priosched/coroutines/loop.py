@@ -44,7 +44,7 @@ class _Lane:
         self._is_watched = False
 
     def add(self, handle):
-        """Returns whether the added handle will be called."""
+        """Adds handle.  Returns whether it will be called."""
         if not self._post_handle(handle):
             return False
         if not self._is_watched:
@@ -83,7 +83,7 @@ class _Lane:
         waiting, self._handles = self._handles, {}
         for entry in waiting:
             self._table.dequeue(entry)
-            entry._waiter = None  # which refers to entry
+            entry._waiter = None  # the waiter refers to entry
         return waiting.values()
 
     def _take_turns(self):
@@ -238,7 +238,7 @@ class EventLoop(GLibEventLoop):
 
     @contextlib.contextmanager
     def _taking_interrupts(self):
-        """Raises an exception of the Ctrl-C handler out of the waiting loop, because PyGObject would only print it."""
+        """Makes the waiting loop raise an exception of the Ctrl-C handler, because PyGObject would only print it."""
         handler = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(handler) or self.is_running():
             yield

@@ -77,7 +77,7 @@ class _Interruptible:
 
     def __enter__(self):
         handler = signal.getsignal(signal.SIGINT)
-        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # the handler of the run() around this
+        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # the handler of the run() around this one
                                                                                   # one
         if threading.current_thread() is threading.main_thread() and (handler is signal.default_int_handler or is_ours):
             self.outer = signal.signal(signal.SIGINT, self._handle)
@@ -223,7 +223,7 @@ def _cancel_tasks(tasks, loop):
         try:
             loop.run_until_complete(asyncio.wait(tasks))
         except RuntimeError:
-            # Another interrupt has stopped it.
+            # Another interrupt has stopped the loop.
             if runs.stack[-1].error is None:
                 raise
     for task in tasks:

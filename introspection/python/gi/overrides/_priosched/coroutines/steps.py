@@ -26,7 +26,7 @@ class _WithProgress:
         self.progress = progress
 
     def __await__(self):
-        # Its result cannot be an awaitable.
+        # Makes an await of this object fail.
         raise TypeError('generators are stepped')
 
 

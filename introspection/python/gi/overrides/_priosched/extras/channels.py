@@ -73,7 +73,7 @@ class Channel:
 
     @property
     def closed(self):
-        """Whether no more values are let in."""
+        """Whether the channel is closed to further values."""
         signal = self._options['signal']
         return self._is_closed or (signal is not None and signal.is_cancelled())
 
@@ -97,7 +97,7 @@ class Channel:
             posts = self._append(value)
         if posts:
             self._post(0)
-        del old  # here, and not with the lock
+        del old  # without the lock, because this may run code of the program
         return True
 
     def offer(self, value):
@@ -162,7 +162,7 @@ class Channel:
             self._post(0)
         for future in ended:
             if closed:
-                future._retrieved = True  # by give ()
+                future._retrieved = True  # give () raises the error
             future._settle(None, _closed_error() if closed else None)
         self._wake()
 
@@ -171,7 +171,7 @@ class Channel:
             self._changed.notify_all()
 
     def close(self):
-        """Lets no more values in; callback gets the waiting values.  A second call does nothing."""
+        """Closes the channel to further values; callback gets the waiting values.  A second call does nothing."""
         with self._changed:
             self._is_closed = True
         self._let_in(0)

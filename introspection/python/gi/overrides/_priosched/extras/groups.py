@@ -224,7 +224,7 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def feed(self, callback, items, priority=None, signal=None, name=None):
-        """Posts a task callback (item) for each item, and takes the next item when a place is free: there may be a million.
+        """Posts a task callback (item) for each item.  Takes the next item when a place is free, so there may be a million.
 
         callback  a function, a coroutine function or a generator function, as for post_task ()
         items     an iterable: a list, or a generator that finds the next item on request
@@ -308,7 +308,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def abort(self, reason=None):
         """Aborts all tasks, queued and running.  Tasks that are posted from now on have a new signal.
 
-        reason  the exception that awaiting them raises, any but StopIteration and StopAsyncIteration; by default a
+        reason  the exception that an await of a task raises: any but StopIteration and StopAsyncIteration; by default a
                 PrioSched.AbortError
         """
         reasons.check(reason)

@@ -1,4 +1,4 @@
-"""PrioSched.testing: a clock that is the test's.
+"""PrioSched.testing: the clock of a test.
 
     with PrioSched.testing.Clock() as clock:
         search.type('a')
@@ -73,25 +73,25 @@ class Clock:
         return PrioSched.testing_get_time()
 
     def advance(self, milliseconds):
-        """Advances the time, and runs each task that becomes due, at the time when it is due; and functions in threads to their ends."""
+        """Advances the time, and runs each task that becomes due, at the time when it is due, and functions in threads to their ends."""
         _check_sync('advance ()')
         PrioSched.testing_advance(to_part(milliseconds, 'a time of a test', _LONGEST))
 
     def advance_async(self, milliseconds):
-        """Advances the time like advance (), in a main loop that runs: await clock.advance_async (150)."""
+        """Advances the time like advance (), while the program runs the main loop: await clock.advance_async (150)."""
         _check('advance_async ()')
         future = Future()
         PrioSched.testing_advance_async(to_part(milliseconds, 'a time of a test', _LONGEST), lambda *_: future._settle(None))
         return future
 
     def spend(self, milliseconds):
-        """Advances the time, and runs nothing, as if the calling code took so long."""
+        """Advances the time, and runs nothing, as if the calling code took that long."""
         if _tester is None:
             _check('spend ()')
         PrioSched.testing_spend(to_part(milliseconds, 'a time of a test', _LONGEST))
 
     def run_until_idle(self):
-        """Runs all that is ready, at this time."""
+        """Runs everything that is ready, and does not advance the time."""
         _check_sync('run_until_idle ()')
         PrioSched.testing_run_until_idle()
 

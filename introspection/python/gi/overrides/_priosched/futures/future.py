@@ -276,7 +276,7 @@ class Future(FutureBase):
             self._exception = exception
             self._done = True  # last, because other threads look at it
             if exception is not None and self._is_abort():
-                # It need not be reported; and the collector may later clear the reason.
+                # An abort need not be reported, and the collector may later clear the reason.
                 self._aborted = self._retrieved = True
             self._leave_signal()
             if self._waiter is None and self._callbacks is None:
@@ -483,7 +483,7 @@ class PostedTask(Future):
 
     @property
     def state(self):
-        """A PrioSched.TaskState."""
+        """The PrioSched.TaskState of the task."""
         if not self._done:
             return PrioSched.TaskState.RUNNING if self._context is None else PrioSched.TaskState.PENDING
         if self._exception is None:

@@ -87,7 +87,7 @@ def held(signal, args):
     controller = controller_of(signal)
     if controller is None or not args or not callable(args[0]):
         return args
-    references_if_alone()  # once, and never for the first time while the collector runs
+    references_if_alone()  # computed once, and never while the collector runs
     box, number = box_of(signal), next(_numbers)
     if not hasattr(controller, '_handlers'):
         box.connected = weakref.WeakSet()

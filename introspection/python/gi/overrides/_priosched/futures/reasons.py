@@ -152,7 +152,7 @@ def keep_reasons_of(dependent, signals):
 
 def to_error(exception, controller, signal):
     """Returns the GLib.Error that represents exception, the reason of an abort by controller."""
-    references_if_alone()  # once, and never for the first time while the collector runs
+    references_if_alone()  # computed once, and never while the collector runs
     reason = _Reason(exception)
     controller._reason = _Keeper(reason, box_of(signal), controller)
     return reason.error

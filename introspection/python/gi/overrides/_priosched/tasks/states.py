@@ -25,7 +25,7 @@ _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
 
 class State:
-    """Keeps the state of a task: the result of PrioSched.SchedulingState.get_current() in it."""
+    """Keeps the state of a task, which PrioSched.SchedulingState.get_current() returns in that task."""
 
     __slots__ = ('table', 'signal', 'priority', 'expiry', 'takes_turns')
     is_given = False  # given to a yield, whose signal may differ from the task's

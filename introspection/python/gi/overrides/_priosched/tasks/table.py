@@ -82,7 +82,7 @@ class Table(TableBase):
         self._post_full = self._runner.post_full
         self._yield_full = self._runner.yield_full
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1
-        self._rejected = collections.deque()  # numbers that the library has dropped, but not the table yet
+        self._rejected = collections.deque()  # numbers that the library has dropped, and the table still has
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
         note_table(self)

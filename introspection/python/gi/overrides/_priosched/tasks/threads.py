@@ -28,7 +28,7 @@ class ThreadTask(Future):
     __slots__ = ('_cancellable',)
 
     def _is_left(self):
-        # Its result is not reported, as by asyncio.to_thread ().
+        # An error that no code awaits any more is not reported, as with asyncio.to_thread ().
         self._retrieved = True
 
     def cancel(self, msg=None):
