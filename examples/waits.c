@@ -44,7 +44,7 @@ milliseconds_at (GArray *sorted, double share)
   return g_array_index (sorted, gint64, (guint) ((sorted->len - 1) * share)) / 1000.0;
 }
 
-/* Prints a table of @waits, and beside it the longest waits of @plain unless that is NULL. */
+/* Prints a table of @waits, and next to it the longest waits of @plain, unless that is NULL. */
 void
 waits_print (Waits *waits, Waits *plain)
 {

@@ -10,8 +10,8 @@ declare module '@girs/priosched-1' {
     import type Gio from 'gi://Gio?version=2.0';
 
     export namespace PrioSched {
-        /** The web's interfaces, beside the library's. Event, EventTarget, DOMException and the options of listeners
-         * are as in a browser, and [MDN](https://developer.mozilla.org/docs/Web/API) has their references. */
+        /** The web's interfaces, in addition to the library's. Event, EventTarget, DOMException and the options of
+         * listeners are as in a browser, and [MDN](https://developer.mozilla.org/docs/Web/API) has their references. */
         namespace web {
             /** The priorities of the web. */
             type TaskPriority = 'background' | 'user-visible' | 'user-blocking';

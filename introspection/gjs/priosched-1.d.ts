@@ -1,6 +1,6 @@
 // priosched-1.d.ts: types of PrioSched in GJS, in the form of @girs
 //
-// Name this file in the "include" of tsconfig.json, beside the packages @girs/gjs and @girs/gio-2.0. It declares
+// Name this file in the "include" of tsconfig.json, next to the packages @girs/gjs and @girs/gio-2.0. It declares
 // nothing global but the namespace in imports.gi, as those packages do.
 //
 // tests/bindings/check-types-gjs.py compares the names with the GIR and with the names in GJS.

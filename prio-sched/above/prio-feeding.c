@@ -97,7 +97,7 @@ asked_unref (gpointer asked)
   g_atomic_rc_box_release_full (asked, asked_clear);
 }
 
-/* Asks for tasks, as the function of a task that observers do not see. */
+/* Asks for tasks.  This is the function of a task that observers do not see. */
 static void
 ask_later (PrioTask *task G_GNUC_UNUSED, gpointer group)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jobs.c: lets GJS's source for its jobs run beside tasks that also run those jobs
+/* jobs.c: lets GJS's source for its jobs run alongside tasks that also run those jobs
  *
  * GLib blocks a source while it is dispatched, so a main loop that the source's function runs continues without it.  The overrides run
  * the jobs themselves, within a task, in the dispatch of another source.  If one of these jobs runs a main loop, GJS's source has the

@@ -136,7 +136,7 @@ prio_sched_gjs_ref_aborted (gint code)
  * prio_sched_gjs_has_reason:
  * @code: the code of an error that [func@PrioSchedGjs.new_reason] has returned
  *
- * Returns whether there is an error with that code, beside the error that the aborted signal has.
+ * Returns whether there is an error with that code, in addition to the error that the aborted signal has.
  *
  * Any thread may call it.
  *

@@ -4,7 +4,7 @@
  * FutureBase holds the state of a task, TableBase posts and runs tasks, EachBase iterates, DriverBase runs a coroutine without a loop of
  * asyncio, and `running` is the current state of the library.  The classes of the package derive from them.
  *
- * Its code runs with the interpreter's lock held.  The library holds none of its locks when it
+ * The module's code runs with the interpreter's lock held.  The library holds none of its locks when it
  * calls Python, so waiting for a lock of the library here cannot deadlock.
  */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* native.h: the structure of a task in Python, for the sources beside it */
+/* native.h: the structures of tasks, drivers and tables in Python, for the sources in this folder */
 
 #pragma once
 

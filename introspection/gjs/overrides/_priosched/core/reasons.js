@@ -121,7 +121,7 @@ var AbortWatch = class AbortWatch {
         return this.#signal !== null;
     }
 
-    // Called at each step.
+    // Returns whether there is an abort that has not been reported.  Called at each step.
     isNew() {
         if (this.#signal === null || (this.#isCounted && this.#seen === nAborts))
             return false;

@@ -165,7 +165,7 @@ var Slice = class Slice {
         this.#end = now;
     }
 
-    // Called before each promise.
+    // Returns whether the slice has ended.  Called before each promise.
     isOver() {
         const now = Date.now();
         if (this.#start === 0)

@@ -1,6 +1,6 @@
 // table.js: tasks that are promises
 //
-// The library knows a task by a number, which it runs through a PrioSched.Runner.  A task costs
+// The library knows a task by its number, and runs it through a PrioSched.Runner.  A task costs
 // one call to post and two to run, and no object, closure or trampoline in C.
 //
 // The engine walks the whole stack for every promise that is made or settled.  So the functions that do so are not divided

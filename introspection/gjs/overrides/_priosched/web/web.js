@@ -255,7 +255,7 @@ function runAbortSteps(signal) {
         kept.abort(s);
     for (const algorithm of algorithms)
         algorithm(s.reason);
-    // The library's signal keeps the reason, which may refer to this signal, as long as its controller lives.
+    // Drops the controller after the abort, because a controller keeps the reason, which may refer to this signal.
     if (s.controller !== null) {
         s.controller.abort(s.reason);
         s.controller = s.handle = null;

@@ -146,7 +146,7 @@ class Abortable:
         return state is None or state.signal is self.state.signal or state.is_given
 
     def notice(self):
-        """Notices an abort that the coroutine gets as the exception of the yield that it awaits, before the coroutine continues."""
+        """Notes an abort that the coroutine is about to get as the exception of the yield that it awaits."""
         waits_for = self.waits_for
         if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
             self.hear()
@@ -178,7 +178,7 @@ def signal_here():
 
 
 def is_yet_to_be_told():
-    """Returns whether the coroutine that makes a step has been aborted, by the step or by another thread, and has not noticed
+    """Returns whether the coroutine whose step is running has been aborted, by the step or by another thread, and has not noticed
     yet."""
     signal = signal_here()
     return signal is not None and not local.abortable.told and is_aborted(signal)

@@ -100,7 +100,7 @@ class _Lane:
 
 
 def _state_of_other(handle):
-    """Returns the state of the task to which handle belongs if its priority is not asyncio's, or None."""
+    """Returns the state of the task to which handle belongs; None outside any task, and for a user-visible task, which asyncio runs."""
     state = handle._context.get(_state) if handle._context is not None else None
     return state if state is not None and state.priority != _USER_VISIBLE else None
 
@@ -281,7 +281,7 @@ class EventLoop(GLibEventLoop):
         super()._process_events([(key, self._leave_events(key, events)) for key, events in event_list if keys.get(key.fd) is key])
 
     def _leave_events(self, key, events):
-        """Passes callbacks of tasks of other priorities to these tasks, and returns the rest."""
+        """Passes the callbacks of tasks with other priorities to these tasks.  Returns the remaining events."""
         rest = 0
         for event, handle in _handles_of(key):
             if events & event and handle not in self._left:

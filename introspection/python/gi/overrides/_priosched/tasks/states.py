@@ -143,7 +143,7 @@ def current_state():
 
 
 def get_current_state():
-    """Returns PrioSched.SchedulingState.get_current(): the library's state or, after an await of asyncio, the context's."""
+    """Returns the result of PrioSched.SchedulingState.get_current(): the library's state or, after an await of asyncio, the context's."""
     state = _state.get()
     if state is None or state is running.state or _is_stranger():
         return _get_native_state()

@@ -1,6 +1,6 @@
 """Keeps the tasks of a scheduler in a table.
 
-The library knows a task by a number, which it runs through a PrioSched.Runner.  A task costs
+The library knows a task by its number, and runs it through a PrioSched.Runner.  A task costs
 one call to post and one to run, and no object, closure or trampoline in C.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
