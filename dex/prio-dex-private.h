@@ -53,8 +53,8 @@ PrioDexGate *prio_dex_gate_of (PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_unref (PrioDexGate *self) G_GNUC_INTERNAL;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioDexGate, prio_dex_gate_unref)
 
-/* Call prio_dex_gate_enter () in the fiber's first turn, and prio_dex_gate_leave () when it ends.  In between, the gate
- * notices if other code suspends the fiber that is inside.
+/* Call prio_dex_gate_enter () in the fiber's first turn, and prio_dex_gate_leave () when the fiber ends.  In between,
+ * the gate notices if other code suspends the fiber that is inside.
  *
  * Returns: (transfer full): a future that resolves when the fiber is inside */
 DexFuture *prio_dex_gate_enter (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;

@@ -15,7 +15,7 @@ enum
   N_LONGEST = 10
 };
 
-/* Counts of the tasks of one priority. */
+/* Counts of the tasks of one priority, and how long they waited and ran. */
 typedef struct
 {
   guint64 n_ended, n_yielded, n_aborted;

@@ -120,8 +120,8 @@ struct _PrioTaskOptions
  *
  * The options of a yield.  Options that are not given are inherited from the running task.
  *
- * All fields zero are the defaults, and so is %NULL instead of a pointer.  The draft's `yield()`, which has no options,
- * uses the defaults.  The structure grows as [struct@PrioSched.TaskOptions] does.
+ * A structure of zeros stands for the defaults, and so does %NULL.  The draft's `yield()`, which has no options, uses
+ * the defaults.  The structure grows as [struct@PrioSched.TaskOptions] does.
  *
  * ```c
  * prio_scheduler_yield_async (scheduler,

@@ -34,7 +34,7 @@ prio_react_leave (PrioReactFrame *frame)
   running = frame->outer;
 }
 
-/* Returns the innermost PrioReactFrame of this thread, or NULL. */
+/* Returns the PrioReactFrame of the innermost function, or NULL if there is none, or it runs a nested main loop. */
 PrioReactFrame *
 prio_react_top (void)
 {

@@ -680,8 +680,8 @@ declare module '@girs/priosched-1' {
             get_n_tasks(): number;
             /** Returns the priority of tasks that were posted without one. */
             get_priority(): TaskPriority;
-            /** Changes the priority of tasks that were posted without one, queued and running. Throws an error in a handler of such a
-             * change. */
+            /** Changes the priority of queued and running tasks that were posted without one. Throws an error if called in a
+             * handler of an earlier change. */
             set_priority(priority: Nick | TaskPriority): boolean;
             /** Returns the signal that the next abort() aborts. */
             get_signal(): TaskSignal;

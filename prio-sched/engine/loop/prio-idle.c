@@ -8,7 +8,7 @@
 #include "policy/prio-input-private.h"
 #include "loop/prio-observer-private.h"
 
-/* The longest idle period, µs.  A user does not notice a reaction that comes this late. */
+/* The longest idle period, µs.  A user does not notice a delay of this length. */
 #define MAX_PERIOD 50000
 
 /* No idle period begins if the next event is due sooner than this, µs. */

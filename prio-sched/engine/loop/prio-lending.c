@@ -397,7 +397,7 @@ prio_lending_prepare (PrioEntry *entry)
     boost (node);
 }
 
-/* Returns @entry, which is boosted, to its group, because it is about to run or is DROPPED. */
+/* Ends the boost of @entry, which runs next, has passed its timeout or is DROPPED.  It follows its group again. */
 void
 prio_lending_rejoin (PrioEntry *entry)
 {

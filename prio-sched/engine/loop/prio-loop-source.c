@@ -432,7 +432,7 @@ governor_check (GSource *source)
 
   take_over (loop);
   loop->sources.awake = TRUE;
-  /* The context is awake, so a push need not wake it before the next prepare, if there is one. */
+  /* The context is awake until the next prepare.  Until then, a push need not wake it. */
   prio_mailbox_wake (&loop->mailbox);
   prio_stopwatch_hurry (&loop->input.asked);
   note_check (loop, prio_clock_now ());

@@ -120,7 +120,7 @@ struct _PrioObserver
                    * it has begun to observe with this number; atomic */
 };
 
-/* Any thread may call these functions, outside the loop. */
+/* Any thread may call these functions, but not inside the loop (prio-loop-private.h). */
 void prio_observer_add (PrioObserver *observer);
 void prio_observer_remove (PrioObserver *observer);
 void prio_observers_ensure (PrioLoop *loop);
@@ -141,7 +141,7 @@ void prio_observed_call (PrioLoop *loop, void (*func) (PrioLoop *loop, gpointer 
 GMainContext *prio_observed_context (PrioLoop *loop);
 /* Returns whether microtasks are queued.  Owner thread only. */
 gboolean prio_observed_has_microtasks (PrioLoop *loop);
-/* Calls @func at the end of the batch, without a lock.  Called on the owner thread, outside the loop. */
+/* Calls @func by the end of the batch, with no lock held.  The owner thread calls this, but not inside the loop. */
 void prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
 /* Returns whether this thread is the owner thread. */
 gboolean prio_observed_is_here (PrioLoop *loop);

@@ -271,7 +271,7 @@ take_next (void)
   return work;
 }
 
-/* Runs the most urgent work, and then the works to which places are passed.  Called in a thread of the pool. */
+/* Runs the most urgent work, and one more whenever a work passes on its place (PrioPlaces).  Called by the pool. */
 static void
 run_next (gpointer item G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {

@@ -244,7 +244,7 @@ prio_scheduling_state_peek (PrioSchedulingState *state)
   return &state->state;
 }
 
-/* Adds the references in an operation.  Later operations of this thread are applied after this one. */
+/* Adds the references for @held in an operation, which is applied before later operations of this thread. */
 void
 prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held)
 {

@@ -391,7 +391,7 @@ class Scheduler(GObject.Object):
         """Returns how long tasks run before every other source has its turn, in milliseconds, or -1 if the slice adapts to frames."""
     def set_time_slice(self, time_slice: float) -> None: ...
     def get_starvation_limit(self) -> int:
-        """Returns how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn."""
+        """Returns how long a task waits behind continuations of its priority, in milliseconds; 0 means for ever."""
     def set_starvation_limit(self, starvation_limit: int) -> None: ...
     def get_frame_share(self) -> float:
         """Returns the least share of time that tasks get while a window takes long to draw, from 0 to 0.9."""

@@ -152,7 +152,7 @@ var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_
             return Math.max(FRAME, Math.ceil((this.#scheduler.get_next_frame() - getTime()) / 1000));
         }
 
-        // Calls the callback with values until it is time to yield, or once if the channel has a pace.
+        // Calls the callback with values until it is time to yield, or once if the pace is 'turn' or 'frame'.
         #take() {
             while (this.#values.length > 0 && !this.#isAborted) {
                 let result;

@@ -204,6 +204,6 @@ var toSteps = function toSteps(scheduler, make, progress, tasks) {
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
     const posted = Object.getPrototypeOf(make) === GENERATOR ? null : new Error().stack;
     const steps = () => new Steps(scheduler, toGenerator(make(), posted), tell, tasks).begin();
-    steps.calls = make; // the property by which names of tasks are found
+    steps.calls = make; // the task is named after the function in this property
     return steps;
 };

@@ -40,7 +40,7 @@ def row_function(group, scheduler, callback, name):
 
 
 class Feed:
-    """Posts the tasks of the items, as a task in steps."""
+    """Posts a task for each item, and is itself a task that runs in steps."""
 
     def __init__(self, group, callback, items, options):
         self._group = group

@@ -44,7 +44,7 @@ def check(reason):
 
 
 class _Reason:
-    """Represents an exception that is not a GLib.Error; its number is the code of the GLib.Error that represents it."""
+    """Holds an exception that is not a GLib.Error, and a GLib.Error that stands for it, with a number as its code."""
 
     def __init__(self, exception):
         self.exception = exception
