@@ -18,6 +18,7 @@
 #include <js/Conversions.h>
 #include <jsapi.h>
 #include <jsfriendapi.h>
+#include <mozilla/Maybe.h>
 
 #include "job-queue.h"
 #include "table.h"
@@ -204,11 +205,16 @@ tell_unhandled (Engine *engine, JS::HandleObject promise, JS::HandleValue reason
     engine_report (engine->cx, "An unhandled rejection could not be noted");
 }
 
+/* Settling calls code of the program only if @value is an object: its getter of `then`. */
 void
 Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
 {
+  mozilla::Maybe<WithoutStacks> without;
+
   if (rejects && !JS::GetPromiseIsHandled (promise))
     tell_unhandled (this, promise, value);
+  if (rejects || !value.isObject ())
+    without.emplace (cx);
   if (!(rejects ? JS::RejectPromise (cx, promise, value) : JS::ResolvePromise (cx, promise, value)))
     engine_report (cx, "A task's promise could not be settled");
 }

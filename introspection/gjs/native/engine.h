@@ -21,6 +21,7 @@
 #include <gjs/gjs.h>
 #include <js-config.h>
 #include <js/Class.h>
+#include <js/ContextOptions.h>
 #include <js/Promise.h>
 #include <js/RootingAPI.h>
 #include <js/TypeDecls.h>
@@ -89,6 +90,29 @@ class Scope
   Engine *m_engine;
   JS::RootedValue m_current;
   int m_depth;
+};
+
+/* Keeps the engine from capturing the stacks where a promise is made and settled, which cost more than the promise.  Only a
+ * debugger, and the report of an unhandled rejection, show them. */
+class WithoutStacks
+{
+ public:
+  explicit WithoutStacks (JSContext *cx) : m_cx (cx), m_captured (JS::ContextOptionsRef (cx).asyncStack ())
+  {
+    JS::ContextOptionsRef (cx).setAsyncStack (false);
+  }
+
+  ~WithoutStacks ()
+  {
+    JS::ContextOptionsRef (m_cx).setAsyncStack (m_captured);
+  }
+
+  WithoutStacks (const WithoutStacks &) = delete;
+  WithoutStacks &operator= (const WithoutStacks &) = delete;
+
+ private:
+  JSContext *m_cx;
+  bool m_captured;
 };
 
 /* Returns whether the calling thread is @cx's. */

@@ -100,66 +100,74 @@ find_words (Engine *engine)
   return true;
 }
 
-/* Returns the number of a priority's nick, which is mostly a literal, or 0. */
+/* Returns the number of a priority's nick, or 0. */
 static guint
 priority_of (Engine *engine, JS::HandleValue value)
 {
-  JSString **nicks = &engine->words[FIRST_NICK];
+  JS::RootedString string (engine->cx, value.isString () ? value.toString () : nullptr), nick (engine->cx);
 
-  for (int i = 0; value.isString () && i < PRIO_TASK_PRIORITY_USER_BLOCKING; i++)
+  for (int i = 0; string && i < PRIO_TASK_PRIORITY_USER_BLOCKING; i++)
     {
-      if (value.toString () == nicks[i])
-        return i + PRIO_TASK_PRIORITY_BACKGROUND;
-    }
-  for (int i = 0; value.isString () && i < PRIO_TASK_PRIORITY_USER_BLOCKING; i++)
-    {
-      JS::RootedString string (engine->cx, value.toString ()), nick (engine->cx, nicks[i]);
       int32_t order = 1;
 
-      if (JS_CompareStrings (engine->cx, string, nick, &order) && order == 0)
+      nick = engine->words[FIRST_NICK + i];
+      if (JS_GetStringLength (string) == JS_GetStringLength (nick) && JS_CompareStrings (engine->cx, string, nick, &order) && order == 0)
         return i + PRIO_TASK_PRIORITY_BACKGROUND;
     }
   return 0;
 }
 
-/* Gets a member that @options has or inherits, if that is possible without calling any function; or undefined. */
+/* Returns whether @options is a plain object that inherits no option: its own members are all there is to read. */
 static bool
-get_member (Engine *engine, JS::HandleObject options, int name, JS::MutableHandleValue value)
+is_literal (Engine *engine, JS::HandleObject options)
 {
   JSContext *cx = engine->cx;
-  JS::Rooted<mozilla::Maybe<JS::PropertyDescriptor>> descriptor (cx);
-  JS::RootedObject holder (cx);
-  JS::RootedId id (cx, JS::PropertyKey::fromPinnedString (engine->words[name]));
-
-  value.setUndefined ();
-  if (!JS_GetPropertyDescriptorById (cx, options, id, &descriptor, &holder))
-    return false;
-  if (descriptor.isSome () && descriptor->isDataDescriptor ())
-    value.set (descriptor->value ());
-  return descriptor.isNothing () || descriptor->isDataDescriptor ();
-}
-
-/* Returns whether @options is a plain object: reading it has no side effect. */
-static bool
-is_literal (JSContext *cx, JS::HandleObject options)
-{
   JS::RootedObject prototype (cx, JS::GetRealmObjectPrototype (cx)), from (cx);
+  bool inherits = false;
 
-  return prototype && JS::GetClass (options) == JS::GetClass (prototype) && JS_GetPrototype (cx, options, &from) && from == prototype;
+  if (!prototype || JS::GetClass (options) != JS::GetClass (prototype) || !JS_GetPrototype (cx, options, &from) || from != prototype)
+    return false;
+  for (int name = 0; name < FIRST_NICK && !inherits; name++)
+    {
+      JS::RootedId id (cx, JS::PropertyKey::fromPinnedString (engine->words[name]));
+
+      if (!JS_AlreadyHasOwnPropertyById (cx, prototype, id, &inherits))
+        return false;
+    }
+  return !inherits;
 }
 
-/* Returns whether @options has only members whose names are names of options.  The overrides check others. */
-static bool
-knows_names (Engine *engine, JS::HandleObject options)
+/* The values of the options that the native part knows. */
+struct Members
 {
-  JS::Rooted<JS::IdVector> ids (engine->cx, JS::IdVector (engine->cx));
-  auto *words = &engine->words[0];
+  JS::RootedValue priority, signal, other;
 
-  if (!JS_Enumerate (engine->cx, options, &ids))
+  explicit Members (JSContext *cx) : priority (cx), signal (cx), other (cx) {}
+};
+
+/* Gets the members of @options.  Returns false if that would call a function, or if the name of a member is not known and
+ * @ignores is false. */
+static bool
+get_members (Engine *engine, JS::HandleObject options, bool ignores, Members *found)
+{
+  JSContext *cx = engine->cx;
+  JS::RootedIdVector ids (cx);
+  JS::Rooted<mozilla::Maybe<JS::PropertyDescriptor>> descriptor (cx);
+  const auto words = engine->words.begin ();
+
+  if (!js::GetPropertyKeys (cx, options, JSITER_OWNONLY | JSITER_HIDDEN, &ids))
     return false;
-  for (const jsid &id : ids)
+  for (size_t i = 0; i < ids.length (); i++)
     {
-      if (!id.isString () || std::find (words, words + FIRST_NICK, id.toString ()) == words + FIRST_NICK)
+      auto name = ids[i].isString () ? std::find (words, words + FIRST_NICK, ids[i].toString ()) - words : int (FIRST_NICK);
+
+      if (name == FIRST_NICK && ignores)
+        continue;
+      if (name == FIRST_NICK || !JS_GetOwnPropertyDescriptorById (cx, options, ids[i], &descriptor) || descriptor.isNothing () ||
+          !descriptor->isDataDescriptor ())
+        return false;
+      (name == PRIORITY ? found->priority : name == SIGNAL ? found->signal : found->other) = descriptor->value ();
+      if (!found->other.isUndefined ())
         return false;
     }
   return true;
@@ -207,29 +215,22 @@ read_options (Engine *engine, const JS::CallArgs &args, unsigned n_args, Options
 {
   JSContext *cx = engine->cx;
   JS::RootedObject options (cx, args.get (n_args).isObject () ? &args[n_args].toObject () : nullptr);
-  JS::RootedValue priority (cx), signal (cx), other (cx);
+  Members members (cx);
 
   read->priority = PRIO_TASK_PRIORITY_USER_VISIBLE;
   if (args.get (n_args).isUndefined ())
     return true;
-  if (!options || !is_literal (cx, options) || !find_words (engine) ||
-      (!is_webs (args) && !knows_names (engine, options)) || !get_member (engine, options, PRIORITY, &priority) ||
-      !get_member (engine, options, SIGNAL, &signal))
+  if (!options || !find_words (engine) || !is_literal (engine, options) || !get_members (engine, options, is_webs (args), &members))
     return false;
-  for (int name = SIGNAL + 1; name < FIRST_NICK; name++)
-    {
-      if (!get_member (engine, options, name, &other) || !other.isUndefined ())
-        return false;
-    }
-  if (signal.isObject () && priority.isUndefined ())
+  if (members.signal.isObject () && members.priority.isUndefined ())
     {
       read->priority = 0;
-      read->handle = find_handle (engine, args, signal);
+      read->handle = find_handle (engine, args, members.signal);
       return read->handle && may_keep (engine, read->handle);
     }
-  if (!priority.isUndefined ())
-    read->priority = priority_of (engine, priority);
-  return signal.isUndefined () && read->priority != 0;
+  if (!members.priority.isUndefined ())
+    read->priority = priority_of (engine, members.priority);
+  return members.signal.isUndefined () && read->priority != 0;
 }
 
 static bool
@@ -291,6 +292,8 @@ fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
   if (priority == 0 && !handle)
     return call_function (cx, args);
 
+  /* Only an abort rejects it, and that knows its own stack. */
+  WithoutStacks without (cx);
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)
     return false;

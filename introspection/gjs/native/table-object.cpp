@@ -80,6 +80,8 @@ ask_overrides (Engine *engine)
 {
   JS::RootedValue is_quiet (engine->cx);
 
+  if (!engine->pending.empty ())
+    return JS::FalseValue ();
   if (!engine->call (Hook::IS_QUIET, JS::HandleValueArray::empty (), &is_quiet))
     {
       engine_report (engine->cx, "The current state is not known");

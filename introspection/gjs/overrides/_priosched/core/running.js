@@ -40,8 +40,9 @@ var Running = class Running {
     #endCallback = () => (this.#isCallback = false);
     #beginMixed = () => (this.#isMixed = true);
 
-    // Returns whether the running code has a default state, or undefined if only the library knows.  Called at each post.
-    isQuiet = () => this.pending.size === 0 && (this.current === undefined ? undefined : !this.current?.number);
+    // Returns whether the running code has a default state, or undefined if only the library knows.  The native part calls this at
+    // each post while no state is pending.
+    isQuiet = () => (this.current === undefined ? undefined : !this.current?.number);
 
     #exact;
     #getLibraryState;
