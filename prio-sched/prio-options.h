@@ -34,7 +34,7 @@ G_BEGIN_DECLS
  *
  * The options of a task: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
  *
- * All fields zero are the defaults, and so is %NULL instead of a pointer.  The macro
+ * A structure of zeros stands for the defaults, and so does %NULL.  The macro
  * `PRIO_TASK_OPTIONS()` makes options by the names of the fields:
  *
  * ```c

@@ -295,7 +295,7 @@ declare module '@girs/priosched-1' {
             /** The least share of time that tasks get while a window takes long to draw, from 0 to 0.9. */
             get frame_share(): number; set frame_share(value: number);
             get frameShare(): number; set frameShare(value: number);
-            /** How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn. */
+            /** How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever. */
             get starvation_limit(): number; set starvation_limit(value: number);
             get starvationLimit(): number; set starvationLimit(value: number);
             /** Whether a waiting task lends its priority to the task that it waits for. */
@@ -385,9 +385,9 @@ declare module '@girs/priosched-1' {
             get_time_slice(): number;
             /** Sets how long tasks run before every other source has its turn, in milliseconds; 0 runs one task at a time. */
             set_time_slice(time_slice: number): void;
-            /** Returns how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn. */
+            /** Returns how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever. */
             get_starvation_limit(): number;
-            /** Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn. */
+            /** Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever. */
             set_starvation_limit(starvation_limit: number): void;
             /** Returns the least share of time that tasks get while a window takes long to draw, from 0 to 0.9. */
             get_frame_share(): number;
@@ -510,8 +510,8 @@ declare module '@girs/priosched-1' {
             abort(reason?: unknown): void;
             /** Returns the controller's signal, for posts and for any call of GIO. */
             get_signal(): TaskSignal;
-            /** Changes the priority of all tasks of the signal, and of signals that follow it. Throws an error in a handler of such a
-             * change. */
+            /** Changes the priority of all tasks of the signal, and of signals that follow it. Throws an error if called in a
+             * handler of an earlier change. */
             set_priority(priority: Nick | TaskPriority): boolean;
         }
 

@@ -386,7 +386,7 @@ class Scheduler(GObject.Object):
     frame_share: float
     """The least share of time that tasks get while a window takes long to draw, from 0 to 0.9."""
     starvation_limit: int
-    """How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn."""
+    """How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever."""
     def get_time_slice(self) -> float:
         """Returns how long tasks run before every other source has its turn, in milliseconds, or -1 if the slice adapts to frames."""
     def set_time_slice(self, time_slice: float) -> None: ...

@@ -128,7 +128,7 @@ class Scheduler(PrioSched.Scheduler):
 
     @refusing
     def set_starvation_limit(self, starvation_limit):
-        """Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 for no such turn."""
+        """Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever."""
         super().set_starvation_limit(to_whole(starvation_limit, 'starvation_limit', 'milliseconds', 2 ** 32 - 1))
 
     time_slice = property(PrioSched.Scheduler.get_time_slice, set_time_slice)
