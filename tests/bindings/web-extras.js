@@ -457,4 +457,19 @@ test('nothing is pending when adopt () has continued, whatever else was posted m
     assertEqual(native.count_pending(), 0);
 });
 
+test('stacks of errors show the functions that await, also after tasks and yields', async () => {
+    const throwLater = async () => {
+        await scheduler.postTask(() => {});
+        await scheduler.yield();
+        throw new Error('later');
+    };
+    const awaitIt = async () => {
+        await throwLater();
+    };
+    for (const begin of [awaitIt, () => scheduler.postTask(awaitIt)]) {
+        const {stack} = await rejection(begin());
+        assert(/async\*awaitIt@/.test(stack), stack);
+    }
+});
+
 run();
