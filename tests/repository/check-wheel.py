@@ -17,8 +17,9 @@ import tempfile
 
 from installed import programs, run
 
-FILES = """
-print(*sorted({line.split()[-1] for line in open('/proc/self/maps') if 'libprio-sched-1' in line}))
+MAPS = "print(*sorted({line.split()[-1] for line in open('/proc/self/maps') if 'libprio-sched-1' in line}))"
+FILES = f"""
+{MAPS}
 print(__import__('sys').modules['gi.overrides.PrioSched'].__file__)
 """
 TYPED = """
@@ -66,6 +67,14 @@ def check_others(place, program, inside, build, python):
     assert str(build) in said and str(inside) not in said, said
 
 
+def check_installed_files(place, built):
+    """Checks that the native part finds the library beside it as Meson installs it, too: later versions of meson-python pack these files."""
+    run('meson', 'install', '-C', built, '--no-rebuild', '--quiet', '--destdir', place / 'stage')
+    native, = place.glob('stage/**/_native.*')
+    loaded = run(sys.executable, '-c', f'import ctypes; ctypes.CDLL("{native}"); {MAPS}', env=ENVIRONMENT)
+    assert loaded.split() == [str(native.with_name('libprio-sched-1.so.1'))], loaded
+
+
 def check(source, build, python, mypy, place):
     environment = place / 'environment'
     own = str(environment / 'bin/python')
@@ -76,7 +85,8 @@ def check(source, build, python, mypy, place):
     variables = ENVIRONMENT | {'HOME': str(place), 'PATH': f'{place}:{os.environ["PATH"]}', 'PIP_NO_INDEX': '1'}
     run('sh', '-c', make, env=variables)
     before = installed(environment)
-    run('sh', '-c', install, cwd=tree, env=variables)
+    run('sh', '-c', install, cwd=tree, env=variables | {'PIP_CONFIG_SETTINGS': f'builddir={place}/built'})
+    check_installed_files(place, place / 'built')
 
     [(program, expected)] = programs((source / 'README.md').read_text())['python']
     (place / 'program.py').write_text(program + FILES)
