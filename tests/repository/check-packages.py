@@ -49,6 +49,8 @@ def build(source, place):
                             text=True, errors='replace')
     if result.returncode != 0:
         sys.exit(result.stdout[-6000:])
+    warnings = re.findall(r'^dh_\w+: warning: .*', result.stdout, re.M)
+    assert not warnings, warnings
     return {path.name.partition('_')[0]: path for path in sorted(place.glob('*.deb'))}
 
 
