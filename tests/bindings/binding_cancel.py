@@ -83,6 +83,22 @@ class Cancelling(unittest.TestCase):
         self.iterate()
         self.assert_gone(1, 1)  # the call that reports it to the library
 
+    def test_other_tasks_come_before_what_another_thread_cancels(self):
+        """Checks that a thread that cancels task after task leaves turns to tasks of the same priority."""
+        def cancel_many():
+            for _ in range(100):
+                self.scheduler.post_task(self.fail, priority).cancel()
+
+        for priority in 'background', 'user-visible', 'user-blocking':
+            with self.subTest(priority=priority):
+                first = self.scheduler.post_task(self.scheduler.count_pending, priority)
+                thread = threading.Thread(target=cancel_many)
+                thread.start()
+                thread.join()
+                self.iterate()
+                self.assertGreaterEqual(first.result(), 100)
+                self.assertEqual(self.scheduler.count_pending(), 0)
+
     def test_a_number_that_is_free_by_then_is_left_to_others(self):
         """Checks a task that another thread cancels, and whose turn comes before the library notices."""
         ran = []
