@@ -109,7 +109,10 @@ class Table(TableBase):
             self._runner.cancel(number)
         else:
             # When this is called, the number may be free, or belong to another entry, queued or cancelled.
-            self.call_soon(lambda: self._is_dropped(number) and self._runner.cancel(number))
+            # It waits its turn: threads that cancel task after task leave turns to other tasks.
+            state = entry._posted_with
+            self.call_soon(lambda: self._is_dropped(number) and self._runner.cancel(number),
+                           int(state.priority_now()) if state is not None else _USER_VISIBLE, True)
 
     def check_owner(self, what):
         """Raises RuntimeError on a thread to which the tasks do not belong; there the library would only log a critical message."""
@@ -278,9 +281,9 @@ class Table(TableBase):
         expiry = NO_EXPIRY if state.expiry is None else state.expiry
         return self._yield_full(number, state.priority, state.signal, delay, expiry, state.takes_turns)
 
-    def call_soon(self, call):
-        """Calls call () soon, before other tasks, on the thread of the main context.  Returns False if the context has
-        ended.
+    def call_soon(self, call, priority=_USER_BLOCKING, takes_turns=False):
+        """Calls call () soon, before other tasks of priority or, with takes_turns, behind them, on the thread of the main
+        context.  Returns False if the context has ended.
 
         A cancelled or aborted task does not wait for its turn, not even while the scheduler is paused.
         """
@@ -290,7 +293,7 @@ class Table(TableBase):
             return True
         future = Continuation.calling(call)
         number = self._add(future)
-        if self._yield_full(number, _USER_BLOCKING, None, 0, NO_EXPIRY, False) != _REJECTED:
+        if self._yield_full(number, priority, None, 0, NO_EXPIRY, takes_turns) != _REJECTED:
             return True
         self._take(number)
         return False
