@@ -32,12 +32,16 @@ class Failed(Exception):
     """Is raised by functions of the programs."""
 
 
+# The message of a task that is posted with a signal that has been aborted for no given reason.
+REFUSED = 'The signal was aborted before this task was posted: make a new controller'
+
+
 def is_same(error, reason):
     """Returns whether error, which was reported, represents reason."""
     if error is reason:
         return True
     if isinstance(reason, GLib.Error) and isinstance(error, GLib.Error):
-        return (error.domain, error.code, error.message) == (reason.domain, reason.code, reason.message)
+        return (error.domain, error.code) == (reason.domain, reason.code) and error.message in (reason.message, REFUSED)
     # A coroutine cannot raise a StopIteration; asyncio, and code that awaits for others, raises a CancelledError.
     return isinstance(error, (RuntimeError, asyncio.CancelledError)) and error.__cause__ is not None and is_same(error.__cause__, reason)
 
