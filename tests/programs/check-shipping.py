@@ -319,12 +319,25 @@ def check_installed(source, build, gjs, place):
            'The typelib of PrioSched is here, and its library cannot be loaded: ')
 
 
+def check_other_folder(source, build, place):
+    """Checks that a copy replaces a copy, and no folder with other files."""
+    command = [os.path.join(source, 'introspection/gjs/make-copy'), build, place / 'copy']
+    subprocess.run(command, check=True)
+    subprocess.run(command, check=True)
+    (place / 'copy/SHA256SUMS').unlink()
+    (place / 'copy/photo').touch()
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 1 and 'has other files' in done.stderr, done
+    assert (place / 'copy/photo').exists()
+
+
 def main(source, build, gjs):
     with tempfile.TemporaryDirectory() as folder:
         place = pathlib.Path(folder).resolve()
         extension = place / 'extension'
         extension.mkdir()
         shipping.copy(source, build, extension)
+        check_other_folder(source, build, place)
         subprocess.run(['sha256sum', '--check', '--quiet', 'SHA256SUMS'], cwd=extension / 'prio-sched', check=True)
         check_copy(source, gjs, extension)
         check_extension(source, gjs, extension)
