@@ -13,13 +13,12 @@ const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
 const {namesOfSteps, namesOfTasks, optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const React = imports.overrides._priosched.library.react;
-// All files are loaded before this file changes anything.  If a file cannot be loaded, the program can still use another
+// These files are loaded before this file changes anything.  If a file cannot be loaded, the program can still use another
 // complete copy of the library.
 const Channels = imports.overrides._priosched.library.channels;
 const Groups = imports.overrides._priosched.library.groups;
 const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
-const Testing = imports.overrides._priosched.library.testing;
 const Tasks = imports.overrides._priosched.core.tasks;
 
 const NICKS = ['background', 'user-visible', 'user-blocking']; // priorities' nicks, from 1
@@ -420,6 +419,12 @@ function adaptSignals(TaskSignal) {
     };
 }
 
+// Defines a property whose file is loaded, and whose value is made, at its first use.
+function defineLater(PrioSched, name, make) {
+    let made = null;
+    Object.defineProperty(PrioSched, name, {configurable: true, enumerable: true, get: () => (made ??= make())});
+}
+
 function _init() {
     const PrioSched = this;
     const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
@@ -445,17 +450,17 @@ function _init() {
     PrioSched.AbortError = AbortError;
     Groups.make(PrioSched, tasks, convert);
     PrioSched.Channel = Channels.make(PrioSched, convert);
-    PrioSched.testing = Testing.make(PrioSched);
 
     // The native part's level: 'none', 'speed', or 'state', which includes 'speed' and keeps the state across every
     // promise.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
-    let web = null; // loaded at its first use
-    Object.defineProperty(PrioSched, 'web', {configurable: true, enumerable: true, get() {
-        if (web === null) {
-            const Web = imports.overrides._priosched.web.web;
-            web = Web.make(PrioSched, tasks);
-        }
-        return web;
-    }});
+    // PrioSchedCopy.js finds the files of a copy by these statements.
+    defineLater(PrioSched, 'testing', () => {
+        const Testing = imports.overrides._priosched.library.testing;
+        return Testing.make(PrioSched);
+    });
+    defineLater(PrioSched, 'web', () => {
+        const Web = imports.overrides._priosched.web.web;
+        return Web.make(PrioSched, tasks);
+    });
 }
