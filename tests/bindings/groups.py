@@ -492,6 +492,16 @@ async def load_until_aborted(row, position):
         raise
 
 
+async def load_first(group, rows, n):
+    """Begins to load the first n rows, of which two have a task when this returns.  Returns their feed."""
+    feed = group.feed_model(load_until_aborted, rows)
+    feed.set_view(0, n)
+    while group.n_tasks < 2:
+        await scheduler.sleep(1)
+    await scheduler.sleep(1)
+    return feed
+
+
 class Rows(unittest.TestCase):
 
     @run
@@ -519,11 +529,7 @@ class Rows(unittest.TestCase):
     @run
     async def test_rows_that_leave_are_aborted(self):
         rows, group = make_rows()
-        feed = group.feed_model(load_until_aborted, rows)
-        feed.set_view(0, 2)
-        while group.n_tasks < 2:
-            await scheduler.sleep(1)
-        await scheduler.sleep(1)
+        feed = await load_first(group, rows, 2)
         feed.set_view(80, 2)
         while not rows[0].cancelled:
             await scheduler.sleep(1)
@@ -575,11 +581,7 @@ class Rows(unittest.TestCase):
     @run
     async def test_a_feed_is_dropped_while_its_rows_load(self):
         rows, group = make_rows()
-        feed = group.feed_model(load_until_aborted, rows)
-        feed.set_view(0, 5)
-        while group.n_tasks < 2:
-            await scheduler.sleep(1)
-        await scheduler.sleep(1)
+        feed = await load_first(group, rows, 5)
         del feed
         gc.collect()
         while group.n_tasks:

@@ -228,6 +228,21 @@ worker_stop (Worker *worker)
   g_main_context_unref (worker->context);
 }
 
+static inline void
+end_awaiting (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer task)
+{
+  prio_task_return_boolean (task, TRUE);
+  g_object_unref (task);
+}
+
+/* Defers the result of @task until the task @awaited has one. */
+static inline void
+await_task (PrioTask *task, gpointer awaited)
+{
+  prio_task_defer (task);
+  prio_task_then (awaited, end_awaiting, g_object_ref (task), NULL);
+}
+
 #define signal_of(controller) prio_task_controller_get_signal (controller)
 #define cancellable_of(controller) G_CANCELLABLE (signal_of (controller))
 

@@ -47,21 +47,6 @@ test_of_scheduler (Fixture *f, gconstpointer data)
   end_hands (f, &hands);
 }
 
-static void
-has_waited (GObject *source, GAsyncResult *result, gpointer data)
-{
-  g_autoptr (PrioTask) task = data;
-
-  prio_task_return_boolean (task, TRUE);
-}
-
-static void
-wait_for (PrioTask *task, gpointer awaited)
-{
-  prio_task_defer (task);
-  prio_task_then (awaited, has_waited, g_object_ref (task), NULL);
-}
-
 /* Tasks whose timeout has passed count too, and so do tasks that have been lent a priority. */
 static void
 test_boosted (Fixture *f, gconstpointer data)
@@ -82,7 +67,7 @@ test_boosted (Fixture *f, gconstpointer data)
   prio_scheduler_set_time_slice (f->scheduler, 0);
   awaited = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, do_nothing, NULL, NULL);
   post_letter (f, BACKGROUND, 'a');
-  g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, wait_for, awaited, NULL));
+  g_object_unref (prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, await_task, awaited, NULL));
   g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 3);
   g_main_context_iteration (f->context, FALSE);
   g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 2);

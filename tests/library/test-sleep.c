@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-sleep.c: waits for a time, under a signal and a priority */
 
-#include <prio-sched-testing.h>
-
-#include "helpers.h"
+#include "clock-fixture.h"
 
 /* A sleeping task and its outcome: its letter, or '!' if the wait was aborted. */
 typedef struct
@@ -29,20 +27,6 @@ static void
 go_to_sleep (Sleeper *sleeper, guint64 delay, const PrioYieldOptions *options)
 {
   prio_scheduler_sleep_async (sleeper->f->scheduler, delay, options, woken, sleeper);
-}
-
-static void
-stop_clock (Fixture *f, gconstpointer data)
-{
-  fixture_set_up (f, data);
-  prio_testing_begin ();
-}
-
-static void
-start_clock (Fixture *f, gconstpointer data)
-{
-  prio_testing_end ();
-  fixture_tear_down (f, data);
 }
 
 static void
@@ -270,7 +254,7 @@ test_what_is_wrong_is_told (Fixture *f, gconstpointer data)
                go_to_sleep (&a, 1, &(PrioYieldOptions) { .priority = (PrioTaskPriority) 7 }));
 }
 
-#define ADD(path, function) g_test_add ("/sleep/" path, Fixture, NULL, stop_clock, function, start_clock)
+#define ADD(path, function) g_test_add ("/sleep/" path, Fixture, NULL, clock_set_up, function, clock_tear_down)
 
 int
 main (int argc, char *argv[])

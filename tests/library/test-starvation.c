@@ -257,20 +257,6 @@ test_tasks_of_a_group (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   assert_ran_after_warning (f, "a10 b20 ");
 }
 
-static void
-awaited (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer task)
-{
-  prio_task_return_boolean (task, TRUE);
-  g_object_unref (task);
-}
-
-static void
-wait_for_task (PrioTask *task, gpointer data)
-{
-  prio_task_defer (task);
-  prio_task_then (data, awaited, g_object_ref (task), NULL);
-}
-
 /* A task is as urgent as the task that waits for it, and waits behind continuations of that priority. */
 static void
 test_a_lent_priority (Fixture *f, gconstpointer data G_GNUC_UNUSED)
@@ -281,7 +267,7 @@ test_a_lent_priority (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   post_yielder (f, USER_BLOCKING);
   low = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, log_time_of_task,
                                   step_new (f, 'l', stop_yields, NULL), step_free);
-  high = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, wait_for_task, low, NULL);
+  high = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = USER_BLOCKING }, await_task, low, NULL);
   assert_ran_after_warning (f, "l20 ");
 }
 

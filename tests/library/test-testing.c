@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* test-testing.c: the clock of a test, and lists of tasks that wait */
 
-#include <prio-sched-testing.h>
 #include <prio-sched-threads.h>
 
-#include "helpers.h"
+#include "clock-fixture.h"
 #include "tsan-suppressions.h"
 
 #define YEAR (365 * 24 * 3600 * 1000.0) /* ms */
-
-static void
-set_up (Fixture *f, gconstpointer data)
-{
-  fixture_set_up (f, data);
-  prio_testing_begin ();
-}
-
-static void
-tear_down (Fixture *f, gconstpointer data)
-{
-  prio_testing_end ();
-  fixture_tear_down (f, data);
-}
 
 static void
 post_delayed (Fixture *f, guint64 delay, char letter)
@@ -483,7 +468,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
 
-#define add(path, func) g_test_add ("/testing/" path, Fixture, NULL, set_up, func, tear_down)
+#define add(path, func) g_test_add ("/testing/" path, Fixture, NULL, clock_set_up, func, clock_tear_down)
   add ("delays", test_delays);
   add ("years", test_years);
   add ("slices", test_slices);
