@@ -7,7 +7,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {GLib, PrioSched} = imports.gi;
+const {addIdles, awaitedIdle} = imports.usual;
 const scheduler = PrioSched.Scheduler.get_default();
 const {web} = PrioSched;
 
@@ -24,22 +26,6 @@ async function timed(run, n = N) {
     }
     return least / n;
 }
-
-const idleAdd = n => new Promise(resolve => {
-    let left = n;
-    for (let i = 0; i < n; i++) {
-        GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
-            if (--left === 0)
-                resolve();
-            return GLib.SOURCE_REMOVE;
-        });
-    }
-});
-
-const idleSource = () => new Promise(resolve => GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
-    resolve();
-    return GLib.SOURCE_REMOVE;
-}));
 
 async function repeat(n, once) {
     for (let i = 0; i < n; i++)
@@ -93,8 +79,8 @@ function row(name, peer, ours, theirs, wanted = 0) {
 async function main() {
     print(`The native part of PrioSched gives: ${PrioSched.nativePart}`);
     print(`${''.padEnd(60)} ${'ours'.padStart(10)} ${'peer'.padStart(14)}`);
-    const idle = await timed(idleAdd);
-    const awaited = await timed(n => repeat(n, idleSource), N / 10);
+    const idle = await timed(addIdles);
+    const awaited = await timed(n => repeat(n, awaitedIdle), N / 10);
     const controller = new web.TaskController();
     const {signal} = controller;
 

@@ -8,7 +8,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 imports.gi.versions.PrioSched = '1';
+imports.searchPath.unshift(imports.gi.GLib.path_get_dirname(imports.system.programPath));
 const {GLib, PrioSched} = imports.gi;
+const {addIdles, awaitedIdle} = imports.usual;
 const System = imports.system;
 const scheduler = PrioSched.Scheduler.get_default();
 const controller = new PrioSched.TaskController('user-visible');
@@ -26,22 +28,6 @@ const all = post => n => {
         last = post();
     return last;
 };
-
-const addIdles = n => new Promise(resolve => {
-    let left = n;
-    for (let i = 0; i < n; i++) {
-        GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
-            if (--left === 0)
-                resolve();
-            return GLib.SOURCE_REMOVE;
-        });
-    }
-});
-
-const awaitedIdle = () => new Promise(resolve => GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
-    resolve();
-    return GLib.SOURCE_REMOVE;
-}));
 
 // Takes n items by hand: in an idle source, for the time of a frame's third.
 const itemsByHand = n => new Promise(resolve => {
