@@ -104,15 +104,17 @@ struct _PrioChannel
   PrioChannelFunc func;
   guint64 turn; /* the last iteration of the main loop in which @func was called; owner thread */
 
+  Value *newest; /* the value that waits for the function, if @capacity is 1; see replace_newest () */
+
   /* Guarded by prio_waits_lock: */
   gpointer user_data;
   GDestroyNotify notify;  /* NULL once it has been called */
-  GQueue values;          /* values that wait for the function */
+  GQueue values;          /* values that wait for the function, if @capacity is more than 1 */
   GQueue outside;         /* values that wait until the channel is not full */
   guint n_held;           /* values in use, and values whose tasks have not completed (prio_channel_hold_place ()) */
   gboolean is_posted;     /* whether a task for the values was posted, and has not ended */
   gboolean is_unfinished; /* whether this task still has to check that no value is left */
-  gboolean is_closed;
+  gint is_closed;         /* atomic; set under the lock */
 };
 
 G_DEFINE_FINAL_TYPE (PrioChannel, prio_channel, G_TYPE_OBJECT)
@@ -135,6 +137,12 @@ value_free (Value *self)
   g_free (self);
 }
 
+static Value *
+value_new (Value value)
+{
+  return g_memdup2 (&value, sizeof value);
+}
+
 static GError *
 closed_error (void)
 {
@@ -146,14 +154,29 @@ closed_error (void)
 static gboolean
 is_closed (PrioChannel *self)
 {
-  self->is_closed |= g_cancellable_is_cancelled (self->signal);
+  if (g_cancellable_is_cancelled (self->signal))
+    g_atomic_int_set (&self->is_closed, TRUE);
   return self->is_closed;
+}
+
+static guint64
+count (PrioChannel *self)
+{
+  return self->values.length + (__atomic_load_n (&self->newest, __ATOMIC_RELAXED) != NULL) + (guint64) self->n_held;
 }
 
 static gboolean
 has_place (PrioChannel *self)
 {
-  return self->values.length + (guint64) self->n_held < self->capacity;
+  return count (self) < self->capacity;
+}
+
+static Value *
+remove_oldest (PrioChannel *self)
+{
+  if (self->capacity == 1)
+    return __atomic_exchange_n (&self->newest, NULL, __ATOMIC_ACQUIRE);
+  return (Value *) g_queue_pop_head_link (&self->values);
 }
 
 /* Appends @value.  Returns whether the caller has to post the task. */
@@ -162,7 +185,10 @@ append (PrioChannel *self, Value *value)
 {
   gboolean posts = !self->is_posted;
 
-  g_queue_push_tail_link (&self->values, &value->link);
+  if (self->capacity == 1)
+    __atomic_store_n (&self->newest, value, __ATOMIC_RELEASE);
+  else
+    g_queue_push_tail_link (&self->values, &value->link);
   self->is_posted = TRUE;
   return posts;
 }
@@ -195,7 +221,7 @@ update (PrioChannel *self, guint n_places)
           if (giver != NULL)
             *giver = (Giver) { .channel = self, .is_accepted = !refuses };
         }
-      else if (refuses && !self->is_posted && self->values.length + self->n_held == 0)
+      else if (refuses && !self->is_posted && count (self) == 0)
         {
           notify = g_steal_pointer (&self->notify);
         }
@@ -219,37 +245,31 @@ update (PrioChannel *self, guint n_places)
 }
 
 /* Adds a value.  If the channel is full, replaces the oldest value if @replaces, moves a value that may wait to
- * @outside, or releases @given.  Returns whether the value was added. */
+ * @outside, or releases @value.  Returns whether the value was added.  Takes ownership of @value. */
 static gboolean
-add (PrioChannel *self, Value given, gboolean replaces)
+add (PrioChannel *self, Value *value, gboolean replaces)
 {
   gboolean accepted, is_full, posts = FALSE;
-  Value *place = NULL, old = { .destroy = NULL };
+  Value *old = NULL;
 
   prio_lock_lock (&prio_waits_lock);
   is_full = !has_place (self);
-  accepted = !is_closed (self) && (replaces || !(is_full || self->outside.length > 0 || given.task != NULL));
-  /* The new value takes the oldest value's record, so that a fast thread allocates no memory. */
-  if (accepted && is_full)
-    place = (Value *) g_queue_pop_head_link (&self->values);
-  if (place != NULL)
-    old = *place;
-  else if (accepted || given.task != NULL || given.giver != NULL)
-    place = g_new (Value, 1);
-  else
-    old = given;
-  if (place != NULL)
-    *place = given;
+  accepted = !is_closed (self) && (replaces || !(is_full || self->outside.length > 0 || value->task != NULL));
   if (accepted)
     {
-      place->giver = NULL;
-      posts = append (self, place);
+      old = is_full ? remove_oldest (self) : NULL;
+      value->giver = NULL;
+      posts = append (self, value);
     }
-  else if (place != NULL)
+  else if (value->task != NULL || value->giver != NULL)
     {
-      g_queue_push_tail_link (&self->outside, &place->link);
-      if (given.giver != NULL)
-        given.giver->value = place;
+      g_queue_push_tail_link (&self->outside, &value->link);
+      if (value->giver != NULL)
+        value->giver->value = value;
+    }
+  else
+    {
+      old = value;
     }
   prio_lock_unlock (&prio_waits_lock);
 
@@ -257,9 +277,36 @@ add (PrioChannel *self, Value given, gboolean replaces)
     post (g_object_ref (self));
   else if (!accepted)
     update (self, 0);
-  if (old.destroy != NULL)
-    old.destroy (old.data);
+  g_clear_pointer (&old, value_free);
   return accepted;
+}
+
+/* Replaces the newest value without the lock, and takes ownership of @value.  Returns FALSE if the caller has to call
+ * add ().  If two threads do this at once, the value of one of them counts as the older one, and is released.  Then this
+ * thread waits for a moment, since the other one is faster while it has the memory for itself. */
+static gboolean
+replace_newest (PrioChannel *self, Value *value)
+{
+  Value *old;
+
+  if (self->capacity > 1 || g_atomic_int_get (&self->is_closed) || g_cancellable_is_cancelled (self->signal))
+    return FALSE;
+
+  __builtin_prefetch (&self->newest, 1);
+  old = __atomic_load_n (&self->newest, __ATOMIC_RELAXED);
+  if (old == NULL)
+    return FALSE;
+  if (__atomic_compare_exchange_n (&self->newest, &old, value, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    {
+      value_free (old);
+    }
+  else if (old != NULL)
+    {
+      value_free (value);
+      for (guint i = 0; i < 100; i++)
+        prio_lock_relax ();
+    }
+  return old != NULL;
 }
 
 /* Calls the function with the oldest value, which keeps its place meanwhile.  Returns FALSE if there is no value. */
@@ -269,7 +316,7 @@ take_one (PrioChannel *self)
   Value *value;
 
   prio_lock_lock (&prio_waits_lock);
-  value = (Value *) g_queue_pop_head_link (&self->values);
+  value = remove_oldest (self);
   if (value != NULL)
     self->n_held++;
   self->is_unfinished = value != NULL;
@@ -319,20 +366,21 @@ post (gpointer data)
 {
   PrioChannel *self = data;
   g_autoptr (PrioScheduler) scheduler = g_weak_ref_get (&self->scheduler);
-  GList *link;
+  Value *value;
+  gboolean posts;
 
   prio_lock_lock (&prio_waits_lock);
   if (scheduler == NULL || self->is_unfinished)
     {
-      while ((link = g_queue_pop_tail_link (&self->values)) != NULL)
-        g_queue_push_head_link (&self->outside, link);
-      self->is_closed = TRUE;
+      g_atomic_int_set (&self->is_closed, TRUE);
+      while ((value = remove_oldest (self)) != NULL)
+        g_queue_push_tail_link (&self->outside, &value->link);
     }
-  link = self->values.head;
-  self->is_posted = self->is_unfinished = link != NULL;
+  posts = count (self) > self->n_held;
+  self->is_posted = self->is_unfinished = posts;
   prio_lock_unlock (&prio_waits_lock);
 
-  if (link != NULL)
+  if (posts)
     {
       PrioTask *task = prio_scheduler_post_task (scheduler, self->options, take, self, post);
 
@@ -350,7 +398,7 @@ prio_channel_finalize (GObject *object)
   PrioChannel *self = PRIO_CHANNEL (object);
 
   prio_in_finalize (self);
-  self->is_closed = TRUE;
+  g_atomic_int_set (&self->is_closed, TRUE);
   update (self, 0);
   g_clear_pointer (&self->loop, prio_loop_unref);
   g_weak_ref_clear (&self->scheduler);
@@ -439,9 +487,12 @@ prio_channel_new (PrioScheduler *scheduler, const PrioTaskOptions *options, guin
 gboolean
 prio_channel_replace (PrioChannel *self, gpointer value, GDestroyNotify destroy)
 {
+  Value *given;
+
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_CHANNEL), FALSE);
 
-  return add (self, (Value) { .data = value, .destroy = destroy }, TRUE);
+  given = value_new ((Value) { .data = value, .destroy = destroy });
+  return replace_newest (self, given) || add (self, given, TRUE);
 }
 
 /**
@@ -469,7 +520,7 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
 {
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_CHANNEL), FALSE);
 
-  return add (self, (Value) { .data = value, .destroy = destroy }, FALSE);
+  return add (self, value_new ((Value) { .data = value, .destroy = destroy }), FALSE);
 }
 
 /**
@@ -516,7 +567,7 @@ prio_channel_give_task (PrioChannel *self, PrioScheduler *scheduler, const PrioT
 
   task = prio_task_new (scheduler, options);
   if (task != NULL)
-    add (self, (Value) { .data = value, .destroy = destroy, .task = g_object_ref (task) }, FALSE);
+    add (self, value_new ((Value) { .data = value, .destroy = destroy, .task = g_object_ref (task) }), FALSE);
   return task;
 }
 
@@ -562,14 +613,15 @@ prio_channel_give (PrioChannel *self, gpointer value, GDestroyNotify destroy, GC
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_CHANNEL), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  if (add (self, (Value) { .data = value, .destroy = destroy, .giver = &giver }, FALSE))
+  if (add (self, value_new ((Value) { .data = value, .destroy = destroy, .giver = &giver }), FALSE))
     return TRUE;
   prio_thread_wait (self->loop, G_MAXINT64, self->signal, cancellable, is_answered, &giver, &wrong);
   prio_lock_lock (&prio_waits_lock);
   if (giver.value != NULL)
     g_queue_unlink (&self->outside, &giver.value->link);
   /* If there is neither an answer nor an error, the main loop has ended. */
-  self->is_closed |= giver.value != NULL && wrong == NULL;
+  if (giver.value != NULL && wrong == NULL)
+    g_atomic_int_set (&self->is_closed, TRUE);
   prio_lock_unlock (&prio_waits_lock);
   g_clear_pointer (&giver.value, value_free);
   if (!giver.is_accepted)
@@ -642,7 +694,7 @@ prio_channel_get_length (PrioChannel *self)
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_CHANNEL), 0);
 
   prio_lock_lock (&prio_waits_lock);
-  length = self->values.length + self->n_held;
+  length = count (self);
   prio_lock_unlock (&prio_waits_lock);
   return length;
 }
@@ -664,7 +716,7 @@ prio_channel_close (PrioChannel *self)
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_CHANNEL));
 
   prio_lock_lock (&prio_waits_lock);
-  self->is_closed = TRUE;
+  g_atomic_int_set (&self->is_closed, TRUE);
   prio_lock_unlock (&prio_waits_lock);
   update (self, 0);
 }
