@@ -215,6 +215,28 @@ test('an exception of a task without a signal has a name too, in the one report 
     }
 });
 
+test('a reason without a stack is reported with the line of the function', async () => {
+    if (PrioSched.nativePart === 'none')
+        return;
+    /* eslint-disable no-throw-literal */
+    const {lineNumber} = new Error();
+    const bodies = [() => {
+        throw 'mine';
+    }, async () => {
+        await null;
+        throw 'mine';
+    }];
+    /* eslint-enable no-throw-literal */
+    for (const options of [undefined, {priority: 'background'}, {signal: new PrioSched.TaskController().signal}]) {
+        for (const [i, body] of bodies.entries()) {
+            await expectWarnings([`*rejection of a task*: mine\n*web-rejections.js:${lineNumber + 1 + 2 * i}*`], async () => {
+                native.post_task(body, options);
+                await iteration();
+            });
+        }
+    }
+});
+
 test('an exception of a callback of feed () is reported with its line', async () => {
     for (const name of [undefined, 'rows']) {
         await expectWarnings([`*rejection of a task*, “${name ?? 'load'}”: Error: row 1\nload@*`], async () => {

@@ -254,6 +254,8 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
   if (!is_fast)
     return call_function (cx, args);
 
+  /* If the promise is rejected without a stack, site_of () tells where the function is. */
+  WithoutStacks without (cx);
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)
     return false;

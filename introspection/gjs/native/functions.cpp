@@ -143,17 +143,30 @@ is_handled (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* siteOf (promise) → the stack where the promise was made, as a string */
+/* siteOf (promise) → a stack, as a string: the function of the running task whose promise it is, or where the promise was made */
 static bool
 site_of (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   JS::RootedObject promise (cx, to_object (args.get (0))), site (cx);
   JS::RootedString text (cx, JS_GetEmptyString (cx));
+  Engine *engine = engine_of (cx, args);
+  JS::RootedFunction function (cx, engine != nullptr ? engine_get_function (engine, promise) : nullptr);
+  JS::RootedScript script (cx, function ? JS_GetFunctionScript (cx, function) : nullptr);
 
   if (promise && JS::IsPromiseObject (promise))
     site = JS::GetPromiseAllocationSite (promise);
-  if (site && !JS::BuildStackString (cx, nullptr, site, &text))
+  if (script)
+    {
+      g_autofree char *line = g_strdup_printf ("@%s:%u", JS_GetScriptFilename (script), JS_GetScriptBaseLineNumber (cx, script));
+
+      text = JS_NewStringCopyUTF8Z (cx, JS::ConstUTF8CharsZ (line, strlen (line)));
+    }
+  else if (site && !JS::BuildStackString (cx, nullptr, site, &text))
+    {
+      return false;
+    }
+  if (!text)
     return false;
   args.rval ().setString (text);
   return true;

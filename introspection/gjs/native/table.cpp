@@ -142,6 +142,18 @@ get_then (JSContext *cx, JS::HandleValue value, JS::MutableHandleValue then)
   return true;
 }
 
+/* Returns the function of the running task with @promise, or NULL if there is none or it is not written in JavaScript. */
+JSFunction *
+engine_get_function (Engine *engine, JSObject *promise)
+{
+  for (Running *running = engine->running; running != nullptr; running = running->outer)
+    {
+      if (running->promise == promise && running->callback && JS_ObjectIsFunction (running->callback))
+        return JS_GetObjectFunction (running->callback);
+    }
+  return nullptr;
+}
+
 /* Returns whether the stack has to identify the state: then the overrides call the function, run its jobs, and forget
  * the state. */
 static bool

@@ -85,5 +85,6 @@ bool        table_take (Table *table, guint id, JS::MutableHandleValueVector tak
 void        get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reason);
 /* Gets the promises of the running tasks that an abort by @owner may reject. */
 bool        engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValueVector running);
+JSFunction *engine_get_function (Engine *engine, JSObject *promise);
 
 } // namespace PrioGjs

@@ -74,8 +74,8 @@ var Results = class Results {
     }
 
     // Prepares to settle a promise.  Returns whether any code may await the promise.
-    watch({name, promise, reject}, settle, value) {
-        return promise === null || settle !== reject || !this.unhandled.add(promise, value, name);
+    watch({name, promise, reject, returned}, settle, value) {
+        return promise === null || settle !== reject || !this.unhandled.add(promise, value, name, returned);
     }
 
     // Settles the promise of entry with value, now or later.
@@ -103,6 +103,7 @@ var Results = class Results {
             return {settle: entry.reject, value: ownPromiseError(), isAwaited: false};
         if (promise instanceof Later)
             promise.promise = entry.promise;
+        entry.returned = promise;
         return followPromise(promise, entry, (settle, value) => {
             this.#running.pending.remove(entry.state);
             this.settle(entry, settle, value);

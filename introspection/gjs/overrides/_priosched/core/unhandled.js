@@ -85,9 +85,10 @@ var Unhandled = class Unhandled {
         return this.#native === null ? !isWatched(promise) : this.#native.isHandled(promise);
     }
 
-    // Returns the program's lines that show where reason comes from.
-    #linesOf(promise, reason) {
-        return stackOf(this.#originOf(reason) ?? reason) || programLines(this.#native?.siteOf(promise)) || programLines(new Error().stack);
+    // Returns the program's lines that show where reason comes from.  returned is the promise that the task's function has returned.
+    #linesOf(promise, returned, reason) {
+        return stackOf(this.#originOf(reason) ?? reason) || programLines(this.#native?.siteOf(returned ?? promise)) ||
+            programLines(new Error().stack);
     }
 
     #originOf(reason) {
@@ -111,8 +112,9 @@ var Unhandled = class Unhandled {
         }
     }
 
-    // Records the rejection of promise.  Returns whether promise has no handler.
-    add(promise, reason, name) {
+    // Records the rejection of promise, after that of the promise that the task's function has returned, or null.  Returns whether
+    // promise has no handler.
+    add(promise, reason, name, returned = null) {
         if (this.#isLookedAt(promise))
             return false;
         then.call(promise, undefined, nothing);
@@ -125,7 +127,7 @@ var Unhandled = class Unhandled {
         }
         if (this.#groups.size === 0)
             this.#later(() => this.report());
-        this.#groups.set(reason, {promises: [promise], stack: this.#linesOf(promise, reason), name});
+        this.#groups.set(reason, {promises: [promise], stack: this.#linesOf(promise, returned, reason), name});
         return true;
     }
 
