@@ -5,7 +5,7 @@
  * priority and age: each item in the queue of the GThreadPool only stands for "the most urgent work".  A work that
  * needs a place waits in the heap of its PrioPlaces (prio-scheduler-thread-private.h).
  *
- * A function for a worker waits as a task in the queue of the worker's scheduler, and here in a list. */
+ * A function for a worker waits as a task in the queue of the worker's scheduler.  A list has all works that wait. */
 
 #include "config.h"
 
@@ -42,8 +42,8 @@ typedef struct
   PrioHeapNode node;
   guint64 age;
   gboolean waits; /* for a thread, a place or a worker; if so, `task->entry.job.data` is this work */
-  PrioHeap *heap; /* the heap that contains the work, or NULL if @posted does */
-  GList link;     /* in @posted */
+  PrioHeap *heap; /* the heap that contains the work, or NULL */
+  GList link;     /* in @all_waiting */
   gboolean has_place;
 } PrioWork;
 
@@ -56,13 +56,11 @@ struct _PrioPlaces
   /* Under the lock. */
   PrioHeap waiting; /* works that wait for a place, by priority and age */
   gboolean passes;  /* whether a work that ends passes its place to the next work */
-  GList link;       /* in @all_places */
 };
 
 static PrioLock work_lock = PRIO_LOCK_INIT;
 static PrioHeap waiting; /* works that wait for a thread, by priority and age; under the lock */
-static GQueue all_places = G_QUEUE_INIT; /* under the lock */
-static GQueue posted = G_QUEUE_INIT; /* works that wait for a worker; under the lock */
+static GQueue all_waiting = G_QUEUE_INIT; /* works that wait for a thread, a place or a worker; under the lock */
 static guint64 next_age; /* under the lock */
 static guint n_nested; /* the number of works for which the pool has one more thread; under the lock */
 static PRIO_TLS gboolean is_in_pool;
@@ -94,21 +92,14 @@ closure_unref (gpointer data, GClosure *closure G_GNUC_UNUSED)
   work_unref (data);
 }
 
-/* Notifies `state`, in a microtask, unless the function has returned already. */
+/* Notifies `state`, unless the function has returned already, or the context has gone. */
 static void
-tell_running (gpointer task)
+tell_running (gpointer data)
 {
-  if (!prio_task_is_completed (task))
+  PrioTask *task = data;
+
+  if (!prio_task_is_completed (task) && !prio_loop_has_gone (task->entry.run_queue->loop))
     prio_task_notify_state (task);
-}
-
-static void
-op_notify_state (PrioLoop *loop, const PrioOp *op)
-{
-  PrioMicrotask microtask = { .func = tell_running, .data = op->target };
-
-  if (!prio_loop_is_dead (loop))
-    prio_loop_queue_microtask (loop, &microtask);
 }
 
 static void
@@ -150,27 +141,25 @@ work_of_item (PrioHeapItem *item)
   return (gpointer) ((gchar *) item->node - G_STRUCT_OFFSET (PrioWork, node));
 }
 
-/* Adds @work to @heap, or to @posted if @heap is NULL.  The caller holds the lock. */
+/* Makes @work wait, in @heap if that is not NULL.  The caller holds the lock. */
 static void
 put_in (PrioHeap *heap, PrioWork *work)
 {
   work->waits = TRUE;
   work->heap = heap;
   work->task->entry.job.data = work;
+  g_queue_push_tail_link (&all_waiting, &work->link);
   if (heap != NULL)
     prio_heap_insert (heap, &work->node, key_of (work), work->age);
-  else
-    g_queue_push_tail_link (&posted, &work->link);
 }
 
-/* Removes @work from its heap or list.  The caller holds the lock. */
+/* Makes @work wait no more.  The caller holds the lock. */
 static void
 take_out (PrioWork *work)
 {
   if (work->heap != NULL)
     prio_heap_remove (work->heap, &work->node);
-  else
-    g_queue_unlink (&posted, &work->link);
+  g_queue_unlink (&all_waiting, &work->link);
   work->heap = NULL;
   work->waits = FALSE;
   work->task->entry.job.data = NULL;
@@ -222,7 +211,7 @@ call (PrioWork *work)
 
   __atomic_store_n (&task->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (prio_task_is_listened_to (task))
-    prio_loop_submit (task->entry.run_queue->loop, &(PrioOp) { .apply = op_notify_state, .target = task });
+    prio_loop_call (task->entry.run_queue->loop, tell_running, task, FALSE);
   /* Processes an abort that came after the work left its queue. */
   prio_task_process_abort (task);
   work->func (task, work->data);
@@ -385,23 +374,6 @@ abort_work (PrioWork *work)
     abort_taken (work);
 }
 
-typedef struct
-{
-  PrioLoop *loop;
-  GPtrArray *works;
-} Listing;
-
-/* Adds the work of @item to the listing if its task belongs to the loop.  The caller holds the lock. */
-static void
-list_work (PrioHeapItem *item, gpointer data)
-{
-  PrioWork *work = work_of_item (item);
-  Listing *listing = data;
-
-  if (work->task->entry.run_queue->loop == listing->loop)
-    g_ptr_array_add (listing->works, work);
-}
-
 /* Aborts the works of @loop that still wait, because the context is destroyed. */
 static void
 end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
@@ -409,10 +381,7 @@ end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
   g_autoptr (GPtrArray) works = g_ptr_array_new ();
 
   prio_lock_lock (&work_lock);
-  prio_heap_foreach (&waiting, list_work, &(Listing) { loop, works });
-  for (GList *link = all_places.head; link != NULL; link = link->next)
-    prio_heap_foreach (&((PrioPlaces *) link->data)->waiting, list_work, &(Listing) { loop, works });
-  for (GList *link = posted.head; link != NULL; link = link->next)
+  for (GList *link = all_waiting.head; link != NULL; link = link->next)
     {
       if (((PrioWork *) link->data)->task->entry.run_queue->loop == loop)
         g_ptr_array_add (works, link->data);
@@ -581,10 +550,6 @@ prio_places_new (PrioLoop *loop, const PrioPlacesFuncs *funcs)
 
   get_pool ();
   *places = (PrioPlaces) { .refs = 1, .loop = prio_loop_ref (loop), .funcs = funcs };
-  places->link.data = places;
-  prio_lock_lock (&work_lock);
-  g_queue_push_tail_link (&all_places, &places->link);
-  prio_lock_unlock (&work_lock);
   return places;
 }
 
@@ -594,9 +559,6 @@ prio_places_unref (PrioPlaces *places)
   if (!g_atomic_int_dec_and_test (&places->refs))
     return;
 
-  prio_lock_lock (&work_lock);
-  g_queue_unlink (&all_places, &places->link);
-  prio_lock_unlock (&work_lock);
   prio_heap_clear (&places->waiting);
   prio_loop_unref (places->loop);
   g_free (places);
