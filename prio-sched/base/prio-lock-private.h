@@ -5,11 +5,11 @@
  * futexes, both are pthread types with the same functions.
  *
  * ThreadSanitizer also does not see that g_object_unref () orders every use of an object before the finalization.
- * prio_before_unref () annotates the release, and prio_in_finalize () the acquire. */
+ * prio_before_unref () annotates the release, as in prio_object_unref (), and prio_in_finalize () the acquire. */
 
 #pragma once
 
-#include <glib.h>
+#include <glib-object.h>
 
 #if defined (__SANITIZE_THREAD__)
 #define PRIO_THREAD_SANITIZER 1
@@ -60,6 +60,14 @@ typedef GCond PrioCond;
 #define prio_in_finalize(object) ((void) (object))
 
 #endif
+
+/* Drops a reference to a GObject that another thread may finalize. */
+static inline void
+prio_object_unref (gpointer object)
+{
+  prio_before_unref (object);
+  g_object_unref (object);
+}
 
 /* Lets the processor relax in a spin loop.  Call this between two reads of a value that another processor is about to
  * change. */

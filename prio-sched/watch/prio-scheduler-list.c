@@ -23,13 +23,6 @@ box_unref (gpointer box)
   g_atomic_rc_box_release_full (box, (GDestroyNotify) g_weak_ref_clear);
 }
 
-static void
-let_go (gpointer scheduler)
-{
-  prio_before_unref (scheduler);
-  g_object_unref (scheduler);
-}
-
 /* Adds @self, which is being constructed. */
 void
 prio_scheduler_enlist (PrioScheduler *self)
@@ -93,7 +86,7 @@ prio_scheduler_list_all (void)
     g_ptr_array_add (found, g_atomic_rc_box_acquire (link->data));
   prio_lock_unlock (&lock);
 
-  schedulers = g_ptr_array_new_full (found->len, let_go);
+  schedulers = g_ptr_array_new_full (found->len, prio_object_unref);
   for (guint i = 0; i < found->len; i++)
     {
       gpointer scheduler = g_weak_ref_get (found->pdata[i]);

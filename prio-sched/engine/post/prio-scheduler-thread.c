@@ -103,13 +103,6 @@ tell_running (gpointer data)
 }
 
 static void
-drop_task (gpointer task)
-{
-  prio_before_unref (task);
-  g_object_unref (task);
-}
-
-static void
 work_end (PrioWork *work)
 {
   PrioTask *task = work->task;
@@ -124,7 +117,7 @@ work_end (PrioWork *work)
   if (work->notify != NULL)
     prio_loop_call (loop, work->notify, work->data, FALSE);
   /* The task may have the last reference to the loop. */
-  prio_loop_call (loop, drop_task, task, FALSE);
+  prio_loop_call (loop, prio_object_unref, task, FALSE);
   prio_loop_unref (loop);
   work_unref (work);
 }

@@ -127,8 +127,7 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
   prio_task_set_source (task, NULL, prio_scheduler_yield_async);
   prio_task_add_reaction_under (task, &(PrioState) { .run_queue = NULL }, callback, data);
   prio_task_return (task, &result);
-  prio_before_unref (task);
-  g_object_unref (task);
+  prio_object_unref (task);
 }
 
 /**

@@ -139,8 +139,7 @@ slice_end (gpointer data)
   if (!slice->is_called)
     end (task);
   slice_unref (slice);
-  prio_before_unref (task);
-  g_object_unref (task);
+  prio_object_unref (task);
 }
 
 /* Queues the next function after the previous one has returned.  If the task belongs to a group, the continuation is

@@ -13,13 +13,6 @@
 /* The handles of all pinned signals, with the least recently re-evaluated first. */
 static GQueue pinned_signals = G_QUEUE_INIT;
 
-static void
-unref (GCancellable *signal)
-{
-  prio_before_unref (signal);
-  g_object_unref (signal);
-}
-
 /* A function that is called until it returns FALSE.  The Call is freed then. */
 typedef struct
 {
@@ -115,7 +108,7 @@ drop (gpointer signal)
 
   if (prio_is_within_unref (signal, __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE)))
     return G_SOURCE_CONTINUE;
-  unref (signal);
+  prio_object_unref (signal);
   return G_SOURCE_REMOVE;
 }
 
@@ -125,7 +118,7 @@ static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
   if (prio_wait_briefly_for_unref (G_OBJECT (signal), __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE)))
-    unref (signal);
+    prio_object_unref (signal);
   else
     prio_call_later (handle->loop, drop, signal);
 }
@@ -247,7 +240,7 @@ prio_handle_reevaluate (PrioHandle *handle)
     return;
 
   prio_signal_node_reevaluate (prio_signal_node_find (signal));
-  unref (signal);
+  prio_object_unref (signal);
 }
 
 /* The number of pinned signals that are re-evaluated whenever a dependent or a timeout is created. */
@@ -326,7 +319,7 @@ pin (PrioSignalNode *node, PrioListeners listeners)
   g_weak_ref_set (&node->handle->signal, signal);
   verdict = decide (node, listeners, TRUE);
   if (verdict != PRIO_VERDICT_PINNED)
-    unref (signal);
+    prio_object_unref (signal);
   return verdict;
 }
 

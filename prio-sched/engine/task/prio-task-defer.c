@@ -107,8 +107,7 @@ fail_dropped (gpointer data)
                                  "Hold a reference until you give the result");
   prio_task_return (dropped->task, &result);
 
-  prio_before_unref (dropped->task);
-  g_object_unref (dropped->task);
+  prio_object_unref (dropped->task);
   g_free (dropped);
 }
 

@@ -98,8 +98,7 @@ prio_task_pool_give (gpointer data)
     }
   if (!is_reusable (task))
     {
-      prio_before_unref (task);
-      g_object_unref (task);
+      prio_object_unref (task);
       return;
     }
 

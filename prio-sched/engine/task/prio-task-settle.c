@@ -314,8 +314,7 @@ task_ran (PrioEntry *entry)
         prio_run_queue_release_entry (entry);
       if (self->next != NULL)
         self->next->begin (self->next, self);
-      prio_before_unref (self);
-      g_object_unref (self);
+      prio_object_unref (self);
       return;
     }
 
@@ -426,10 +425,7 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
   releases = prio_loop_has_releases (loop);
   prio_loop_leave (loop);
   if (!taken && !runs)
-    {
-      prio_before_unref (self);
-      g_object_unref (self);
-    }
+    prio_object_unref (self);
   return releases;
 }
 
