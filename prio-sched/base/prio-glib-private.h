@@ -21,9 +21,6 @@ gboolean prio_source_context_ends (GSource *source);
  * notifications. */
 gboolean prio_is_within_unref (GObject *object, GThread *disposer);
 
-/* Waits until prio_is_within_unref () is FALSE, which usually takes a few instructions.  Gives up after a second,
- * because user code may have frozen the notifications for good. */
-void prio_wait_for_unref (GObject *object, GThread *disposer);
-
-/* Waits for a millisecond at most.  Returns FALSE if prio_is_within_unref () is still TRUE. */
-gboolean prio_wait_briefly_for_unref (GObject *object, GThread *disposer);
+/* Waits until prio_is_within_unref () is FALSE, which usually takes a few instructions.  Gives up after sleeping for
+ * @longest µs, because user code may have frozen the notifications for good, and then returns FALSE. */
+gboolean prio_wait_for_unref (GObject *object, GThread *disposer, gint64 longest);

@@ -20,14 +20,11 @@ prio_is_within_unref (GObject *object, GThread *disposer)
 
 #define N_YIELDS 100
 #define WAIT_STEP 100 /* µs */
-#define N_WAITS (G_USEC_PER_SEC / WAIT_STEP)
-#define N_BRIEF_WAITS 10
 
-/* Yields first, and then sleeps up to @n_waits times.  Returns FALSE if @disposer is still in g_object_unref (). */
-static gboolean
-wait_for_unref (GObject *object, GThread *disposer, guint n_waits)
+gboolean
+prio_wait_for_unref (GObject *object, GThread *disposer, gint64 longest)
 {
-  for (guint i = 0; i < N_YIELDS + n_waits && prio_is_within_unref (object, disposer); i++)
+  for (gint64 i = 0; i < N_YIELDS + longest / WAIT_STEP && prio_is_within_unref (object, disposer); i++)
     {
       if (i < N_YIELDS)
         g_thread_yield ();
@@ -35,16 +32,4 @@ wait_for_unref (GObject *object, GThread *disposer, guint n_waits)
         g_usleep (WAIT_STEP);
     }
   return !prio_is_within_unref (object, disposer);
-}
-
-void
-prio_wait_for_unref (GObject *object, GThread *disposer)
-{
-  wait_for_unref (object, disposer, N_WAITS);
-}
-
-gboolean
-prio_wait_briefly_for_unref (GObject *object, GThread *disposer)
-{
-  return wait_for_unref (object, disposer, N_BRIEF_WAITS);
 }

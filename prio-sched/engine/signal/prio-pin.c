@@ -98,7 +98,8 @@ void
 prio_signal_node_wait_for_unref (PrioSignalNode *node)
 {
   if (node->handle != NULL)
-    prio_wait_for_unref (G_OBJECT (node->signal), __atomic_load_n (&node->handle->pinned_by, __ATOMIC_ACQUIRE));
+    prio_wait_for_unref (G_OBJECT (node->signal), __atomic_load_n (&node->handle->pinned_by, __ATOMIC_ACQUIRE),
+                         G_TIME_SPAN_SECOND);
 }
 
 static gboolean
@@ -117,7 +118,9 @@ drop (gpointer signal)
 static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
-  if (prio_wait_briefly_for_unref (G_OBJECT (signal), __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE)))
+  GThread *disposer = __atomic_load_n (&handle->pinned_by, __ATOMIC_ACQUIRE);
+
+  if (prio_wait_for_unref (G_OBJECT (signal), disposer, G_TIME_SPAN_MILLISECOND))
     prio_object_unref (signal);
   else
     prio_call_later (handle->loop, drop, signal);

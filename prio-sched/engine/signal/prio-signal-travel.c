@@ -35,9 +35,7 @@ target_clear (gpointer data)
   g_clear_pointer (&target->registrations, g_ptr_array_unref);
   g_clear_pointer (&target->handle, prio_handle_unref);
   g_clear_pointer (&target->past_reason, prio_reason_unref);
-  if (target->signal != NULL)
-    prio_before_unref (target->signal);
-  g_clear_object (&target->signal);
+  g_clear_pointer (&target->signal, prio_object_unref);
 }
 
 static GArray *
