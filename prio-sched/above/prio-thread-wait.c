@@ -133,7 +133,7 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
                   gpointer data, GError **error)
 {
   GCancellable *const signals[] = { signal, cancellable };
-  const gboolean *has_ended = prio_loop_ensure_record (loop, PRIO_SLOT_WAITS, &slot_funcs);
+  const gboolean *has_ended = prio_loop_ensure_slot (loop, PRIO_SLOT_WAITS, &slot_funcs);
   /* Checked after the record was allocated, because loop_ends () is called only for loops that end later. */
   gboolean had_ended = prio_loop_has_gone (loop), allowed = TRUE, goes_on;
   gulong handlers[2];

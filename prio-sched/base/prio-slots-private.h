@@ -24,17 +24,7 @@ typedef struct
   gpointer record;            /* atomic; set once */
 } PrioSlot;
 
-gpointer prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs);
-
-/* Returns the record of @slot, and allocates the record if there is none.  Any thread may call it. */
-static inline gpointer
-prio_slot_ensure (PrioSlot *slot, const PrioSlotFuncs *funcs)
-{
-  gpointer record = __atomic_load_n (&slot->record, __ATOMIC_ACQUIRE);
-
-  return G_LIKELY (record != NULL) ? record : prio_slot_make (slot, funcs);
-}
-
+gpointer prio_slot_ensure (PrioSlot *slot, const PrioSlotFuncs *funcs);
 void prio_slots_end (PrioSlot *slots, guint n, gpointer owner);
 gboolean prio_slots_are_large (const PrioSlot *slots, guint n);
 void prio_slots_trim (PrioSlot *slots, guint n);

@@ -5,16 +5,20 @@
 
 #include "base/prio-slots-private.h"
 
-/* Allocates the record of @slot.  If another thread has set a record first, returns that record.  Any thread may call
- * it. */
+/* Returns the record of @slot, and allocates the record if there is none.  Any thread may call it. */
 gpointer
-prio_slot_make (PrioSlot *slot, const PrioSlotFuncs *funcs)
+prio_slot_ensure (PrioSlot *slot, const PrioSlotFuncs *funcs)
 {
-  gpointer record = g_malloc0 (funcs->size), other = NULL;
+  gpointer record, other = __atomic_load_n (&slot->record, __ATOMIC_ACQUIRE);
 
+  if (G_LIKELY (other != NULL))
+    return other;
+
+  record = g_malloc0 (funcs->size);
   __atomic_store_n (&slot->funcs, funcs, __ATOMIC_RELAXED);
   if (__atomic_compare_exchange_n (&slot->record, &other, record, FALSE, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
     return record;
+  /* Another thread has set a record first. */
   g_free (record);
   return other;
 }

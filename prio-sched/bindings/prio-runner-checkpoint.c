@@ -56,7 +56,7 @@ checkpoint_funcs_of (PrioLoop *loop)
 {
   static const PrioSlotFuncs funcs = { .size = sizeof (CheckpointFuncs), .ends = checkpoint_funcs_end, .clear = checkpoint_funcs_clear };
 
-  return prio_loop_ensure_record (loop, PRIO_SLOT_BINDINGS, &funcs);
+  return prio_loop_ensure_slot (loop, PRIO_SLOT_BINDINGS, &funcs);
 }
 
 static void

@@ -56,7 +56,7 @@ static const PrioSlotFuncs slot_funcs = { .size = sizeof (PrioHolding), .clear =
 static inline PrioHolding *
 holding_of (PrioLoop *loop)
 {
-  return prio_loop_ensure_record (loop, PRIO_SLOT_WATCH, &slot_funcs);
+  return prio_loop_ensure_slot (loop, PRIO_SLOT_WATCH, &slot_funcs);
 }
 
 /* Makes the queued reports.  Called outside the loop.  The time that the handlers take is not counted, even if they run

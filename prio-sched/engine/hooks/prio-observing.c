@@ -41,12 +41,6 @@ prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data)
   prio_loop_leave (loop);
 }
 
-gpointer
-prio_loop_ensure_record (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
-{
-  return prio_loop_ensure_slot (loop, number, funcs);
-}
-
 void
 prio_scheduler_leave (PrioScheduler *self)
 {

@@ -264,13 +264,6 @@ prio_loop_get_slot (PrioLoop *loop, PrioSlotNumber number)
   return __atomic_load_n (&loop->slots[number].record, __ATOMIC_ACQUIRE);
 }
 
-/* Returns the record in a slot, and allocates it if there is none.  Any thread may call it. */
-static inline gpointer
-prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
-{
-  return prio_slot_ensure (&loop->slots[number], funcs);
-}
-
 static inline PrioGroup *
 prio_loop_first_aborted (PrioLoop *loop)
 {

@@ -621,6 +621,12 @@ prio_observed_context (PrioLoop *loop)
 }
 
 /* Returns whether a burst has left memory that prio_loop_trim () may return to the system. */
+gpointer
+prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
+{
+  return prio_slot_ensure (&loop->slots[number], funcs);
+}
+
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {

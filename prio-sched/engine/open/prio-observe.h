@@ -174,7 +174,7 @@ typedef enum
 } PrioSlotNumber;
 
 /* Returns the record in a slot of @loop, and allocates it if there is none.  The record is freed with the loop. */
-gpointer prio_loop_ensure_record (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs);
+gpointer prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs);
 
 /* Sets the time of all loops, for a test, to @time, in µs, which is not before the current time.  If @time is 0, sets
  * it to the system's time: delayed tasks then wait for the rest of their delay.  When a test begins or ends, the
