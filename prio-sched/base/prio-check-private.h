@@ -38,13 +38,7 @@
 #endif
 
 char *prio_describe (gpointer instance);
-gboolean prio_complain_of_callable (const char *function, const char *what);
 gboolean prio_check_type (const char *function, gpointer instance, GType type);
 gboolean prio_check_priority (const char *function, gint priority);
+gboolean prio_check_callable (const char *function, const char *what, gboolean is_given);
 PrioTaskPriority prio_priority_of_value (const GValue *value);
-
-static inline gboolean
-prio_check_callable (const char *function, const char *what, gboolean is_given)
-{
-  return G_LIKELY (is_given) || prio_complain_of_callable (function, what);
-}

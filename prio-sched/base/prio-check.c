@@ -29,10 +29,11 @@ prio_check_type (const char *function, gpointer instance, GType type)
 }
 
 gboolean
-prio_complain_of_callable (const char *function, const char *what)
+prio_check_callable (const char *function, const char *what, gboolean is_given)
 {
-  g_critical ("%s(): %s is NULL, and has to be a function", function, what);
-  return FALSE;
+  if (!is_given)
+    g_critical ("%s(): %s is NULL, and has to be a function", function, what);
+  return is_given;
 }
 
 gboolean

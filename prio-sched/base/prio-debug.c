@@ -5,7 +5,7 @@
 
 #include "base/prio-debug-private.h"
 
-#include "prio-types.h"
+#include "base/prio-check-private.h"
 
 gboolean prio_debugs;
 
@@ -18,17 +18,13 @@ prio_debug_look_up (void)
 const char *
 prio_priority_name (gint priority)
 {
-  switch (priority)
-    {
-    case PRIO_TASK_PRIORITY_BACKGROUND:
-      return "background";
-    case PRIO_TASK_PRIORITY_USER_VISIBLE:
-      return "user-visible";
-    case PRIO_TASK_PRIORITY_USER_BLOCKING:
-      return "user-blocking";
-    default:
-      return "none";
-    }
+  static const char *const names[] = {
+    [PRIO_TASK_PRIORITY_BACKGROUND] = "background",
+    [PRIO_TASK_PRIORITY_USER_VISIBLE] = "user-visible",
+    [PRIO_TASK_PRIORITY_USER_BLOCKING] = "user-blocking",
+  };
+
+  return PRIO_IS_PRIORITY (priority) ? names[priority] : "none";
 }
 
 /* Returns a copy of @text without control characters, so that a name can neither begin a line nor control a terminal;
