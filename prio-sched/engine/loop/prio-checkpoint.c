@@ -80,7 +80,7 @@ prio_loop_is_busy (PrioLoop *loop)
 
   is_busy = loop->ready.mask != 0 || prio_loop_has_microtasks (loop);
   if (!is_busy)
-    prio_due_foreach_delayed (&loop->due, look_at_delayed, &is_busy);
+    prio_heap_foreach (&loop->due.delays, look_at_delayed, &is_busy);
   prio_loop_leave (loop);
   return is_busy;
 }

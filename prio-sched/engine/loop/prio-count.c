@@ -80,7 +80,7 @@ prio_run_queue_foreach_waiting (PrioRunQueue *run_queue, PrioWaitingFunc func, g
   visit_part (run_queue, &visit);
   for (PrioRunQueue *part = run_queue->parts; part != NULL; part = part->next_part)
     visit_part (part, &visit);
-  prio_due_foreach_delayed (&run_queue->loop->due, visit_delayed, &visit);
+  prio_heap_foreach (&run_queue->loop->due.delays, visit_delayed, &visit);
 }
 
 static void

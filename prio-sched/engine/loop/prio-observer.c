@@ -388,7 +388,7 @@ begins (PrioLoop *loop)
         continue;
       for (PrioRunQueue *run_queue = loop->run_queues.first; run_queue != NULL; run_queue = run_queue->next)
         tell_of_run_queue (run_queue, &telling);
-      prio_due_foreach_delayed (&loop->due, tell_of_delayed, &telling);
+      prio_heap_foreach (&loop->due.delays, tell_of_delayed, &telling);
       tell_of_idles (&telling, &loop->idles.pending);
       tell_of_idles (&telling, &loop->idles.running);
     }

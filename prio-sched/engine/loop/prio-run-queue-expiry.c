@@ -102,7 +102,7 @@ prio_run_queue_dequeue_timed (PrioEntry *entry)
 
   if (entry->timed == PRIO_TIMED_WAITS)
     {
-      prio_due_remove_deadline (&run_queue->loop->due, entry);
+      prio_due_remove (&run_queue->loop->due.deadlines, entry);
       if (!is_queue_dropped (entry))
         prio_run_queue_unlink (entry);
     }
@@ -125,7 +125,7 @@ prio_run_queue_begin_timed (PrioEntry *entry)
   if (entry->timed == PRIO_TIMED_EXPIRED)
     return;
 
-  prio_due_remove_deadline (&entry->run_queue->loop->due, entry);
+  prio_due_remove (&entry->run_queue->loop->due.deadlines, entry);
   if (entry->expiry <= prio_clock_now ())
     entry->timed = PRIO_TIMED_EXPIRED;
 }

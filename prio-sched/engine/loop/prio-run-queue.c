@@ -375,7 +375,7 @@ prio_run_queue_dequeue (PrioEntry *entry)
       return;
 
     case PRIO_ENTRY_DELAYED:
-      prio_due_remove_delayed (&entry->run_queue->loop->due, entry);
+      prio_due_remove (&entry->run_queue->loop->due.delays, entry);
       break;
 
     case PRIO_ENTRY_QUEUED:

@@ -63,21 +63,16 @@ prio_due_add_delayed (PrioDue *self, PrioEntry *entry, gint64 time)
 }
 
 static inline void
-prio_due_remove_delayed (PrioDue *self, PrioEntry *entry)
-{
-  prio_heap_remove (&self->delays, &entry->delay);
-}
-
-static inline void
 prio_due_add_deadline (PrioDue *self, PrioEntry *entry)
 {
   prio_heap_insert (&self->deadlines, &entry->delay, (guint64) entry->expiry, entry->job.order);
 }
 
+/* Removes @entry from @heap (delays or deadlines). */
 static inline void
-prio_due_remove_deadline (PrioDue *self, PrioEntry *entry)
+prio_due_remove (PrioHeap *heap, PrioEntry *entry)
 {
-  prio_heap_remove (&self->deadlines, &entry->delay);
+  prio_heap_remove (heap, &entry->delay);
 }
 
 /* Removes and returns the first entry of @heap (delays or deadlines), or returns NULL if its time has not come. */
@@ -92,10 +87,4 @@ prio_due_take (PrioHeap *heap, gint64 now)
   node = first->node;
   prio_heap_remove (heap, node);
   return prio_entry_from_delay (node);
-}
-
-static inline void
-prio_due_foreach_delayed (PrioDue *self, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
-{
-  prio_heap_foreach (&self->delays, func, data);
 }
