@@ -12,13 +12,6 @@ typedef const PrioState *(*PrioStateFinder) (void);
 /* The finder, called when no task's state is current on the thread, or NULL; atomic, and set once. */
 extern PrioStateFinder prio_state_finder G_GNUC_INTERNAL;
 
-/* Returns whether a state may be current on this thread.  The check is cheaper than prio_state_of_thread (). */
-static inline gboolean
-prio_state_may_be_current (void)
-{
-  return prio_thread.state != NULL || G_UNLIKELY (__atomic_load_n (&prio_state_finder, __ATOMIC_RELAXED) != NULL);
-}
-
 /* Returns whether @state, which may be NULL, belongs to a task of @run_queue or of one of its parts. */
 static inline gboolean
 prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
@@ -33,15 +26,7 @@ void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
 
 /* Owner thread only. */
-GObject *prio_loop_find_source (PrioLoop *loop, PrioRunQueue *run_queue);
+GObject *prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue);
 void prio_loop_forget_source (PrioLoop *loop);
 PrioCurrent prio_current_begin (PrioLoop *loop);
 void prio_current_end (PrioLoop *loop, PrioCurrent outer);
-
-/* Returns the scheduler of @run_queue, or NULL if the scheduler was finalized.  The loop keeps the reference for
- * further calls in the same batch. */
-static inline GObject *
-prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
-{
-  return run_queue == loop->current.run_queue ? loop->current.source : prio_loop_find_source (loop, run_queue);
-}

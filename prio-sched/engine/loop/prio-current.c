@@ -55,9 +55,14 @@ prio_state_release (const PrioState *state)
   prio_run_queue_release (state->run_queue);
 }
 
+/* Returns the scheduler of @run_queue, or NULL if the scheduler was finalized.  The loop keeps the reference for
+ * further calls in the same batch. */
 GObject *
-prio_loop_find_source (PrioLoop *loop, PrioRunQueue *run_queue)
+prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue)
 {
+  if (run_queue == loop->current.run_queue)
+    return loop->current.source;
+
   prio_loop_forget_source (loop);
   loop->current.source = g_weak_ref_get (run_queue->scheduler);
   loop->current.run_queue = loop->current.source != NULL ? run_queue : NULL;

@@ -492,7 +492,7 @@ prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer d
     }
 
   /* Looks up the state before entering the loop, because the lookup may call user code. */
-  current = prio_state_may_be_current () ? prio_state_capture (loop) : NULL;
+  current = prio_state_capture (loop);
   if (!prio_loop_enter (loop))
     {
       prio_loop_submit (loop, &(PrioOp) { .apply = op_register, .target = g_object_ref (self),
