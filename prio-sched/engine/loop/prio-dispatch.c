@@ -198,7 +198,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
   PrioObservedTask *task = prio_observed_begins (entry);
 
-  if (prio_observed_is_closure (task))
+  if (task->told.kind == PRIO_OBSERVED_CLOSURE)
     {
       gboolean again = entry->job.func (entry->job.data);
 
@@ -208,7 +208,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
           yield_observed (loop, task, entry);
           return;
         }
-      if (prio_observed_was_job (task) && entry->job.notify != NULL)
+      if (task->was_job && entry->job.notify != NULL)
         g_steal_pointer (&entry->job.notify) (entry->job.data);
       prio_observed_leaves (task, entry);
       closure_ran (entry, FALSE);

@@ -14,7 +14,8 @@ typedef struct _PrioObservedTask PrioObservedTask;
 struct _PrioObservedTask
 {
   PrioObserved told;
-  guint8 was_job : 1;
+  guint8 was_job : 1; /* whether the task was posted as a job, so that its destroy notify is called right after its
+                       * function */
   guint8 runs : 1;
   guint8 was_aborted : 1;
   PrioEntryFuncs funcs;           /* the functions of the entry while it is observed */
@@ -44,17 +45,4 @@ static inline void
 prio_observed_forget_end (PrioLoop *loop)
 {
   loop->watched.end = 0;
-}
-
-static inline gboolean
-prio_observed_is_closure (PrioObservedTask *task)
-{
-  return task->original == &prio_closure_funcs;
-}
-
-/* Returns whether the task was posted as a job, so that its destroy notify is called right after its function. */
-static inline gboolean
-prio_observed_was_job (PrioObservedTask *task)
-{
-  return task->was_job;
 }
