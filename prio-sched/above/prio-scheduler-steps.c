@@ -121,7 +121,7 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
     }
 
   making->is_delayed = TRUE;
-  making->due = prio_task_due_after (delay);
+  making->due = prio_due_after (delay);
 }
 
 /**

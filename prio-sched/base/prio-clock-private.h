@@ -50,6 +50,15 @@ prio_time_after (gint64 time, gint64 span)
   return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
 }
 
+/* Returns the time @delay ms from now, µs, or G_MAXINT64 if that would overflow.  Returns 0 if @delay is 0. */
+static inline gint64
+prio_due_after (guint64 delay)
+{
+  if (delay == 0)
+    return 0;
+  return prio_time_after (prio_clock_now (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
+}
+
 #ifdef CLOCK_MONOTONIC_COARSE
 #define PRIO_CLOCK_TICKS TRUE
 #else

@@ -64,7 +64,7 @@ MUTANTS = [
     ('loop-source.c', 'loop->sources.checked = now;', 'loop->sources.checked = 0;'),
     ('dispatch.c', '.priority = entry->follows != NULL ? PRIO_TASK_PRIORITY_UNSET : entry->priority,', '.priority = PRIO_TASK_PRIORITY_USER_VISIBLE,'),
     ('loop.c', 'prio_mailbox_wake (&loop->mailbox);\n  if (!loop->sources.awake)\n    g_main_context_wakeup (loop->context);', 'prio_mailbox_wake (&loop->mailbox);'),
-    ('loop-private.h', 'delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000', '(gint64) (delay * 1000)'),
+    ('clock-private.h', 'delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000', '(gint64) (delay * 1000)'),
     ('scheduler-post.c', '(self->node != NULL && prio_signal_node_is_aborted (self->node)) || ', ''),
     ('task-settle.c', 'if (self->has_result || prio_task_is_completed (self) || state == PRIO_ENTRY_DROPPED)', 'if (FALSE)'),
     ('current.c', 'if (state != NULL && state->depth == g_main_depth ())', 'if (state != NULL)'),

@@ -17,12 +17,6 @@ prio_task_get_loop (PrioTask *task)
   return prio_task_get_entry (task)->run_queue->loop;
 }
 
-gboolean
-prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
-{
-  return prio_check_task_options (function, options, has_func);
-}
-
 /* Keeps a lending node for a task of @runner that has begun.  If @priority is unset, the task has the
  * priority of @signal. */
 static guint

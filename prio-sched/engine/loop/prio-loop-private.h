@@ -223,15 +223,6 @@ void prio_loop_catch_up (PrioLoop *loop);
 gboolean prio_loop_is_large (PrioLoop *loop);
 void prio_loop_trim (PrioLoop *loop);
 
-/* Returns the time @delay ms from now, µs, or G_MAXINT64 if that would overflow.  Returns 0 if @delay is 0. */
-static inline gint64
-prio_due_after (guint64 delay)
-{
-  if (delay == 0)
-    return 0;
-  return prio_time_after (prio_clock_now (), delay > G_MAXINT64 / 1000 ? G_MAXINT64 : (gint64) delay * 1000);
-}
-
 /* The expiry of a task without a timeout. */
 #define PRIO_NO_EXPIRY 0
 

@@ -17,8 +17,6 @@ void prio_scheduler_tell_next_frame (PrioScheduler *self);
 /* Runs @func as a task of @self in a thread of the pool, or in @other's thread.  Checks the arguments of @function. */
 PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
                                  PrioTaskFunc func, gpointer data, GDestroyNotify notify);
-/* Returns whether @options are valid, and there is a function.  If not, logs a critical message for @function. */
-gboolean prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func);
 
 /* Posts @func as a task that observers do not see, and statistics do not count.  If @due is PRIO_NEVER, the task is in
  * no queue, and the loop keeps it alive until it has a result, is aborted, or its context is destroyed. */
@@ -35,8 +33,6 @@ void prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed);
 /* Makes @task, whose function is the caller, continue with @func in a continuation after the caller has returned: at
  * @due, in µs, or at once if @due is 0.  @data is released after @func, or when @task has ended. */
 void prio_task_go_on (PrioTask *task, gint64 due, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
-/* Returns the time @delay ms from now, for prio_task_go_on (). */
-gint64 prio_task_due_after (guint64 delay);
 /* Returns whether @task, whose function is the caller, can continue: it has no result, has not deferred its result, and
  * is not aborted.  Sets @should_yield. */
 gboolean prio_task_may_go_on (PrioTask *task, gboolean *should_yield);

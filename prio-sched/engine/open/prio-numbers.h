@@ -96,6 +96,10 @@ const PrioState *prio_state_capture (PrioLoop *loop);
 void prio_release_now (GDestroyNotify notify, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
 
+/* Returns whether @options are valid, and there is a function.  If not, logs a critical message for @function.  Any
+ * thread may call it. */
+gboolean prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func);
+
 /* Call these functions outside the loop. */
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
 PrioEntry *prio_task_get_entry (PrioTask *task);

@@ -170,12 +170,6 @@ slice_begin (PrioTaskNext *base, PrioTask *task)
   slice_unref (slice);
 }
 
-gint64
-prio_task_due_after (guint64 delay)
-{
-  return prio_due_after (delay);
-}
-
 void
 prio_task_go_on (PrioTask *task, gint64 due, PrioTaskFunc func, gpointer data, GDestroyNotify notify)
 {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "base/prio-check-private.h"
+#include "open/prio-numbers.h"
 #include "prio-options.h"
 #include "signal/prio-util-private.h"
 
@@ -19,9 +20,6 @@ extern const PrioYieldOptions prio_no_yield_options G_GNUC_INTERNAL;
 gboolean prio_check_no_delay (const char *function, const PrioTaskOptions *options);
 gboolean prio_check_limit (const char *function, guint limit);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options, gboolean has_callback);
-
-/* The slow path of prio_check_task_options (). */
-gboolean prio_check_each_task_option (const char *function, const PrioTaskOptions *options, gboolean has_func);
 
 /* Returns whether @options have the size of this version's structure, and their reserved field is 0. */
 #define PRIO_IS_OF_THIS_VERSION(options) \
@@ -41,5 +39,5 @@ prio_check_task_options (const char *function, const PrioTaskOptions *options, g
                              (options->source_object == NULL && PRIO_IS_OF_THIS_VERSION (options) &&
                               PRIO_IS_PRIORITY_OR_UNSET (options->priority) && PRIO_HAS_VALID_SIGNAL (options)))))
     return TRUE;
-  return prio_check_each_task_option (function, options, has_func);
+  return prio_check_options (function, options, has_func);
 }

@@ -114,7 +114,7 @@ check_priority_and_signal (const char *function, const char *name, PrioTaskPrior
 }
 
 gboolean
-prio_check_each_task_option (const char *function, const PrioTaskOptions *options, gboolean has_func)
+prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
 {
   if (options == NULL)
     options = &prio_no_task_options;
