@@ -11,12 +11,8 @@
 #include "base/prio-check-private.h"
 #include "prio-engine.h"
 
-/* Returns an internal error domain for runner tasks that have failed.  The error code is the task's handle. */
-static GQuark
-handle_quark (void)
-{
-  return g_quark_from_static_string ("prio-sched-task-handle");
-}
+/* An internal error domain for runner tasks that have failed.  The error code is the task's handle. */
+static G_DEFINE_QUARK (prio-sched-task-handle, handle)
 
 /* The data of an id task, until it has its result. */
 typedef struct

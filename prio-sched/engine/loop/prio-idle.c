@@ -114,7 +114,6 @@ guint
 prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const PrioOp *op), const PrioIdle *template, guint timeout)
 {
   PrioIdle *idle = g_memdup2 (template, sizeof *template);
-  PrioOp op = { .apply = op_request, .target = idle };
   guint id;
 
   do
@@ -124,7 +123,7 @@ prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const Prio
   idle->id = id;
   if (timeout > 0)
     idle->due = prio_time_after (prio_clock_now (), timeout * G_TIME_SPAN_MILLISECOND);
-  prio_loop_submit (loop, &op);
+  prio_loop_submit (loop, &(PrioOp) { .apply = op_request, .target = idle });
 
   return id;
 }

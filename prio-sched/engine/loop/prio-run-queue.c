@@ -44,9 +44,8 @@ PrioRunQueue *
 prio_run_queue_new (PrioLoop *loop)
 {
   PrioRunQueue *run_queue = run_queue_alloc (loop);
-  PrioOp op = { .apply = op_add_run_queue, .target = run_queue };
 
-  prio_loop_submit (run_queue->loop, &op);
+  prio_loop_submit (run_queue->loop, &(PrioOp) { .apply = op_add_run_queue, .target = run_queue });
   return run_queue;
 }
 

@@ -71,11 +71,9 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
 void
 prio_scheduler_cancel_idle_callback (PrioScheduler *self, guint id)
 {
-  PrioOp op = { .apply = op_cancel, .target = GUINT_TO_POINTER (id) };
-
   g_return_if_fail (PRIO_IS_SCHEDULER (self));
 
-  prio_loop_submit (self->run_queue->loop, &op);
+  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_cancel, .target = GUINT_TO_POINTER (id) });
 }
 
 static void

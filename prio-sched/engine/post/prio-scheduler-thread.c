@@ -350,13 +350,11 @@ abort_taken (PrioWork *work)
 {
   PrioTask *task = work->task;
   PrioLoop *loop = task->entry.run_queue->loop;
-  PrioOp abort = { .apply = op_abort, .target = task };
 
   if (work->is_nested)
     set_nested (FALSE);
   work->is_nested = FALSE;
-  g_object_ref (task);
-  prio_loop_submit_quietly (loop, &abort);
+  prio_loop_submit_quietly (loop, &(PrioOp) { .apply = op_abort, .target = g_object_ref (task) });
   prio_loop_call (loop, end_taken, work, TRUE);
 }
 

@@ -70,9 +70,7 @@ op_end (PrioLoop *loop, const PrioOp *op)
 static void
 end (PrioTask *self)
 {
-  PrioOp op = { .apply = op_end, .target = g_object_ref (self) };
-
-  prio_loop_submit (self->entry.run_queue->loop, &op);
+  prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_end, .target = g_object_ref (self) });
 }
 
 /* Completes a task that does not continue: fulfils or aborts the task, unless its result is deferred. */

@@ -138,13 +138,12 @@ static void
 prio_scheduler_finalize (GObject *object)
 {
   PrioScheduler *self = PRIO_SCHEDULER (object);
-  PrioOp op = { .apply = op_drop_scheduler, .target = self->run_queue };
 
   prio_in_finalize (self);
   prio_debug ("A scheduler is finalized; its queued tasks still run");
   if (watch != NULL)
     watch->ends (self);
-  prio_loop_submit (self->run_queue->loop, &op);
+  prio_loop_submit (self->run_queue->loop, &(PrioOp) { .apply = op_drop_scheduler, .target = self->run_queue });
   g_clear_pointer (&self->context, g_main_context_unref);
 
   G_OBJECT_CLASS (prio_scheduler_parent_class)->finalize (object);

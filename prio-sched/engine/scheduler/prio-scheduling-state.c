@@ -69,7 +69,6 @@ PrioSchedulingState *
 prio_scheduling_state_make (const PrioState *current)
 {
   PrioSchedulingState *state = g_new (PrioSchedulingState, 1);
-  PrioOp op = { .apply = op_hold_state, .target = state };
 
   state->refs = 1;
   state->loop = prio_loop_ref (current->run_queue->loop);
@@ -81,8 +80,7 @@ prio_scheduling_state_make (const PrioState *current)
     }
   else
     {
-      prio_scheduling_state_ref (state);
-      prio_loop_submit (state->loop, &op);
+      prio_loop_submit (state->loop, &(PrioOp) { .apply = op_hold_state, .target = prio_scheduling_state_ref (state) });
     }
 
   return state;
@@ -224,12 +222,10 @@ op_release_state (PrioLoop *loop, const PrioOp *op)
 void
 prio_scheduling_state_unref (PrioSchedulingState *state)
 {
-  PrioOp op = { .apply = op_release_state, .target = state };
-
   g_return_if_fail (state != NULL);
 
   if (g_atomic_int_dec_and_test (&state->refs))
-    prio_loop_submit (state->loop, &op);
+    prio_loop_submit (state->loop, &(PrioOp) { .apply = op_release_state, .target = state });
 }
 
 const PrioState *
@@ -248,8 +244,6 @@ prio_scheduling_state_peek (PrioSchedulingState *state)
 void
 prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, PrioState *held)
 {
-  PrioOp op = { .apply = op_hold_state };
-
   if (state->loop != loop)
     {
       held->run_queue = NULL;
@@ -257,6 +251,5 @@ prio_scheduling_state_hold_for (PrioSchedulingState *state, PrioLoop *loop, Prio
     }
 
   *held = state->state;
-  op.target = prio_scheduling_state_ref (state);
-  prio_loop_submit (loop, &op);
+  prio_loop_submit (loop, &(PrioOp) { .apply = op_hold_state, .target = prio_scheduling_state_ref (state) });
 }

@@ -55,10 +55,9 @@ void
 prio_registration_unref (PrioRegistration *registration)
 {
   PrioLoop *loop = registration->loop;
-  PrioOp op = { .apply = op_free, .target = registration };
 
   if (g_atomic_int_dec_and_test (&registration->refs))
-    prio_loop_submit (loop, &op);
+    prio_loop_submit (loop, &(PrioOp) { .apply = op_free, .target = registration });
   prio_loop_unref (loop);
 }
 

@@ -80,7 +80,5 @@ op_stop_timer (PrioLoop *loop, const PrioOp *op)
 void
 prio_handle_stop_timer (PrioHandle *handle)
 {
-  PrioOp op = { .apply = op_stop_timer, .target = prio_handle_ref (handle) };
-
-  prio_loop_submit (handle->loop, &op);
+  prio_loop_submit (handle->loop, &(PrioOp) { .apply = op_stop_timer, .target = prio_handle_ref (handle) });
 }

@@ -83,7 +83,6 @@ prio_task_get_progress (PrioTask *self)
 void
 prio_task_set_progress (PrioTask *self, double progress)
 {
-  PrioOp op = { .apply = op_tell };
   PrioLoop *loop;
   guint16 parts;
 
@@ -105,6 +104,5 @@ prio_task_set_progress (PrioTask *self, double progress)
   loop = self->entry.run_queue->loop;
   if (prio_loop_is_owner_thread (loop) && self->tells_progress)
     return;
-  op.target = g_object_ref (self);
-  prio_loop_submit (loop, &op);
+  prio_loop_submit (loop, &(PrioOp) { .apply = op_tell, .target = g_object_ref (self) });
 }

@@ -117,9 +117,7 @@ op_drop (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 void
 prio_task_drop (PrioTask *self)
 {
-  PrioOp op = { .apply = op_drop, .target = self };
-
-  prio_loop_submit (self->entry.run_queue->loop, &op);
+  prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_drop, .target = self });
 }
 
 /* Drops the next function of @self, which has its result.  If `begin` is still running, it may have entered the loop,

@@ -133,12 +133,11 @@ prio_task_finalize (GObject *object)
 {
   PrioTask *self = PRIO_TASK (object);
   PrioRunQueue *run_queue = self->entry.run_queue;
-  PrioOp op = { .apply = op_release_run_queue, .target = run_queue };
 
   prio_in_finalize (object);
   prio_task_clear (self);
   if (run_queue != NULL)
-    prio_loop_submit (run_queue->loop, &op);
+    prio_loop_submit (run_queue->loop, &(PrioOp) { .apply = op_release_run_queue, .target = run_queue });
 
   G_OBJECT_CLASS (prio_task_parent_class)->finalize (object);
 }
@@ -403,7 +402,6 @@ PrioTask *
 prio_task_make (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority)
 {
   PrioTask *self = NULL;
-  PrioOp op = { .apply = op_add_user, .target = run_queue };
 
   if (prio_loop_enter (run_queue->loop))
     {
@@ -413,7 +411,7 @@ prio_task_make (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, Prio
     }
   else
     {
-      prio_loop_submit (run_queue->loop, &op);
+      prio_loop_submit (run_queue->loop, &(PrioOp) { .apply = op_add_user, .target = run_queue });
     }
   if (self == NULL)
     self = g_object_new (PRIO_TYPE_TASK, NULL);
