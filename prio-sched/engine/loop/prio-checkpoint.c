@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-checkpoint.c: the microtask checkpoint, and the owner of a dispatch */
+/* prio-checkpoint.c: the microtask checkpoint, and the thread that owns the context */
 
 #include "config.h"
 

@@ -3,7 +3,7 @@
  *
  * Each call walks over the queues, so that posting and running tasks need no counter.
  *
- * Everything here belongs to the owner thread. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

@@ -6,7 +6,7 @@
 #include "loop/prio-run-queue-private.h"
 
 /* Returns the state of the calling code if that runs in a fiber, which has its own stack; otherwise NULL.  A finder may
- * be code of the program that enters a loop, so prio_state_of_thread () must be called outside the loop. */
+ * be code of the program, and enter a loop, so the caller of prio_state_of_thread () has entered none. */
 typedef const PrioState *(*PrioStateFinder) (void);
 
 /* The finder, called when no task's state is current on the thread, or NULL; atomic, and set once. */
@@ -21,11 +21,11 @@ prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
 
 const PrioState *prio_state_of_thread (void);
 
-/* Add and remove a user of the run queue and of the group of @state.  Owner thread only. */
+/* Add and remove a user of the run queue and of the group of @state.  Called only on the owner thread. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
 
-/* Owner thread only. */
+/* Called only on the owner thread. */
 GObject *prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue);
 void prio_loop_forget_source (PrioLoop *loop);
 PrioCurrent prio_current_begin (PrioLoop *loop);

@@ -12,8 +12,7 @@
 #include "loop/prio-starvation-private.h"
 #include "loop/prio-traits-private.h"
 
-/* Queues the tasks whose delay has passed.  A task gets its age here, not when it is posted (§2.4.2, steps 11 to
- * 13). */
+/* Queues the tasks whose delay has passed.  A task gets its age here, not at its post (§2.4.2, steps 11 to 13). */
 void
 prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 {
@@ -29,8 +28,7 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 }
 
 /* Returns whether the head of @queue is still the next task of all schedulers, is not a binding's number, and no
- * pending work comes before it.  Does not check the mailbox, because the batch does so whenever the stopwatch counts
- * tasks. */
+ * pending work comes before it.  Does not check the mailbox: the batch does so whenever the stopwatch counts. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
@@ -91,8 +89,7 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Carries out the operations that other threads sent before the end of a task, so that an abort precedes the task's
- * result. */
+/* Carries out operations that other threads sent before the end of a task: an abort precedes the task's result. */
 static inline void
 catch_up (PrioLoop *loop)
 {
@@ -112,8 +109,7 @@ process_pending_now (PrioLoop *loop)
   prio_loop_checkpoint (loop);
 }
 
-/* Carries out operations of other threads, then releases and microtasks.  Returns whether there may have been releases
- * or microtasks. */
+/* Carries out operations of other threads, then releases and microtasks.  Returns whether there may have been any. */
 static inline gboolean
 process_pending (PrioLoop *loop)
 {
@@ -159,8 +155,8 @@ begin_entry (PrioEntry *entry, gint depth)
   return state;
 }
 
-/* Runs the microtasks that a step of an observed task has queued.  First queues the tasks whose delay has passed, which
- * is the order of a batch without observers. */
+/* Runs the microtasks that a step of an observed task has queued.  First queues the tasks whose delay has passed, as a
+ * batch without observers does. */
 static void
 process_observed (PrioLoop *loop)
 {
@@ -363,8 +359,8 @@ count (PrioBatch *batch, guint n)
     batch->over = TRUE;
 }
 
-/* Counts the time that pending work took.  Before the first task, ends the batch if input has to go first, because the
- * work has taken long, or because a nested main loop has decided so. */
+/* Counts the time that pending work took.  Before the first task, ends the batch if input goes first: because the work
+ * has taken long, or a dispatch in a nested main loop has let input go first. */
 static void
 count_pending (PrioBatch *batch)
 {
@@ -383,7 +379,7 @@ choose (PrioBatch *batch)
   PrioQueue *queue;
 
   prio_thread.runs_jobs = FALSE;
-  /* Runs the jobs of interpreters.  The function of a runner does so itself after each number. */
+  /* Runs the jobs of interpreters, except between two numbers of a runner, whose function runs them itself. */
   if (G_UNLIKELY (loop->checkpoint_func != NULL) && batch->numbers == NULL)
     {
       process_pending (loop);
@@ -595,14 +591,14 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
                       .effective = PRIO_NO_LEVEL, .raw = G_MAXINT64, .shortest = G_MAXINT64,
                       .within = loop->turn.others };
   PrioCurrent outer_current = prio_current_begin (loop);
-  /* While a destroy notify runs, a nested main loop makes the releases that are deferred in it. */
+  /* If a destroy notify runs this main loop, lets the batch make the releases that are deferred during the batch. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
   const PrioOwnerLock *outer_lock = prio_thread.dispatches;
 
   prio_thread.dispatches = &loop->lock;
   prio_thread.batch = &batch;
-  /* The outer loop may be in a checkpoint, whose remaining microtasks run in this batch. */
+  /* If this main loop is nested in a checkpoint, the remaining microtasks run in this batch. */
   if (prio_loop_has_microtasks (loop))
     loop->between.any = TRUE;
   prio_stopwatch_start (&batch.watch, now);

@@ -4,7 +4,7 @@
  * Promises: prio_run_queue_first () finds the oldest task of the highest effective priority in a run queue and its
  * parts, even if the run queue is paused.  The task stays in its queue.  The cost grows with the number of parts.
  *
- * Everything here belongs to the owner thread. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

@@ -7,7 +7,7 @@
  * Callbacks that are requested during a period wait for the next period, which begins after the deadline of the current
  * period.
  *
- * Everything here belongs to the owner thread. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

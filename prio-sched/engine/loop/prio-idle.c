@@ -83,7 +83,7 @@ idle_timed_out (gpointer data)
 
 static gint last_id;
 
-/* Adds an idle callback, and holds its run queue.  The caller is inside the loop. */
+/* Adds an idle callback, and holds its run queue.  The caller has entered the loop. */
 void
 prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
 {
@@ -109,7 +109,7 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
 }
 
 /* Requests an idle callback by sending @op_request with a copy of @template.  @timeout is in ms, or 0 for none.
- * Returns the callback's id.  Any thread may call it. */
+ * Returns the callback's id.  Any thread may call this function. */
 guint
 prio_idle_submit (PrioLoop *loop, void (*op_request) (PrioLoop *loop, const PrioOp *op), const PrioIdle *template, guint timeout)
 {
@@ -178,8 +178,8 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
   return next;
 }
 
-/* Returns the id that the next new source will get. prio_input_next_source () uses up an id itself, so `last_source`
- * counts that id too: otherwise it would look like a new source of the program. */
+/* Returns the id that the next new source will get. prio_input_next_source () uses one id itself.  `last_source`
+ * includes that id, which would otherwise look like a new source of the program. */
 guint
 prio_idle_next_source (PrioLoop *loop)
 {
@@ -206,7 +206,6 @@ prio_idle_prepare (PrioLoop *loop, gint timer, gint *timeout)
   return FALSE;
 }
 
-/* Starts an idle period: all pending callbacks run in it. */
 static void
 begin_period (PrioIdles *idles)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-lane-private.h: when each source of the library ends a turn, and the tasks that its dispatch runs
+/* prio-lane-private.h: which turns end at a source of the library, and which tasks its dispatch runs
  *
- * Everything here belongs to the owner thread. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

@@ -16,8 +16,8 @@
  * A language binding may implement a task of which the library knows only an entry.  The binding then keeps the node
  * under a number, because the task continues after the entry has run.
  *
- * Where no scheduler of the context lends, there are no nodes, and `lending` of the loop is NULL.  Everything here
- * belongs to the owner thread. */
+ * If no scheduler of the context lends, there are no nodes, and the field `lending` of PrioLoop is NULL.  Only the
+ * loop's owner thread uses these functions and records. */
 
 #pragma once
 
@@ -51,7 +51,7 @@ prio_lending_get_own (PrioEntry *entry)
   return G_UNLIKELY (entry->boosted) ? prio_lending_get_base_priority (entry) : prio_entry_get_priority (entry);
 }
 
-/* Returns whether any scheduler of the context has ever lent priorities.  Any thread may call it. */
+/* Returns whether any scheduler of the context has ever lent priorities.  Any thread may call this function. */
 static inline gboolean
 prio_lending_is_used (PrioLoop *loop)
 {

@@ -12,7 +12,7 @@
 
 #include "loop/prio-lending-private.h"
 
-#define N_PRIORITIES (PRIO_TASK_PRIORITY_USER_BLOCKING + 1) /* with 0, for none */
+#define N_PRIORITIES (PRIO_TASK_PRIORITY_USER_BLOCKING + 1) /* including 0, for no priority */
 
 /* A task, or code that waits without being a task. */
 struct _PrioLendNode
@@ -307,7 +307,7 @@ set_groups (PrioLending *self, PrioLendNode *node, PrioGroup *abort, PrioGroup *
   join (self, node, follows != abort ? follows : NULL);
 }
 
-/* Reads the groups and the priority of the entry of @node, which has been posted. */
+/* Reads the groups and the priority of the node's entry, which has been posted. */
 static void
 learn (PrioLending *self, PrioLendNode *node)
 {
@@ -384,7 +384,7 @@ prio_lending_get_level (const PrioLendNode *node)
   return node->level;
 }
 
-/* Prepares @entry, which has a node, for being queued.  If the entry is boosted, prio_lending_get_queue () returns its
+/* Prepares @entry, which has a node, for being queued.  If it is boosted, prio_lending_get_queue () returns its
  * queue. */
 void
 prio_lending_prepare (PrioEntry *entry)
@@ -397,7 +397,7 @@ prio_lending_prepare (PrioEntry *entry)
     boost (node);
 }
 
-/* Ends the boost of @entry, which runs next, has passed its timeout or is DROPPED.  It follows its group again. */
+/* Ends the boost of @entry, which runs next, has passed its timeout or is DROPPED.  @entry follows its group again. */
 void
 prio_lending_rejoin (PrioEntry *entry)
 {
@@ -537,7 +537,7 @@ find_kept (PrioLoop *loop, guint number)
 }
 
 /* Drops the node that a binding has kept for a task.  The binding calls this when the task has a result.  The waits of
- * the task end too: the binding does not report their ends after this call. */
+ * the task end too, so the binding does not report their ends. */
 void
 prio_lending_drop (PrioLoop *loop, guint number)
 {

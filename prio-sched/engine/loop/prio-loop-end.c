@@ -47,7 +47,7 @@ close_runners (PrioLoop *loop)
   return any;
 }
 
-/* Defers the release of some queued tasks.  Returns FALSE if no task is left.  The caller is inside the loop. */
+/* Defers the release of some queued tasks.  Returns FALSE if no task is left.  The caller has entered the loop. */
 gboolean
 prio_loop_release_some (PrioLoop *loop)
 {
@@ -84,8 +84,8 @@ prio_loop_release_some (PrioLoop *loop)
   return n > 0 || prio_lending_drop_all (loop) || close_runners (loop);
 }
 
-/* Tears the loop down at the end of its context.  A scheduler holds a reference to its context, so no scheduler exists
- * any more, but task groups may.  This thread releases the tasks that are left, even paused tasks. */
+/* Tears the loop down at the end of its context.  A scheduler has a reference to its context, so no scheduler exists
+ * any more, but task groups may.  This thread releases the remaining tasks, even of paused schedulers. */
 void
 prio_loop_tear_down (PrioLoop *loop)
 {
@@ -97,7 +97,7 @@ prio_loop_tear_down (PrioLoop *loop)
   prio_owner_lock_acquire (&loop->lock);
   loop->releases.destroyer = &prio_thread;
 
-  /* After the mailbox is closed, there is no owner thread: the thread that holds the mailbox's lock is inside. */
+  /* After the mailbox is closed, there is no owner thread, and a thread enters the loop with the mailbox's lock. */
   do
     {
       prio_mailbox_carry_out (&loop->mailbox, loop);

@@ -5,14 +5,14 @@
  * context, and freed after the last.  The loop gives tasks their age when they enter queues, and contains the queues of
  * all schedulers of the context.
  *
- * Threads: unless the comment of a field says otherwise, the field belongs to the owner thread, which accesses it
- * *inside*, that is, between prio_loop_enter () and prio_loop_leave (), or in a dispatch.  After the end of the
- * context, the thread that holds the mailbox's lock is inside.  Every other thread sends an operation (PrioOp) with
- * prio_loop_submit ().
+ * Threads: unless the comment of a field says otherwise, the field belongs to the owner thread, which accesses it after
+ * it has *entered the loop*: between prio_loop_enter () and prio_loop_leave (), or in a dispatch.  After the end of the
+ * context, a thread enters with the mailbox's lock instead (prio_loop_enter_or_lock ()).  Every other thread sends an
+ * operation (PrioOp) with prio_loop_submit ().
  *
- * No user code runs inside: prio_loop_defer_release () queues a call of a destroy notify, and prio_loop_flush_releases
- * () makes the call outside.  The only locks taken inside, besides GLib's own and the mailbox's, are leaves
- * (prio_loop_add_leaf_lock ()).
+ * A thread that has entered a loop runs no user code: prio_loop_defer_release () queues a call of a destroy notify, and
+ * prio_loop_flush_releases () makes the call after the thread has left.  Apart from GLib's own locks and the mailbox's,
+ * such a thread takes only leaf locks (prio_loop_add_leaf_lock ()).
  *
  * The loop calls the modules above it through the tables of functions below. */
 
@@ -58,18 +58,17 @@ typedef struct
   guint last_source; /* the id of the context's last source at the last prio_idle_prepare () */
 } PrioIdles;
 
-/* The functions of higher modules that the loop calls. */
+/* Functions of higher modules.  The loop has been entered when it calls `process_aborted` and `release_some`. */
 typedef struct
 {
   void (*attach) (PrioLoop *loop);                     /* attaches a loop that is new or has left its context */
-  void (*process_aborted) (PrioLoop *loop, guint max); /* inside: processes up to @max entries of aborted groups */
-  gboolean (*release_some) (PrioLoop *loop);           /* inside: defers the release of some queued tasks; FALSE if no
-                                                        * task is left */
+  void (*process_aborted) (PrioLoop *loop, guint max); /* processes up to @max entries of aborted groups */
+  gboolean (*release_some) (PrioLoop *loop);           /* defers the release of some queued tasks; FALSE if none is */
   void (*clear) (PrioLoop *loop);                      /* frees the modules' data in a loop that is being freed */
 } PrioLoopFuncs;
 
-/* The functions of prio-observer.  They are called inside, except `is_wanted`, which any thread calls under the table's
- * lock. */
+/* The functions of prio-observer.  Their callers have entered the loop, except callers of `is_wanted`: any thread calls
+ * it under the table's lock. */
 typedef struct
 {
   gboolean (*is_wanted) (void);                       /* whether there is an observer */
@@ -81,7 +80,7 @@ typedef struct
   void (*frame_announced) (PrioLoop *loop, gint64 due, gint64 interval);
 } PrioObservingFuncs;
 
-/* A call of a destroy notify, to be made outside the loop. */
+/* A call of a destroy notify, to be made after the thread has left the loop. */
 typedef struct
 {
   GDestroyNotify func;
@@ -93,7 +92,7 @@ typedef struct
 {
   PrioRelease *ring; /* @allocated elements; those from @first to @n - 1 have not been called yet */
   gsize first, n, allocated;
-  gpointer destroyer; /* the thread that destroys the context; no other one releases then; under the mailbox's lock */
+  gpointer destroyer; /* the thread that destroys the context: it alone releases then; under the mailbox's lock */
 } PrioReleases;
 
 /* Used by the dispatch: work to do before the next task. */
@@ -216,7 +215,7 @@ void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 
-/* The value of `prio_thread.state` in code that has no state and may not ask a finder, such as a destroy notify. */
+/* The value of `prio_thread.state` in code that has no state and must not call a finder, such as a destroy notify. */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 
 void prio_loop_catch_up (PrioLoop *loop);
@@ -248,7 +247,7 @@ prio_timeout_until (gint64 due, gint64 now)
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
 }
 
-/* Returns the record that another module keeps with the loop, or NULL if there is none yet.  Any thread may call it. */
+/* Returns the record that another module keeps with the loop, or NULL if there is none.  Any thread may call this. */
 static inline gpointer
 prio_loop_get_slot (PrioLoop *loop, PrioSlotNumber number)
 {
@@ -313,7 +312,7 @@ prio_loop_next_order (PrioLoop *loop)
   return loop->next_order++;
 }
 
-/* Returns whether there is an observer.  Any thread may call it. */
+/* Returns whether there is an observer.  Any thread may call this function. */
 static inline gboolean
 prio_loop_is_observed (PrioLoop *loop)
 {
@@ -333,7 +332,7 @@ prio_loop_has_microtasks (PrioLoop *loop)
   return loop->between.microtasks.length > 0;
 }
 
-/* Returns whether the loop has no users.  Any thread may call it. */
+/* Returns whether the loop has no users.  Any thread may call this function. */
 static inline gboolean
 prio_loop_is_unused (PrioLoop *loop)
 {
@@ -372,8 +371,7 @@ prio_loop_forget_check (PrioLoop *loop)
   loop->sources.told = TRUE;
 }
 
-/* Notes that an awaited operation has ended, so that its group's next task may run during the turn of the other
- * sources. */
+/* Notes that an awaited operation has ended, so that its group's next task may run in the other sources' turn. */
 static inline void
 prio_loop_answer (PrioLoop *loop)
 {
@@ -418,7 +416,6 @@ prio_loop_look_between_tasks (PrioLoop *loop)
   loop->between.any = TRUE;
 }
 
-/* Queues @microtask. */
 static inline void
 prio_loop_queue_microtask (PrioLoop *loop, const PrioMicrotask *microtask)
 {
@@ -438,7 +435,7 @@ prio_loop_has_background (PrioLoop *loop)
   return (loop->ready.mask & 3) != 0;
 }
 
-/* Returns whether the context has been destroyed.  The caller is inside the loop. */
+/* Returns whether the context has been destroyed.  The caller has entered the loop. */
 static inline gboolean
 prio_loop_is_dead (PrioLoop *loop)
 {

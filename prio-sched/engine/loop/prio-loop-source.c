@@ -52,7 +52,7 @@ static const struct
   [PRIO_SOURCE_BEFORE_FRAME] = { "prio-sched before the frame", G_PRIORITY_HIGH_IDLE + 19, &probe_funcs },
   [PRIO_SOURCE_BEFORE_LAYOUT] = { "prio-sched before layout", G_PRIORITY_HIGH_IDLE + 21, &probe_funcs },
   [PRIO_SOURCE_AFTER_FRAME] = { "prio-sched after the frame", G_PRIORITY_HIGH_IDLE + 26, &probe_funcs },
-  [PRIO_LANE_BACKGROUND] = { "prio-sched background", G_PRIORITY_LOW + 1, &lane_funcs }, /* after low sources, too */
+  [PRIO_LANE_BACKGROUND] = { "prio-sched background", G_PRIORITY_LOW + 1, &lane_funcs }, /* after G_PRIORITY_LOW */
   [PRIO_LANE_IDLE] = { "prio-sched idle callbacks", G_MAXINT, &idle_funcs },
   [PRIO_SOURCE_BOTTOM] = { "prio-sched at the bottom", G_MAXINT, &probe_funcs },
 };
@@ -221,8 +221,8 @@ source_finalize (GSource *source)
  * more than looking. */
 #define SPINS 2
 
-/* If a dispatch ran no task, urgent work that is not a task shares the lane of the next task for this many iterations.
- * Two, because an iteration may be only a call of g_main_context_pending (). */
+/* If a dispatch ran no task, urgent work that is not a task shares the lane of the next task for this many iterations:
+ * two, because an iteration may be only a call of g_main_context_pending (). */
 #define MAX_HELD_UP 2
 
 /* Returns whether the urgent lane is next, for an urgent task or for other urgent work.  If other urgent work has just
@@ -304,7 +304,7 @@ adapt_sources (PrioLoop *loop)
 }
 
 /* Detaches the governor from the default context if the context has been idle for a while.  A later post finds the
- * mailbox asleep and attaches the governor again; after an earlier post, prepare () does so. */
+ * mailbox ASLEEP, and attaches the governor again.  For an earlier post, prepare () does so. */
 static void
 leave_if_idle (PrioLoop *loop)
 {
@@ -465,8 +465,8 @@ lane_check (GSource *source)
   return ready;
 }
 
-/* Prepares idle callbacks.  GLib calls this function only if no other source is ready, because the source has the
- * lowest priority. */
+/* Prepares idle callbacks.  GLib calls this function only if no other source is ready, because its priority is the
+ * lowest. */
 static gboolean
 idle_prepare (GSource *source, gint *timeout)
 {
@@ -562,8 +562,8 @@ static GSourceFuncs probe_funcs = {
   probe_prepare, probe_check, dispatch, source_finalize, NULL, NULL
 };
 
-/* Attaches @loop, which is new, or whose governor has left its context.  Any thread may call it.  On the owner thread,
- * code outside of tasks gets a new time slice for should_yield (). */
+/* Attaches @loop, which is new, or whose governor has left its context.  Any thread may call this function.  On the
+ * owner thread, code outside of tasks gets a new time slice for should_yield (). */
 void
 prio_loop_attach (PrioLoop *loop)
 {

@@ -13,8 +13,7 @@
 #define MAX_SPARE_RELEASES 4096
 #define MAX_LEAF_LOCKS 16
 
-/* Guards the table, and `n_users` of every loop.  The context of each loop in the table exists, but may be about to be
- * freed. */
+/* Guards the table, and `n_users` of every loop.  The context of each loop in the table exists, but may end soon. */
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
 
@@ -25,9 +24,9 @@ static const PrioObservingFuncs *observing;
 static PrioLock *leaf_locks[MAX_LEAF_LOCKS];
 static guint n_leaf_locks;
 
-/* Adds a lock of another module, which before_fork () takes after all other locks.  @lock is never cleared, and may be
- * taken inside a loop.  A thread that holds it takes only GLib's own locks.  A second call for a lock does nothing.
- * Any thread may call this function, outside the loop. */
+/* Adds a lock of another module, which before_fork () takes after all other locks.  @lock is never cleared.  A thread
+ * that has entered a loop may take it; a thread that holds it takes only GLib's own locks.  A second call for a lock
+ * does nothing.  Any thread that has entered no loop may call this function. */
 void
 prio_loop_add_leaf_lock (PrioLock *lock)
 {
@@ -234,7 +233,8 @@ prio_loop_dispose (PrioLoop *loop)
 }
 
 /* Attaches the governor if it has left the context (prio-loop-source).  Wakes the context, because GLib may be past the
- * governor's prepare in this iteration.  Any thread may call it.  The context exists while the mailbox is open. */
+ * governor's prepare in this iteration.  Any thread may call this function.  The context exists while the mailbox is
+ * open. */
 static inline void
 come_back (PrioLoop *loop)
 {
@@ -251,8 +251,8 @@ come_back (PrioLoop *loop)
 
 /* Carries out operations after the owner thread has entered while the mailbox is not EMPTY.
  *
- * If the mailbox is ASLEEP, the context may be about to poll, for example if the prepare of another source has entered.
- * The context is then woken, because there may be work now. */
+ * If the mailbox is ASLEEP, the context may be about to poll, for example if the prepare of another source has entered
+ * the loop.  The context is then woken, because there may be work now. */
 void
 prio_loop_catch_up (PrioLoop *loop)
 {
@@ -268,7 +268,7 @@ prio_loop_catch_up (PrioLoop *loop)
     g_main_context_wakeup (loop->context);
 }
 
-/* Calls a destroy notify, which may be NULL, with no current state.  Called outside the loop. */
+/* Calls a destroy notify, which may be NULL, with no current state.  The caller has entered no loop. */
 void
 prio_release_now (GDestroyNotify notify, gpointer data)
 {
@@ -297,8 +297,8 @@ prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
   loop->releases.ring[loop->releases.n++] = (PrioRelease) { func, data };
 }
 
-/* Enters as the owner thread.  After the end of the context any thread may enter: in that case it holds the mailbox's
- * lock, and @locked is set.  Returns FALSE if another thread is the owner. */
+/* Enters the loop as the owner thread.  After the end of the context any thread may enter: the thread then holds the
+ * mailbox's lock, and @locked is set.  Returns FALSE if another thread is the owner. */
 gboolean
 prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked)
 {
@@ -368,7 +368,7 @@ is_flushing (PrioLoop *loop)
   return FALSE;
 }
 
-/* Returns whether this thread runs the loop's context, or is about to, because it is the thread's default context. */
+/* Returns whether this thread runs the loop's context, or is about to, because the context is the thread's default. */
 static G_GNUC_NO_INLINE gboolean
 is_own_context (PrioLoop *loop)
 {
@@ -404,8 +404,9 @@ release_what_is_left (PrioLoop *loop, gboolean context_gone)
 /* The state is never current, because no g_main_depth () equals its depth. */
 const PrioState prio_state_none = { .depth = -1 };
 
-/* Makes the deferred releases outside the loop, on a thread that may enter.  Releases that a destroy notify defers are
- * made after it has returned, so that a chain of destroy notifies does not deepen the stack. */
+/* Makes the deferred releases.  The caller has entered no loop, and does nothing unless it may enter this one.
+ * Releases that a destroy notify defers are made after it has returned, so that a chain of destroy notifies does not
+ * deepen the stack. */
 void
 prio_loop_flush_releases (PrioLoop *loop)
 {
@@ -453,8 +454,8 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
   gboolean locked = FALSE, releases;
 
-  /* The retries end, because the owner changes only when another thread runs the context, and a closed mailbox stays
-   * closed. */
+  /* The retries end, because the owner changes only if another thread runs the context, and a mailbox is closed
+   * once. */
   do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))
@@ -474,8 +475,8 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
   return releases;
 }
 
-/* Returns whether this thread has to flush releases.  @op may hand over the last reference to the loop, which the owner
- * may then free, so the caller must hold another. */
+/* Submits @op, and returns whether this thread has to flush releases.  @op may contain the last reference to the loop,
+ * which the owner may then free, so the caller must hold another. */
 static inline gboolean
 submit (PrioLoop *loop, const PrioOp *op)
 {
@@ -564,7 +565,8 @@ op_observe (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 }
 
 /* Submits @op to every loop.  If @funcs is not NULL, loops that are created from now on report with @funcs if there is
- * an observer.  Other threads carry @op out in their loops later.  Any thread may call it, outside the loop. */
+ * an observer.  Other threads carry @op out in their loops later.  Any thread that has entered no loop may call this
+ * function. */
 void
 prio_loops_submit (const PrioOp *op, const PrioObservingFuncs *funcs)
 {
@@ -588,15 +590,15 @@ prio_loops_submit (const PrioOp *op, const PrioObservingFuncs *funcs)
 }
 
 /* Makes every loop report with @funcs if there is an observer, and not report otherwise.  Other threads follow later.
- * Checks for observers under the lock, so that the last of several concurrent calls sees all observers.  Any thread may
- * call it, outside the loop. */
+ * Checks for observers under the lock, so that the last of several concurrent calls sees all observers.  Any thread
+ * that has entered no loop may call this function. */
 void
 prio_loops_observe (const PrioObservingFuncs *funcs)
 {
   prio_loops_submit (&(PrioOp) { .apply = op_observe }, funcs);
 }
 
-/* Returns whether the context has been destroyed.  For threads other than the owner thread. */
+/* Returns whether the context has been destroyed.  Called on threads other than the owner thread. */
 gboolean
 prio_loop_has_gone (PrioLoop *loop)
 {
@@ -634,7 +636,6 @@ prio_loop_is_large (PrioLoop *loop)
          prio_slab_is_large (&loop->watched.records);
 }
 
-/* Returns memory that a burst has left unused to the system. */
 void
 prio_loop_trim (PrioLoop *loop)
 {

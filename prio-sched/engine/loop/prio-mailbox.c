@@ -11,7 +11,7 @@
 /* An array of more words than this is freed after a burst. */
 #define MAX_KEPT 8192
 
-/* How often a thread tries to take the lock before it sleeps, which takes longer than the lock is usually held. */
+/* How often a thread tries to take the lock before it sleeps: sleeping takes longer than the lock is usually held. */
 #define SPINS 100
 
 static void
@@ -95,7 +95,7 @@ take (PrioMailbox *mailbox)
   return taken;
 }
 
-/* Carries out the operations of other threads.  The caller is inside the loop. */
+/* Carries out the operations of other threads.  The caller has entered the loop. */
 void
 prio_mailbox_carry_out (PrioMailbox *mailbox, PrioLoop *loop)
 {

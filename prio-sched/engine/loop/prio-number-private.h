@@ -7,7 +7,7 @@
  * The first search creates a table of the numbers that wait as entries, so that such searches take O(1).  Numbers that
  * wait as jobs are searched for in their queues.
  *
- * Everything here belongs to the owner thread. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

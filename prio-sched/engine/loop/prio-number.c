@@ -44,7 +44,7 @@ scheduler_gone (gpointer runner, GObject *scheduler G_GNUC_UNUSED)
 }
 
 /* Creates a runner, whose only user is @scheduler.  The runner has three references: the caller's, the scheduler's, and
- * a third, which is dropped when the runner closes.  Any thread may call it. */
+ * a third, which is dropped when the runner closes.  Any thread may call this function. */
 PrioRunner *
 prio_numbers_new (PrioRunQueue *run_queue, GObject *scheduler, void (*func) (guint id, gpointer data), gpointer data,
                   GDestroyNotify notify)

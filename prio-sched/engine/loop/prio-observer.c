@@ -9,13 +9,13 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
 
-/* Guards changes of the variables below. */
+/* Taken to change the variables below. */
 static PrioLock lock = PRIO_LOCK_INIT;
 static PrioObserver *observers; /* all observers that were ever added; atomic */
-static gint n_told;             /* the number of active observers; atomic */
+static gint n_told;             /* the number of observers with users; atomic */
 static guint64 last_number;     /* the number of the last observer; atomic */
 
-/* The number of an inactive observer. */
+/* The number of an observer without users. */
 #define NOT_TOLD G_MAXUINT64
 
 static guint64 last_id; /* the last id of a task; atomic */
@@ -95,7 +95,6 @@ refresh (PrioObservedTask *task, PrioEntry *entry)
     set_name (task, task->original->get_name (entry));
 }
 
-/* Reports that @entry was aborted, and will not run. */
 static void
 observed_aborted (PrioEntry *entry)
 {
@@ -110,7 +109,6 @@ observed_aborted (PrioEntry *entry)
   entry->funcs->aborted (entry);
 }
 
-/* Reports that @entry was aborted while its function runs. */
 static void
 observed_rejected (PrioEntry *entry)
 {
@@ -419,7 +417,7 @@ prio_observers_exist (void)
   return __atomic_load_n (&n_told, __ATOMIC_ACQUIRE) > 0;
 }
 
-/* Returns whether an observer, such as a trace, wants reports of posts.  Any thread may call it. */
+/* Returns whether an observer, such as a trace, wants reports of posts.  Any thread may call this function. */
 gboolean
 prio_observers_hear_posts (void)
 {
@@ -511,7 +509,7 @@ prio_observed_ended (PrioObservedTask *task)
   task_free (task);
 }
 
-/* Returns how many tasks have begun in @loop while it was observed.  The caller is inside the loop. */
+/* Returns how many tasks have begun in @loop while it was observed.  The caller has entered the loop. */
 guint64
 prio_observed_count (PrioLoop *loop)
 {
@@ -608,8 +606,8 @@ add_users (PrioObserver *observer, gint more)
 }
 
 /* Adds a user of @observer, which is static.  While @observer has users, all loops report to it.  A removal may come
- * before its addition.  The call may run destroy notifies, so the caller holds no lock.  Any thread may call it,
- * outside the loop. */
+ * before its addition.  The call may run destroy notifies, so the caller holds no lock, and has entered no loop.  Any
+ * thread may call this function. */
 void
 prio_observer_add (PrioObserver *observer)
 {
@@ -617,14 +615,14 @@ prio_observer_add (PrioObserver *observer)
 }
 
 /* Removes a user of @observer.  A call of the observer on another thread may not have returned yet.  Any thread may
- * call it, outside the loop and without a lock. */
+ * call this function, if it holds no lock and has entered no loop. */
 void
 prio_observer_remove (PrioObserver *observer)
 {
   add_users (observer, -1);
 }
 
-/* Makes @loop report to all observers, even if another thread has just added one.  The caller is inside the loop. */
+/* Makes @loop report to all observers, even if another thread has just added one.  The caller has entered the loop. */
 void
 prio_observers_ensure (PrioLoop *loop)
 {

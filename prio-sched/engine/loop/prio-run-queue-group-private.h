@@ -5,7 +5,7 @@
  * removes the group's entries from their queues at once.  The entries are processed later, a few at a time, or all
  * together before another event is reported to observers.
  *
- * Everything here belongs to the owner thread. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

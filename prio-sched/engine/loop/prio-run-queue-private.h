@@ -11,7 +11,7 @@
 #include "loop/prio-frames-private.h"
 #include "loop/prio-loop-private.h"
 
-#define PRIO_ADAPTIVE_SLICE -1000 /* µs: the -1 ms of the public interface */
+#define PRIO_ADAPTIVE_SLICE -1000 /* µs; -1 ms in the public interface */
 #define PRIO_MAX_SLICE 5000 /* µs */
 #define PRIO_DEFAULT_STARVATION_LIMIT 1000 /* ms */
 

@@ -116,7 +116,7 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }
 
-/* Holds back the tasks of @run_queue if `paused` or `full` says so, and otherwise lets them run.  The cost does not
+/* Holds back the tasks of @run_queue if `paused` or `full` is set, and otherwise lets them run.  The cost does not
  * depend on the number of queues.  Does nothing at the end of the context, so that the ready set finds all tasks. */
 static void
 update_paused (PrioRunQueue *run_queue)
@@ -127,7 +127,6 @@ update_paused (PrioRunQueue *run_queue)
     prio_ready_set_paused (&run_queue->loop->ready, &run_queue->ready, paused);
 }
 
-/* Reports to observers that the program is about to pause or resume @run_queue. */
 void
 prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused)
 {
@@ -170,7 +169,7 @@ prio_run_queue_set_record (PrioRunQueue *run_queue, gpointer record)
   return other;
 }
 
-/* Shares the record of @run_queue with @part, which keeps the record even after it has left @run_queue. */
+/* Shares the statistics' record of @run_queue with @part, which keeps the record even after leaving @run_queue. */
 static void
 share_record (PrioRunQueue *run_queue, PrioRunQueue *part)
 {
@@ -229,7 +228,7 @@ op_drop_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
 }
 
 /* Detaches @part, which has no tasks, from its outer run queue, and drops the creator's use of it.  Any thread may call
- * it. */
+ * this function. */
 void
 prio_run_queue_drop_part (PrioRunQueue *part)
 {
@@ -269,7 +268,7 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
 {
   PrioEntry *entry = prio_loop_alloc_entry (run_queue->loop);
 
-  /* Compilers generate better code for two steps than for one. */
+  /* Compilers generate better code if the job is set separately. */
   entry->job = (PrioJob) { .func = func, .data = data, .notify = notify };
   memset (&entry->job + 1, 0, sizeof *entry - sizeof entry->job);
   entry->run_queue = run_queue;
@@ -427,7 +426,7 @@ prio_run_queue_release_entry (PrioEntry *entry)
 }
 
 /* Aborts @entry, because its group was aborted, the task was cancelled, or the context is gone.  If the task is
- * running, its result is the abort, but its function continues with an unchanged state. */
+ * running, its result is the abort, but its function continues, in the same scheduling state. */
 void
 prio_run_queue_abort_entry (PrioEntry *entry)
 {

@@ -5,7 +5,7 @@
  * belongs to a group, lends its priority or has a timeout points to a record of traits.  All copies of the state share
  * the record, which never changes.
  *
- * Everything here belongs to the owner thread. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

@@ -48,7 +48,6 @@ prio_traits_new_for_member (const PrioState *outer, guint member)
   return traits_new (&traits);
 }
 
-/* Removes a user of the traits of @state. */
 void
 prio_traits_end (const PrioState *state)
 {

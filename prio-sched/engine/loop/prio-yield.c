@@ -42,8 +42,7 @@ urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
   return prio_ready_top (&loop->ready) > (int) level;
 }
 
-/* Returns whether a source of @priority or above has input.  Polls at most once per PROBE_INTERVAL, and otherwise
- * returns FALSE. */
+/* Returns whether a source of @priority or above has input.  Polls once per PROBE_INTERVAL; otherwise returns FALSE. */
 static gboolean
 input_waits (PrioLoop *loop, gint64 now, gint priority)
 {
@@ -65,7 +64,7 @@ running_batch (PrioLoop *loop)
 }
 
 /* Returns the time until which the running code may continue, µs.  The code is a task of @run_queue, an idle callback
- * or, if @batch is NULL, a callback of another source since GLib last checked its sources. */
+ * or, if @batch is NULL, a callback of another source, whose time begins when GLib last checked its sources. */
 static gint64
 end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
 {
@@ -117,8 +116,8 @@ end_time (PrioLoop *loop, PrioBatch *batch)
     prio_loop_forget_check (loop);
 }
 
-/* Returns whether the running code should yield; FALSE on a thread that does not own the context.  Called outside the
- * loop, by a task with @state or by other code.  A stopwatch decides when to read the clock. */
+/* Returns whether the running code should yield; FALSE on a thread that does not own the context.  The caller has
+ * entered no loop, and is a task with @state, or other code.  A stopwatch decides when to read the clock. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
@@ -188,8 +187,6 @@ prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
   return end;
 }
 
-/* Ends the slice of the running code, so that other sources have their turn next.  Called on the thread that owns the
- * context. */
 void
 prio_loop_end_slice (PrioLoop *loop)
 {
