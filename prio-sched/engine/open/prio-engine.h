@@ -11,10 +11,11 @@
 /* Calls @callback later, in the context of @self and without a scheduling state, with the result of a yield that fails
  * with @error.  Takes ownership of @error. */
 void prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data);
-/* Notifies `next-frame` if it has changed.  Call this after a followed clock has announced a frame, or is no longer
- * followed. */
+/* Notifies `next-frame` if it has changed.  Call this after a followed clock has announced a frame, or was
+ * unfollowed. */
 void prio_scheduler_tell_next_frame (PrioScheduler *self);
-/* Runs @func as a task of @self in a thread of the pool, or in @other's thread.  Checks the arguments of @function. */
+/* Runs @func as a task of @self in a thread of the pool, or in @other's thread.  With a wrong argument, logs a critical
+ * message for @function. */
 PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
                                  PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 
@@ -26,8 +27,8 @@ PrioTask *prio_scheduler_post_hidden (PrioScheduler *self, const PrioTaskOptions
 void prio_task_fulfil (PrioTask *task);
 /* Returns the number of tasks at which the feeds of a group stop posting (prio-task-group-thread.c). */
 guint prio_task_group_get_room (PrioTaskGroup *self);
-/* Sets whether more tasks will be posted.  While that is so, waits for the group continue even if no task is left.
- * Call this outside the loop. */
+/* Sets whether more tasks will be posted.  While that is so, waits for the group continue even if no task is left.  The
+ * caller has entered no loop. */
 void prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed);
 
 /* Makes @task, whose function is the caller, continue with @func in a continuation after the caller has returned: at

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frame.h: announces to a loop when the next frame is due
  *
- * Any thread may call these. */
+ * Any thread may call these functions. */
 
 #pragma once
 
@@ -20,8 +20,8 @@ void prio_frame_free (PrioLoop *loop, PrioFrame *frame);
 /* Returns (transfer full) (nullable) the loop of @context, if there is one. */
 PrioLoop *prio_loop_find (GMainContext *context);
 
-/* Returns when the next frame may begin, in µs: when a frame is due, but at least one frame interval after @now.  Call
- * this inside the loop, or on the owner thread. */
+/* Returns when the next frame may begin, in µs: when a frame is due, but at least one frame interval after @now.  The
+ * caller is the owner thread, or has entered the loop. */
 gint64 prio_frame_after (PrioLoop *loop, gint64 now);
 
 /* Looks for toolkits that draw frames; may be NULL.  Called with the time, in µs, when a scheduler is created, and

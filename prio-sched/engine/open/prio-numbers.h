@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-numbers.h: runners, whose tasks are numbers, for language bindings
  *
- * Promises: a number is a job like any other or, with a signal, a delay or a timeout, an entry.  In a dispatch, a
- * runner's function is called once for several numbers.  The function asks for the next number.  This ends a number and
- * begins the next one exactly as a batch does for other tasks.
+ * Promises: a number is queued as a job or, with a signal, a delay or a timeout, as an entry (prio-queue-private.h).
+ * In a dispatch, a runner's function is called once for several numbers: it asks for the next number.  That ends the
+ * running number, and begins the next, exactly as a batch does with other tasks.
  *
  * The users of a runner are its scheduler, idle callbacks, waiting numbers, and a pending report of rejected numbers.
  * When the last user is gone, at the latest at the end of the context, the runner is closed: its functions are
  * released.  The record is freed with its last reference.
  *
  * Threads: only the owner thread uses the fields, except the reference count, and calls the functions below, unless
- * their comment says that any thread may call them.  Inside means between prio_numbers_enter () and prio_numbers_leave
- * (). */
+ * their comment says that any thread may call them.  A thread has entered the loop between prio_numbers_enter () and
+ * prio_numbers_leave (). */
 
 #pragma once
 
@@ -43,7 +43,7 @@ struct _PrioRunner
   gsize users;
 };
 
-/* Any thread may call these functions, outside the loop. */
+/* Any thread that has entered no loop may call these functions. */
 PrioRunner *prio_numbers_new (PrioRunQueue *run_queue, GObject *scheduler, void (*func) (guint id, gpointer data), gpointer data,
                               GDestroyNotify notify);
 void prio_numbers_unref (gpointer runner);
@@ -52,13 +52,13 @@ void prio_numbers_drop (gpointer runner);
 void prio_numbers_drop_rejected (PrioRunner *self, guint rejected);
 guint prio_numbers_request_idle (PrioRunner *self, guint timeout);
 
-/* Posts a number that has only a priority, or a continuation of the running task.  Any thread may call these functions,
- * outside the loop. prio-engine.h has a function for all options. */
+/* Posts a number that has only a priority, or a continuation of the running task.  Any thread that has entered no loop
+ * may call these functions.  prio-engine.h has a function for all options. */
 PrioPostResult prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority);
 PrioPostResult prio_numbers_yield (PrioRunner *self, guint id);
 
-/* Makes the batches of @loop call @func before each task, or no function if @func is NULL.  Call this inside the loop,
- * or while no batch runs. */
+/* Makes the batches of @loop call @func before each task, or no function if @func is NULL.  Call this when no batch
+ * runs, or after entering the loop. */
 typedef void (*PrioCheckpointFunc) (PrioLoop *loop);
 void prio_loop_set_checkpoint_func (PrioLoop *loop, PrioCheckpointFunc func);
 
@@ -67,17 +67,17 @@ gboolean prio_numbers_end (void);
 guint prio_numbers_next (void);
 void prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry);
 
-/* Enters if this is the owner thread and the context exists.  Any thread may call it, outside the loop. */
+/* Enters @loop if this is the owner thread and the context exists.  The caller has entered no loop. */
 gboolean prio_numbers_enter (PrioLoop *loop);
 void prio_numbers_leave (PrioLoop *loop);
 
-/* The caller of these functions is inside the loop. */
+/* The caller of these functions has entered the loop. */
 void prio_numbers_use (PrioRunner *self);
 gboolean prio_numbers_cancel (PrioRunner *self, guint id);
 guint prio_numbers_first (PrioRunner *self, PrioTask **task);
 
-/* Lend priorities (prio-lending).  A task that waits or is awaited is kept under a second number, which is 0 if no
- * scheduler lends.  The caller is inside the loop. */
+/* These functions lend priorities (prio-lending).  A task that waits or is awaited is kept under a second number, which
+ * is 0 if no scheduler lends.  The caller has entered the loop. */
 guint prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 guint prio_numbers_keep_task (PrioTask *task);
 void prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id);
@@ -85,7 +85,7 @@ void prio_lending_drop (PrioLoop *loop, guint number);
 void prio_lending_begin_wait (PrioLoop *loop, guint waiter, guint awaited);
 void prio_lending_end_wait (PrioLoop *loop, guint waiter, guint awaited);
 
-/* Any thread may call these functions, outside the loop. */
+/* Any thread that has entered no loop may call these functions. */
 PrioLoop *prio_loop_for_context (GMainContext *context);
 void prio_loop_release (PrioLoop *loop);
 gboolean prio_loop_has_gone (PrioLoop *loop);
@@ -97,21 +97,21 @@ void prio_release_now (GDestroyNotify notify, gpointer data);
 void prio_loop_flush_releases (PrioLoop *loop);
 
 /* Returns whether @options are valid, and there is a function.  If not, logs a critical message for @function.  Any
- * thread may call it. */
+ * thread may call this function. */
 gboolean prio_check_options (const char *function, const PrioTaskOptions *options, gboolean has_func);
 
-/* Call these functions outside the loop. */
+/* The caller of these functions has entered no loop. */
 gboolean prio_check_task_group (const char *function, PrioTaskGroup *self);
 PrioEntry *prio_task_get_entry (PrioTask *task);
 void prio_task_complain (PrioTask *task, const char *function, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /* Sets the program's function, for messages, if the task's own function belongs to the library. */
 void prio_task_set_program_func (PrioTask *task, gpointer func);
 
-/* Call these functions outside the loop.  A task of a group has a number until it has its result. */
+/* The caller of these functions has entered no loop.  A task of a group has a number until it has its result. */
 PrioLoop *prio_task_group_get_loop (PrioTaskGroup *self);
 guint prio_task_group_number (PrioTask *task);
 PrioTask *prio_task_group_find (PrioTaskGroup *self, guint number);
 gpointer prio_task_group_get_data (PrioTask *task);
-/* Waits for @self, on behalf of the task @number of @own if that task has begun. */
+/* Waits for @self without a scheduling state, on behalf of the task @number of @own if that task has begun. */
 void prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, PrioTaskGroupWait until, GCancellable *cancellable,
                               GAsyncReadyCallback callback, gpointer user_data);

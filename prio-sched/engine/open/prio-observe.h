@@ -10,11 +10,11 @@
  * functions.  So waiting jobs become entries when the observation begins, and later jobs when they are posted.
  *
  * Threads: an observer is called on the owner thread of each loop, so several threads may call it at the same time.
- * `queued`, `aborted`, `priority_changed` and `paused` may be called inside (prio-loop-private.h): they must call no
- * user code, not enter the library, and take only locks under which no other lock is taken.  `begins` and `yielded` are
- * called outside, while a task runs: they must not carry out operations of other threads, which may abort the task.
- * Observers are static, because a thread may still call an observer that has just been removed.  Any function of an
- * observer may be NULL.
+ * `queued`, `aborted`, `priority_changed` and `paused` may be called when the thread has entered the loop
+ * (prio-loop-private.h): they must call no user code, not enter the library, and take only locks under which no other
+ * lock is taken.  `begins` and `yielded` are called while a task runs, and no loop is entered: they must not carry out
+ * operations of other threads, which may abort the task.  Observers are static, because a thread may still call an
+ * observer that has just been removed.  Any function of an observer may be NULL.
  *
  * Times are µs of g_get_monotonic_time (). */
 
@@ -67,8 +67,7 @@ typedef struct
   guint8 continuation;   /* whether the task is the continuation of a yield */
 } PrioObserved;
 
-/* Returns when @task began to wait.  A delayed task begins to wait when it is due, even if the main loop was busy at
- * that time. */
+/* Returns when @task began to wait.  A delayed task begins to wait when it is due, even if the main loop is busy. */
 static inline gint64
 prio_observed_waits_since (const PrioObserved *task)
 {
@@ -120,7 +119,7 @@ struct _PrioObserver
                    * it has begun to observe with this number; atomic */
 };
 
-/* Any thread may call these functions, but not inside the loop (prio-loop-private.h). */
+/* Any thread that has entered no loop (prio-loop-private.h) may call these functions. */
 void prio_observer_add (PrioObserver *observer);
 void prio_observer_remove (PrioObserver *observer);
 void prio_observers_ensure (PrioLoop *loop);
@@ -135,31 +134,30 @@ void prio_groups_finish_aborted (PrioLoop *loop);
 gboolean prio_loop_has_source (PrioLoop *loop, const GSource *source);
 guint prio_idle_next_source (PrioLoop *loop);
 
-/* Calls @func on the owner thread, inside the loop: at once if this is the owner thread, otherwise later. */
+/* Calls @func on the owner thread, which has entered the loop: at once if this is the owner thread, otherwise later. */
 void prio_observed_call (PrioLoop *loop, void (*func) (PrioLoop *loop, gpointer data), gpointer data);
 /* Returns the main context, which is valid while it runs. */
 GMainContext *prio_observed_context (PrioLoop *loop);
-/* Returns whether microtasks are queued.  Owner thread only. */
+/* Returns whether microtasks are queued.  Called only on the owner thread. */
 gboolean prio_observed_has_microtasks (PrioLoop *loop);
-/* Calls @func by the end of the batch, with no lock held.  The owner thread calls this, but not inside the loop. */
+/* Calls @func by the end of the batch, with no lock held.  The caller is the owner thread, and has entered no loop. */
 void prio_observed_call_later (PrioLoop *loop, GDestroyNotify func, gpointer data);
 /* Returns whether this thread is the owner thread. */
 gboolean prio_observed_is_here (PrioLoop *loop);
 /* Returns the id of the owner thread, as from prio_thread_get_id (). */
 gsize prio_observed_owner (PrioLoop *loop);
-/* Returns the number of the current iteration of the main loop.  Owner thread only. */
+/* Returns the number of the current iteration of the main loop.  Called only on the owner thread. */
 guint64 prio_observed_iteration (PrioLoop *loop);
-/* Calls @notify later, on the owner thread, outside the loop.  If the context is destroyed, calls @notify here, unless
- * @quietly. */
+/* Calls @notify later, on the owner thread, when no loop is entered.  If the context is destroyed, calls @notify at
+ * once, unless @quietly. */
 void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
-/* Returns whether a microtask, or a task of the program that is not paused, is queued.  Called on the thread that runs
- * the context. */
+/* Returns whether a microtask, or a task of the program that is not paused, is queued.  Called on the owner thread. */
 gboolean prio_loop_is_busy (PrioLoop *loop);
-/* Ends the loop before its context is destroyed, and aborts all queued and later tasks.  Called outside the loop, on
- * the thread that runs the context. */
+/* Ends the loop before its context is destroyed, and aborts all queued and later tasks.  Called on the thread that runs
+ * the context, which has entered no loop. */
 void prio_loop_close (PrioLoop *loop);
 /* The slots of a loop, for records that other folders keep.  Any thread may allocate and free a record.  `is_large` and
- * `trim` are called on the owner thread; `ends` is called outside the loop, at the end of the context. */
+ * `trim` are called on the owner thread; `ends` is called at the end of the context, when no loop is entered. */
 typedef enum
 {
   PRIO_SLOT_SIGNAL,    /* the records of registrations */
@@ -177,11 +175,11 @@ typedef enum
 gpointer prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs);
 
 /* Sets the time of all loops, for a test, to @time, in µs, which is not before the current time.  If @time is 0, sets
- * it to the system's time: delayed tasks then wait for the rest of their delay.  When a test begins or ends, the
- * time that tasks have used of a slice is reset.  Any thread may call it, outside the loop. */
+ * it to the system's time: delayed tasks then wait for the rest of their delay.  When a test begins or ends, the time
+ * that tasks have used of a slice is reset.  Any thread that has entered no loop may call this function. */
 void prio_time_set (gint64 time);
-/* Returns when @loop next has work, in µs: 0 for now, and G_MAXINT64 for never.  Called on the owner thread, outside
- * the loop. */
+/* Returns when @loop next has work, in µs: 0 for now, and G_MAXINT64 for never.  Called on the owner thread, which has
+ * entered no loop. */
 gint64 prio_loop_next_time (PrioLoop *loop);
 /* Ends the time slice of the running code.  Called on the thread that runs the context. */
 void prio_loop_end_slice (PrioLoop *loop);
@@ -204,10 +202,10 @@ prio_count_index (PrioTaskPriority priority)
   return index;
 }
 
-/* Counts the tasks of a run queue and of its parts.  Called on the owner thread, inside the loop. */
+/* Counts the tasks of a run queue and of its parts.  The caller has entered the loop. */
 void prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting);
 /* Returns the record of watch/ for a run queue, a GAtomicRcBox, or NULL.  The parts of the run queue have the same
- * record.  Any thread may call it. */
+ * record.  Any thread may call this function. */
 gpointer prio_run_queue_get_record (PrioRunQueue *run_queue);
 /* Sets the record to @record, and takes ownership of @record, unless there is a record already.  Returns the run
  * queue's record. */
