@@ -7,7 +7,7 @@
 
 typedef struct
 {
-  GHashTable *by_own; /* Shared records, by the task's own signal; NULL until needed */
+  GHashTable *by_own; /* the task's own signal → Shared; NULL until needed */
   guint limit;
 } PrioCombined;
 

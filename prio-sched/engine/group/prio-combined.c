@@ -10,9 +10,9 @@
 /* Entries of finalized signals are removed only from a table with more entries than this. */
 #define MIN_LIMIT 16
 
-/* A combined signal, which all tasks with the same own signal share, so that an abort or a change of priority takes the
- * same time for any number of tasks.  The tasks keep both signals alive.  @own is compared because a new signal may
- * have the address of a finalized one. */
+/* A combined signal, which all tasks with the same own signal share, so that the time for an abort or a change of
+ * priority does not depend on the number of tasks.  The tasks keep both signals alive.  @own is compared because a new
+ * signal may have the address of a finalized one. */
 typedef struct
 {
   GWeakRef own, both;
@@ -85,7 +85,6 @@ prio_combined_get (PrioCombined *self, PrioTaskSignal *signal, GCancellable *own
   return both;
 }
 
-/* Removes all combined signals, because the group gets a new signal or is finalized. */
 void
 prio_combined_clear (PrioCombined *self)
 {

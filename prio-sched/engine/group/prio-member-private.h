@@ -8,7 +8,7 @@
 /* A task of a group, from its post to its completion. */
 struct _PrioMember
 {
-  gint refs;            /* one each for the user data, the callback, each wait and code that ends the task; atomic */
+  gint refs;            /* of the user data, the callback, each wait, and code that is ending the task; atomic */
   gint left;            /* whether the task has left the group; atomic */
   PrioTaskGroup *group; /* owned */
   PrioTask *task;       /* not owned: the library owns the task while it is queued, and while its function runs */
@@ -21,7 +21,7 @@ struct _PrioMember
   guint n_waits;        /* waits of the task for its own group; while there are any, no wait includes the task, and its
                          * place is free */
   gboolean has_place;   /* whether the task has a place that the group counts; FALSE while its function runs in a
-                         * thread, because threads pass places on */
+                         * thread, because threads pass places to each other */
   gboolean in_thread;   /* whether the function runs in a thread */
   gboolean completed;   /* whether the result has been reported to the waits */
 };

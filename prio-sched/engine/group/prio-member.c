@@ -144,7 +144,7 @@ members_of (PrioLoop *loop)
   return prio_loop_ensure_slot (loop, PRIO_SLOT_GROUP, &funcs);
 }
 
-/* Returns the number of @member, and gives it one if necessary.  Owner thread only. */
+/* Returns the number of @member, and gives it one if necessary.  Called only on the owner thread. */
 static guint
 number (PrioMember *member)
 {
@@ -188,7 +188,7 @@ find (PrioLoop *loop, guint number)
   return number != 0 && by_number != NULL ? g_hash_table_lookup (by_number, GUINT_TO_POINTER (number)) : NULL;
 }
 
-/* Returns the member whose function or continuation is the caller, or NULL.  Owner thread only. */
+/* Returns the member whose function or continuation is the caller, or NULL.  Called only on the owner thread. */
 PrioMember *
 prio_member_current (PrioLoop *loop)
 {
@@ -237,8 +237,8 @@ prio_task_group_number (PrioTask *task)
   return number (member_of (task));
 }
 
-/* Gives @member a place.  This releases nothing, so that no user code runs while places are counted.  After the end of
- * the context, places are not counted. */
+/* Gives @member a place.  Releases nothing, so that no user code runs while places are counted.  After the end of the
+ * context, places are not counted. */
 void
 prio_member_take_place (PrioMember *member)
 {

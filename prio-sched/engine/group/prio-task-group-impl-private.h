@@ -22,19 +22,19 @@ struct _PrioTaskGroup
   /* Only the thread that runs the context uses these fields, except @n_tasks, which is atomic. */
   guint limit;
   guint n_tasks; /* tasks that are queued, or have begun and have no result */
-  guint n_open;    /* tasks whose result has not been reported to the waits, plus one while the group is fed */
+  guint n_open;    /* tasks whose result the waits have not got, plus one while feeds will post more */
   guint n_begun;   /* tasks that have a place */
   guint n_queued_in_threads; /* members of @queued whose function runs in a thread */
-  guint n_taking; /* calls that are cancelling queued tasks now; tasks do not begin meanwhile */
-  guint n_waiting; /* tasks in @n_open that wait for this group, which are not waited for */
+  guint n_taking; /* calls on the stack that cancel queued tasks; meanwhile, no task begins */
+  guint n_waiting; /* tasks in @n_open that wait for this group, and that no wait includes */
   gboolean will_notify; /* whether a microtask will notify `n-tasks` */
-  gboolean return_on_abort; /* the value for tasks that will be posted */
+  gboolean return_on_abort; /* the `return-on-abort` of tasks that are posted from now on */
 
   GQueue queued;       /* members, the oldest first */
   PrioMember *running; /* the innermost member whose function is on the stack, or NULL */
 
-  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* by condition, and by whether the waiting task is a member */
-  guint n_waits;          /* the number of waits in @waits */
+  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* PrioWait, by condition, and by whether a member waits */
+  guint n_waits;          /* the length of all @waits */
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* of the task that failed last, while there are waits for any task; or NULL */

@@ -26,7 +26,7 @@ member_run (PrioTask *task, gpointer data)
   const PrioState *outer = prio_thread.state;
   PrioState state = *outer;
 
-  /* Also set here, because a destroy notify may run the task before prio_task_group_post_task () sets it. */
+  /* prio_task_group_post_task () may not have set @task yet: a destroy notify in it may run a main loop. */
   member->task = task;
   prio_member_begin (member);
 
@@ -40,7 +40,7 @@ member_run (PrioTask *task, gpointer data)
   self->running = member->outer;
   prio_thread.state = outer;
   prio_traits_end (&state);
-  /* If the function calls a runner, the task's result may come before the function returns. */
+  /* The member lives until here, even if the task got its result while its function ran. */
   prio_member_unref (member);
 }
 
@@ -59,8 +59,7 @@ member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer 
   prio_task_group_settle_waits (self, PRIO_TASK (result));
 }
 
-/* Releases the member.  Called as the callback's destroy notify, also if the context is destroyed and the callback is
- * not called. */
+/* Releases the member.  Called as the callback's destroy notify, even if the callback is not called. */
 static void
 member_reported (gpointer data)
 {
@@ -153,8 +152,8 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
  * @options sets a priority, determines the task's priority.  In that case, [method@PrioSched.Task.get_cancellable]
  * returns a signal that depends on both signals, the one in @options and the group's.
  *
- * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.
- * Call it on the thread that runs the scheduler's main context.
+ * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.  Call this
+ * function on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *
@@ -196,7 +195,7 @@ prio_task_group_post_task (PrioTaskGroup *self, const PrioTaskOptions *options, 
  * g_signal_connect (button, "clicked", G_CALLBACK (stop_clicked), conversions);
  * ```
  *
- * Call it on the thread that runs the scheduler's main context.
+ * Call this function on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -229,8 +228,8 @@ prio_task_group_cancel_pending (PrioTaskGroup *self)
  * handler of this abort, have another signal.
  *
  * A task that has deferred its result, or whose function runs in a thread, ends when its operation ends, and keeps its
- * place in the group's limit until then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.  Call it
- * on the thread that runs the scheduler's main context.
+ * place in the group's limit until then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.  Call
+ * this function on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */

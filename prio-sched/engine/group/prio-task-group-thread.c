@@ -33,7 +33,7 @@ place_free (gpointer data)
   prio_task_group_update_places (self);
 }
 
-/* Keeps the place until the task has its result, as for every task that defers its result. */
+/* Makes the member keep its place until the task has its result, as for every task that defers its result. */
 static void
 place_kept (gpointer data)
 {
@@ -112,8 +112,8 @@ next_order (PrioLoop *loop)
  *
  * The task is aborted with the group, and has its priority, as with [method@PrioSched.TaskGroup.post_task].  An abort
  * ends a task that has not begun; a running function can call [method@PrioSched.Task.return_error_if_aborted].  With a
- * wrong argument, the call logs a critical message, runs nothing, and does not call @notify.  Call it on the thread
- * that runs the scheduler's main context; @notify is called there.
+ * wrong argument, the call logs a critical message, runs nothing, and does not call @notify.  Call this function on the
+ * thread that runs the scheduler's main context; @notify is called there.
  *
  * Returns: (transfer full): the task
  *

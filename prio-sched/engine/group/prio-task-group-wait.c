@@ -82,8 +82,7 @@ wait_release (gpointer data)
   g_free (wait);
 }
 
-/* Returns the result of @wait, which @completed has ended.  If @completed is NULL, the wait is over because no task is
- * left. */
+/* Returns the result of @wait, which @completed has ended.  If @completed is NULL, no task is left. */
 static PrioResult
 result_of (const PrioWait *wait, PrioTask *completed, gboolean failed)
 {
@@ -203,7 +202,7 @@ join (gpointer data)
   prio_task_group_settle_waits (self, NULL);
 }
 
-/* Logs which group waits for which, because groups that wait for each other never end. */
+/* Logs which group waits for which, because waits of groups for each other never end. */
 static void
 debug_wait (PrioTaskGroup *self, PrioMember *member)
 {
@@ -281,7 +280,7 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
  * An abort of @cancellable ends the wait, which fails with the reason of the abort.  If the main context is destroyed
  * before the wait is over, @callback is not called.  A wait keeps the group alive, but not the main context.
  *
- * Call it on the thread that runs the scheduler's main context; @callback is called there.
+ * Call this function on the thread that runs the scheduler's main context; @callback is called there.
  *
  * Since: 1.0
  */
@@ -295,7 +294,6 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   wait_for (self, until, prio_member_current (prio_task_group_get_loop (self)), cancellable, callback, user_data);
 }
 
-/* Waits for @self without a scheduling state.  The task @number of @own, if it has begun, is the waiting task. */
 void
 prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, PrioTaskGroupWait until, GCancellable *cancellable,
                          GAsyncReadyCallback callback, gpointer user_data)
@@ -322,8 +320,8 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
  *
  * A wait for all tasks fails with the error of the task that was not fulfilled.  A wait for any task fails with the
  * error of the last task.  A wait for any task or for the first one fails with %G_IO_ERROR_NOT_FOUND if there was no
- * task.  If the cancellable of the wait is cancelled, the wait fails with the reason.  Any thread may call it, usually
- * in the callback.
+ * task.  If the cancellable of the wait is cancelled, the wait fails with the reason.  Any thread may call this
+ * function, usually in the callback.
  *
  * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *

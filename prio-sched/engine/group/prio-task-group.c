@@ -285,8 +285,8 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
  * @limit: how many tasks run at a time, at least 1
  * @priority: the priority of tasks without their own priority; not %PRIO_TASK_PRIORITY_UNSET
  *
- * Creates a group.  Any thread may call it, and pass the group to the thread that runs the scheduler's main context.
- * With a wrong argument, the call logs a critical message, and returns %NULL.
+ * Creates a group.  Any thread may call this function, and pass the group to the thread that runs the scheduler's main
+ * context.  With a wrong argument, the call logs a critical message, and returns %NULL.
  *
  * Returns: (transfer full): a new group
  *
@@ -306,7 +306,7 @@ prio_task_group_new (PrioScheduler *scheduler, guint limit, PrioTaskPriority pri
  * prio_task_group_dup_scheduler: (get-property scheduler)
  * @self: a group
  *
- * Gets the group's scheduler, which the group does not keep alive.  Any thread may call it.
+ * Gets the group's scheduler, which the group does not keep alive.  Any thread may call this function.
  *
  * ```c
  * g_autoptr (PrioScheduler) scheduler = prio_task_group_dup_scheduler (group);
@@ -331,7 +331,7 @@ prio_task_group_dup_scheduler (PrioTaskGroup *self)
  * prio_task_group_get_limit: (get-property limit)
  * @self: a group
  *
- * Gets how many tasks run at a time.  Call it on the thread that runs the scheduler's main context.
+ * Gets how many tasks run at a time.  Call this function on the thread that runs the scheduler's main context.
  *
  * Returns: the limit
  *
@@ -350,8 +350,7 @@ prio_task_group_get_limit (PrioTaskGroup *self)
  * @self: a group
  * @limit: how many tasks may run at a time, at least 1
  *
- * Sets how many tasks run at a time.  If more tasks are running, they continue, and the next task begins when fewer
- * than @limit run.
+ * Sets how many tasks run at a time.  Running tasks continue, and the next task begins when fewer than @limit run.
  *
  * ```c
  * static void
@@ -363,7 +362,7 @@ prio_task_group_get_limit (PrioTaskGroup *self)
  * g_signal_connect (g_network_monitor_get_default (), "network-changed", G_CALLBACK (network_changed), downloads);
  * ```
  *
- * Call it on the thread that runs the scheduler's main context.
+ * Call this function on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -387,8 +386,8 @@ prio_task_group_set_limit (PrioTaskGroup *self, guint limit)
  *
  * Gets how many tasks have no result yet: delayed, queued, running or deferred.
  *
- * Any thread may call it.  On a thread that does not run the main context, the number may be outdated when the call
- * returns.
+ * Any thread may call this function.  On a thread that does not run the main context, the number may be outdated when
+ * the call returns.
  *
  * ```c
  * // A worker that posts tasks waits while there are enough of them.
@@ -413,15 +412,14 @@ prio_task_group_get_n_tasks (PrioTaskGroup *self)
  * @self: a group
  *
  * Gets the signal of the group's tasks, for operations that belong to the group.  [method@PrioSched.TaskGroup.abort]
- * gives the group a new signal.  If you cancel the signal yourself, the group keeps it, and later tasks are aborted,
- * too.
+ * gives the group a new signal.  If you cancel the signal yourself, the group keeps it, and later tasks are aborted.
  *
  * ```c
  * g_file_enumerate_children_async (folder, "standard::name", G_FILE_QUERY_INFO_NONE, G_PRIORITY_DEFAULT,
  *                                  G_CANCELLABLE (prio_task_group_get_signal (group)), enumerated, list);
  * ```
  *
- * Call it on the thread that runs the scheduler's main context.
+ * Call this function on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer none): the signal, which the group keeps until its next abort; no other thread can abort the group
  *
@@ -439,7 +437,8 @@ prio_task_group_get_signal (PrioTaskGroup *self)
  * prio_task_group_get_priority: (get-property priority)
  * @self: a group
  *
- * Gets the priority of tasks without their own priority.  Call it on the thread that runs the scheduler's main context.
+ * Gets the priority of tasks without their own priority.  Call this function on the thread that runs the scheduler's
+ * main context.
  *
  * Returns: the priority
  *
@@ -473,7 +472,8 @@ prio_task_group_get_priority (PrioTaskGroup *self)
  * ```
  *
  * The call fails with %PRIO_ERROR_NOT_ALLOWED while handlers of an earlier change run, as
- * [method@PrioSched.TaskController.set_priority] does.  Call it on the thread that runs the scheduler's main context.
+ * [method@PrioSched.TaskController.set_priority] does.  Call this function on the thread that runs the scheduler's main
+ * context.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *

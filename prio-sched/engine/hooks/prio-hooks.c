@@ -31,7 +31,7 @@
  * the draft).  If the task has completed already, the callback is called soon, but never within this call.  Once the
  * main context is destroyed no callback is called, and @notify is called at once.
  *
- * @callback may be %NULL, as in an `_async` function: @notify is then called at once.  Any thread may call it.
+ * @callback may be %NULL, as in an `_async` function: @notify is then called at once.  Any thread may call this.
  *
  * Since: 1.0
  */
@@ -47,11 +47,11 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
  * prio_task_signal_pin:
  * @self: a signal
  *
- * Keeps @self, which depends on other signals, alive as long as these can make it emit a signal that has a handler
- * (§3.3.1 of the draft).
+ * Keeps @self, which depends on other signals, alive as long as they can make @self emit a GObject signal that has a
+ * handler (§3.3.1 of the draft).
  *
  * This happens automatically when the last reference is dropped.  Bindings that have disconnected their handlers by
- * then call this function when a handler is connected.  Any thread may call it.
+ * then call this function when a handler is connected.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -68,7 +68,7 @@ prio_task_signal_pin (PrioTaskSignal *self)
  * @self: a signal
  *
  * Returns whether the priority of the signal can never change: the signal was made from others with a fixed priority,
- * or the signal whose priority it followed has been finalized.  Any thread may call it.
+ * or the signal whose priority it followed has been finalized.  Any thread may call this function.
  *
  * Returns: whether the priority is fixed
  *
@@ -150,7 +150,7 @@ find_state (void)
  * @find is called often, on any thread and with locks of this library held, wherever no task runs at the current
  * [func@GLib.main_depth].  It must not call this library, nor take a lock.
  *
- * A process has one such function: a second one is refused with a critical message.  Any thread may call this.
+ * A process has one such function: a second one is refused with a critical message.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -170,8 +170,8 @@ prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
 /**
  * prio_idle_deadline_get_current:
  *
- * Gets the deadline of the idle callback that runs on the calling thread.  The function of a `PrioRunner`
- * needs this, because it has no such argument.  Any thread may call it.
+ * Gets the deadline of the idle callback that runs on the calling thread.  The function of a `PrioRunner` needs this,
+ * because it has no such argument.  Any thread may call this function.
  *
  * Returns: (transfer full) (nullable): the deadline, or %NULL if no idle callback runs
  *
@@ -192,8 +192,8 @@ prio_idle_deadline_get_current (void)
  * From now on, [method@PrioSched.Scheduler.should_yield] returns %TRUE for every scheduler of the main context, until
  * every other source of the context has had its turn.
  *
- * Call it on the thread that runs the scheduler's main context.  On other threads, or if no main loop is running, it
- * has no effect.
+ * Call this function on the thread that runs the scheduler's main context.  On other threads, or if no main loop is
+ * running, it has no effect.
  *
  * Since: 1.0
  */
@@ -237,8 +237,8 @@ task_at_head (PrioQueue *queue)
  *
  * The time that the call takes grows with the number of the scheduler's groups, and not of tasks.
  *
- * Call it on the thread that runs the scheduler's main context.  On another thread, the function logs a critical
- * message, and returns %NULL.
+ * Call this function on the thread that runs the scheduler's main context.  On another thread, the function logs a
+ * critical message, and returns %NULL.
  *
  * Returns: (transfer full) (nullable): the first task, or %NULL
  *
@@ -272,7 +272,8 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
  *
  * The state belongs to the scheduler of @parent, and has the signal and the timeout of @parent.  If @parent is %NULL,
  * or belongs to a different main context than @scheduler, the new state belongs to @scheduler, and has no signal or
- * timeout.  Any thread may call it.  With a wrong argument, the call logs a critical message, and returns %NULL.
+ * timeout.  Any thread may call this function.  With a wrong argument, the call logs a critical message, and returns
+ * %NULL.
  *
  * Returns: (transfer full): a new state
  *

@@ -11,9 +11,9 @@
 /* Up to this many file descriptors are polled without an allocation. */
 #define FEW_FDS 64
 
-/* Returns whether one of @fds is ready, other than GLib's wakeup.  The wakeup is among @fds if @priority is 0 or lower
- * in urgency, but GLib does not say which one it is.  So this function wakes the context: if exactly one file
- * descriptor is ready then, it is the wakeup. */
+/* Returns whether one of @fds is ready, other than GLib's wakeup.  The wakeup is among @fds if @priority is 0 or
+ * greater, but GLib does not report which one it is.  So this function wakes the context: if exactly one file
+ * descriptor is ready then, that is the wakeup. */
 static gboolean
 input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *fds, gint n_fds)
 {

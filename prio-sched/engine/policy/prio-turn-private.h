@@ -40,7 +40,7 @@
  *   for example the next task of a group with a limit, when the operation of another task of the group has ended.
  *   Otherwise the group would run fewer tasks than its limit until the end of the turn.
  *
- * Everything here belongs to the owner thread. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

@@ -102,8 +102,7 @@ count_input (PrioTurn *turn, gint64 took)
   turn->input_time += MIN (took, LONG_INPUT_TIME / 4);
 }
 
-/* Returns whether tasks that have been granted a batch run before every other source in this iteration, because input
- * never ends. */
+/* Returns whether tasks that have been granted a batch run before every other source now, because input never ends. */
 gboolean
 prio_turn_goes_first (const PrioTurn *turn)
 {

@@ -22,8 +22,8 @@
  * whichever is first.  Other work ends the period early.  A callback that is requested during an idle period waits for
  * the next period.  Yields and microtasks of @func have the priority `background` (§4.2.1 of the draft).
  *
- * Any thread may call it; @func is called on the thread that runs the scheduler's main context.  While the scheduler is
- * paused, @func is called only when the main context is idle, and not after @timeout.
+ * Any thread may call this function; @func is called on the thread that runs the scheduler's main context.  While the
+ * scheduler is paused, @func is called only when the main context is idle, and not after @timeout.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *
@@ -53,7 +53,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * @id: the number that [method@PrioSched.Scheduler.request_idle_callback] returned
  *
  * Cancels an idle callback: the web's `cancelIdleCallback()`.  If the callback has already been called, or does not
- * exist, this does nothing.  Any thread may call it.
+ * exist, this does nothing.  Any thread may call this function.
  *
  * ```c
  * static void
@@ -105,7 +105,7 @@ op_request_number (PrioLoop *loop, const PrioOp *op)
 }
 
 /* Requests an idle callback: calls the runner's function with the returned number when the context is idle, or after
- * @timeout ms.  Any thread may call it. */
+ * @timeout ms.  Any thread may call this function. */
 guint
 prio_numbers_request_idle (PrioRunner *self, guint timeout)
 {

@@ -57,8 +57,8 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
   prio_run_queue_add (entry, self->due);
 }
 
-/* Posts @task, and takes over the caller's reference to @task.  If @followed is not NULL, the task follows the priority
- * of @followed. */
+/* Posts @task, and takes over the caller's reference to @task.  The task follows the priority of @followed, if not
+ * NULL. */
 void
 prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *followed, PrioTaskPriority priority, gint64 due)
 {
@@ -101,7 +101,7 @@ post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDe
       prio_run_queue_hold (run_queue);
       prio_entry_bind (&task->entry, NULL, priority);
       prio_run_queue_add (&task->entry, due);
-      /* No other code has the task yet, so taking a reference runs no user code here, inside the loop. */
+      /* No other code has the task yet, so taking a reference runs no user code while the loop is entered. */
       g_object_ref (task);
     }
   prio_loop_leave (loop);
@@ -175,8 +175,8 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  * }
  * ```
  *
- * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.
- * Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.  Any thread may
+ * call this function; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *

@@ -85,8 +85,8 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
  * @func is called on the thread that runs the scheduler's main context.  If @func returns %G_SOURCE_CONTINUE, it is
  * called again, as a continuation: before other tasks of its priority, and after tasks of the next higher priority.
  *
- * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call it.  With a wrong argument, the
- * call logs a critical message, posts nothing, and does not call @notify.
+ * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call this function.  With a wrong
+ * argument, the call logs a critical message, posts nothing, and does not call @notify.
  *
  * Since: 1.0
  */
@@ -169,7 +169,6 @@ post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
   return POSTED;
 }
 
-/* Posts the task, and drops the operation's references. */
 static void
 op_post (PrioLoop *loop, const PrioOp *op)
 {
@@ -192,8 +191,7 @@ op_post (PrioLoop *loop, const PrioOp *op)
     }
 }
 
-/* Sends @self to the owner thread.  Returns FALSE if the task cannot run, because its signal is aborted or the context
- * is destroyed. */
+/* Sends @self to the owner thread.  Returns FALSE if the signal is aborted or the context is destroyed. */
 static gboolean
 send (PrioPost *self, PrioLoop *loop)
 {
@@ -214,7 +212,7 @@ send (PrioPost *self, PrioLoop *loop)
   return TRUE;
 }
 
-/* Posts @self.  Returns FALSE if its signal is aborted or its runner is closed.  Any thread may call it. */
+/* Posts @self.  Returns FALSE if its signal is aborted or its runner is closed.  Any thread may call this function. */
 static gboolean
 submit_post (PrioPost *self, PrioLoop *loop)
 {
@@ -278,8 +276,8 @@ read_options (PrioPost *self, const PrioTaskOptions *options)
  *
  * If the signal is aborted before the task runs, @notify is called, and @func is not.  A source object and a tag are
  * ignored, because the task has no result; the name is for traces, the monitor and reports of long tasks.  With a wrong
- * argument, the call logs a critical message, posts nothing, and does not call @notify.  Any thread may call it; @func
- * is called on the thread that runs the scheduler's main context.
+ * argument, the call logs a critical message, posts nothing, and does not call @notify.  Any thread may call this
+ * function; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: %FALSE if the signal is aborted already; then nothing is posted, and @notify has been called
  *
@@ -330,7 +328,7 @@ prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority)
 
 /* Returns (transfer full) (nullable) the name of the task @id, which is about to be posted, if an observer such as a
  * trace needs names.  A continuation without a name gets the name of the running task.  The caller must have left the
- * loop.  Any thread may call it. */
+ * loop.  Any thread may call this function. */
 static char *
 ask_name (PrioRunner *self, guint id, gboolean continuation)
 {

@@ -12,8 +12,8 @@
 
 typedef struct _PrioPlaces PrioPlaces;
 
-/* Functions of the group that owns the places.  They are called with the data of a work, outside the loop, on the owner
- * thread or, after the end of the context, on any thread. */
+/* Functions of the group that owns the places.  They are called with the data of a work, on the owner thread or, after
+ * the end of the context, on any thread, when the thread has entered no loop. */
 typedef struct
 {
   void (*begun) (gpointer data);       /* a thread has begun the work */

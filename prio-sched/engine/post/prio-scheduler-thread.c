@@ -38,7 +38,7 @@ typedef struct
   PrioPlaces *places; /* owned, or NULL */
   guint64 order;      /* the age that the group that owns the places has given the work */
 
-  /* Under the lock. */
+  /* Guarded by work_lock: */
   PrioHeapNode node;
   guint64 age;
   gboolean waits; /* for a thread, a place or a worker; if so, `task->entry.job.data` is this work */
@@ -53,7 +53,7 @@ struct _PrioPlaces
   PrioLoop *loop; /* owned */
   const PrioPlacesFuncs *funcs;
 
-  /* Under the lock. */
+  /* Guarded by work_lock: */
   PrioHeap waiting; /* works that wait for a place, by priority and age */
   gboolean passes;  /* whether a work that ends passes its place to the next work */
 };
@@ -306,7 +306,7 @@ take_back (PrioWork *work)
   return was_waiting;
 }
 
-/* Ends a work that was removed from its queue.  Called outside the loop, on the owner thread. */
+/* Ends a work that was removed from its queue.  Called on the owner thread, which has entered no loop. */
 static void
 end_taken (gpointer data)
 {
@@ -649,12 +649,12 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
  *
  * There are as many threads as processors, at least 10.  A function that waits keeps its thread.  A function that
  * itself runs functions in threads gets more threads for these, up to 330 in all, so that it may wait for them.  Do not
- * let all functions wait for functions that other threads have started: these would never get a thread.
+ * let all functions wait for functions that other threads have started: the latter would never get a thread.
  *
  * If the main context is destroyed, tasks that still wait for a thread are aborted with %PRIO_ERROR_CLOSED, and
  * released on the thread that destroys the context.  A running function continues; @notify is called in its thread when
  * it has ended.  With a wrong argument, the call logs a critical message, runs nothing, and does not call @notify.  Any
- * thread may call it; @notify is called on the thread that runs the scheduler's main context.
+ * thread may call this function; @notify is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *

@@ -13,8 +13,8 @@
 #include "signal/prio-registration-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* The signal and the priority of a continuation: from the options, or inherited from the state in the options or from
- * the running task. */
+/* The signal and the priority of a continuation: from the options, or inherited from their state or from the running
+ * task. */
 typedef struct
 {
   GCancellable *signal;   /* from the options or inherited; not owned */
@@ -160,8 +160,8 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
  * With a state in the options, the continuation inherits this state.  The state may have been captured in a task of any
  * scheduler.  If it belongs to the same main context, @callback runs in the state.  This lets a task continue where its
  * own state is lost, such as after a call of GIO: see [method@PrioSched.SchedulingState.resume_async].  With a wrong
- * argument, the call logs a critical message, and does not call @callback.  Any thread may call it; @callback is called
- * on the thread that runs the scheduler's main context.
+ * argument, the call logs a critical message, and does not call @callback.  Any thread may call this function;
+ * @callback is called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -228,7 +228,8 @@ op_queue_microtask (PrioLoop *loop, const PrioOp *op)
  * running task, before that task's result is settled (§4.1.4 of the draft).
  *
  * @func inherits the signal and the priority of the running task.  Outside any task it is called in the next iteration
- * of the main context.  Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * of the main context.  Any thread may call this function; @func is called on the thread that runs the scheduler's main
+ * context.
  *
  * Since: 1.0
  */
@@ -291,8 +292,8 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
  *
  * If the main context is destroyed before the delay is over, @callback is not called, as with a yield.  While the
  * scheduler is paused the delay passes, and the continuation waits.  With a wrong argument, the call logs a critical
- * message, and does not call @callback.  Any thread may call it; @callback is called on the thread that runs the
- * scheduler's main context.
+ * message, and does not call @callback.  Any thread may call this function; @callback is called on the thread that runs
+ * the scheduler's main context.
  *
  * Since: 1.0
  */

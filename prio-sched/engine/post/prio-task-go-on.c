@@ -12,7 +12,7 @@
 #include "task/prio-task-impl-private.h"
 
 /* The next function of a task, with a reference count.  One reference belongs to the task or, once the function is
- * queued, to the continuation; slice_begin () has another. */
+ * queued, to the continuation; slice_begin () holds another. */
 typedef struct
 {
   PrioTaskNext base;

@@ -90,7 +90,7 @@ prio_task_fulfil (PrioTask *task)
  *
  * If the main context is destroyed first, callbacks are released and not called.  A result, or an abort, still ends the
  * task.  A task of a worker that has stopped fails at once with %PRIO_ERROR_CLOSED.  With a wrong argument, the call
- * logs a critical message, and returns %NULL.  Any thread may call it.
+ * logs a critical message, and returns %NULL.  Any thread may call this function.
  *
  * Returns: (transfer full): the task
  *

@@ -5,7 +5,7 @@
  * queued entries with a timeout, sorted by expiry, then age.  An entry is in one of them at a time, with its node
  * `delay`.
  *
- * Everything here belongs to the owner thread of the loop. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

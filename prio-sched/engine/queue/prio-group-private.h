@@ -8,7 +8,7 @@
  * A group is a field of a PrioRegistration.  The functions for the state of an entry are here, because the state
  * depends on the entry's group.
  *
- * Everything here belongs to the owner thread of the loop. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

@@ -5,7 +5,7 @@
  * the draft).  A running microtask may queue others.  A nested main loop runs the remaining microtasks of the outer
  * one.
  *
- * Everything here belongs to the owner thread of the loop. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

@@ -6,11 +6,12 @@
  *
  * There are two kinds of record.  A job, of 40 bytes, is for prio_scheduler_post (): it is singly linked, and is only
  * removed at the head of its queue.  An entry is a job that can be removed from any position, because it belongs to a
- * group, has a delay, or is part of a larger record.  A queue holds records of one kind.
+ * group, has a delay, or is part of a larger record.  A *closure* is an entry by itself, of a task without a result.  A
+ * queue holds records of one kind.
  *
  * The module that creates an entry supplies the functions to call for it (PrioEntryFuncs).
  *
- * Everything here belongs to the owner thread of the loop. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 
@@ -22,8 +23,8 @@ typedef struct _PrioJob PrioJob;
 typedef struct _PrioEntry PrioEntry;
 typedef struct _PrioQueue PrioQueue;
 
-/* Twice the priority, where background is 0, plus 1 for continuations (prio_effective ()).  The highest level is for
- * entries whose timeout has passed. */
+/* An *effective priority*: twice the priority, where background is 0, plus 1 for continuations (prio_effective ()).
+ * The highest is for entries whose timeout has passed. */
 typedef guint8 PrioEffective;
 #define PRIO_N_EFFECTIVE 6
 #define PRIO_EFFECTIVE_EXPIRED PRIO_N_EFFECTIVE
@@ -182,7 +183,6 @@ prio_entry_set_expiry (PrioEntry *entry, gint64 expiry)
   entry->expiry = expiry;
 }
 
-/* Makes @entry, which is not queued, a continuation. */
 static inline void
 prio_entry_go_on (PrioEntry *entry)
 {

@@ -20,7 +20,7 @@
  * it at once.  The masks say that the queue is not ready.  It is evicted when another queue of its effective priority
  * is added, and when its scheduler is paused or ends.
  *
- * Everything here belongs to the owner thread of the loop. */
+ * Only the loop's owner thread uses these functions and records. */
 
 #pragma once
 

@@ -27,7 +27,7 @@
  * }
  * ```
  *
- * It is passed to the callback of [method@PrioSched.Scheduler.request_idle_callback], and is valid only while the
+ * The callback of [method@PrioSched.Scheduler.request_idle_callback] gets a deadline, which is valid only while the
  * callback runs, on its thread.  A copy may be used on any thread.
  *
  * Since: 1.0
@@ -39,8 +39,8 @@ G_DEFINE_BOXED_TYPE (PrioIdleDeadline, prio_idle_deadline, prio_idle_deadline_co
  * prio_idle_deadline_copy:
  * @deadline: a deadline
  *
- * Copies a deadline, because an idle callback's argument is valid only while the callback runs.
- * Call it on the thread of the callback; any thread may copy a copy.
+ * Copies a deadline, because an idle callback's argument is valid only while the callback runs.  Call this function on
+ * the thread of the callback; any thread may copy a copy.
  *
  * ```c
  * static gboolean
@@ -73,7 +73,7 @@ prio_idle_deadline_copy (const PrioIdleDeadline *deadline)
  * prio_idle_deadline_free: (skip)
  * @deadline: (transfer full): a copy of a deadline
  *
- * Frees a copy.  Any thread may call it.
+ * Frees a copy.  Any thread may call this function.
  *
  * Since: 1.0
  */

@@ -48,9 +48,9 @@ prio_check_share (const char *function, double share)
  *
  * With a share, the program decides between frames and tasks where drawing leaves little time or none.  Without a
  * share, tasks have the time that drawing leaves: if each frame takes 20 ms to draw, a tenth of the time, but at most a
- * time slice of 5 ms between two frames, or the slice that has been set ([property@PrioSched.Scheduler:time-slice]).  So
- * tasks have a twentieth of the time if each frame takes 100 ms, and a fortieth if it takes 200 ms.  With @share, tasks have D × @share ∕ (1 − @share) ms after a frame that took D ms
- * to draw, before the next frame begins:
+ * time slice of 5 ms between two frames, or the slice that has been set ([property@PrioSched.Scheduler:time-slice]).
+ * So tasks have a twentieth of the time if each frame takes 100 ms, and a fortieth if it takes 200 ms.  With @share,
+ * tasks have D × @share ∕ (1 − @share) ms after a frame that took D ms to draw, before the next frame begins:
  *
  * | share, if each frame takes 20 ms | time for tasks | frames per second (50 without tasks) |
  * | --- | --- | --- |
@@ -76,7 +76,7 @@ prio_check_share (const char *function, double share)
  * ```
  *
  * A value that is out of range is refused with a critical message.  A change takes effect at the next frame.  Any
- * thread may call it.
+ * thread may call this function.
  *
  * Since: 1.0
  */
@@ -98,7 +98,7 @@ prio_scheduler_set_frame_share (PrioScheduler *self, double share)
  * prio_scheduler_get_frame_share: (get-property frame-share)
  * @self: a scheduler
  *
- * Gets the share of time that [method@PrioSched.Scheduler.set_frame_share] has set.  Any thread may call it.
+ * Gets the share of time that [method@PrioSched.Scheduler.set_frame_share] has set.  Any thread may call this function.
  *
  * ```c
  * gtk_range_set_value (GTK_RANGE (frame_share_scale), prio_scheduler_get_frame_share (scheduler));

@@ -25,7 +25,7 @@ prio_scheduler_tell_next_frame (PrioScheduler *self)
  * @self: a scheduler
  *
  * Gets when the next frame is due, as a followed frame clock or [method@PrioSched.Scheduler.set_next_frame] reported
- * last.  To include a frame clock, call [method@PrioSched.Scheduler.follow_frame_clock].  Any thread may call it.
+ * last.  To include a frame clock, call [method@PrioSched.Scheduler.follow_frame_clock].  Any thread may call this.
  *
  * ```c
  * gint64 next_frame = prio_scheduler_get_next_frame (scheduler);
@@ -55,7 +55,7 @@ prio_scheduler_get_next_frame (PrioScheduler *self)
  *
  * At that time, slices of tasks and idle periods end, so that other sources have their turn.  A time in the past has no
  * effect, so call this for each frame.  Frame clocks that are followed still count: the earliest frame is used.  Any
- * thread may call it.
+ * thread may call this function.
  *
  * ```c
  * static gboolean

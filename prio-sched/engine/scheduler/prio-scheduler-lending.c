@@ -46,8 +46,8 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * borrowed.  A task without a result can lend its priority, too.
  *
  * In Python, `await task` in a task is such a wait, and so are `asyncio.gather ()` and similar functions, if the
- * schedulers of both tasks lend.  The wait ends with the `await`, at the latest with the coroutine.  In JavaScript the library cannot
- * find out which task awaits a promise, so only tasks of C lend.
+ * schedulers of both tasks lend.  The wait ends with the `await`, at the latest with the coroutine.  In JavaScript the
+ * library cannot find out which task awaits a promise, so only tasks of C lend.
  *
  * The wait ends when the awaited task has its result, or when the waiting task is aborted.  A change of the priority of
  * either counts at once.  Waits for a [class@PrioSched.TaskGroup], or for a place in it, lend nothing.
@@ -61,7 +61,7 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * prio_scheduler_set_lends_priority (scheduler, TRUE);
  * ```
  *
- * A change applies to waits that begin later.  Any thread may call it.
+ * A change applies to waits that begin later.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -81,7 +81,7 @@ prio_scheduler_set_lends_priority (PrioScheduler *self, gboolean lends_priority)
  * @self: a scheduler
  *
  * Returns whether a waiting task of the scheduler lends its priority to the task that it waits for.  Any thread may
- * call it.
+ * call this function.
  *
  * ```c
  * // Without lending, the program makes the awaited work more urgent by itself.

@@ -43,7 +43,7 @@ set_paused (PrioScheduler *self, gboolean paused)
  * your code has created, not the default scheduler, which other code uses too.
  *
  * The time that the call takes grows with the number of the scheduler's groups, not of its tasks.  Any thread may call
- * it.
+ * this function.
  *
  * Since: 1.0
  */
@@ -60,7 +60,7 @@ prio_scheduler_pause (PrioScheduler *self)
  * @self: a scheduler
  *
  * Lets the scheduler's tasks run again.  Queued tasks have kept their age, and so their order among tasks of other
- * schedulers.  Any thread may call it.
+ * schedulers.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -76,7 +76,7 @@ prio_scheduler_resume (PrioScheduler *self)
  * prio_scheduler_get_paused: (get-property paused)
  * @self: a scheduler
  *
- * Returns whether the scheduler's tasks are held back.  Any thread may call it.
+ * Returns whether the scheduler's tasks are held back.  Any thread may call this function.
  *
  * ```c
  * static void

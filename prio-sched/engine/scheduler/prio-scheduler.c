@@ -233,9 +233,9 @@ make_starvation_limit (void)
    *
    * How long a new task waits behind continuations of its priority until it has a turn, in ms; 0 means for ever.
    *
-   * Continuations go first, so without a limit, code that yields until such a task has run would yield for ever.  At
-   * most one task has such a turn per limit.  The first time, a warning names the waiting task and the yielding task:
-   * post tasks that should alternate with `takes_turns`.
+   * Continuations run before new tasks, so without a limit, code that yields until a new task has run would yield for
+   * ever.  At most one task has such a turn per limit.  The first time, a warning names the waiting task and the
+   * yielding task: post tasks that should alternate with `takes_turns`.
    *
    * The limit of the waiting task's scheduler applies.  Waits begin anew when a scheduler of the main context is paused
    * or resumed.
@@ -343,7 +343,7 @@ prio_scheduler_init (PrioScheduler *self G_GNUC_UNUSED)
  * prio_scheduler_get_default:
  *
  * Gets the scheduler of the default main context, which a program's main thread runs.  The first call creates the
- * scheduler, which is never freed.  Any thread may call it.
+ * scheduler, which is never freed.  Any thread may call this function.
  *
  * Returns: (transfer none): the scheduler
  *
@@ -373,7 +373,7 @@ static const PrioSlotFuncs slot_funcs = { .size = sizeof (GWeakRef), .clear = cl
  *
  * Gets the scheduler of the calling thread's thread-default main context
  * ([method@GLib.MainContext.push_thread_default]), or the default scheduler if there is none.  As long as the scheduler
- * has references, every call returns the same object.  Any thread may call it.
+ * has references, every call returns the same object.  Any thread may call this function.
  *
  * ```c
  * void
@@ -421,7 +421,7 @@ prio_scheduler_ref_thread_default (void)
  *
  * A main context may have several schedulers, so that a program can pause a part of its tasks or give them another time
  * slice.  Order and priorities hold across all of them, but a task inherits a signal and a priority only from a task of
- * the same scheduler.  Any thread may call it.
+ * the same scheduler.  Any thread may call this function.
  *
  * Returns: (transfer full): a new scheduler
  *
@@ -437,7 +437,7 @@ prio_scheduler_new (GMainContext *context)
  * prio_scheduler_get_context: (get-property context)
  * @self: a scheduler
  *
- * Gets the main context that the tasks run in.  Any thread may call it.
+ * Gets the main context that the tasks run in.  Any thread may call this function.
  *
  * Returns: (transfer none): the main context
  *
@@ -516,8 +516,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
  *
  * The answer is decided when the main loop begins the task, and again for each continuation, and never changes in
  * between: callbacks that the task awaits, and all other code under its state, get the same answer.  Sources that a
- * nested main loop dispatches are not part of the task.  The task may belong to any scheduler or group of the main
- * context.
+ * nested main loop dispatches are not part of the task.  The task may belong to any scheduler of the main context.
  *
  * ```c
  * static gboolean
@@ -532,7 +531,7 @@ prio_scheduler_should_yield (PrioScheduler *self)
  * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.timeout = 5000), render, view, NULL);
  * ```
  *
- * Call it on the thread that runs the scheduler's main context; on others it returns %FALSE.
+ * Call this function on the thread that runs the scheduler's main context; on others it returns %FALSE.
  *
  * Returns: whether the timeout had passed; %FALSE outside any task, and for a task without a timeout
  *
@@ -567,7 +566,7 @@ prio_scheduler_enter (PrioScheduler *self, const char *function, const char *wha
  * prio_scheduler_get_time_slice: (get-property time-slice)
  * @self: a scheduler
  *
- * Gets how long tasks run before every other source has its turn.  Any thread may call it.
+ * Gets how long tasks run before every other source has its turn.  Any thread may call this function.
  *
  * ```c
  * double time_slice = prio_scheduler_get_time_slice (scheduler);
@@ -604,7 +603,7 @@ op_share_slice (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * @time_slice: milliseconds, to the microsecond; -1, the default, adapts to frames; 0 is one task per iteration
  *
  * Sets how long tasks run before every other source has its turn.  The change takes effect at once, for the running
- * task too.  Any thread may call it.
+ * task too.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -625,7 +624,7 @@ prio_scheduler_set_time_slice (PrioScheduler *self, double time_slice)
  * prio_scheduler_get_starvation_limit: (get-property starvation-limit)
  * @self: a scheduler
  *
- * Gets how long a new task waits behind continuations of its priority until it has a turn.  Any thread may call it.
+ * Gets how long a new task waits behind continuations of its priority until it has a turn.  Any thread may call this.
  *
  * Returns: milliseconds; 0 means for ever
  *
@@ -644,7 +643,7 @@ prio_scheduler_get_starvation_limit (PrioScheduler *self)
  * @self: a scheduler
  * @starvation_limit: milliseconds; 0 means for ever
  *
- * Sets how long a new task waits behind continuations of its priority until it has a turn.  Any thread may call it.
+ * Sets how long a new task waits behind continuations of its priority until it has a turn.  Any thread may call this.
  *
  * ```c
  * guint limit = prio_scheduler_get_starvation_limit (scheduler);
@@ -680,8 +679,8 @@ prio_scheduler_set_starvation_limit (PrioScheduler *self, guint starvation_limit
  * The time that the call takes grows with the number of the scheduler's tasks and groups, and of all delayed tasks of
  * the main context.  So this is not a property, and is not notified.
  *
- * Call it on the thread that runs the scheduler's main context.  On another thread, the call logs a critical message,
- * and returns 0.
+ * Call this function on the thread that runs the scheduler's main context.  On another thread, the call logs a critical
+ * message, and returns 0.
  *
  * Returns: the number of tasks
  *

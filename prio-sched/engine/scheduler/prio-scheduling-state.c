@@ -112,7 +112,7 @@ prio_scheduling_state_ref_current (void)
  * prio_scheduling_state_ref: (skip)
  * @state: a state
  *
- * Adds a reference.  Any thread may call it.
+ * Adds a reference.  Any thread may call this function.
  *
  * ```c
  * first->state = prio_scheduling_state_ref_current ();
@@ -136,7 +136,7 @@ prio_scheduling_state_ref (PrioSchedulingState *state)
  * prio_scheduling_state_dup_scheduler:
  * @state: a state
  *
- * Gets the scheduler of the task from which the state was captured.  Any thread may call it.
+ * Gets the scheduler of the task from which the state was captured.  Any thread may call this function.
  *
  * ```c
  * // Posts a part of the running task: with its signal and its priority.
@@ -169,7 +169,7 @@ prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
  * prio_scheduling_state_get_cancellable:
  * @state: a state
  *
- * Gets the signal that may abort tasks which inherit the state.  Any thread may call it.
+ * Gets the signal that may abort tasks which inherit the state.  Any thread may call this function.
  *
  * Returns: (transfer none) (nullable): the signal
  *
@@ -187,7 +187,7 @@ prio_scheduling_state_get_cancellable (PrioSchedulingState *state)
  * prio_scheduling_state_get_priority:
  * @state: a state
  *
- * Gets the priority of tasks that inherit the state.  Any thread may call it.
+ * Gets the priority of tasks that inherit the state.  Any thread may call this function.
  *
  * Returns: the priority, or %PRIO_TASK_PRIORITY_UNSET if tasks have their signal's priority
  *
@@ -215,7 +215,7 @@ op_release_state (PrioLoop *loop, const PrioOp *op)
  * prio_scheduling_state_unref: (skip)
  * @state: (transfer full): a state
  *
- * Drops a reference.  Any thread may call it.
+ * Drops a reference.  Any thread may call this function.
  *
  * Since: 1.0
  */

@@ -8,7 +8,7 @@
  * in which the timer of a timeout runs.  The handle does not keep the context alive, because that would be a cycle:
  * tasks hold signals, and a context holds its tasks.
  *
- * Threads: any.  A handle is not released under prio_signal_lock, nor inside a loop. */
+ * Any thread may use a handle.  A thread that holds prio_signal_lock, or has entered a loop, does not release one. */
 
 #pragma once
 

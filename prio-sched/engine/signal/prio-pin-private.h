@@ -7,7 +7,7 @@
  * protects, determine which thread emits `cancelled`:
  *
  * - `pinned`: the graph owns one reference to the signal.  The code that sets `pinned` has taken that reference before.
- *   The code that clears `pinned` then owns the reference, and drops it outside the lock.
+ *   The code that clears `pinned` then owns the reference, and drops it after releasing the lock.
  * - `pending_cancelled`: an abort first marks the signal, and later makes the signal emit `cancelled`.  Until then the
  *   emission is pending, which is a reason to pin the signal.
  *

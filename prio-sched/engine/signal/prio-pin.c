@@ -131,8 +131,7 @@ typedef struct
   gboolean abort, change;
 } PrioListeners;
 
-/* Returns the kinds of handlers that @node has.  The caller does not hold the lock: GLib takes its own lock to look up
- * handlers. */
+/* Returns the kinds of handlers that @node has.  The caller does not hold the lock: GLib's look-up takes a lock. */
 static PrioListeners
 get_listeners (PrioSignalNode *node)
 {

@@ -5,7 +5,7 @@
 
 #include "signal/prio-registration-private.h"
 
-/* Takes a reference to the registration, and to its loop.  Any thread may call it. */
+/* Takes a reference to the registration, and to its loop.  Any thread may call this function. */
 PrioRegistration *
 prio_registration_ref (PrioRegistration *registration)
 {
@@ -36,7 +36,7 @@ record_free (PrioLoop *loop, PrioRegistration *registration)
 }
 
 /* Drops the reference that all users share, or a reference from prio_registration_ref () whose reference to the loop
- * the caller drops.  Owner thread only. */
+ * the caller drops.  Called only on the owner thread. */
 static void
 drop_reference (PrioRegistration *registration)
 {
@@ -50,7 +50,7 @@ op_free (PrioLoop *loop, const PrioOp *op)
   record_free (loop, op->target);
 }
 
-/* Drops a reference that prio_registration_ref () has taken.  Any thread may call it. */
+/* Drops a reference that prio_registration_ref () has taken.  Any thread may call this function. */
 void
 prio_registration_unref (PrioRegistration *registration)
 {

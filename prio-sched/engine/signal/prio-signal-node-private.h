@@ -61,7 +61,7 @@ struct _PrioSignalNode
   guint8 is_timeout : 1;          /* never changes */
   guint8 follows;                 /* whether one of @sources is of PRIO_EDGE_PRIORITY; under the lock */
 
-  /* Under the lock. */
+  /* Guarded by prio_signal_lock: */
   guint8 aborted : 1;
   guint8 is_dependent : 1;
   guint8 may_time_out : 1;        /* whether a timer may still abort the signal */
@@ -168,8 +168,8 @@ prio_signal_node_is_aborted_locked (PrioSignalNode *node)
 
 void prio_signal_node_undo_reset_slow (PrioSignalNode *node);
 
-/* Cancels an aborted PrioTaskSignal again if it has been reset with g_cancellable_reset ().  Called wherever a
- * signal is used.  The caller holds a reference to the signal, and is not inside a loop. */
+/* Cancels an aborted PrioTaskSignal again if it has been reset with g_cancellable_reset ().  Called wherever a signal
+ * is used.  The caller holds a reference to the signal, and has entered no loop. */
 static inline void
 prio_signal_node_undo_reset (PrioSignalNode *node)
 {

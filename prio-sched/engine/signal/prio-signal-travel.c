@@ -13,14 +13,14 @@
 
 #include <glib/gi18n-lib.h>
 
-/* A signal that an abort or a change has reached; used outside the lock. */
+/* A signal that an abort or a change has reached; used without the lock. */
 typedef struct
 {
   GCancellable *signal;     /* owned, or NULL if the signal is gone */
   PrioHandle *handle;       /* owned, or NULL if the signal has no handle */
   GPtrArray *registrations; /* each referenced, or NULL */
   PrioReason *past_reason;  /* the reason of an earlier abort, which g_cancellable_reset () has undone */
-  gboolean is_new;          /* whether no earlier abort has marked the signal: this one makes it emit */
+  gboolean is_new;          /* whether this abort was the first to mark the signal, and so makes it emit */
 } PrioTarget;
 
 /* The number of aborts that have marked signals, but have not reached all loops yet.  Incremented under the lock;
@@ -384,8 +384,8 @@ change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when,
   node->change = NULL;
 }
 
-/* Changes the priority: the draft's "signal priority change" (§3.3).  Any thread may call it, with a reference to the
- * signal.
+/* Changes the priority: the draft's "signal priority change" (§3.3).  Any thread may call this function, with a
+ * reference to the signal.
  *
  * One thread at a time changes a signal.  While that thread announces the change, another change on the same thread is
  * an error.  A change by another thread is left to the announcing thread, which makes the last of these changes after
@@ -428,7 +428,7 @@ catch_up (PrioSignalNode *node)
 }
 
 /* Pins the signal if needed, and emits the pending GObject signals.  Returns whether this call has pinned the signal.
- * Called outside the loop. */
+ * The caller has entered no loop. */
 gboolean
 prio_signal_node_keep (PrioSignalNode *node)
 {

@@ -136,7 +136,7 @@ prio_task_controller_init (PrioTaskController *self G_GNUC_UNUSED)
  * prio_task_controller_new:
  * @priority: the initial priority of the signal; not %PRIO_TASK_PRIORITY_UNSET
  *
- * Creates a controller and its signal.  Any thread may call it.
+ * Creates a controller and its signal.  Any thread may call this function.
  *
  * Returns: (transfer full): a new controller
  *
@@ -154,7 +154,7 @@ prio_task_controller_new (PrioTaskPriority priority)
  * prio_task_controller_get_signal: (get-property signal)
  * @self: a controller
  *
- * Gets the signal to post tasks with.  Any thread may call it.
+ * Gets the signal to post tasks with.  Any thread may call this function.
  *
  * Returns: (transfer none): the signal
  *
@@ -181,8 +181,8 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * change.  Then the signals that follow this signal change, in the order in which they were created.  If the signal has
  * @priority already, nothing happens.
  *
- * Any thread may call it.  If another thread runs the main context of a task, that thread moves the task before it
- * chooses the next task to run.
+ * Any thread may call this function.  If another thread runs the main context of a task, that thread moves the task
+ * before it chooses the next task to run.
  *
  * While a change of this signal's priority is being announced, a call on the thread that announces it fails with
  * %PRIO_ERROR_NOT_ALLOWED.  A call on any other thread returns %TRUE at once: the announcing thread makes this change,
@@ -220,8 +220,8 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  * abort changes nothing.  But if another thread is still carrying out the first, the second takes the tasks out of
  * their queues too, and does not wait.
  *
- * Any thread may call it.  If another thread runs the main context of a task, the task is
- * aborted and released on that thread, at the end of the running task at the latest.
+ * Any thread may call this function.  If another thread runs the main context of a task, the task is aborted and
+ * released on that thread, at the end of the running task at the latest.
  *
  * Since: 1.0
  */

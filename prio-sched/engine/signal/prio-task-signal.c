@@ -133,7 +133,6 @@ has_handlers (PrioSignalNode *node, PrioEdgeKind kind)
   return is_notified (node->signal, PROP_PRIORITY);
 }
 
-/* Notifies the properties of an abort, once. */
 static void
 notify_abort (PrioSignalNode *node, PrioNotice when)
 {
@@ -353,7 +352,7 @@ task_signal_new (PrioTaskPriority priority)
  * prio_task_signal_new_aborted: (constructor)
  * @reason: (nullable): the reason, or %NULL for %G_IO_ERROR_CANCELLED
  *
- * Makes a signal that is aborted already: `AbortSignal.abort()`.  Any thread may call it.
+ * Makes a signal that is aborted already: `AbortSignal.abort()`.  Any thread may call this function.
  *
  * Returns: (transfer full): a new signal
  *
@@ -417,7 +416,7 @@ are_cancellables (GCancellable **sources, gsize n_sources)
  *
  * If any is aborted already, the new signal is aborted from the start, for the same reason.  The new signal does not
  * hold @signals, but a timeout signal among them lives until its time is up or the new signal is finalized.  If any was
- * itself made from others, the new signal depends on these too.  Any thread may call it.
+ * itself made from others, the new signal depends on these too.  Any thread may call this function.
  *
  * Returns: (transfer full): a new signal
  *
@@ -447,7 +446,7 @@ prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPrior
  * with a signal as the priority.
  *
  * If @priority_source itself follows another signal, the new signal follows that one.  If the priority of
- * @priority_source is fixed, the priority of the new signal is fixed too.  Any thread may call it.
+ * @priority_source is fixed, the priority of the new signal is fixed too.  Any thread may call this function.
  *
  * Returns: (transfer full): a new signal
  *
@@ -471,7 +470,7 @@ prio_task_signal_new_any_following (GCancellable **signals, gsize n_signals, Pri
  * prio_task_signal_get_priority: (get-property priority)
  * @self: a signal
  *
- * Gets the priority of the tasks posted with the signal.  Any thread may call it.
+ * Gets the priority of the tasks posted with the signal.  Any thread may call this function.
  *
  * Returns: the priority
  *
@@ -491,8 +490,8 @@ prio_task_signal_get_priority (PrioTaskSignal *self)
  *
  * Returns whether the signal has been aborted.
  *
- * It returns %TRUE from the moment of the abort.  For a signal that depends on others, this is a little before
- * [method@Gio.Cancellable.is_cancelled] does.  Any thread may call it.
+ * The result is %TRUE from the moment of the abort.  For a signal that depends on others,
+ * [method@Gio.Cancellable.is_cancelled] returns %TRUE a little later.  Any thread may call this function.
  *
  * Returns: whether the signal has been aborted
  *
@@ -511,7 +510,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
  * prio_task_signal_dup_reason: (get-property reason)
  * @self: a signal
  *
- * Gets the reason of the abort.  Any thread may call it.
+ * Gets the reason of the abort.  Any thread may call this function.
  *
  * Returns: (transfer full) (nullable): the reason, or %NULL if it was not aborted
  *
@@ -548,7 +547,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  * ```
  *
  * After an abort there are none.  The call takes time in proportion to the number of tasks.  So this is not a property,
- * and is not notified.  Any thread may call it; it counts the tasks in the main contexts of that thread.
+ * and is not notified.  Any thread may call this function; it counts the tasks in the main contexts of that thread.
  *
  * Returns: the number of tasks
  *

@@ -13,8 +13,7 @@ prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_ta
   self->source_tag = source_tag;
 }
 
-/* Returns the user data of the first callback.  A task may have several callbacks, but a GAsyncResult has one user
- * data. */
+/* Returns the user data of the first callback.  A task may have several, but a GAsyncResult has one user data. */
 static gpointer
 prio_task_get_user_data (GAsyncResult *result)
 {
@@ -58,7 +57,7 @@ prio_task_is_tagged (GAsyncResult *result, gpointer tag)
  * }
  * ```
  *
- * A task that was posted without a source object is its own source object.  Any thread may call it.
+ * A task that was posted without a source object is its own source object.  Any thread may call this function.
  *
  * Returns: %TRUE if @result is a task with that source object and that tag
  *

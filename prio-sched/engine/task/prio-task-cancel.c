@@ -23,7 +23,7 @@ typedef struct
 } Listener;
 
 /* Returns whether @self has to be ended at once: its function runs in another thread, or has returned without a result.
- * Owner thread only. */
+ * Called only on the owner thread. */
 static gboolean
 returns_now (PrioTask *self)
 {
@@ -43,15 +43,15 @@ op_return_aborted (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Ends @self, which has been aborted, on the owner thread.  Takes ownership of the reference.  Any thread may call
- * it. */
+/* Ends @self, which has been aborted, on the owner thread.  Takes ownership of the reference.  Any thread may call this
+ * function. */
 static void
 return_aborted (PrioTask *self)
 {
   prio_loop_submit_post (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
 }
 
-/* Ends @self if it was aborted before signal_cancelled () was connected.  Any thread may call it. */
+/* Ends @self if it was aborted before signal_cancelled () was connected.  Any thread may call this function. */
 void
 prio_task_process_abort (PrioTask *self)
 {
@@ -115,7 +115,7 @@ prio_task_apply_return_on_abort (PrioTask *self, gboolean return_on_abort)
  * prio_task_get_return_on_abort: (get-property return-on-abort)
  * @self: a task
  *
- * Gets whether an abort ends the task at once.  Any thread may call it.
+ * Gets whether an abort ends the task at once.  Any thread may call this function.
  *
  * ```c
  * gboolean waits_for_server = !prio_task_get_return_on_abort (task);
@@ -139,7 +139,7 @@ prio_task_get_return_on_abort (PrioTask *self)
  * @return_on_abort: whether an abort is to end the task at once
  *
  * Sets whether an abort ends the task at once, even if its function has returned and deferred its result, or runs in a
- * thread.  Any thread may call it.
+ * thread.  Any thread may call this function.
  *
  * ```c
  * static void
@@ -213,7 +213,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * behaves like a queued task between steps, and like a running task in a step.  For a completed task the call does
  * nothing.
  *
- * Any thread may call it.  A call from another thread takes effect when the running task ends, at the latest.
+ * Any thread may call this function.  A call from another thread takes effect at the end of the running task.
  *
  * Since: 1.0
  */
@@ -225,7 +225,7 @@ prio_task_cancel (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_cancel, .target = g_object_ref (self) });
 }
 
-/* Cancels the task.  Deferred destroy notifies are called by the caller or in the next dispatch. */
+/* Cancels the task, but calls no destroy notify: the caller, or the next dispatch, calls the deferred ones. */
 void
 prio_task_cancel_quietly (PrioTask *self)
 {

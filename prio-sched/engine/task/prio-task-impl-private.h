@@ -68,7 +68,7 @@ typedef enum
 } PrioTaskClaim;
 
 /* The next function of a task that continues with another function.  A larger record in prio-task-go-on.c contains it.
- * Owner thread only. */
+ * Used only on the owner thread. */
 typedef struct _PrioTaskNext PrioTaskNext;
 
 struct _PrioTaskNext
@@ -90,7 +90,7 @@ struct _PrioTask
    * thread. */
   PrioEntry entry; /* its table of functions never changes; its run queue is kept until the task is finalized */
 
-  /* Owner thread only.  @last_reaction is undefined while @reactions is NULL. */
+  /* Only the owner thread uses these fields.  @last_reaction is undefined while @reactions is NULL. */
   PrioReaction *last_reaction;
   PrioReaction first_reaction; /* most tasks have one reaction; a @callback that is not NULL marks this one as used */
 

@@ -12,7 +12,6 @@
 #define POOL_RETAINED 1024
 #define POOL_TRIM_STEP 64
 
-/* The pool of one loop. */
 typedef struct
 {
   PrioEntry *first; /* the list of the tasks' entries */
@@ -39,7 +38,8 @@ take (Pool *pool)
   return prio_task_from_entry (entry);
 }
 
-/* Returns (transfer full) (nullable) a task from the pool, whose fields are as in a new task.  Owner thread only. */
+/* Returns (transfer full) (nullable) a task from the pool, whose fields are as in a new task.  Called only on the owner
+ * thread. */
 PrioTask *
 prio_task_pool_take (PrioLoop *loop)
 {

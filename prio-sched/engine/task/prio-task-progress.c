@@ -35,7 +35,7 @@ op_tell (PrioLoop *loop, const PrioOp *op)
  * prio_task_get_progress: (get-property progress)
  * @self: a task
  *
- * Gets the task's progress, as set with [method@PrioSched.Task.set_progress].  Any thread may call it.
+ * Gets the task's progress, as set with [method@PrioSched.Task.set_progress].  Any thread may call this function.
  *
  * Returns: the progress, from 0 to 1
  *
@@ -57,8 +57,8 @@ prio_task_get_progress (PrioTask *self)
  * Sets the task's progress.
  *
  * [property@PrioSched.Task:progress] is notified on the thread that runs the scheduler's main context, in a microtask.
- * A task of [method@PrioSched.Scheduler.post_steps] may call this function in each step: handlers run only once for
- * each time slice.
+ * A task of [method@PrioSched.Scheduler.post_steps] may call this function in each step: handlers run only once a
+ * slice.
  *
  * ```c
  * static gboolean
@@ -76,7 +76,7 @@ prio_task_get_progress (PrioTask *self)
  * ```
  *
  * A value that is out of range is refused with a critical message.  When the task has completed, the call does nothing.
- * Any thread may call it, such as a thread of [method@PrioSched.Scheduler.run_in_thread].
+ * Any thread may call this function, such as a thread of [method@PrioSched.Scheduler.run_in_thread].
  *
  * Since: 1.0
  */

@@ -64,7 +64,7 @@ has_result_of (PrioTask *self, PrioResultKind kind)
  * has %NULL as its pointer.  If the result is of another type, the function logs a critical that names both types, and
  * the result stays available to the right function.
  *
- * Any thread that sees the task completed may call it, but not two threads at a time.
+ * Any thread that sees the task completed may call this function, but not two threads at a time.
  *
  * Returns: (transfer full) (nullable): the result, or %NULL with @error set
  *
@@ -102,7 +102,7 @@ prio_task_propagate_pointer (PrioTask *self, GError **error)
  * If the result is of another type, or the task was fulfilled with no value, the function logs a critical and returns
  * %FALSE.
  *
- * Any thread that sees the task completed may call it.
+ * Any thread that sees the task completed may call this function.
  *
  * Returns: the result, or %FALSE with @error set
  *
@@ -131,7 +131,7 @@ prio_task_propagate_boolean (PrioTask *self, GError **error)
  * If the result is of another type, or the task was fulfilled with no value, the function logs a critical and returns
  * -1.
  *
- * Any thread that sees the task completed may call it.
+ * Any thread that sees the task completed may call this function.
  *
  * Returns: the result, or -1 with @error set
  *
@@ -230,8 +230,8 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
  * }
  * ```
  *
- * Any thread that sees the task completed may call it. If the result is a pointer, two threads must not call it at the
- * same time.
+ * Any thread that sees the task completed may call this function.  If the result is a pointer, two threads must not
+ * call it at the same time.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
@@ -251,7 +251,7 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
  * prio_task_get_error:
  * @self: a task
  *
- * Gets the error with which the task failed or was aborted.  Any thread may call it.
+ * Gets the error with which the task failed or was aborted.  Any thread may call this function.
  *
  * Returns: (transfer none) (nullable): the error, or %NULL if the task has not failed
  *

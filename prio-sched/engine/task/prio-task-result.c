@@ -6,8 +6,7 @@
 #include "task/prio-task-impl-private.h"
 
 /* Claims the result of @self for the caller.  Returns FALSE, with a message, if the task has not begun or its result is
- * claimed already.  The result of an aborted task can be claimed, because the caller may not know about the abort
- * yet. */
+ * claimed already.  The result of an aborted task can be claimed, because the caller may not know of it. */
 static gboolean
 claim_return (PrioTask *self, const char *function)
 {
@@ -242,7 +241,7 @@ is_ended_by_abort (PrioTask *self)
  *
  * Once an abort has ended the task, each further call returns %TRUE, even if the task has since been given a result,
  * which is released.  If the task has another result, a call is a mistake, and logs a critical message.  Any thread may
- * call it.
+ * call this function.
  *
  * Returns: %TRUE if an abort has ended the task
  *

@@ -14,7 +14,8 @@
 
 #include <glib/gi18n-lib.h>
 
-/* Removes and returns the first callback, which the caller frees with reaction_free ().  Owner thread only. */
+/* Removes and returns the first callback, which the caller frees with reaction_free ().  Called only on the owner
+ * thread. */
 static PrioReaction *
 pop_reaction (PrioTask *self)
 {
@@ -74,7 +75,8 @@ deliver (gpointer data)
   prio_task_notify (self);
 }
 
-/* Releases the user data of callbacks that will not be called, because the context is destroyed.  Owner thread only. */
+/* Releases the user data of callbacks that will not be called, because the context is destroyed.  Called only on the
+ * owner thread. */
 static void
 drop_reactions (PrioTask *self)
 {
@@ -87,7 +89,7 @@ drop_reactions (PrioTask *self)
     }
 }
 
-/* Queues a microtask that calls the callbacks.  Takes a reference to the task.  Owner thread only. */
+/* Queues a microtask that calls the callbacks.  Takes a reference to the task.  Called only on the owner thread. */
 static void
 deliver_soon (PrioTask *self)
 {
@@ -122,7 +124,7 @@ prio_task_drop (PrioTask *self)
 
 /* Drops the next function of @self, which has its result.  If `begin` is still running, it may have entered the loop,
  * and so called this function.  Then there is no continuation yet: `begin` checks afterwards whether the task has
- * ended.  Owner thread only. */
+ * ended.  Called only on the owner thread. */
 static G_GNUC_NO_INLINE void
 drop_next (PrioTask *self)
 {
@@ -140,7 +142,7 @@ drop_next (PrioTask *self)
     }
 }
 
-/* Releases the user data and the entry of a task that has its result.  Owner thread only. */
+/* Releases the user data and the entry of a task that has its result.  Called only on the owner thread. */
 static inline void
 finish (PrioTask *self)
 {
@@ -189,7 +191,8 @@ abort_reason (PrioTask *self)
   return reason != NULL ? reason : prio_reason_new (NULL);
 }
 
-/* Sets the result to @reason, which this takes, and releases a result that was returned before.  Owner thread only. */
+/* Sets the result to @reason, which this takes, and releases a result that was returned before.  Called only on the
+ * owner thread. */
 static void
 set_aborted (PrioTask *self, PrioReason *reason)
 {
@@ -217,7 +220,7 @@ state_of_result (PrioTask *self)
   return self->result.kind == PRIO_RESULT_ERROR ? PRIO_TASK_STATE_FAILED : PRIO_TASK_STATE_FULFILLED;
 }
 
-/* Ends a task whose result was returned.  Owner thread only. */
+/* Ends a task whose result was returned.  Called only on the owner thread. */
 static G_ALWAYS_INLINE inline void
 settle_returned (PrioTask *self)
 {
@@ -358,7 +361,7 @@ const PrioEntryFuncs prio_task_entry_funcs = {
 };
 
 /* Sets the result of the task.  If the task has a result already, or was aborted, releases @result.  Returns whether
- * the loop has taken the caller's reference to the task.  Owner thread only. */
+ * the loop has taken the caller's reference to the task.  Called only on the owner thread. */
 static inline gboolean
 accept_result (PrioTask *self, PrioResult *result)
 {
@@ -399,7 +402,7 @@ op_return (PrioLoop *loop, const PrioOp *op)
 }
 
 /* Gives the task its result.  The caller has claimed the result, and holds a reference to the task.  Returns whether
- * there are deferred destroy notifies, which the caller has to flush.  Any thread may call it. */
+ * there are deferred destroy notifies, which the caller has to flush.  Any thread may call this function. */
 gboolean
 prio_task_return_quietly (PrioTask *self, PrioResult *result)
 {
@@ -427,7 +430,7 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
   return releases;
 }
 
-/* Appends a callback, whose `next` is NULL.  Owner thread only. */
+/* Appends a callback, whose `next` is NULL.  Called only on the owner thread. */
 static inline void
 append_reaction (PrioTask *self, const PrioReaction *template)
 {
@@ -464,7 +467,7 @@ prio_task_add_reaction_under (PrioTask *self, const PrioState *held, GAsyncReady
 }
 
 /* Lends the priority of the waiting code to @self, if that code's scheduler lends priorities.  Call this after
- * prio_task_add_reaction_under (), which sets the state of the waiting code.  Owner thread only. */
+ * prio_task_add_reaction_under (), which sets the state of the waiting code.  Called only on the owner thread. */
 void
 prio_task_lend (PrioTask *self)
 {
@@ -474,7 +477,7 @@ prio_task_lend (PrioTask *self)
     prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
 }
 
-/* Registers a callback for the completion, with the current scheduling state.  Any thread may call it. */
+/* Registers a callback for the completion, with the current scheduling state.  Any thread may call this function. */
 void
 prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
 {

@@ -42,8 +42,8 @@
  * yields inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
  * priority to the awaited task ([property@PrioSched.Scheduler:lends-priority]).
  *
- * If the main context is destroyed first, @callback is not called.  Any thread may call it; @callback is called on the
- * thread that runs the scheduler's main context.
+ * If the main context is destroyed first, @callback is not called.  Any thread may call this function; @callback is
+ * called on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -78,7 +78,8 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
  * }
  * ```
  *
- * The call fails with the task's error, or the reason of its abort.  Any thread may call it, usually in the callback.
+ * The call fails with the task's error, or the reason of its abort.  Any thread may call this function, usually in the
+ * callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *

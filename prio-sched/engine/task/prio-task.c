@@ -464,7 +464,7 @@ prio_task_notify (PrioTask *self)
  * prio_task_get_state: (get-property state)
  * @self: a task
  *
- * Gets the state of the task.  Any thread may call it.
+ * Gets the state of the task.  Any thread may call this function.
  *
  * Returns: the state
  *
@@ -482,8 +482,8 @@ prio_task_get_state (PrioTask *self)
  * prio_task_get_priority: (get-property priority)
  * @self: a task
  *
- * Gets how urgent the task is: its own priority or, if it has none, the current priority of its
- * signal.  Any thread may call it.
+ * Gets how urgent the task is: its own priority or, if it has none, the current priority of its signal.  Any thread may
+ * call this function.
  *
  * Returns: the priority
  *
@@ -505,7 +505,7 @@ prio_task_get_priority (PrioTask *self)
  * prio_task_dup_name: (get-property name)
  * @self: a task
  *
- * Gets the name of the task.  Any thread may call it.
+ * Gets the name of the task.  Any thread may call this function.
  *
  * ```c
  * g_autofree char *name = prio_task_dup_name (task);
@@ -549,7 +549,7 @@ prio_task_dup_name (PrioTask *self)
  * }
  * ```
  *
- * Any thread may call it; [property@PrioSched.Task:name] is notified on that thread.
+ * Any thread may call this function; [property@PrioSched.Task:name] is notified on that thread.
  *
  * Since: 1.0
  */
@@ -577,7 +577,7 @@ prio_task_set_name (PrioTask *self, const char *name)
  * @self: a task
  *
  * Gets the signal that may abort the task: the task was posted with it or, as the result of a yield, has inherited it.
- * Any thread may call it.
+ * Any thread may call this function.
  *
  * Returns: (transfer none) (nullable): the signal
  *
