@@ -29,7 +29,7 @@ typedef struct
   gint64 duration; /* µs */
 } PrioHeld;
 
-/* Called outside the loop, in the main context of @loop, which was blocked.  Frees @held. */
+/* Called in the main context of @loop, which was blocked, when no loop is entered.  Frees @held. */
 typedef void (*PrioHeldFunc) (PrioLoop *loop, PrioHeld *held);
 
 void prio_holding_set (PrioLoop *loop, gint64 threshold, PrioHeldFunc report);

@@ -59,8 +59,8 @@ holding_of (PrioLoop *loop)
   return prio_loop_ensure_slot (loop, PRIO_SLOT_WATCH, &slot_funcs);
 }
 
-/* Makes the queued reports.  Called outside the loop.  The time that the handlers take is not counted, even if they run
- * the main loop. */
+/* Makes the queued reports.  The caller has entered no loop.  The time that the handlers take is not counted, even if
+ * they run the main loop. */
 static void
 tell_all (gpointer loop)
 {
@@ -87,7 +87,6 @@ tell_from_source (gpointer loop)
   return G_SOURCE_REMOVE;
 }
 
-/* Makes the reports in an idle source. */
 static void
 tell_when_idle (PrioLoop *loop)
 {
@@ -267,7 +266,7 @@ source_ended (PrioLoop *loop, PrioOther *other)
   note (loop, &(PrioHolder) { 0 }, holding->unknown, holding->unknown_until);
   holding->holder.task = NULL;
   holding->holder.other = other;
-  /* GLib has spent a short time before the dispatch on the source, so it counts for the source. */
+  /* The short time before the dispatch counts for the source too, because GLib has spent it on the source. */
   if (holding->holder.since != 0 && held < holding->threshold)
     prio_flood_add (&holding->flood, prio_other_get_name (other), held + (holding->unknown < holding->threshold ? holding->unknown : 0));
   holding->unknown = 0;
@@ -276,7 +275,7 @@ source_ended (PrioLoop *loop, PrioOther *other)
     tell_all (loop);
 }
 
-/* Adds or removes the observer when a program begins or stops watching.  Any thread may call it, outside the loop. */
+/* Adds or removes the observer when a program begins or stops watching.  Called when no loop is entered. */
 void
 prio_holding_observe (gboolean on)
 {

@@ -25,7 +25,7 @@ typedef struct
   gpointer data;
   GDestroyNotify notify;
   gboolean removed; /* atomic */
-  gboolean is_observed; /* whether to remove the observer with this record, after a removal on another thread */
+  gboolean is_observed; /* whether watch_unref () removes the observer: another thread has removed the function */
 } Watch;
 
 /* Guards the list, which begins with the oldest function.  No other lock is taken while this lock is held. */
@@ -165,7 +165,6 @@ remove_watch (PrioScheduler *self, guint id)
   return TRUE;
 }
 
-/* Removes all functions of @self, which is being finalized. */
 void
 prio_scheduler_end_long_tasks (PrioScheduler *self)
 {
@@ -200,14 +199,14 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * runs a nested main loop.
  *
  * @func is called soon afterwards, on the thread that runs the main context, in the order of time.  It is removed with
- * [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @notify is called on that
- * thread, too.
+ * [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @notify is called there,
+ * too.
  *
  * While such a function is added, the library reads the clock when each task begins and ends.
  *
  * The environment variable `PRIO_SCHED_LONG_TASKS` logs long tasks without a change of the program: with
- * `PRIO_SCHED_LONG_TASKS=50`, every task of 50 milliseconds or longer.  Any thread may call it.  On a thread that does
- * not run the main context, the call takes effect a little later.
+ * `PRIO_SCHED_LONG_TASKS=50`, every task of 50 milliseconds or longer.  Any thread may call this function.  On a thread
+ * that does not run the main context, the call takes effect a little later.
  *
  * Returns: an id, for [method@PrioSched.Scheduler.remove_long_task_func]
  *
@@ -260,7 +259,7 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
  * prio_scheduler_remove_long_task_func (scheduler, id);
  * ```
  *
- * If the scheduler has no function with @id, a critical message is logged.  Any thread may call it.
+ * If the scheduler has no function with @id, a critical message is logged.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -290,7 +289,7 @@ read_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Reads the environment variable.  Called for each new scheduler, outside the loop. */
+/* Reads the environment variable.  Called for each new scheduler, when no loop is entered. */
 void
 prio_scheduler_watch_from_environment (PrioScheduler *self)
 {

@@ -23,7 +23,6 @@ box_unref (gpointer box)
   g_atomic_rc_box_release_full (box, (GDestroyNotify) g_weak_ref_clear);
 }
 
-/* Adds @self, which is being constructed. */
 void
 prio_scheduler_enlist (PrioScheduler *self)
 {
@@ -39,7 +38,6 @@ prio_scheduler_enlist (PrioScheduler *self)
   prio_lock_unlock (&lock);
 }
 
-/* Removes @self, which is being finalized. */
 void
 prio_scheduler_unlist (PrioScheduler *self)
 {
@@ -69,7 +67,7 @@ prio_scheduler_unlist (PrioScheduler *self)
  *   }
  * ```
  *
- * Any thread may call it.
+ * Any thread may call this function.
  *
  * Returns: (transfer container) (element-type PrioScheduler): the schedulers; in C, freeing the array releases them
  *

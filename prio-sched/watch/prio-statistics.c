@@ -19,7 +19,7 @@ typedef struct
 typedef struct
 {
   const PrioRunQueue *run_queue; /* of the scheduler */
-  gboolean wanted;               /* whether the last call was to start counting, and not to stop it; atomic */
+  gboolean wanted;               /* whether the last call started counting, and did not stop it; atomic */
   gboolean on;
   gint64 since;                    /* when counting was started, µs */
   guint64 last_run;                /* the last run that had begun at @since; only later runs count */
@@ -106,8 +106,7 @@ follow (PrioLoop *loop, gpointer run_queue)
  *
  * Starts counting and timing the scheduler's tasks: see [struct@PrioSched.Statistics].
  *
- * All numbers begin at 0, even if the scheduler is counting already.  A task that is running at the start is not
- * counted.
+ * All numbers begin at 0, even if the scheduler is counting already.  A running task is not counted.
  *
  * ```c
  * static gboolean
@@ -122,8 +121,8 @@ follow (PrioLoop *loop, gpointer run_queue)
  * }
  * ```
  *
- * While a scheduler counts, the clock is read when a task is posted and when it ends, which takes about 150 ns per
- * task.  Any thread may call it.  On a thread that does not run the main context, the call takes effect a little later.
+ * While a scheduler counts, the clock is read when a task is posted and when it ends, which takes about 150 ns a task.
+ * Any thread may call this function.  On a thread that does not run the main context, the call takes effect later.
  *
  * Since: 1.0
  */
@@ -155,7 +154,8 @@ prio_scheduler_start_statistics (PrioScheduler *self)
  * }
  * ```
  *
- * Any thread may call it.  On a thread that does not run the main context, the call takes effect a little later.
+ * Any thread may call this function.  On a thread that does not run the main context, the call takes effect a little
+ * later.
  *
  * Since: 1.0
  */
@@ -218,8 +218,8 @@ add_count (PrioTaskStatistics *statistics, const PrioCount *count)
  *
  * In C, initialize @statistics with `PRIO_STATISTICS_INIT`, because the call reads its size.
  *
- * Call it on the thread that runs the scheduler's main context.  On another thread, the call logs a critical message,
- * and leaves @statistics as it is.
+ * Call this function on the thread that runs the scheduler's main context.  On another thread, the call logs a critical
+ * message, and leaves @statistics as it is.
  *
  * Since: 1.0
  */

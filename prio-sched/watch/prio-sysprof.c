@@ -2,7 +2,7 @@
 /* prio-sysprof.c: adds marks to Sysprof's recordings: for each run of a task, and each turn of the other sources
  *
  * Sysprof gives each thread a ring buffer, and drops marks that do not fit.  A thread asks for its buffer once, through
- * a socket, and waits for the answer.  So marks are added only outside the loop. */
+ * a socket, and waits for the answer.  So marks are added only when no loop is entered. */
 
 #include "config.h"
 
@@ -72,7 +72,7 @@ start (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Starts to add marks if Sysprof is recording.  Called for the first scheduler, outside the loop. */
+/* Starts to add marks if Sysprof is recording.  Called for the first scheduler, when no loop is entered. */
 void
 prio_sysprof_start (void)
 {

@@ -11,8 +11,8 @@
  * A child of fork () continues with its own events if the descriptor is a pipe: each event has its process's id, and
  * lines of two processes do not mix.  Otherwise a child has no trace.
  *
- * Any thread may call these functions.  The functions for numbers and lines may be called inside a loop, because they
- * call no user code. */
+ * Any thread may call these functions.  A thread that has entered a loop may call the functions for numbers and lines,
+ * because they call no user code. */
 
 #pragma once
 

@@ -27,7 +27,7 @@
 #define MAX_GATHERED (64 * 1024 * 1024)
 /* How long the end of a trace waits for a reader at most, in µs. */
 #define END_TIME G_USEC_PER_SEC
-/* How long the thread waits before it tries again after a write that poll () had promised, in µs. */
+/* How long the thread waits, in µs, before it tries again to write, if poll () reported room but write () failed. */
 #define ROOM_INTERVAL 1000
 
 typedef struct
@@ -44,7 +44,7 @@ typedef struct
   GHashTable *numbers[PRIO_TRACE_N_KINDS]; /* gconstpointer → guint */
 } Trace;
 
-/* Guards all variables below.  No other lock is taken while this lock is held, so it may be taken inside a loop. */
+/* Guards all variables below.  While it is held, no other lock is taken, so it may be taken after entering a loop. */
 static PrioLock lock = PRIO_LOCK_INIT;
 /* Signalled when a block is full, and when a trace begins, has to end, or has ended. */
 static PrioCond changed = PRIO_COND_INIT;
@@ -249,7 +249,7 @@ end_current (void)
     current = NULL;
 }
 
-/* Ends the trace, if there is one.  Any thread may call it, outside the loop. */
+/* Ends the trace, if there is one.  Any thread that has entered no loop may call this function. */
 void
 prio_trace_writer_stop (void)
 {
@@ -290,8 +290,8 @@ prepare_process (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Begins a trace to @fd.  Closes @fd when the trace ends, or at once on failure.  Any thread may call it, outside the
- * loop. */
+/* Begins a trace to @fd.  Closes @fd when the trace ends, or at once on failure.  Any thread that has entered no loop
+ * may call this function. */
 gboolean
 prio_trace_writer_start (int fd, GError **error)
 {
@@ -325,7 +325,7 @@ prio_trace_writer_start (int fd, GError **error)
 }
 
 /* Returns the generation of the current trace, or 0 if there is none.  The trace of a child has a different generation.
- * Any thread may call it, even inside a loop. */
+ * Any thread may call this function, even if it has entered a loop. */
 gint
 prio_trace_writer_get_trace (void)
 {
@@ -333,7 +333,7 @@ prio_trace_writer_get_trace (void)
 }
 
 /* Returns the number, from 1, that stands for @thing in this trace.  An address would disclose the layout of memory.
- * Any thread may call it, even inside a loop. */
+ * Any thread may call this function, even if it has entered a loop. */
 guint
 prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
 {
@@ -355,7 +355,7 @@ prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
   return number;
 }
 
-/* Adds @line, an event that ends with a comma and a newline.  Any thread may call it, even inside a loop. */
+/* Adds @line, an event that ends with a comma and a newline.  Any thread may call this, even after entering a loop. */
 void
 prio_trace_writer_add (const GString *line)
 {

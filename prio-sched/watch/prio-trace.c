@@ -187,7 +187,6 @@ yielded (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const P
   add_run (task, "yielded", now);
 }
 
-/* Returns a word for the outcome of @task, which has ended. */
 const char *
 prio_trace_end_name (const PrioObserved *task)
 {
@@ -276,8 +275,7 @@ frame (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 du
              ",\"interval\":%" G_GINT64_FORMAT "}", due, interval);
 }
 
-/* Adds a slice of @duration µs for a source that blocked a loop.  @name is the source's name, or NULL.  Owner thread
- * only. */
+/* Adds a slice of @duration µs for a source that blocked a loop.  @name is its name, or NULL.  For the owner thread. */
 void
 prio_trace_held (const char *name, gint64 duration, gint64 now)
 {
@@ -365,14 +363,13 @@ duplicate (int fd)
  * After a crash, exec(), _exit() or a failed write, the trace can still be read: the format allows the end of the array
  * to be missing.  After a crash the last tenth of a second may be missing too.
  *
- * A child of fork() continues with the trace if it is a pipe: each event has its process's id.  Otherwise the child has
- * no trace.
+ * A child of fork() continues with the trace if it is a pipe: each event has its process's id.  Otherwise it has none.
  *
  * If the library was built with libsysprof-capture, Sysprof's recordings have a mark of the group `PrioSched` for each
  * run of a task, with its name, and for each turn of the other sources.
  *
- * Any thread may call this.  Do not call it from a callback of the library while another thread starts or stops the
- * trace.
+ * Any thread may call this function.  Do not call it from a callback of the library while another thread starts or
+ * stops the trace.
  *
  * ```c
  * g_autoptr (GError) error = NULL;
@@ -412,7 +409,7 @@ prio_trace_start (int fd, GError **error)
  * Ends the trace that [func@PrioSched.trace_start] has begun.  When this returns, the trace is complete, and its
  * descriptor is closed.  The call does nothing if there is no trace, or if `PRIO_SCHED_TRACE` has begun it.
  *
- * If the trace is a pipe without a reader, this waits for a second at most.  Any thread may call this.
+ * If the trace is a pipe without a reader, this waits for a second at most.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -438,7 +435,7 @@ is_in_proc (const char *path)
 
 /* Opens @path as a shell's > does, but makes a new file readable only for the user, and does not wait for the reader of
  * a pipe.  A lock keeps child programs, which inherit the variable, from overwriting the file.  A path in /proc may
- * meanwhile refer to another process's file, so only a pipe or a device is opened there.  Returns -1 with errno set on
+ * meanwhile refer to another process's file, so only a pipe or a device is opened there.  Returns -1 and sets errno on
  * failure. */
 static int
 open_file (const char *path)
@@ -480,8 +477,8 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Starts the trace that PRIO_SCHED_TRACE names.  Called for the first scheduler and by prio_trace_start (), outside the
- * loop. */
+/* Starts the trace that PRIO_SCHED_TRACE names.  Called for the first scheduler and by prio_trace_start (), when no
+ * loop is entered. */
 void
 prio_trace_start_from_environment (void)
 {

@@ -46,7 +46,6 @@ prio_flood_add (PrioFlood *flood, const char *name, gint64 duration)
   part->total += duration;
 }
 
-/* Sorts the longest total time first. */
 static int
 compare (gconstpointer a, gconstpointer b)
 {
