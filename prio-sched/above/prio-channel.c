@@ -433,12 +433,12 @@ prio_channel_init (PrioChannel *self)
  * Creates a channel.
  *
  * The task that calls @func has the priority in @options.  The signal in @options ends the channel.  If @options has a
- * delay, the first value after a pause is used after that delay.  So several calls of
- * [method@PrioSched.Channel.replace] during the delay result in one call of @func.
+ * delay, the first value after a pause waits for that delay.  So several calls of [method@PrioSched.Channel.replace]
+ * during the delay result in one call of @func.
  *
  * When the channel has ended, or is closed and has no values left, or when its last reference is dropped, @notify is
  * called on the thread that runs the scheduler's main context.  With a wrong argument, the call logs a critical
- * message, returns %NULL, and does not call @notify.  Any thread may call it.
+ * message, returns %NULL, and does not call @notify.  Any thread may call this function.
  *
  * Returns: (transfer full): the channel
  *
@@ -478,7 +478,7 @@ prio_channel_new (PrioScheduler *scheduler, const PrioTaskOptions *options, guin
  * Gives a value.  If the channel is full, @value replaces the oldest waiting value.
  *
  * With a capacity of 1 the newest value wins.  The replaced value is released on the calling thread, before the call
- * returns.  A value that is in use is not replaced.  The call never blocks.  Any thread may call it.
+ * returns.  A value that is in use is not replaced.  The call never blocks.  Any thread may call this function.
  *
  * Returns: %FALSE if the channel is closed; then @value has been released
  *
@@ -509,7 +509,7 @@ prio_channel_replace (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  * ```
  *
  * If the channel is full or closed, the value is released on the calling thread, before the call returns.  The call
- * never blocks.  Any thread may call it.
+ * never blocks.  Any thread may call this function.
  *
  * Returns: %FALSE if the channel is full or closed; then @value has been released
  *
@@ -533,7 +533,7 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  *
  * Gives a value, and returns a task that is fulfilled when the value is in the channel.
  *
- * So the channel's main loop, or another one, can wait with [method@PrioSched.Task.wait_async].  Values that wait are
+ * So a main loop, the channel's or another one, can wait with [method@PrioSched.Task.wait_async].  Values that wait are
  * added in the order of the calls.
  *
  * ```c
@@ -550,8 +550,8 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  * }
  * ```
  *
- * The task fails with %PRIO_ERROR_CLOSED if the channel is closed, also during the wait.  If the task is aborted
- * while the value waits, the value is released when its turn comes.  Any thread may call it.
+ * The task fails with %PRIO_ERROR_CLOSED if the channel is closed, also during the wait.  If the task is aborted while
+ * the value waits, the value is released when its turn comes.  Any thread may call this function.
  *
  * Returns: (transfer full): the task
  *
@@ -598,7 +598,7 @@ is_answered (gpointer data)
  *
  * The call fails with %PRIO_ERROR_CLOSED if the channel is closed, also during the wait.  If @cancellable is cancelled,
  * it fails with the reason.  It fails with %G_IO_ERROR_WOULD_BLOCK if the wait would never end: see
- * [method@PrioSched.Task.wait].  On failure the value is released.  Any thread may call it.
+ * [method@PrioSched.Task.wait].  On failure the value is released.  Any thread may call this function.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
@@ -654,7 +654,8 @@ leave_held_place (gpointer channel)
  * }
  * ```
  *
- * So threads that give values also wait for such tasks.  Call it on the thread that runs the scheduler's main context.
+ * So threads that give values also wait for such tasks.  Call this function on the thread that runs the scheduler's
+ * main context.
  *
  * Since: 1.0
  */
@@ -675,7 +676,7 @@ prio_channel_hold_place (PrioChannel *self, PrioTask *task)
  * @self: a channel
  *
  * Gets how many values the channel has: the waiting values, the value in use, and values of
- * [method@PrioSched.Channel.hold_place].  Any thread may call it.
+ * [method@PrioSched.Channel.hold_place].  Any thread may call this function.
  *
  * ```c
  * if (prio_channel_get_length (channel) == 0)
@@ -706,7 +707,7 @@ prio_channel_get_length (PrioChannel *self)
  * Closes the channel to further values.  The function is still called with the values that wait.
  *
  * Waits in [method@PrioSched.Channel.give] fail with %PRIO_ERROR_CLOSED.  A second call does nothing.  Any thread may
- * call it, including the channel's function.
+ * call this function, including the channel's function.
  *
  * Since: 1.0
  */

@@ -256,7 +256,8 @@ feed_new (PrioTaskGroup *group, const char *function, const PrioFeeding *from)
  * result.  If the feed ends earlier, tasks that have been posted are not aborted.
  *
  * @notify is called at the end of the feed, after @func has returned.  With a wrong argument, the call logs a critical
- * message, and does not call @notify.  Call it on the thread that runs the main context of the group's scheduler.
+ * message, and does not call @notify.  Call this function on the thread that runs the main context of the group's
+ * scheduler.
  *
  * Returns: (transfer full): a feed, which ends when its last reference is dropped
  *
@@ -282,8 +283,7 @@ prio_feed_new (PrioTaskGroup *group, PrioFeedFunc func, gpointer user_data, GDes
  * Creates a feed that asks for the tasks of the rows of a list that are in view, and then of the nearest other rows.
  *
  * No row is in view before [method@PrioSched.Feed.set_view].  The *window* consists of the rows in view and the rows
- * before and after them that [property@PrioSched.Feed:look-ahead] includes.  @func is not called for rows outside of
- * the window.
+ * before and after them that [property@PrioSched.Feed:look-ahead] includes.  @func is not called for other rows.
  *
  * @func posts one task to the group with the signal that it is given, and returns it, or %NULL if the row needs no
  * task.  @func is called once for a row that stays in the window, and again for a row that has left the window and
@@ -298,7 +298,8 @@ prio_feed_new (PrioTaskGroup *group, PrioFeedFunc func, gpointer user_data, GDes
  * group is aborted, the feed ends: create a new one if you continue to use the group.
  *
  * @notify is called at the end of the feed, after @func has returned.  With a wrong argument, the call logs a critical
- * message, and does not call @notify.  Call it on the thread that runs the main context of the group's scheduler.
+ * message, and does not call @notify.  Call this function on the thread that runs the main context of the group's
+ * scheduler.
  *
  * Returns: (transfer full): a feed, which ends when its last reference is dropped
  *
@@ -322,7 +323,7 @@ prio_feed_new_for_model (PrioTaskGroup *group, GListModel *model, PrioFeedRowFun
  * Gets the task that ends with the feed, to wait for the end, or to end the feed with [method@PrioSched.Task.cancel].
  *
  * The task has no value.  It is fulfilled when the function of [ctor@PrioSched.Feed.new] has returned %NULL and the
- * last task has ended.  It is aborted if the group is aborted, or if the feed ends earlier.  Any thread may call it.
+ * last task has ended.  It is aborted if the group is aborted, or if the feed ends earlier.  Any thread may call this.
  *
  * Returns: (transfer none): the task
  *
@@ -344,8 +345,8 @@ prio_feed_get_task (PrioFeed *self)
  *
  * Sets the rows in view.
  *
- * Call this whenever the view has moved: the call is cheap, and the main loop uses only the latest view.  A view beyond
- * the end of the list shows its last rows.
+ * Call this function whenever the view has moved: the call is cheap, and the main loop uses only the latest view.  A
+ * view beyond the end of the list shows its last rows.
  *
  * ```c
  * static void
@@ -356,7 +357,7 @@ prio_feed_get_task (PrioFeed *self)
  * }
  * ```
  *
- * Call it on the thread that runs the main context of the group's scheduler.
+ * Call this function on the thread that runs the main context of the group's scheduler.
  *
  * Since: 1.0
  */

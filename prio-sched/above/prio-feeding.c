@@ -35,7 +35,6 @@ typedef struct
 /* A change that adds more rows than this is not entered in @rows: the rows after it are removed from @rows. */
 enum { MOST_NEW = 1000 };
 
-/* Stands for no row. */
 #define NO_ROW G_MAXUINT
 
 /* The rows of the list in view, from @first to before @last, and in the window, from @begin to before @end. */
@@ -67,7 +66,7 @@ prio_feeding_unref (PrioFeeding *self)
   g_atomic_rc_box_release_full (self, feeding_clear);
 }
 
-/* Ends the row of @asked, which had a task. */
+/* Marks the row of @asked as done, because its task has ended. */
 static void
 end_row (PrioAsked *asked)
 {
@@ -189,7 +188,6 @@ feeds_of (PrioTaskGroup *group)
   return self;
 }
 
-/* Returns whether the function may not be called any more. */
 static gboolean
 is_over (PrioFeeding *self)
 {
@@ -503,7 +501,6 @@ end_if_exhausted (PrioFeeding *self)
     prio_task_fulfil (self->task);
 }
 
-/* Handles the end of a task of a feed. */
 static void
 has_ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpointer data)
 {

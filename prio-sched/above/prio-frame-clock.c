@@ -58,7 +58,7 @@ find_view (PrioFrameClock *self, gconstpointer key)
 
 /* Learns the interval from @gap.  A late frame makes one gap longer and the next gap shorter, and the first frame after
  * a pause makes one gap longer.  The median of three gaps ignores both.  A shorter median is adopted at once, a longer
- * one only gradually. */
+ * one slowly. */
 static void
 learn_interval (PrioFrameView *view, gint64 gap)
 {

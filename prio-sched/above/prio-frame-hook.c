@@ -74,7 +74,7 @@ hook (const char *name)
   return id != 0 && g_signal_add_emission_hook (id, 0, frame_begins, NULL, NULL) != 0;
 }
 
-/* Checks whether a toolkit has been loaded, at most once per LOOK_INTERVAL.  Any thread may call it. */
+/* Checks whether a toolkit has been loaded, at most once per LOOK_INTERVAL.  Any thread may call this function. */
 static void
 look (gint64 now)
 {

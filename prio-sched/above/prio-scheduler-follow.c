@@ -72,7 +72,7 @@ unlink_closure (PrioFrameClosure *self)
   self->frame_clock = NULL;
 }
 
-/* Cleans up when the clock was unfollowed or finalized; during an emission of the clock, after that emission. */
+/* Cleans up when the clock was unfollowed or finalized; if an emission of the clock is running, after the emission. */
 static void
 closure_finalized (gpointer data G_GNUC_UNUSED, GClosure *closure)
 {
@@ -126,8 +126,7 @@ connect_closure (PrioScheduler *scheduler, GObject *frame_clock)
  * @frame_clock: a `GdkFrameClock`, or another object that emits `before-paint`
  *
  * Makes the scheduler follow a frame clock, which tells when the next frame is due.  Tasks then stop in time for the
- * frame to be drawn, idle periods end before it, and slices last no longer than half a frame unless a time slice is
- * set.
+ * frame to be drawn, idle periods end before it, and slices last at most half a frame unless a time slice is set.
  *
  * Frame clocks of GTK and the stage of GNOME Shell are followed without a call, from their first frame after the
  * toolkit has been loaded, unless `PRIO_SCHED_FOLLOW_FRAMES=0` is in the environment.  Call this for another object
@@ -138,8 +137,8 @@ connect_closure (PrioScheduler *scheduler, GObject *frame_clock)
  * Several users of a scheduler may follow one clock: the scheduler counts them, and follows the clock until each has
  * called [method@PrioSched.Scheduler.unfollow_frame_clock].  A frame counts once, however many users follow the clock.
  *
- * Call this on the thread that runs the scheduler's main context.  The clock must emit its signal on the same thread.
- * The library does not depend on GTK.
+ * Call this function on the thread that runs the scheduler's main context.  The clock must emit its signal on the same
+ * thread.  The library does not depend on GTK.
  *
  * Since: 1.0
  */
@@ -169,8 +168,8 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * followed automatically.
  *
  * If no call has made the scheduler follow the clock, then no scheduler follows it automatically any more.  So call
- * this no more often than [method@PrioSched.Scheduler.follow_frame_clock].  Call it on the thread that runs the
- * scheduler's main context.
+ * this no more often than [method@PrioSched.Scheduler.follow_frame_clock].  Call this function on the thread that runs
+ * the scheduler's main context.
  *
  * ```c
  * static void

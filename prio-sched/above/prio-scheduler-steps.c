@@ -162,7 +162,8 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
  * in the state %PRIO_TASK_STATE_RUNNING from its first step to its end; each slice is a run in statistics and traces.
  *
  * Bindings offer generators instead.  With a wrong argument, the call logs a critical message, posts nothing, and does
- * not call @notify.  Any thread may call it; @func is called on the thread that runs the scheduler's main context.
+ * not call @notify.  Any thread may call this function; @func is called on the thread that runs the scheduler's main
+ * context.
  *
  * Returns: (transfer full): the task
  *
@@ -198,8 +199,8 @@ prio_scheduler_post_steps (PrioScheduler *self, const PrioTaskOptions *options, 
  *   g_object_unref (prio_task_group_post_steps (group, NULL, index_some, index_new (folders[i]), index_free));
  * ```
  *
- * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.
- * Call it on the thread that runs the scheduler's main context.
+ * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.  Call this
+ * function on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *

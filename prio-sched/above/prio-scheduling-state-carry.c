@@ -40,7 +40,7 @@ typedef struct
  *
  * Call this in the arguments of the asynchronous function, as the last argument, because only
  * `prio_scheduling_state_call_wrapped()` frees the returned data.  The wrapper is the user data for the asynchronous
- * function, and for g_async_result_get_user_data().  Any thread may call it.
+ * function, and for g_async_result_get_user_data().  Any thread may call this function.
  *
  * Returns: (transfer full): the data for `prio_scheduling_state_call_wrapped()`, which frees the data; use the data
  *   exactly once
@@ -126,9 +126,9 @@ fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
  * yield state.resume_async ();   // throws the reason, if the task has been aborted meanwhile
  * ```
  *
- * Any thread may call it; @callback is called on the thread that runs the scheduler's main context.  If the scheduler
- * has been finalized, @callback is called in the thread-default main context of the caller, or not at all if that
- * context is destroyed first.
+ * Any thread may call this function; @callback is called on the thread that runs the scheduler's main context.  If the
+ * scheduler has been finalized, @callback is called in the thread-default main context of the caller, or not at all if
+ * that context is destroyed first.
  *
  * In C, pass the state as the data of a callback that another library calls:
  *

@@ -123,7 +123,7 @@ set_time (gint64 time)
   prio_thread_waits_look (NULL);
 }
 
-/* How often GLib dispatches the driver, without a task in between, before the main context counts as idle.  More than
+/* How often GLib dispatches the driver, without a task in between, before the main context counts as idle: more than
  * once, because the source of idle callbacks has the same priority, and may be dispatched after the driver. */
 #define ROUNDS 3
 
@@ -231,11 +231,10 @@ run (gint64 until, gboolean once)
  * Stops the time of all schedulers of the process, for a test of a program that uses them.
  *
  * From now on delays, timeouts, slices and frames follow the time that the test sets with
- * [func@PrioSched.testing_advance] and [func@PrioSched.testing_spend].  A test does not sleep, and its outcome does not
- * depend on the machine.
+ * [func@PrioSched.testing_advance] and [func@PrioSched.testing_spend].  A test does not sleep, and gives the same
+ * result on every machine.
  *
- * The time begins at g_get_monotonic_time().  Timers of GLib, such as g_timeout_add(), and other libraries still use
- * the system's time.
+ * The time begins at g_get_monotonic_time().  Timers of GLib, such as g_timeout_add(), still use the system's time.
  *
  * The calling thread is the thread of the test, and runs its thread-default main context.  In C, include
  * `<prio-sched-testing.h>`.  If a test has begun already, the function logs a critical message.
@@ -289,7 +288,7 @@ prio_testing_begin (void)
  * Ends the test: schedulers use the system's time again.
  *
  * Waiting tasks remain.  A delayed task waits for the rest of its delay.  If no test has begun, the function logs a
- * critical message.  Call it on the thread of the test.
+ * critical message.  Call this function on the thread of the test.
  *
  * Since: 1.0
  */
@@ -314,7 +313,7 @@ prio_testing_end (void)
  *
  * Gets how much time of the test has passed since [func@PrioSched.testing_begin].
  *
- * Any thread may call it, while there is a test.
+ * Any thread may call this function, while there is a test.
  *
  * Returns: the time in milliseconds
  *
@@ -335,7 +334,7 @@ prio_testing_get_elapsed (void)
  * Gets the time that schedulers read: the test's, or g_get_monotonic_time() if no test has begun.
  *
  * A test can use this time to announce frames:
- * `prio_scheduler_set_next_frame (scheduler, prio_testing_get_time () + 16667)`.  Any thread may call it.
+ * `prio_scheduler_set_next_frame (scheduler, prio_testing_get_time () + 16667)`.  Any thread may call this function.
  *
  * Returns: the time in microseconds
  *
@@ -353,16 +352,16 @@ prio_testing_get_time (void)
  *
  * Advances the time of the test, and runs each task that becomes due, at the time when it is due.
  *
- * This runs the main context: first all tasks, idle callbacks and other sources that are ready, and functions in
- * threads.  Then the time moves to the end of the next delay, and so on.  When the function returns, nothing is ready.
- * A task that runs for ever blocks the test.
+ * The function first runs all tasks, idle callbacks and other sources of the main context that are ready, and functions
+ * in threads.  Then the time moves to the end of the next delay, and so on.  When the function returns, nothing is
+ * ready.  A task that runs for ever blocks the test.
  *
  * The function does not wait for operations of GIO.  A test that needs such an operation runs the main context itself:
  * `while (!done) g_main_context_iteration (NULL, TRUE);`.
  *
  * In a callback of the main loop, the function runs a nested main loop; [func@PrioSched.testing_advance_async] does
- * not.  If @milliseconds is negative, the function logs a critical message: the time does not go back.  Call it on the
- * thread of the test.
+ * not.  If @milliseconds is negative, the function logs a critical message: the time does not go back.  Call this
+ * function on the thread of the test.
  *
  * Since: 1.0
  */
@@ -388,7 +387,8 @@ return_task (gpointer task)
  * @callback: (scope async) (closure user_data): called when nothing is ready
  * @user_data: data for @callback
  *
- * Does the same as [func@PrioSched.testing_advance], in a main loop that the program runs.  Call it on the test's thread.
+ * Does the same as [func@PrioSched.testing_advance], in a main loop that the program runs.  Call this function on the
+ * thread of the test.
  *
  * Since: 1.0
  */
@@ -410,7 +410,7 @@ prio_testing_advance_async (double milliseconds, GAsyncReadyCallback callback, g
  * @result: the result
  * @error: return location for a `GError`
  *
- * Finishes [func@PrioSched.testing_advance_async].  Any thread may call it.
+ * Finishes [func@PrioSched.testing_advance_async].  Any thread may call this function.
  *
  * Returns: %TRUE
  *
@@ -432,7 +432,7 @@ prio_testing_advance_finish (GAsyncResult *result, GError **error)
  * A task of a test calls this instead of working.  Afterwards, [method@PrioSched.Scheduler.should_yield] returns the
  * same as after such work, and slices end.
  *
- * If there is no test, or @milliseconds is negative, the function logs a critical message.  Any thread may call it.
+ * If there is no test, or @milliseconds is negative, the function logs a critical message.  Any thread may call this.
  *
  * Since: 1.0
  */
@@ -450,7 +450,7 @@ prio_testing_spend (double milliseconds)
  *
  * Runs all tasks and other sources that are ready, as [func@PrioSched.testing_advance] by 0 milliseconds does.
  *
- * Call it on the thread of the test.
+ * Call this function on the thread of the test.
  *
  * Since: 1.0
  */
@@ -468,8 +468,8 @@ prio_testing_run_until_idle (void)
  *
  * Runs one ready task, with its microtasks, or one idle callback.
  *
- * First it dispatches other sources of the main context that are ready.  The time does not change.  Call it on the
- * thread of the test.
+ * First it dispatches other sources of the main context that are ready.  The time does not change.  Call this function
+ * on the thread of the test.
  *
  * Returns: whether there was a task or an idle callback
  *
@@ -490,7 +490,7 @@ finish_aborted (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
   prio_groups_finish_aborted (loop);
 }
 
-/* Returns the names of the waiting tasks, or no names if this is the wrong thread for @function. */
+/* Returns the names of the waiting tasks.  If check () fails, for the public function @function, returns no names. */
 static GStrv
 list (const char *function, gboolean are_delayed)
 {
@@ -516,11 +516,10 @@ list (const char *function, gboolean are_delayed)
 /**
  * prio_testing_list_queued:
  *
- * Lists the tasks of all schedulers that are queued, with continuations and idle callbacks, in the order of their
- * posts.
+ * Lists the queued tasks of all schedulers, with continuations and idle callbacks, in the order of their posts.
  *
- * A task without a name is listed as `unnamed`.  Tasks that wait for a thread are not listed.  Call it on the thread of
- * the test.
+ * A task without a name is listed as `unnamed`.  Tasks that wait for a thread are not listed.  Call this function on
+ * the thread of the test.
  *
  * Returns: (transfer full): their names
  *
@@ -537,7 +536,7 @@ prio_testing_list_queued (void)
  *
  * Lists the tasks that wait for the end of their delay, as [func@PrioSched.testing_list_queued] does.
  *
- * Call it on the thread of the test.
+ * Call this function on the thread of the test.
  *
  * Returns: (transfer full): their names
  *

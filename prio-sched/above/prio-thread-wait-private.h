@@ -15,7 +15,7 @@ gboolean prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, G
                            gboolean (*ends) (gpointer), gpointer data, GError **error);
 
 /* Makes waiting threads check again whether their waits are over.  Ignores @data, so that it can be a destroy notify.
- * Any thread may call it. */
+ * Any thread may call this function. */
 void prio_thread_waits_look (gpointer data);
 
 void prio_thread_waits_set (gboolean *flag);

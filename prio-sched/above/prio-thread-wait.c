@@ -70,7 +70,6 @@ prio_thread_waits_look (gpointer data G_GNUC_UNUSED)
   prio_lock_unlock (&prio_waits_lock);
 }
 
-/* Sets @flag, which threads wait for. */
 void
 prio_thread_waits_set (gboolean *flag)
 {
@@ -101,8 +100,8 @@ prio_task_when_over (PrioTask *task, gpointer data, GDestroyNotify notify)
   prio_task_then (task, ended, data, notify);
 }
 
-/* Returns whether the wait for the task @data is over: the task has completed, or was aborted and will not run.  Called
- * under the lock. */
+/* Returns whether the wait for the task @data is over: the task has completed, or will not run.  Called under the
+ * lock. */
 static gboolean
 is_over (gpointer data)
 {
@@ -203,7 +202,7 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
  * runs the main context until another thread runs it.
  *
  * The task keeps its result, which the `prio_task_propagate_…` functions get.  A task from [ctor@PrioSched.Task.new],
- * or whose result is deferred, completes when it is given its result.  Any thread may call it.
+ * or whose result is deferred, completes when it is given its result.  Any thread may call this function.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *

@@ -264,7 +264,7 @@ prio_worker_new (const char *name)
  * prio_scheduler_post (prio_worker_get_scheduler (renderer), PRIO_TASK_PRIORITY_BACKGROUND, trim_cache, NULL, NULL);
  * ```
  *
- * Once the worker has stopped, posted tasks end with %PRIO_ERROR_CLOSED.  Any thread may call it.
+ * Once the worker has stopped, posted tasks end with %PRIO_ERROR_CLOSED.  Any thread may call this function.
  *
  * Returns: (transfer none): the scheduler
  *
@@ -287,8 +287,7 @@ prio_worker_get_scheduler (PrioWorker *self)
  *
  * A running function is not interrupted.  With %PRIO_WORKER_STOP_ABORT, queued and delayed tasks are aborted with
  * %PRIO_ERROR_CLOSED.  With %PRIO_WORKER_STOP_FINISH the thread ends when no task is queued or delayed any more,
- * including tasks that the last tasks post.  The thread does not wait for idle callbacks, nor for tasks of a paused
- * scheduler.
+ * including tasks that the last tasks post.  The thread waits for neither idle callbacks nor paused tasks.
  *
  * ```c
  * static void
@@ -300,7 +299,7 @@ prio_worker_get_scheduler (PrioWorker *self)
  * ```
  *
  * A second call does nothing, unless it passes %PRIO_WORKER_STOP_ABORT after %PRIO_WORKER_STOP_FINISH.  Any thread may
- * call it, including the worker's thread.
+ * call this function, including the worker's thread.
  *
  * Since: 1.0
  */
@@ -334,7 +333,7 @@ prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
  *
  * The call blocks the calling thread, so a program with a window should call this only when it exits.  Stop the worker
  * first: otherwise, or in the worker's thread, the call logs a critical message and returns.  If the worker's thread
- * waits for the calling thread, its wait fails: see [method@PrioSched.Task.wait].  Any number of threads may call it.
+ * waits for the calling thread, its wait fails: see [method@PrioSched.Task.wait].  Any number of threads may call this.
  *
  * Since: 1.0
  */
@@ -384,8 +383,8 @@ prio_worker_join (PrioWorker *self)
  *
  * With a wrong argument, the call logs a critical message, runs nothing, and does not call @notify.
  *
- * Any thread may call it; @notify and the callbacks of waits for the task are called on the thread that runs the main
- * context of @scheduler.
+ * Any thread may call this function; @notify and the callbacks of waits for the task are called on the thread that runs
+ * the main context of @scheduler.
  *
  * Returns: (transfer full): the task
  *

@@ -16,7 +16,7 @@ read_test_time (void)
   return __atomic_load_n (&test_time, __ATOMIC_RELAXED);
 }
 
-/* Sets the clock to @time, in µs, or back to the system's time if @time is 0.  Any thread may call it. */
+/* Sets the clock to @time, in µs, or back to the system's time if @time is 0.  Any thread may call this function. */
 void
 prio_clock_set (gint64 time)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-glib-private.h: the two places where the library relies on GLib's internals
  *
- * Promises: no other file of the engine reads private state of GLib.  The functions below do, because GLib has no
- * public function for either answer. tests/library/test-contexts.c and test-deferred.c fail if GLib changes that
+ * Promises: no other file of the engine reads private state of GLib.  The functions below do, because no public
+ * function of GLib gives these answers.  tests/library/test-contexts.c and test-deferred.c fail if GLib changes that
  * state. */
 
 #pragma once
@@ -17,8 +17,7 @@ gboolean prio_source_context_ends (GSource *source);
  * to @object.  Until that call has returned, no other thread may notify or drop the object: before GLib 2.80,
  * g_object_unref () would access freed memory, and since GLib 2.80, notifications would be lost.
  *
- * While notifications are frozen, as in dispose (), the object has qdata with the name of GLib's queue of
- * notifications. */
+ * While notifications are frozen, as in dispose (), the object has qdata with the name of GLib's notify queue. */
 gboolean prio_is_within_unref (GObject *object, GThread *disposer);
 
 /* Waits until prio_is_within_unref () is FALSE, which usually takes a few instructions.  Gives up after sleeping for

@@ -22,7 +22,6 @@ heap_place (PrioHeap *heap, guint32 index, PrioHeapItem item)
   item.node->index = index;
 }
 
-/* Moves the hole at @index up until @item fits. */
 static void
 sift_up (PrioHeap *heap, guint32 index, PrioHeapItem item)
 {
@@ -55,7 +54,6 @@ smallest_child (PrioHeap *heap, guint32 index)
   return smallest;
 }
 
-/* Moves the hole at @index down until @item fits. */
 static void
 sift_down (PrioHeap *heap, guint32 index, PrioHeapItem item)
 {
@@ -133,8 +131,8 @@ row_close_gaps (PrioHeap *heap)
   heap->row_end = end;
 }
 
-/* Makes room at the end of the row: closes the gaps, if there are any, and then doubles the array if the items fill at
- * least half of it. */
+/* Makes room at the end of the row: closes the gaps, if there are any, and then doubles the array if it is at least
+ * half full. */
 static void
 row_make_room (PrioHeap *heap)
 {

@@ -69,8 +69,7 @@ prio_object_unref (gpointer object)
   g_object_unref (object);
 }
 
-/* Lets the processor relax in a spin loop.  Call this between two reads of a value that another processor is about to
- * change. */
+/* Lets the processor relax in a spin loop.  Call this between two reads of a value that another thread is changing. */
 static inline void
 prio_lock_relax (void)
 {

@@ -29,7 +29,6 @@ prio_owner_lock_is_owner (PrioOwnerLock *lock)
   return __atomic_load_n (&lock->owner, __ATOMIC_RELAXED) == prio_thread.id;
 }
 
-/* Makes the thread that creates the lock its owner. */
 static inline void
 prio_owner_lock_init (PrioOwnerLock *lock)
 {
@@ -43,7 +42,7 @@ prio_owner_lock_clear (PrioOwnerLock *lock)
   prio_lock_clear (&lock->mutex);
 }
 
-/* Sets the owner, or PRIO_NO_THREAD.  Returns when the former owner has left. */
+/* Sets the owner, which may be PRIO_NO_THREAD.  Returns when the former owner has left the lock. */
 static inline void
 prio_owner_lock_set_owner (PrioOwnerLock *lock, gsize owner)
 {
@@ -59,7 +58,7 @@ prio_owner_lock_acquire (PrioOwnerLock *lock)
     prio_owner_lock_set_owner (lock, prio_thread_get_id ());
 }
 
-/* Enters, or returns FALSE if this thread is not the owner. */
+/* Enters the lock, or returns FALSE if this thread is not the owner. */
 static inline gboolean
 prio_owner_lock_enter (PrioOwnerLock *lock)
 {

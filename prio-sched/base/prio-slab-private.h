@@ -19,7 +19,7 @@ struct _PrioSlabChunk
   gpointer free;              /* the list of records that have been freed; each points to the next */
   gchar *fresh;               /* the first record that has never been allocated */
   gchar *end;                 /* the end of the last record that fits */
-  guint live;                 /* records in use */
+  guint live;                 /* the number of records in use */
   gboolean listed;            /* whether the chunk is in the list of chunks with room */
 };
 

@@ -5,7 +5,7 @@
 
 #include "base/prio-slots-private.h"
 
-/* Returns the record of @slot, and allocates the record if there is none.  Any thread may call it. */
+/* Returns the record of @slot, and allocates the record if there is none.  Any thread may call this. */
 gpointer
 prio_slot_ensure (PrioSlot *slot, const PrioSlotFuncs *funcs)
 {

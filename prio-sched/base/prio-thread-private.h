@@ -12,7 +12,7 @@ typedef struct
   /* The id of this thread, after prio_thread_get_id ().  An id is never reused. */
   gsize id;
 
-  /* The owner lock that this thread is inside of, or NULL (prio-owner-lock-private.h). */
+  /* The owner lock that this thread has entered, or NULL (prio-owner-lock-private.h). */
   const struct _PrioOwnerLock *inside;
 
   /* The owner lock of the loop whose batch is the innermost on this thread, or NULL. */

@@ -8,8 +8,8 @@
 #include "base/prio-thread-private.h"
 #include "prio-numbers.h"
 
-/* A function that runs jobs.  The array has a reference, and so has a call, because the function may be removed during
- * the call. */
+/* A function that runs jobs.  The array holds a reference, and so does each call, because the function may be removed
+ * during the call. */
 typedef struct
 {
   GSourceFunc func;
@@ -43,7 +43,7 @@ checkpoint_funcs_clear (gpointer record)
   g_clear_pointer (&((CheckpointFuncs *) record)->all, g_ptr_array_unref);
 }
 
-/* Removes all functions at the end of the context.  Called outside the loop. */
+/* Removes all functions at the end of the context.  The caller has entered no loop. */
 static void
 checkpoint_funcs_end (gpointer loop, gpointer record)
 {
@@ -77,7 +77,6 @@ call (PrioLoop *loop)
   prio_thread.runs_jobs = FALSE;
 }
 
-/* Adds a function.  The caller has entered the loop. */
 static void
 add (PrioLoop *loop, gpointer func)
 {
@@ -106,7 +105,8 @@ add (PrioLoop *loop, gpointer func)
  * @func is called on the thread that runs @context, and may run a main loop.  It is not called between two tasks of one runner,
  * whose function runs its jobs itself.
  *
- * Any thread may call it.  The main context must have a scheduler.  The function is removed with the last scheduler.
+ * Any thread may call this function.  The main context must have a scheduler.  The function is removed with the last
+ * scheduler.
  *
  * Since: 1.0
  */
@@ -132,8 +132,8 @@ prio_runner_add_checkpoint_func (GMainContext *context, GSourceFunc func, gpoint
  * Records that the running task runs the jobs of an interpreter.  If the task then runs a main loop, no other code in
  * that loop can run the jobs.
  *
- * The library resets the flag when the function of the task ends, and before it calls another function.  Any thread may
- * call it.
+ * The library resets the flag when the task's function ends, and before it calls another function.  Any thread may call
+ * this.
  *
  * Returns: %TRUE, or %FALSE if the calling thread runs no task
  *
@@ -151,8 +151,8 @@ prio_runner_set_runs_jobs (gboolean runs_jobs)
 /**
  * prio_runner_get_runs_jobs: (skip)
  *
- * Returns whether the running task runs the jobs of an interpreter: see [func@PrioSched.Runner.set_runs_jobs].
- * Any thread may call it.
+ * Returns whether the running task runs the jobs of an interpreter: see [func@PrioSched.Runner.set_runs_jobs].  Any
+ * thread may call this function.
  *
  * Returns: whether the running task runs jobs
  *

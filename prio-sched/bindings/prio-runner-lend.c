@@ -33,7 +33,7 @@
  * ```
  *
  * A queued task cannot borrow a priority if it was posted with [method@PrioSched.Runner.post], or before any scheduler
- * of the context lends.  Call it on the thread that runs the main context; on others it does nothing.
+ * of the context lends.  Call this function on the thread that runs the main context; on others it does nothing.
  *
  * Returns: the lender, to be freed with [method@PrioSched.Runner.remove_lender] when the task has its result; 0 if no
  *   scheduler of the main context lends, if there is no such task, or if the signal is aborted
@@ -87,8 +87,8 @@ prio_runner_remove_lender (PrioRunner *self, guint lender)
  * @awaited: the lender of the awaited task
  *
  * Begins a wait: @lender lends its priority to @awaited until one of the two lenders is removed, or until
- * [method@PrioSched.Runner.end_wait] is called.  Call it on the thread that runs the main context; on others it does
- * nothing.
+ * [method@PrioSched.Runner.end_wait] is called.  Call this function on the thread that runs the main context; on others
+ * it does nothing.
  *
  * Since: 1.0
  */
@@ -110,8 +110,8 @@ prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited)
  * @lender: the lender of the task that waits
  * @id: the number of a continuation that is delayed or queued
  *
- * Begins the wait of a task for its continuation, which lasts as long as the continuation is delayed or queued.
- * Call it on the thread that runs the main context; on others it does nothing.
+ * Begins the wait of a task for its continuation, which lasts as long as the continuation is delayed or queued.  Call
+ * this function on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0
  */
@@ -133,8 +133,8 @@ prio_runner_begin_wait_for_id (PrioRunner *self, guint lender, guint id)
  * @lender: the lender of the task that has waited
  * @awaited: the lender of the awaited task, which has no result yet
  *
- * Ends a wait that [method@PrioSched.Runner.begin_wait] has begun, before the awaited task has its result.
- * Call it on the thread that runs the main context; on others it does nothing.
+ * Ends a wait that [method@PrioSched.Runner.begin_wait] has begun, before the awaited task has its result.  Call this
+ * function on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0
  */

@@ -15,7 +15,7 @@
  * @priority: a [enum@PrioSched.TaskPriority]
  *
  * Posts a task that has no signal (§2.2, §2.4.2 of the draft).  Only [method@PrioSched.Runner.cancel] or the end of the
- * main context can end the task before it runs.  Any thread may call it.
+ * main context can end the task before it runs.  Any thread may call this function.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task
  *
@@ -44,7 +44,7 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
  *
  * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the draft), and with a timeout: see
- * [struct@PrioSched.TaskOptions].  Any thread may call it.
+ * [struct@PrioSched.TaskOptions].  Any thread may call this function.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
  *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
@@ -74,7 +74,7 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
  * Posts the continuation of the running task after a yield.  The continuation inherits that task's signal and priority
  * (§2.2, §2.4.2 of the draft).
  *
- * If no task of the scheduler is running, the priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  Any thread may call it.
+ * If no task of the scheduler is running, the priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  Any thread may call this.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
  *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
@@ -104,7 +104,7 @@ prio_runner_yield (PrioRunner *self, guint id)
  * Posts the continuation of a task, which runs before the tasks of its priority unless it takes turns.  The
  * continuation inherits nothing.  Use this function when the binding knows the task and the library does not, such as
  * after an `await` of a promise.  Otherwise use [method@PrioSched.Runner.yield], which inherits signal and priority.
- * Any thread may call it.
+ * Any thread may call this function.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult], as [method@PrioSched.Runner.post_full] does
  *
@@ -140,8 +140,8 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
  *   forget_when_it_runs (id);
  * ```
  *
- * A task that has no signal, delay or timeout is found if at most a thousand older tasks have its priority.  Call it on
- * the thread that runs the main context; on others it does nothing.
+ * A task that has no signal, delay or timeout is found if at most a thousand older tasks have its priority.  Call this
+ * function on the thread that runs the main context; on others it does nothing.
  *
  * Returns: %TRUE if the task was cancelled; %FALSE if it runs, if its signal has been aborted, or if it is not found
  *
@@ -174,8 +174,8 @@ prio_runner_cancel (PrioRunner *self, guint id)
  *
  * Otherwise this is like [method@PrioSched.Scheduler.request_idle_callback]; [func@PrioSched.IdleDeadline.get_current]
  * returns the deadline.  The numbers may equal numbers of the runner's tasks, so a binding uses a separate runner for
- * idle callbacks.  Any thread may call it.  If the runner is closed, because the scheduler was finalized and its tasks
- * have run, nothing is called.
+ * idle callbacks.  Any thread may call this function.  If the runner is closed, because the scheduler was finalized and
+ * its tasks have run, nothing is called.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *

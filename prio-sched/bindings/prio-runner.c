@@ -19,8 +19,8 @@ G_DEFINE_BOXED_TYPE (PrioRunner, prio_runner, prio_runner_ref, prio_runner_unref
  *
  * Creates a runner for tasks of @scheduler.
  *
- * A scheduler may have any number of runners.  Any thread may call it; @func is called on the thread that runs the
- * scheduler's main context.
+ * A scheduler may have any number of runners.  Any thread may call this function; @func is called on the thread that
+ * runs the scheduler's main context.
  *
  * Returns: (transfer full): a new runner
  *
@@ -39,7 +39,7 @@ prio_runner_new (PrioScheduler *scheduler, PrioRunnerFunc func, gpointer user_da
  * prio_runner_ref: (skip)
  * @self: a runner
  *
- * Adds a reference.  Any thread may call it.
+ * Adds a reference.  Any thread may call this function.
  *
  * Returns: (transfer full): @self
  *
@@ -58,7 +58,7 @@ prio_runner_ref (PrioRunner *self)
  * prio_runner_unref: (skip)
  * @self: (transfer full): a runner
  *
- * Drops a reference.  Tasks that have been posted still run.  Any thread may call it.
+ * Drops a reference.  Tasks that have been posted still run.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -112,7 +112,7 @@ prio_runner_take_rejected (PrioRunner *self, gsize *n_rejected)
  * thread has run it, created its first scheduler.
  *
  * A language binding can raise an exception if this returns %FALSE, before a function of the owner thread would log a
- * critical message.  Any thread may call it.
+ * critical message.  Any thread may call this function.
  *
  * Returns: whether the thread owns the main context; %FALSE if the context has been destroyed
  *
@@ -218,8 +218,8 @@ prio_runner_next (void)
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Runs a function in another thread: [method@PrioSched.Scheduler.run_in_thread], or [method@PrioSched.Worker.run], for
- * a language that cannot free the values that it has put into a structure of options.  Any thread may call it; @notify
- * is called on the thread that runs the scheduler's main context.
+ * a language that cannot free the values that it has put into a structure of options.  Any thread may call this
+ * function; @notify is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full) (nullable): the task, or %NULL with a wrong argument
  *

@@ -90,9 +90,9 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  *
  * Posts a task of a [struct@PrioSched.Runner], but starts it only when the group has a free place.
  *
- * For language bindings, whose tasks are numbers.  In C, use [method@PrioSched.TaskGroup.post_task].  The task keeps
- * its place until [method@PrioSched.TaskGroup.return_id] is called.  Call it on the thread that runs the scheduler's
- * main context.
+ * This function is for language bindings, whose tasks are numbers.  In C, use [method@PrioSched.TaskGroup.post_task].
+ * The task keeps its place until [method@PrioSched.TaskGroup.return_id] is called.  Call this function on the thread
+ * that runs the scheduler's main context.
  *
  * Returns: a handle that identifies the task to the group until the task has its result, or 0 if it is rejected at
  *   once, which [method@PrioSched.Runner.take_rejected] does not report
@@ -153,8 +153,8 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
  *
  * If the result ends a wait for the group, [method@PrioSched.TaskGroup.finish_id] returns the task's handle.  A task
  * that has not begun is cancelled, as with [method@PrioSched.Task.cancel], and its runner reports it as rejected.  If
- * the task has been cancelled, or aborted in its function, or its main context is destroyed, nothing happens.  Call it
- * on the thread that runs the scheduler's main context.
+ * the task has been cancelled, or aborted in its function, or its main context is destroyed, nothing happens.  Call
+ * this function on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */
@@ -190,8 +190,8 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
  * @self: a group
  * @handle: a handle that [method@PrioSched.TaskGroup.post_id] has returned
  *
- * Creates a lender for a task of the group: see [method@PrioSched.Runner.add_lender].  Call it on the thread that runs
- * the scheduler's main context.
+ * Creates a lender for a task of the group: see [method@PrioSched.Runner.add_lender].  Call this function on the thread
+ * that runs the scheduler's main context.
  *
  * Returns: the lender, to be freed with [method@PrioSched.Runner.remove_lender]; 0 if no scheduler of the main context
  *   lends, or if the task has its result
@@ -221,8 +221,8 @@ prio_task_group_add_lender (PrioTaskGroup *self, guint handle)
  * @self: a runner
  *
  * Returns the number of the scheduler's next task if it is a task of this runner, in a group or not, and not a
- * continuation: see [method@PrioSched.Scheduler.dup_first_task].  Call it on the thread that runs the main context; on
- * others it returns 0.
+ * continuation: see [method@PrioSched.Scheduler.dup_first_task].  Call this function on the thread that runs the main
+ * context; on others it returns 0.
  *
  * Returns: the number, or 0
  *
@@ -318,8 +318,8 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
  *
  * Waits for tasks of the group, as [method@PrioSched.TaskGroup.wait_async] does, for a language binding.
  *
- * The task @id calls [method@PrioSched.TaskGroup.finish_id].  Call it on the thread that runs the scheduler's main
- * context.
+ * The task @id calls [method@PrioSched.TaskGroup.finish_id].  Call this function on the thread that runs the
+ * scheduler's main context.
  *
  * Since: 1.0
  */
