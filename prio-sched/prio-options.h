@@ -17,13 +17,15 @@ G_BEGIN_DECLS
  * @priority: how urgent the task is; %PRIO_TASK_PRIORITY_UNSET, which is 0, for the priority of @signal or, if @signal
  *   has no priority, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @timeout: milliseconds from the post of the task, or from the end of its delay, after which the task precedes all
- *   tasks whose timeout has not passed; 0 for none.  A negative timeout counts as passed at once.  A timeout does not
- *   end the task: [ctor@PrioSched.TaskSignal.new_timeout] makes a signal that does
- * @signal: (nullable): the signal that may abort the task
+ *   tasks whose timeout has not passed; 0 for none.  A negative timeout counts as passed at once.  This timeout ends
+ *   neither the task, as a signal of [ctor@PrioSched.TaskSignal.new_timeout] does, nor a wait, as the timeout of
+ *   [method@PrioSched.Task.wait] does
+ * @signal: (nullable): a signal that may abort the task and, unless @priority is set, determines its priority
+ * @cancellable: (nullable): instead of @signal, a cancellable of other code, such as the argument of an `_async`
+ *   function: it may abort the task, but has no priority, unless it is a [class@PrioSched.TaskSignal] after all.
+ *   Options that have both are refused
  * @delay: milliseconds to wait before the task is queued.  For a function that runs in a thread, a delay or a timeout
  *   is refused with a critical message
- * @cancellable: (nullable): a cancellable that may abort the task, if @signal is %NULL; options that have both are
- *   refused.  A [class@PrioSched.TaskSignal] has the same effect here as in @signal
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @source_object: (nullable): the object whose `_async` function returns the task as its
  *   result; %NULL for the task itself.  Only for tasks that have a result
@@ -111,7 +113,7 @@ struct _PrioTaskOptions
  *   @signal is given, for the signal's priority, or %PRIO_TASK_PRIORITY_USER_VISIBLE if the signal has none
  * @flags: flags that change the inheritance
  * @signal: (nullable): the signal that may abort the continuation, instead of the inherited signal
- * @cancellable: (nullable): a cancellable that may abort the continuation, if @signal is %NULL; options that have both
+ * @cancellable: (nullable): instead of @signal, any cancellable that may abort the continuation; options that have both
  *   are refused
  * @state: (nullable): the state that the continuation inherits from and runs in, instead of the running task's state
  * @name: (nullable): the continuation's name in messages and tools for developers; it is copied

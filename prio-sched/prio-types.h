@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-types.h: priorities and states, and the names of types that several headers need */
+/* prio-types.h: priorities and states, and the names of types that several headers need
+ *
+ * Times in all headers: a time that the program chooses is a whole number of milliseconds, as for g_timeout_add () and in
+ * the draft: unsigned, unless a negative number has a meaning.  A time that is measured, or may be shorter than a
+ * millisecond, is a double, in milliseconds too.  A moment is a gint64, in microseconds of g_get_monotonic_time (). */
 
 #pragma once
 
