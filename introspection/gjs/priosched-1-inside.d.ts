@@ -21,9 +21,9 @@ declare module '@girs/priosched-1' {
             total: number;
             /** The longest time. */
             longest: number;
-            /** The time that half of the tasks need at most. */
+            /** Half of the times are not longer than this. */
             median: number;
-            /** The time that 99 of 100 tasks need at most. */
+            /** 99 percent of the times are not longer than this. */
             percentile_99: number;
         }
 
@@ -60,10 +60,9 @@ declare module '@girs/priosched-1' {
             user_blocking: TaskStatistics;
         }
 
-        /** Called when a task or a source has held the main loop: with its name, its priority or 0 for a source, and
-         * how long, in milliseconds. */
+        /** Called when a task or a source has blocked the main loop. */
         interface LongTaskFunc {
-            /** Called with the name, the priority and the duration. */
+            /** Gets the name of the task or the source; the task's priority, or 0 for a source; and the duration in milliseconds. */
             (name: string | null, priority: number, duration: number): void;
         }
 
@@ -129,7 +128,7 @@ declare module '@girs/priosched-1' {
         }
 
         interface Scheduler {
-            /** Calls func when a task or a source has held the main loop for threshold milliseconds; returns an id for
+            /** Calls func when a task or a source has blocked the main loop for threshold milliseconds; returns an id for
              * remove_long_task_func(). */
             add_long_task_func(threshold: number, func: LongTaskFunc): number;
             /** Removes a function that add_long_task_func() has added. */

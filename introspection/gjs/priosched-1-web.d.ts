@@ -275,7 +275,7 @@ declare module '@girs/priosched-1' {
                  * then fulfilled with undefined. */
                 latest<A extends unknown[], T>(job: (...args: A) => T,
                     options?: {priority?: TaskPriority, signal?: AnySignal}): PrioSched.Latest<A, T>;
-                /** Returns a promise that settles as promise does, in a continuation of the current task. */
+                /** Returns a promise that settles in the same way as the given promise, in a continuation of the current task. */
                 adopt<T>(promise: T): Promise<Awaited<T>>;
                 /** Returns the functions of another scheduler in the same main context. */
                 newScheduler(): Extras;

@@ -308,7 +308,7 @@ declare module '@girs/priosched-1' {
             static ['new'](context: GLib.MainContext | null): Scheduler;
             /** The scheduler of the default main context. */
             static get_default(): Scheduler;
-            /** Returns the scheduler of the calling thread's default main context. Any thread may call it. */
+            /** Returns the scheduler of the calling thread's default main context. Any thread may call this. */
             static ref_thread_default(): Scheduler;
             /** Returns all live schedulers, of any main context, the oldest first. */
             static list_all(): Scheduler[];
@@ -338,7 +338,7 @@ declare module '@girs/priosched-1' {
              * then fulfilled with undefined. */
             latest<A extends unknown[], T>(job: (...args: A) => T,
                 options?: {priority?: Nick | TaskPriority, signal?: Gio.Cancellable | null}): Latest<A, T>;
-            /** Returns a promise that settles as promise does, in a continuation of the current task. */
+            /** Returns a promise that settles in the same way as the given promise, in a continuation of the current task. */
             adopt<T>(promise: T): Promise<Awaited<T>>;
             /** Calls a function before the next task. */
             queue_microtask(callback: () => void): void;
@@ -361,11 +361,11 @@ declare module '@girs/priosched-1' {
             /** Calls the callback when more urgent work has run. To await a yield, use yield() instead. */
             yield_async(callback: Gio.AsyncReadyCallback<this>): void;
             yield_async(options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
-            /** Ends yield_async(), in its callback. Returns true, or throws the reason of the abort. */
+            /** Finishes yield_async(); call it in the callback. Returns true, or throws the reason of the abort. */
             yield_finish(result: Gio.AsyncResult): boolean;
             /** Calls the callback after a delay. To await a delay, use sleep() instead. */
             sleep_async(delay: number, options: YieldOptions | null, callback: Gio.AsyncReadyCallback<this>): void;
-            /** Ends sleep_async(), in its callback. Returns true, or throws the reason of the abort. */
+            /** Finishes sleep_async(); call it in the callback. Returns true, or throws the reason of the abort. */
             sleep_finish(result: Gio.AsyncResult): boolean;
             /** Returns whether to let other work run. */
             should_yield(): boolean;
@@ -403,9 +403,9 @@ declare module '@girs/priosched-1' {
             stop_statistics(): void;
             /** Returns the statistics of tasks since start_statistics(), and of waiting tasks. */
             get_statistics(): Statistics;
-            /** Keeps tasks from running, until resume(). Tasks can be posted meanwhile, and delays continue. Any thread may call it. */
+            /** Keeps tasks from running, until resume(). Tasks can be posted meanwhile, and delays continue. Any thread may call this. */
             pause(): void;
-            /** Lets tasks run again, after pause(). Any thread may call it. */
+            /** Lets tasks run again, after pause(). Any thread may call this. */
             resume(): void;
             /** Returns whether pause() keeps tasks from running. */
             get_paused(): boolean;
@@ -466,7 +466,7 @@ declare module '@girs/priosched-1' {
             dup_reason(): GLib.Error | null;
             /** Returns whether the priority can never change. */
             has_fixed_priority(): boolean;
-            /** Returns whether the signal is aborted, without a delay: for a dependent signal GIO reports an abort a little later. */
+            /** Returns whether the signal is aborted; for a dependent signal, is_cancelled() reports the abort a little later. */
             is_aborted(): boolean;
             /** Returns how many tasks that were posted with the signal are queued or delayed; each call counts them. */
             count_pending(): number;
@@ -589,11 +589,11 @@ declare module '@girs/priosched-1' {
             get_cancellable(): Gio.Cancellable | null;
             /** Returns the current state of the task. */
             get_state(): TaskState;
-            /** Returns the result of an ended task, if it is a boolean. Throws its error. */
+            /** Returns the boolean that is the result of an ended task, or throws the error of the task. */
             propagate_boolean(): boolean;
-            /** Returns the result of an ended task, if it is an integer. Throws its error. */
+            /** Returns the integer that is the result of an ended task, or throws the error of the task. */
             propagate_int(): number;
-            /** Returns true, and the result of an ended task. Throws its error. */
+            /** Returns true and the result of an ended task, or throws the error of the task. */
             propagate_value(): [boolean, unknown];
             /** Ends the task with a boolean as its result. */
             return_boolean(result: boolean): void;
@@ -611,7 +611,7 @@ declare module '@girs/priosched-1' {
             readonly then: undefined;
             /** Calls the callback when the task has ended. */
             wait_async(callback: Gio.AsyncReadyCallback<this> | null): void;
-            /** Ends wait_async(), in its callback. Returns true, or throws the error of the task. */
+            /** Finishes wait_async(); call it in the callback. Returns true, or throws the error of the task. */
             wait_finish(result: Gio.AsyncResult): boolean;
         }
 
@@ -717,16 +717,16 @@ declare module '@girs/priosched-1' {
             run<T>(callback: (group: this) => T): Promise<Awaited<T>>;
             /** Waits until no task is queued or running. */
             drained(options?: WaitOptions | null): Promise<void>;
-            /** Waits like drained(), but is rejected with the first rejected task. */
+            /** Waits like drained(), but rejects the promise as soon as a task is rejected. */
             all(options?: WaitOptions | null): Promise<void>;
             /** Waits for the first task that is fulfilled from now on, and returns its result. */
             any(options?: WaitOptions | null): Promise<unknown>;
-            /** Settles as the first task that completes from now on. */
+            /** Waits for the first task that completes from now on; the promise settles as that task does. */
             first(options?: WaitOptions | null): Promise<unknown>;
             /** Calls the callback at the end of a wait. To await it, use drained(), all(), any() or first() instead. */
             wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
-            /** Ends wait_async(), in its callback. Returns true and the task that ended a wait for any or the first task, or else
+            /** Finishes wait_async(); call it in the callback. Returns true and the task that ended a wait for any or the first task, or else
              * null. Throws the error of the task, or the reason of an abort. */
             wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
         }
@@ -760,7 +760,7 @@ declare module '@girs/priosched-1' {
             get_cancellable(): Gio.Cancellable | null;
             /** Calls the callback in a continuation of the task. */
             resume_async(callback: Gio.AsyncReadyCallback): void;
-            /** Ends resume_async(), in its callback. Returns true, or throws the reason of the abort. */
+            /** Finishes resume_async(); call it in the callback. Returns true, or throws the reason of the abort. */
             resume_finish(result: Gio.AsyncResult): boolean;
             run(func: () => void): void;
         }
@@ -803,11 +803,11 @@ declare module '@girs/priosched-1' {
             delay: number;
             /** The object that is the source of the result, for Gio.AsyncResult.get_source_object(). */
             source_object: GObject.Object | null;
-            /** Milliseconds after which the task runs first; 0 for none. */
+            /** Milliseconds after which the task runs before all tasks whose timeout has not passed; 0 for none. */
             timeout: number;
             /** Whether its continuations wait behind tasks of the same priority. */
             takes_turns: boolean;
-            /** GJS cannot write a string into a structure. */
+            /** The name of the task; read-only, because GJS cannot write a string into a structure. */
             readonly name: string | null;
             /** A tag that identifies the function that posts the task, as for Gio.AsyncResult.is_tagged(). */
             readonly source_tag: null;
@@ -831,7 +831,7 @@ declare module '@girs/priosched-1' {
             flags: YieldFlags;
             /** Whether the continuation waits behind queued tasks of the same priority. */
             takes_turns: boolean;
-            /** GJS cannot write a string into a structure. */
+            /** The name of the continuation; read-only, because GJS cannot write a string into a structure. */
             readonly name: string | null;
         }
 
@@ -841,7 +841,7 @@ declare module '@girs/priosched-1' {
         interface ChannelOptions {
             /** How many values wait or are in use at most; 1 by default. */
             capacity?: number;
-            /** How often the callback is called: for each value, or at most once in a turn of the main loop, or a frame. */
+            /** How often the callback is called: for each value, or at most once in a turn of the main loop or in a frame. */
             pace?: 'each' | 'turn' | 'frame' | ChannelPace;
             /** The scheduler that calls the callback; by default the default main context's. */
             scheduler?: Scheduler;
@@ -918,7 +918,7 @@ declare module '@girs/priosched-1' {
             }
         }
 
-        /** Asks for the tasks of a group when it has a free place: see TaskGroup.feed_model(). */
+        /** Makes its function post the next task of a group when the group has a free place: see TaskGroup.feed_model(). */
         class Feed extends GObject.Object {
             static $gtype: GObject.GType<Feed>;
             $signals: Feed.SignalSignatures;

@@ -21,7 +21,7 @@
  *
  * Ends the program, with its status, if GJS was asked to exit, and otherwise does nothing.
  *
- * Call it on the thread of the interpreter, after a function has stopped without an exception: asking GJS takes a while.
+ * Call this function on the thread of the interpreter, after a function has stopped without an exception: asking GJS takes a while.
  */
 void
 prio_sched_gjs_exit (void)

@@ -34,7 +34,7 @@ typedef struct
   gboolean is_probed; /* whether the main loop has dispatched no source since */
   gint64 stuck;       /* when the source last left jobs in its queue, or 0 if it has since run them */
   gpointer loop;      /* a stack address, which identifies the main loop in which the source last ran jobs */
-  gint depth;         /* the depth of a main loop that no job runs; 0 once that loop has dispatched the source */
+  gint depth;         /* g_main_depth () in a main loop that no job runs, until that loop dispatches the source; then 0 */
 } PrioJobs;
 
 static void
@@ -128,8 +128,8 @@ dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Called by a main loop, always at the same stack address while that loop runs.  The record that jobs are left is valid until
- * the running task ends. */
+/* Called by a main loop, always at the same stack address while that loop runs.  If jobs are left, records that the running task
+ * runs jobs. */
 static gboolean
 jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -187,7 +187,7 @@ run_jobs (gpointer data)
     return G_SOURCE_REMOVE;
   if (has_jobs (jobs->source) || is_ready (jobs->source))
     prio_runner_set_runs_jobs (dispatch (jobs->source, NULL, NULL) && has_jobs (jobs->source));
-  /* The task may run jobs. */
+  /* The next task may run jobs, so the result of an earlier probe no longer counts. */
   jobs->is_probed = FALSE;
   return G_SOURCE_CONTINUE;
 }
@@ -206,7 +206,7 @@ run_jobs (gpointer data)
  * Jobs that callbacks of other sources have queued run before the next task of @source's main context, outside of that task: if such
  * a job aborts the task's signal, the task does not run.
  *
- * Call it on the thread that dispatches @source, and only for sources of one kind: it does nothing for a source of another kind.
+ * Call this function on the thread that dispatches @source, and only for sources of one kind: otherwise it does nothing.
  *
  * Returns: whether @source is guarded
  */
@@ -226,7 +226,7 @@ prio_sched_gjs_guard_jobs (GSource *source, GObject *prober)
     return FALSE;
   jobs = g_atomic_rc_box_new0 (PrioJobs);
   *jobs = (PrioJobs) { .source = g_source_ref (source), .prober = g_object_ref (prober) };
-  /* The queue is empty only if no job is running. */
+  /* If the queue is empty, no job is running. */
   if (g_main_current_source () == source || !has_jobs (source))
     jobs->depth = g_main_depth ();
   g_private_replace (&jobs_here, g_atomic_rc_box_acquire (jobs));

@@ -84,7 +84,7 @@ get_domain (void)
  *
  * Returns an error that represents a reason: no other reason has its code as long as an error with this code exists.
  *
- * Any thread may call it.
+ * Any thread may call this function.
  *
  * Returns: (transfer full): a new error
  */
@@ -114,7 +114,7 @@ prio_sched_gjs_new_reason (PrioTaskSignal *signal, const char *message)
  * prio_sched_gjs_ref_aborted:
  * @code: the code of an error that [func@PrioSchedGjs.new_reason] has returned
  *
- * Returns the signal that was aborted with that error.  Any thread may call it.
+ * Returns the signal that was aborted with that error.  Any thread may call this function.
  *
  * Returns: (transfer full) (nullable): the signal, or %NULL if it has gone
  */
@@ -138,7 +138,7 @@ prio_sched_gjs_ref_aborted (gint code)
  *
  * Returns whether there is an error with that code, in addition to the error that the aborted signal has.
  *
- * Any thread may call it.
+ * Any thread may call this function.
  *
  * Returns: whether such an error exists
  */

@@ -148,7 +148,7 @@ Engine::trace (JSTracer *trc)
   for (auto &hook : hooks)
     JS::TraceEdge (trc, &hook, "prio-sched hook");
   JS::TraceEdge (trc, &current, "prio-sched current state");
-  /* These may be collected from now on. */
+  /* Lets the collector free these objects. */
   last_binding = last_signal = last_handle = nullptr;
   for (Table *table : tables)
     table->trace (trc);
@@ -170,7 +170,7 @@ engine_report (JSContext *cx, const char *where)
   JS::RootedValue exception (cx);
   JS::UniqueChars text;
 
-  /* Without an exception, the program is to end. */
+  /* Without an exception, GJS is ending the program. */
   if (!JS_GetPendingException (cx, &exception))
     {
       prio_sched_gjs_exit ();
@@ -205,7 +205,7 @@ tell_unhandled (Engine *engine, JS::HandleObject promise, JS::HandleValue reason
     engine_report (engine->cx, "An unhandled rejection could not be noted");
 }
 
-/* Settling calls code of the program only if @value is an object: its getter of `then`. */
+/* Settles @promise.  Calls code of the program only if @value is an object: its getter of `then`. */
 void
 Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
 {

@@ -45,7 +45,7 @@ struct Engine
   GjsContext *context;  /* weak */
   GThread *thread;
   JS::JobQueue *gjs_queue;
-  std::unique_ptr<JobQueue> queue; /* if it is exact */
+  std::unique_ptr<JobQueue> queue; /* NULL unless the engine is exact */
 
   JS::Heap<JSObject *> global;
   JS::Heap<JSObject *> hooks[(size_t) Hook::N_HOOKS];

@@ -21,7 +21,7 @@
 
 namespace PrioGjs {
 
-/* The slots of such a function. */
+/* The slots of a function that posts or yields. */
 enum { TABLE, RECEIVER, FUNCTION, HANDLE_OF, OTHERS, N_SLOTS = OTHERS + 2 };
 
 static constexpr JSClass binding_class = { "PrioSchedBinding", JSCLASS_HAS_RESERVED_SLOTS (N_SLOTS) };
@@ -294,7 +294,7 @@ fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
   if (priority == 0 && !handle)
     return call_function (cx, args);
 
-  /* Only an abort rejects it, and that knows its own stack. */
+  /* Nothing needs the stacks: only an abort rejects the promise, and the overrides record the abort's stack. */
   WithoutStacks without (cx);
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)

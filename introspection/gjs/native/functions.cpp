@@ -116,7 +116,7 @@ drain (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* settle (promise, rejects, value) */
+/* settle (promise, rejects, value): resolves or, if rejects, rejects the promise with value */
 static bool
 settle (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -272,7 +272,7 @@ get_controller (JSContext *cx, const JS::CallArgs &args)
   return controller;
 }
 
-/* abort (handle): like the next two functions, only for a handle that has its own controller */
+/* abort (handle): aborts the handle's signal; like the next two functions, needs a handle with its own controller */
 static bool
 abort_controller (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -285,7 +285,7 @@ abort_controller (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* setPriority (handle, priority) */
+/* setPriority (handle, priority): sets the priority of the handle's signal */
 static bool
 set_priority (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -309,7 +309,7 @@ offer_controller (JSContext *cx, unsigned argc, JS::Value *vp)
   return controller != nullptr;
 }
 
-/* setRecord (handle, record) */
+/* setRecord (handle, record): see handle_set_record () */
 static bool
 set_record (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -400,7 +400,7 @@ number_in (const JS::CallArgs &args)
   return args.get (0).isNumber () ? args[0].toNumber () : 0;
 }
 
-/* setPending (number, state): notes that the task's promise is pending or, if the state is null, no longer. */
+/* setPending (number, state): keeps the state, with that number, of a task whose promise is pending; or, if the state is null, drops it. */
 static bool
 set_pending (JSContext *cx, unsigned argc, JS::Value *vp)
 {

@@ -19,7 +19,7 @@ JSObject           *handle_new (JSContext *cx, JS::HandleObject state, gint prio
                                 JS::HandleValue record);
 bool                is_handle (const JS::Value &value);
 
-/* Tasks with the handle have this priority, or PRIO_TASK_PRIORITY_UNSET for the signal's. */
+/* Return the signal, and the priority of tasks with the handle, or PRIO_TASK_PRIORITY_UNSET for the signal's priority. */
 GCancellable       *handle_signal (JSObject *handle);
 gint                handle_priority (JSObject *handle);
 JS::Value           handle_state (JSObject *handle);
@@ -30,7 +30,7 @@ bool                handle_is_alone (JSContext *cx, JSObject *handle, JS::Handle
 /* Sets the record of the overrides in which nPending counts the tasks, once they have an object for the signal. */
 void                handle_set_record (JSObject *handle, const JS::Value &record);
 
-/* The handle's own controller, or NULL. */
+/* Returns the handle's own controller, or NULL. */
 PrioTaskController *handle_controller (JSObject *handle);
 
 /* Passes the signal for the next handle, and returns the controller that the last call of `offerController` has

@@ -17,8 +17,7 @@ namespace PrioGjs {
 /* The slots of the function that a job is queued in. */
 enum { JOB, STATE };
 
-/* Runs a job.  A second call of the function does nothing: its slots are empty, or it has another job already, which it
- * runs. */
+/* Runs a job, and empties the slots.  A second call does nothing, unless the function was reused: then it runs the new job. */
 static bool
 run_job (JSContext *cx, unsigned argc, JS::Value *vp)
 {

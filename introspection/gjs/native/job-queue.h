@@ -51,7 +51,7 @@ class JobQueue final : public JS::JobQueue
 
 #else
 
-/* The engine has no host-defined data. */
+/* Used if the engine has no host-defined data. */
 class JobQueue
 {
 };

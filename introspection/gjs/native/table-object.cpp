@@ -12,7 +12,7 @@
 
 namespace PrioGjs {
 
-/* The slots of the object. */
+/* The slots of the object that wraps a table. */
 enum { TABLE, N_SLOTS };
 
 static void

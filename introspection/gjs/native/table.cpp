@@ -154,8 +154,8 @@ engine_get_function (Engine *engine, JSObject *promise)
   return nullptr;
 }
 
-/* Returns whether the stack has to identify the state: then the overrides call the function, run its jobs, and forget
- * the state. */
+/* Returns whether frames on the stack have to identify the state (core/states.js).  If so, the overrides call the function,
+ * run its jobs, and forget the state. */
 static bool
 is_under (const Running &running)
 {
@@ -276,7 +276,7 @@ Table::settle_task (Running *running, Outcome *outcome)
     engine_report (engine->cx, "A task's result could not be settled");
 }
 
-/* The result settles after the checkpoint. */
+/* Runs a task.  The result settles after the checkpoint. */
 bool
 Table::run_task (Running *running)
 {
@@ -320,13 +320,13 @@ Table::run (guint id)
 
   while (id != 0 && id < entries.size () && run_entry (id))
     id = prio_runner_next ();
-  /* If no job was queued, clears the engine's weak references and finalization registries. */
+  /* Even without jobs, this call clears the engine's weak references and finalization registries. */
   if (e->cx != nullptr)
     js::RunJobs (e->cx);
 }
 
-/* No collection can be running: GLib or JavaScript has called the code that runs a main context, and GJS calls neither from a
- * finalizer.  If the overrides know the current state, they call run(). */
+/* Begins to run tasks; if the overrides know the current state, they call run ().  No garbage collection can be running, because
+ * GLib or JavaScript has called the code that runs a main context, and GJS calls neither from a finalizer. */
 void
 Table::begin (guint id)
 {

@@ -43,7 +43,7 @@ function toGivenPriority(value) {
     return priority;
 }
 
-// GObject's own setter would complain about a number that the program has not passed.
+// Makes `priority` a property that cannot be set: GObject's own setter would complain about a number that the program has not passed.
 function definePriority(prototype, what, get) {
     Object.defineProperty(prototype, 'priority', {
         configurable: true,
@@ -138,7 +138,7 @@ function checkProperty(prototype, name, convert) {
     prototype[setter] = function (value) {
         set.call(this, convert(value));
     };
-    // GObject has another spelling.
+    // GObject's names of properties have hyphens.
     for (const alias of [name, name.replaceAll('_', '-')]) {
         defineProperty(prototype, alias, function () {
             return this[getter]();
@@ -148,7 +148,7 @@ function checkProperty(prototype, name, convert) {
     }
 }
 
-// Looking up the first class loads the library.
+// Returns the library's classes.  The first look-up loads the library.
 function classesOf(PrioSched) {
     try {
         const {Scheduler, TaskController, TaskSignal} = PrioSched;
@@ -218,7 +218,7 @@ function addPosts(Scheduler, tasks, {namesOfSteps, namesOfTasks, toDelay, toFlag
         tasks.hasten('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
     });
 
-    // Posts a task that runs the generator that make () returns in steps.  The options are post_task ()'s, and progress.
+    // Posts a task that runs, in steps, the generator that make () returns.  The options are post_task ()'s, and progress.
     Scheduler.prototype.post_steps = function (make, options) {
         const given = toOptions(options, namesOfSteps, 'post_steps ()');
         return postWith(this, toSteps(this, make, given.progress, tasks), given);
@@ -343,7 +343,7 @@ function adaptControllers(TaskController, tasks) {
     const {new: newNative} = TaskController, {set_priority: setPriority} = TaskController.prototype;
 
     TaskController.new = priority => newNative.call(TaskController, toGivenPriority(priority));
-    // Takes a priority or an object with properties.
+    // Creates a controller from a priority, or from an object with properties.
     TaskController.prototype._init = function (values = {}, ...others) {
         const properties = values !== null && typeof values === 'object' ? values : {priority: values};
         const given = properties.priority === undefined ? properties

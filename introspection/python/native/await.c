@@ -121,7 +121,7 @@ await_next (PyObject *object)
   value = get_value (self->future);
   if (value == Py_None)
     {
-      /* An iteration that ends without an exception has no value. */
+      /* An iterator that ends without an exception returns None. */
       Py_DECREF (value);
       return NULL;
     }

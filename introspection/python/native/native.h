@@ -91,7 +91,7 @@ PyObject *prio_table_take (TableObject *self, guint number) G_GNUC_INTERNAL;
 /* Takes the signal of @task, which has ended and no longer needs it. */
 PyObject *prio_table_take_signal (PyObject *object, PyObject *task) G_GNUC_INTERNAL;
 
-/* Calls a Python method that handles a rare case.  Returns FALSE if it was interrupted. */
+/* Calls a Python method that handles a rare case.  Returns FALSE after an interrupt. */
 gboolean prio_call_slow (PyObject *self, const char *method, PyObject *argument) G_GNUC_INTERNAL;
 
 /* Runs a task: the function of the runner. */

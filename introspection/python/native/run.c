@@ -3,7 +3,7 @@
 
 #include "native.h"
 
-/* Returns whether KeyboardInterrupt or SystemExit is set.  Any other exception is reported. */
+/* Returns whether there was an interrupt: KeyboardInterrupt or SystemExit is set.  Reports any other exception. */
 static gboolean
 is_interrupted (PyObject *where)
 {
@@ -14,7 +14,7 @@ is_interrupted (PyObject *where)
   return FALSE;
 }
 
-/* Takes the result of a call.  Returns FALSE if it was interrupted. */
+/* Takes the result of a call.  Returns FALSE after an interrupt. */
 static gboolean
 called (PyObject *where, PyObject *result)
 {
@@ -29,7 +29,7 @@ prio_call_slow (PyObject *self, const char *method, PyObject *argument)
                                         : PyObject_CallMethod (self, method, NULL));
 }
 
-/* The loop of asyncio that runs on this thread, while none of its tasks is running. */
+/* The loop of asyncio that runs on this thread, if none of its tasks is running. */
 typedef struct
 {
   PyObject *loop;  /* or None; NULL until get_free_loop () looks it up */
@@ -165,7 +165,7 @@ typedef struct
   FutureObject *future;
   PyObject *waiter;
   gboolean debugs;
-  gboolean is_done; /* FALSE if it was interrupted */
+  gboolean is_done; /* FALSE after an interrupt */
 } Waking;
 
 static void
@@ -178,7 +178,7 @@ wake (gpointer data)
 }
 
 /* Calls the waiters of @future, which is done: in the current state if @future is a yield, and otherwise outside any
- * task, so that each has only its own context's state.  Returns FALSE if it was interrupted. */
+ * task, so that each has only its own context's state.  Returns FALSE after an interrupt. */
 static gboolean
 notify (FutureObject *future, FreeLoop *free_loop)
 {
@@ -236,7 +236,7 @@ end_task (void)
   return prio_runner_end ();
 }
 
-/* Settles @task with @value.  The task is running or, if @ended, has ended.  Returns FALSE if it was interrupted. */
+/* Settles @task with @value.  The task is running or, if @ended, has ended.  Returns FALSE after an interrupt. */
 static gboolean
 settle (FutureObject *task, PyObject *value, gboolean ended, FreeLoop *free_loop)
 {
@@ -301,7 +301,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
       end_task ();
       if (driver->ended)
         {
-          /* In the checkpoint, the future that the coroutine awaited has been settled. */
+          /* The checkpoint has settled the future that the coroutine awaited, so the coroutine has ended. */
           is_done = finish (self, task, context, driver->value, driver->error);
           Py_DECREF (driver);
           return is_done;
@@ -347,7 +347,7 @@ is_in_asyncio (void)
 }
 
 /* Runs the callback of @task.  Settles the frequent cases here, and leaves signals, exceptions and asyncio to Python.  Returns
- * FALSE if it was interrupted. */
+ * FALSE after an interrupt. */
 static gboolean
 run_task (TableObject *self, FutureObject *task, FreeLoop *free_loop)
 {
@@ -376,7 +376,7 @@ run_task (TableObject *self, FutureObject *task, FreeLoop *free_loop)
   return is_done;
 }
 
-/* Runs the tasks from @number on.  Returns FALSE if one is interrupted. */
+/* Runs the tasks from @number on.  Returns FALSE after an interrupt. */
 static gboolean
 run_all (TableObject *self, guint number)
 {

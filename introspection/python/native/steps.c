@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* steps.c: runs the steps of a generator, and gives the items of each (), as long as the running code need not yield */
+/* steps.c: runs steps of generators, and iterates for Scheduler.each (), until the running code should yield */
 
 #include "native.h"
 
@@ -16,7 +16,7 @@ is_aborted (PyObject *signal)
   return is_set (signal) && G_IS_CANCELLABLE (pygobject_get (signal)) && g_cancellable_is_cancelled ((GCancellable *) pygobject_get (signal));
 }
 
-/* Returns whether to yield, or to ask Python: a program may use another object in place of the scheduler. */
+/* Returns whether to yield; TRUE also if a program uses another object in place of the scheduler, which Python then asks. */
 static gboolean
 should_yield (PyObject *scheduler)
 {

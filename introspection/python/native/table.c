@@ -295,7 +295,7 @@ state_for (TableObject *self, PyObject *signal, int priority)
   return state;
 }
 
-/* Posts with a priority or a signal, and no other option.  Returns None if Python has to check these. */
+/* Posts with a priority or a signal, and no other option.  Returns None if Python has to check the arguments. */
 static PyObject *
 table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
 {

@@ -1,4 +1,4 @@
-// native.js: loads the native part, if it is installed
+// native.js: loads the native part, the library in C++ that posts and runs tasks in SpiderMonkey itself, if it is installed
 //
 // If the engine supports it, the native part also knows the state of each job: each reaction has the state of the code that
 // registered it.

@@ -86,7 +86,7 @@ def trace_start(fd: int) -> bool:
 def trace_stop() -> None:
     """Ends the trace of trace_start()."""
 
-# The error of an abort without a reason.  The program's own reasons may be derived from it.
+# The error of an abort without a reason.  A program may derive classes of reasons from this class.
 class AbortError(GLib.Error):
     def __init__(self, message: str = 'Operation was cancelled') -> None:
         """Creates an error with a message, such as a reason for abort()."""
@@ -166,13 +166,13 @@ class Task(GObject.Object):
     def wait_async(self, callback: Callable[[Any, Gio.AsyncResult], object]) -> None:
         """Calls the callback when the task has ended."""
     def wait_finish(self, result: Gio.AsyncResult) -> bool:
-        """Ends wait_async(), in its callback. Returns True, or raises the error of the task."""
+        """Finishes wait_async(); call it in the callback. Returns True, or raises the error of the task."""
     def propagate_boolean(self) -> bool:
-        """Returns the result of an ended task, if it is a boolean. Raises its error."""
+        """Returns the boolean that is the result of an ended task, or raises the error of the task."""
     def propagate_int(self) -> int:
-        """Returns the result of an ended task, if it is an integer. Raises its error."""
+        """Returns the integer that is the result of an ended task, or raises the error of the task."""
     def propagate_value(self) -> tuple[bool, Any]:
-        """Returns True, and the result of an ended task. Raises its error."""
+        """Returns True and the result of an ended task, or raises the error of the task."""
     def return_boolean(self, result: bool) -> None:
         """Ends the task with a boolean as its result."""
     def return_error(self, error: GLib.Error) -> None:
@@ -242,7 +242,7 @@ class _Refused: ...
 # signature does not refuse the function.
 class _Unknown: ...
 
-# A run of a job; it gives None if a later run has aborted it.
+# A run of a job.  Awaiting a run gives None if a later run has aborted it.
 class _Run(Protocol[_R]):
     def done(self) -> bool: ...
     def __await__(self) -> Generator[Any, Any, Optional[_R]]: ...
@@ -265,7 +265,7 @@ class Scheduler(GObject.Object):
         """Returns the scheduler of the default main context, in which GTK runs."""
     @staticmethod
     def ref_thread_default() -> Scheduler:
-        """Returns the scheduler of the calling thread's default main context. Any thread may call it."""
+        """Returns the scheduler of the calling thread's default main context. Any thread may call this."""
     @staticmethod
     def list_all() -> list[Scheduler]:
         """Returns all live schedulers, of any main context, the oldest first."""
@@ -312,12 +312,12 @@ class Scheduler(GObject.Object):
     @overload
     def yield_async(self, options: Optional[YieldOptions], callback: Callable[[Scheduler, Gio.AsyncResult], object]) -> None: ...
     def yield_finish(self, result: Gio.AsyncResult) -> bool:
-        """Ends yield_async(), in its callback. Returns True, or raises the reason of the abort."""
+        """Finishes yield_async(); call it in the callback. Returns True, or raises the reason of the abort."""
     def sleep_async(self, delay: int, options: Optional[YieldOptions],
                     callback: Callable[[Scheduler, Gio.AsyncResult], object]) -> None:
         """Calls the callback after a delay. To await a delay, use sleep() instead."""
     def sleep_finish(self, result: Gio.AsyncResult) -> bool:
-        """Ends sleep_async(), in its callback. Returns True, or raises the reason of the abort."""
+        """Finishes sleep_async(); call it in the callback. Returns True, or raises the reason of the abort."""
     def yield_(self, signal: Union[_Signal, Literal['inherit'], None] = None,
                priority: Union[_Priority, Literal['inherit'], None] = None,
                takes_turns: bool = False) -> Future[None]: ...
@@ -354,7 +354,7 @@ class Scheduler(GObject.Object):
         clocks of GTK 4 by itself.
         """
     def unfollow_frame_clock(self, frame_clock: GObject.Object) -> None:
-        """Ends follow_frame_clock()."""
+        """Stops following a frame clock, after follow_frame_clock()."""
     def get_next_frame(self) -> int:
         """Returns when the next frame is due, in microseconds of GLib.get_monotonic_time(), or 0 if none is."""
     def set_next_frame(self, next_frame: int) -> None: ...
@@ -407,7 +407,7 @@ class Scheduler(GObject.Object):
     def get_statistics(self) -> Statistics:
         """Returns the numbers and times of tasks since start_statistics(), and the tasks that wait now."""
     def add_long_task_func(self, threshold: int, func: Callable[[Optional[str], int, float], object]) -> int:
-        """Calls func(name, priority, duration) when a task or a source has held the main loop for threshold
+        """Calls func(name, priority, duration) when a task or a source has blocked the main loop for threshold
         milliseconds. The duration is in milliseconds; the priority is 0 for a source. Returns a number for
         remove_long_task_func().
         """
@@ -418,7 +418,7 @@ class Scheduler(GObject.Object):
         call it.
         """
     def resume(self) -> None:
-        """Lets tasks run again, after pause(). Any thread may call it."""
+        """Lets tasks run again, after pause(). Any thread may call this."""
     def get_paused(self) -> bool:
         """Returns whether pause() keeps tasks from running."""
 
@@ -614,7 +614,7 @@ class TaskGroup(GObject.Object):
                    callback: Callable[[TaskGroup, Gio.AsyncResult], object]) -> None:
         """Calls the callback at the end of a wait. To await it, use drained(), all(), any() or first() instead."""
     def wait_finish(self, result: Gio.AsyncResult) -> tuple[bool, Optional[Task]]:
-        """Ends wait_async(), in its callback. Returns True and the task that ended a wait for any or the first task,
+        """Finishes wait_async(); call it in the callback. Returns True and the task that ended a wait for any or the first task,
         or else None. Raises the error of the task, or the reason of an abort.
         """
     def get_limit(self) -> int:
@@ -699,7 +699,7 @@ class SchedulingState(GObject.GBoxed):
     def resume_async(self, callback: Callable[[Any, Gio.AsyncResult], object]) -> None:
         """Calls the callback in a continuation of the task."""
     def resume_finish(self, result: Gio.AsyncResult) -> bool:
-        """Ends resume_async(), in its callback. Returns True, or raises the reason of the abort."""
+        """Finishes resume_async(); call it in the callback. Returns True, or raises the reason of the abort."""
 
 # Needs PyGObject's event loop, in 3.50 and later.
 class EventLoop(asyncio.SelectorEventLoop):

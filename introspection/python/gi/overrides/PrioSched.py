@@ -142,7 +142,7 @@ class Scheduler(PrioSched.Scheduler):
             return super().get_statistics()
 
         def add_long_task_func(self, threshold, func):
-            """Calls func (name, priority, duration) when a task or a source has held the main loop for threshold milliseconds, a whole
+            """Calls func (name, priority, duration) when a task or a source has blocked the main loop for threshold milliseconds, a whole
             number.
 
             The priority is 0 for a source, and the duration is in milliseconds.

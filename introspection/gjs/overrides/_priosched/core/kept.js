@@ -64,8 +64,8 @@ class Kept {
         this.#aborts.rejectAll(this, this.#native.takeRejected(this.#table) ?? []);
     }
 
-    // Returns the data that the native part needs to keep a task with only this signal, or null if signal is not a
-    // signal.
+    // Returns the handle with which the native part keeps tasks that have signal and no other option, or null if signal is
+    // not a cancellable.
     handleOf(signal) {
         if (!(signal instanceof Gio.Cancellable))
             return null;
@@ -78,8 +78,8 @@ class Kept {
         return record.handle;
     }
 
-    // Creates a handle for an owner, which keeps the handle; the library's signal is created on request.  priority is the
-    // tasks' priority, which may be UNSET, and current is the signal's.
+    // Creates a handle for an owner (see State), which keeps the handle; the library's signal is created on request.  priority
+    // is the priority of the tasks, which may be UNSET, and current is the signal's priority.
     handleOfOwner(owner, priority, current) {
         if (owner.handle === null) {
             const signal = owner.controller?.signal ?? null, record = signal && recordOf(signal);

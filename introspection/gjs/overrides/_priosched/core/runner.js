@@ -87,7 +87,7 @@ var newRunner = function newRunner(scheduler, run, find = () => null) {
     return imports.gi.PrioSchedGjs.new_runner(scheduler, driver);
 };
 
-// Loads the binding's library; the native part is linked to it, but might not find it by itself.
+// Loads the binding's library, to which the native part is linked: the linker might not find it later.
 var loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
 
 // An object whose property setter queues a job.

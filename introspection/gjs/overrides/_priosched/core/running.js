@@ -32,7 +32,7 @@ var Running = class Running {
     #isCalled = false;
     #isMixed = false;
     #hasOthers = false;
-    #runsNative = false; // tasks after which the engine's queue is not drained
+    #runsNative = false; // whether the running tasks are the native part's, after which the engine's queue is not drained
     // Whether the reaction of a continuation runs next, between two jobs.  Not set if the task belongs to a nested loop.
     #goesOn = false;
 
@@ -55,7 +55,7 @@ var Running = class Running {
         this.#exact = exact;
         this.#getLibraryState = getLibraryState;
         this.#left = left;
-        // Fields call these functions without an additional frame on the stack.
+        // These are fields, because methods would call the functions with an additional frame on the stack.
         this.runUnder = exact ? exact.runAs : States.runUnder;
         this.drainUnder = exact ? exact.drain : States.drainUnder;
     }
@@ -107,7 +107,7 @@ var Running = class Running {
         return state.expiry === undefined || state === this.libraryState;
     }
 
-    // Whether a nested main loop runs the running code.
+    // Whether a nested main loop has called the running code.
     get isNested() {
         return GLib.main_depth() !== this.#depth;
     }
@@ -149,7 +149,7 @@ var Running = class Running {
         return outer;
     }
 
-    // Calls the callback of one of the native part's tasks, whose state the stack has to identify.
+    // Calls the callback of a task of the native part, below the frames that identify the task's state.
     callUnder(state, callback) {
         this.#runsNative = false;
         this.beginCall(state);

@@ -36,8 +36,8 @@ function callIt(callback) {
     return callback();
 }
 
-// The functions, by their digits, each created at its first use.  The function of the last digit is called first, with the rest of
-// the number.
+// The functions that put the number of a state on the stack, by digit, each created at its first use.  The function of the last
+// digit is called first, with the rest of the number.
 const frames = [];
 
 function frameOf(digit) {
@@ -47,9 +47,9 @@ function frameOf(digit) {
     return frames[digit];
 }
 
-// The state of a task: the table of its scheduler; its signal, or null, and the owner that creates the signal on request; its priority, or
-// UNSET for the signal's; when its timeout passes, in microseconds, or null for no timeout, or undefined if only the library knows; and whether
-// its continuations wait behind tasks of the same priority.
+// The state of a task: the table of its scheduler; its signal, or null; the owner, a record of the web's part that creates the signal on
+// request, or null; its priority, or UNSET for the signal's; when its timeout passes, in microseconds, or null for no timeout, or undefined
+// if only the library knows; and whether its continuations wait behind tasks of the same priority.
 var State = class State {
     constructor(table, signal, priority, expiry = null, takesTurns = false, owner = null) {
         this.table = table;

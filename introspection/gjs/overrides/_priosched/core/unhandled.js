@@ -67,7 +67,7 @@ var Unhandled = class Unhandled {
     #groups = new Map();
     #later;
     #native; // the native part, or null
-    // Errors whose stacks show where the reasons without a stack come from.  Only the last few primitive reasons are kept.
+    // For reasons without a stack: errors whose stacks show where the reasons come from.  Only the last few primitive reasons are kept.
     #origins = new WeakMap();
     #primitiveOrigins = new Map();
 
@@ -112,8 +112,8 @@ var Unhandled = class Unhandled {
         }
     }
 
-    // Records the rejection of promise, after that of the promise that the task's function has returned, or null.  Returns whether
-    // promise has no handler.
+    // Records the rejection of promise.  returned is the promise that the task's function has returned, and that was rejected before, or
+    // null.  Returns whether promise has no handler.
     add(promise, reason, name, returned = null) {
         if (this.#isLookedAt(promise))
             return false;

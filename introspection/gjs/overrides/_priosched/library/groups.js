@@ -239,7 +239,7 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
         return promise;
     }
 
-    // Posts a task that runs the generator that make () returns in steps.
+    // Posts a task that runs, in steps, the generator that make () returns.
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
         const given = toOptions(options, namesOfSteps, 'post_steps ()');
         return postIn(this, toSteps(schedulerOf(this), make, given.progress, tasks), given);

@@ -17,7 +17,7 @@ var hooks = {
 // The listeners of a target in order, with an index by type and callback, because a target may have many listeners.
 class Listeners {
     #all = new Set();
-    #byType = new Map(); // then by callback: up to two, one of which captures
+    #byType = new Map(); // then by callback: at most two listeners, one of them capturing
 
     [Symbol.iterator]() {
         return this.#all.values();

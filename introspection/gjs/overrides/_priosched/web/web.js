@@ -192,7 +192,7 @@ class AbortSignal extends EventTarget {
     get aborted() { return slotsOf(this).aborted; }
     get reason() { return slotsOf(this).reason; }
 
-    // An addition to the web's interface, for use with GIO.
+    // A cancellable for calls of GIO; an addition to the web's interface.
     get cancellable() { return slotsOf(this) && bridge.cancellableOf(this); }
 
     throwIfAborted() {
@@ -569,7 +569,7 @@ function make(PrioSched, tasks) {
 
     class Scheduler {
         #brand;
-        #native; // held, because its table does not hold it; null for the default scheduler
+        #native; // the library's scheduler, which its table does not hold; null for the default scheduler
         #ownTable = null;
 
         constructor(key = undefined, scheduler = null) {

@@ -162,7 +162,7 @@ def called_back(owner, name, position, awaitable=None):
             raise TypeError(f'{name}() needs a callback, not {callback!r}{hint}')
         return native(self, *args, **kwargs)
 
-    # PyGObject would generate one now.
+    # Without a docstring, PyGObject would generate one now.
     method.__doc__ = f'The library\'s {name} (), which needs a callback{hint}.'
     return method
 

@@ -41,7 +41,7 @@ class _Watch:
     """Reports the abort of a signal, from any thread, to the coroutines that run with the signal."""
 
     def __init__(self, signal):
-        # Members by table, in the order in which they started: asyncio finds the first of many waiters fast.
+        # Members by table, in the order in which they started, because asyncio finds the first of many waiters fastest.
         self.members = {}
         self.told = set()  # tables whose tasks have noticed the abort before `cancelled` was emitted
         self.aborted = False

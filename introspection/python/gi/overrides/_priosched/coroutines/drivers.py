@@ -259,7 +259,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         return self.task is not None and self.task.cancelling() > self.n_heard
 
     def ends_by_abort(self):
-        # A scope such as asyncio.timeout () takes back only its own cancellation, and not that by the abort.
+        # A scope such as asyncio.timeout () takes back only its own cancellation, not the abort's.
         return self.told_first or (self.told and self.task.cancelling() <= self.n_aborts + self.n_heard)
 
     def __await__(self):

@@ -160,7 +160,7 @@ class _Ready(collections.deque):
         if handle._cancelled or loop.is_closed():
             return
         if get_running_loop() is not loop or asyncio.current_task(loop) is not None:
-            # The loop is not running, or one of its tasks runs a nested main loop until later.
+            # The loop is not running, or one of its tasks runs a nested main loop.
             super().append(handle)
             return
         outer, running.context = running.context, handle._context
@@ -198,7 +198,7 @@ class EventLoop(GLibEventLoop):
     def __init__(self, main_context=None):
         super().__init__(main_context if main_context is not None else context_to_run())
         self._ready = _Ready(self)
-        # PyGObject calls timers that are due within a millisecond.
+        # PyGObject's resolution of a millisecond would call timers early.
         self._clock_resolution = 1e-9
         # The readers and writers that are ready and have been passed to a task.  If their descriptors were still
         # watched, the source would be ready all the time, and tasks of a lower priority would never run.
@@ -276,7 +276,7 @@ class EventLoop(GLibEventLoop):
         await super().shutdown_asyncgens()
 
     def _process_events(self, event_list):
-        # If the key has been removed since the poll, this would also remove its successor.
+        # Leaves out keys that have been removed since the poll: PyGObject would otherwise remove a new key of the same descriptor.
         keys = self._selector._fd_to_key
         super()._process_events([(key, self._leave_events(key, events)) for key, events in event_list if keys.get(key.fd) is key])
 

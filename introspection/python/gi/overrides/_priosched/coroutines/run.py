@@ -205,7 +205,7 @@ def _run_in_asyncio(coroutine, context):
             try:
                 return _result_of(loop.create_task(coroutine), loop, context)
             finally:
-                # Twice, because tasks may start during the cleanup; tasks that start now are cancelled, and do not run.
+                # A second call, because tasks may start during the cleanup; tasks that start now are cancelled, and do not run.
                 _cancel_tasks(asyncio.all_tasks(loop), loop)
                 closing_loops.add(loop)
                 try:

@@ -205,7 +205,7 @@ class Channel:
         return max(_FRAME, (self._scheduler.get_next_frame() - PrioSched.testing_get_time()) // 1000 + 1)
 
     def _take(self):
-        """Calls the callback with values until it is time to yield, or once if the channel has a pace."""
+        """Calls the callback with values until it is time to yield, or once if the pace is 'turn' or 'frame'."""
         while True:
             with self._changed:
                 if not self._values:

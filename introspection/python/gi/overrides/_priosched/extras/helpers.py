@@ -137,7 +137,7 @@ class Latest:
 def latest(self, job, priority='user-visible', signal=None):
     """Returns a function that calls job (…) as a task; its next call aborts the previous run, whose result is then None.
 
-    The job gets its signal as current_signal.
+    In the job, scheduler.current_signal is the signal of the run.
     """
     to_callback(job)
     return Latest(self, job, PrioSched.TaskPriority(to_given_priority(priority)), to_signal(signal))

@@ -12,7 +12,7 @@ PrioSched = get_introspection_module('PrioSched')
 
 _HOW = {'abort': PrioSched.WorkerStop.ABORT, 'finish': PrioSched.WorkerStop.FINISH}
 
-# Their threads may block.
+# The workers, whose threads may block.
 _workers = weakref.WeakSet()
 
 

@@ -108,7 +108,7 @@ def loop_of(context):
     """Returns the loop of asyncio that PyGObject has made for a main context, or None."""
     policy = getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None)
     if policy is not None and not hasattr(policy, '_loops'):
-        # PyGObject before 3.52 keeps them in the event loop policy.
+        # PyGObject before 3.52 keeps its loops in the event loop policy.
         current = asyncio.get_event_loop_policy()
         policy = current if isinstance(current, policy) else None
     loop = getattr(policy, '_loops', {}).get(hash(context))
@@ -140,7 +140,7 @@ def check_loop(loop, context_id):
         loop._prio_sched_checked = context_id
 
 
-# Functions of PyGObject between two callbacks: an exception that is raised there is only printed.
+# Functions of PyGObject that run between callbacks: an exception that is raised in them is only printed.
 _AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi.events', 'check')}
 
 

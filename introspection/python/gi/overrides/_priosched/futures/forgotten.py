@@ -9,9 +9,9 @@ import traceback
 import warnings
 import weakref
 
-# The variable of this library.  With it, C says how many tasks never ran.
+# With this variable of the library, its C code reports how many tasks never ran.
 _IS_DEBUGGING = os.environ.get('PRIO_SCHED_DEBUG', '0') != '0'
-# Or Python's development mode (-X dev, PYTHONDEVMODE).
+# Python's development mode (-X dev, PYTHONDEVMODE) counts as well.
 IS_DEVELOPING = sys.flags.dev_mode or _IS_DEBUGGING
 
 _FRAMES = 10

@@ -32,7 +32,7 @@ borrowed_state = contextvars.ContextVar('PrioSched.borrowed', default=None)
 
 
 def cancel_in_turn(run, msg, passed_on=None):
-    """Cancels run, or leaves this to the cancel_in_turn() that is running in this thread, so that chains do not nest.
+    """Cancels run, a Driver or an asyncio task, or leaves this to the cancel_in_turn() that is running in this thread: chains do not nest.
 
     A future that several runs await gets the cancellation once.  passed_on maps runs to the futures that they awaited.  In a
     circle of tasks that await each other, the first is woken up.
@@ -147,7 +147,7 @@ class Future(FutureBase):
     __class_getitem__ = classmethod(types.GenericAlias)
 
     def _loop_elsewhere(self):
-        # loop.run_until_complete (future) needs it.
+        # loop.run_until_complete (future) needs this method.
         return loop_of(own_context()) or asyncio.get_event_loop_policy().get_event_loop()
 
     def done(self):
@@ -426,13 +426,13 @@ class Future(FutureBase):
 
 
 class _Awaited(Future):
-    """Represents a wait: if it was never awaited, it warns when it is over, or when the program ends."""
+    """Represents a wait, and warns if the wait is over, or the program ends, before any code has awaited it."""
 
     __slots__ = ('_made_at',)  # set in development
 
     @property
     def is_forgotten(self):
-        """Whether it waits, and has not been awaited."""
+        """Whether the wait is not over, and has not been awaited."""
         return not self._retrieved and self._waiter is None and self._callbacks is None
 
     def _never_retrieved(self):
@@ -602,12 +602,12 @@ def wake_up(callback, context, future):
             asyncio.log.logger.warning('Executing %r took %.3f seconds', task, took)
         woken(task)
         if isinstance(future, (_Raise, Continuation)) and future._exception is not None:
-            # Only this task waits for future.  The traceback refers to the frames around this call, which refer to the exception.
+            # Avoids a circle: the traceback refers to the frames around this call, which refer to the exception.  No other task waits for future.
             future._exception.__traceback__ = None
 
 
 def woken(task):
-    """Ends the coroutine of an asyncio task at once, after this library has woken up the task."""
+    """Settles the coroutine of an asyncio task, if the task has ended since this library woke it up."""
     if hasattr(task, 'coroutine_ended') and task.done():
         task.coroutine_ended()
 

@@ -18,7 +18,7 @@ _REJECTED = 0
 
 
 class Follower:
-    """Waits for a future of this library before all other waiters, and runs whether it succeeds or fails."""
+    """Waits for a future of this library, and is called before all other waiters, whether the future succeeds or fails."""
 
     __slots__ = ('future',)
 

@@ -20,7 +20,7 @@ _USER_VISIBLE = 2
 _MAX_TIME = 2 ** 63 - 1
 _copy_context = contextvars.copy_context
 _get_native_state = PrioSched.SchedulingState.ref_current
-# Set in a context to find out whether it is the current one.
+# Set in a context to find out whether the context is the current one.
 _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
 
@@ -122,7 +122,7 @@ def _is_stranger():
     """
     depth = running.depth
     if depth == 0:
-        # More than one quit function: an asyncio step runs a nested main loop, and this callback is not part of it.
+        # With more than one quit function, an asyncio step runs a nested main loop, and this callback is not part of the step.
         return len(getattr(get_running_loop(), '_quit_funcs', ())) > 1
     if running.context is None or depth == GLib.main_depth():
         return False

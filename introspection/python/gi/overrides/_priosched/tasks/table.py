@@ -195,7 +195,7 @@ class Table(TableBase):
         running.state = running.context = None
         aborted = _end_task()
         if run is not None and run.ended:
-            # In the checkpoint, the future that the coroutine awaited has been settled.
+            # The checkpoint has settled the future that the coroutine awaited, so the coroutine has ended.
             value, exception, run, told = run.value, run.error, None, True
         if run is None and aborted and not told:
             self._settle_aborted(task)
