@@ -642,7 +642,8 @@ leave_held_place (gpointer channel)
  * @self: a channel
  * @task: a task, such as one of a group
  *
- * Makes the current value count toward the capacity until a task has completed.  Call it in the channel's function.
+ * Makes the current value count toward the capacity until a task has completed.  Call this function in the channel's
+ * function.
  *
  * ```c
  * static void

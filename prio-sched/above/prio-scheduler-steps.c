@@ -105,7 +105,7 @@ run (PrioTask *task, gpointer data)
  * }
  * ```
  *
- * Call it in a step of @self, that is in a function that [method@PrioSched.Scheduler.post_steps] or
+ * Call this function in a step of @self, that is in a function that [method@PrioSched.Scheduler.post_steps] or
  * [method@PrioSched.TaskGroup.post_steps] calls.  Otherwise, the call logs a critical message, and does nothing.
  *
  * Since: 1.0

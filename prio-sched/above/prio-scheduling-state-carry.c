@@ -185,7 +185,7 @@ prio_scheduling_state_resume_async (PrioSchedulingState *state, GAsyncReadyCallb
  * Finishes [method@PrioSched.SchedulingState.resume_async].
  *
  * The call fails with the reason of the abort if the state's signal is aborted, and with %PRIO_ERROR_CLOSED if the
- * state's scheduler has been finalized.  Call it once, in the callback, on its thread.
+ * state's scheduler has been finalized.  Call this function once, in the callback, on its thread.
  *
  * Returns: %TRUE if the task may continue, or %FALSE with @error set
  *

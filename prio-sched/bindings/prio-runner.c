@@ -139,7 +139,7 @@ prio_runner_is_owner (PrioRunner *self)
  * that runs the main context, and for a trace also when that thread posts the task.  It is not called for a task that
  * has a name already, unless the task is a continuation.
  *
- * Call it once, on the thread that runs the main context, before the first task is posted.
+ * Call this function once, on the thread that runs the main context, before the first task is posted.
  *
  * ```c
  * static char *
@@ -177,7 +177,7 @@ prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer u
  * Ends the function of the running task, and performs its checkpoint: the microtasks that it queued are called.  After
  * that, the signal can no longer abort the task (§2.4.2 of the draft), and no task is running.
  *
- * Call it in the function of a runner, on its thread, if the binding needs to know about an abort before it settles the
+ * The function of a runner calls this, on its thread, if the binding needs to know about an abort before it settles the
  * result; otherwise [func@PrioSched.Runner.next] does the same.
  *
  * Returns: whether the task was aborted while it ran
@@ -193,8 +193,8 @@ prio_runner_end (void)
 /**
  * prio_runner_next:
  *
- * Ends the running task, and begins the next task of the main context if that is a task of the same runner.  Call it in
- * the function of a runner, on its thread.  If this returns 0, the runner's function must return.
+ * Ends the running task, and begins the next task of the main context if that is a task of the same runner.  The
+ * function of a runner calls this, on its thread.  If the result is 0, that function must return.
  *
  * Returns: the number of the task that is running now, or 0 if there is none
  *

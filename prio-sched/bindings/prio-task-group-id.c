@@ -350,8 +350,8 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
  *   task of a runner, or if it was aborted
  * @error: return location for a `GError`
  *
- * Finishes a wait that has begun with [method@PrioSched.TaskGroup.wait_id].  Call it in the task @id, on the thread
- * that runs the scheduler's main context.  The call fails in the same cases as
+ * Finishes a wait that has begun with [method@PrioSched.TaskGroup.wait_id].  Call this function in the task @id, on the
+ * thread that runs the scheduler's main context.  The call fails in the same cases as
  * [method@PrioSched.TaskGroup.wait_finish].
  *
  * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set

@@ -368,8 +368,8 @@ duplicate (int fd)
  * If the library was built with libsysprof-capture, Sysprof's recordings have a mark of the group `PrioSched` for each
  * run of a task, with its name, and for each turn of the other sources.
  *
- * Any thread may call this function.  Do not call it from a callback of the library while another thread starts or
- * stops the trace.
+ * Any thread may call this function.  Do not call the function from a callback of the library while another thread
+ * starts or stops the trace.
  *
  * ```c
  * g_autoptr (GError) error = NULL;

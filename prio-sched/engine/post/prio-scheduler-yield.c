@@ -182,8 +182,8 @@ prio_scheduler_yield_async (PrioScheduler *self, const PrioYieldOptions *options
  * @result: the result that the callback was called with
  * @error: return location for a `GError`
  *
- * Finishes a yield.  It fails with the reason of the abort if the continuation's signal is aborted.  Call it in the
- * callback, on its thread.
+ * Finishes a yield.  It fails with the reason of the abort if the continuation's signal is aborted.  Call this function
+ * in the callback, on its thread.
  *
  * Returns: %TRUE if the task may continue, or %FALSE with @error set
  *
@@ -315,7 +315,7 @@ prio_scheduler_sleep_async (PrioScheduler *self, guint64 delay, const PrioYieldO
  * @error: return location for a `GError`
  *
  * Finishes a [method@PrioSched.Scheduler.sleep_async].  It fails with the reason of the abort if the continuation's
- * signal is aborted.  Call it in the callback, on its thread.
+ * signal is aborted.  Call this function in the callback, on its thread.
  *
  * Returns: %TRUE if the delay is over, or %FALSE with @error set
  *

@@ -256,8 +256,8 @@ def run(coroutine):
 
     With PyGObject 3.50 and later this is asyncio.run() with a PrioSched.EventLoop; earlier versions behave alike: Ctrl-C
     cancels the coroutine and is raised as KeyboardInterrupt, SystemExit is raised, and asynchronous generators are closed.
-    At the end, coroutines of tasks that have started are cancelled, even if they start meanwhile; tasks that have not
-    started remain in the main context. The main context is the thread-default one.  In the function of a task it runs a
+    At the end, the coroutines of started tasks are cancelled, and also coroutines that start during their cleanup; tasks that
+    have not started remain in the main context.  The main context is the thread-default one.  In the function of a task it runs a
     nested main loop; in a coroutine, which can use await instead, it raises RuntimeError.
     """
     if not is_awaitable(coroutine):
