@@ -97,6 +97,12 @@ async function main() {
     }
     row('web postTask with a controller each', 'without', await timed(n => flood(n, () => web.scheduler.postTask(nothing, {signal: new web.TaskController().signal}))),
         postedOnWeb);
+    const states = {'a priority': {priority: 'background'}, 'a signal': {signal: new PrioSched.TaskController().signal}};
+    for (const [where, given] of Object.entries(states)) {
+        const post = () => scheduler.post_task(nothing);
+        const inside = await timed(n => scheduler.post_task(() => flood(n, post), given));
+        row(`post_task, in a task with ${where}`, 'outside of tasks', inside, await timed(n => flood(n, post)), 0.67);
+    }
     row('await yield()', 'GLib.idle_add', await timed(n => repeat(n, () => scheduler.yield())), idle, 7);
     row('await web yield()', 'GLib.idle_add', await timed(n => repeat(n, () => web.scheduler.yield())), idle);
     row('await yield(), in a task', 'an awaited GLib.idle_add',

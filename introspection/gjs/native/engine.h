@@ -37,7 +37,8 @@ struct Running;
 struct Table;
 
 /* The functions of the overrides that the native part calls, in the order in which they are passed. */
-enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, IS_QUIET, UNHANDLED, NAMED, REPORT, REASON, REJECTED, CALL_UNDER, DRAIN_UNDER, END_UNDER, N_HOOKS };
+enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, STATE_HERE, UNHANDLED, NAMED, REPORT, REASON, REJECTED, CALL_UNDER, DRAIN_UNDER, SETTLE_UNDER, END_UNDER,
+                  N_HOOKS };
 
 struct Engine
 {

@@ -237,7 +237,7 @@ static bool
 fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
-  JS::RootedObject object (cx), promise (cx), callback (cx);
+  JS::RootedObject object (cx), promise (cx), callback (cx), poster (cx);
   Options options (cx);
   Engine *engine;
   bool other, is_fast;
@@ -249,7 +249,7 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
     return false;
   object = other ? nullptr : table_for_call (args);
   engine = object ? table_of (JS::ObjectValue (*object))->engine : nullptr;
-  is_fast = engine != nullptr && table_may_post (engine) && read_options (engine, args, 1, &options);
+  is_fast = engine != nullptr && table_may_post (engine, &poster) && read_options (engine, args, 1, &options);
   JS_ClearPendingException (cx);
   if (!is_fast)
     return call_function (cx, args);
@@ -260,7 +260,7 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
   if (!promise)
     return false;
   args.rval ().setObject (*promise);
-  table_post (object, callback, promise, options.priority, options.handle);
+  table_post (object, callback, promise, options.priority, options.handle, poster);
   return true;
 }
 
@@ -300,7 +300,7 @@ fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
   if (!promise)
     return false;
   args.rval ().setObject (*promise);
-  table_post (object, nullptr, promise, priority, handle);
+  table_post (object, nullptr, promise, priority, handle, nullptr);
   return true;
 }
 

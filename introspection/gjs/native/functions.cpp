@@ -370,7 +370,7 @@ take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
   return return_array (cx, args, numbers);
 }
 
-/* takeTask (table, id) → [promise, state, owner] of a task with a signal; frees its number */
+/* takeTask (table, id) → [promise, state, owner, poster] of a task with a signal; frees its number */
 static bool
 take_task (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -382,7 +382,7 @@ take_task (JSContext *cx, unsigned argc, JS::Value *vp)
          return_array (cx, args, taken);
 }
 
-/* getRunning (owner) → the promises of running tasks that an abort of the owner's signal may reject */
+/* getRunning (owner) → [promise, poster, …] of the running tasks that an abort of the owner's signal may reject */
 static bool
 get_running (JSContext *cx, unsigned argc, JS::Value *vp)
 {

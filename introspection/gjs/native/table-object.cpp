@@ -73,21 +73,19 @@ table_in (JSObject *object)
   return JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
 }
 
-/* Asks the overrides about the running code, if the engine is not exact.  Returns true if the code belongs to no task,
- * or undefined if the library has to be asked. */
+/* Asks the overrides for the state of the running code, if the engine is not exact.  Returns null for none, undefined if the
+ * library has to be asked, or false if the stack has to be searched. */
 static JS::Value
 ask_overrides (Engine *engine)
 {
-  JS::RootedValue is_quiet (engine->cx);
+  JS::RootedValue depth (engine->cx, JS::Int32Value (g_main_depth ())), state (engine->cx);
 
-  if (!engine->pending.empty ())
-    return JS::FalseValue ();
-  if (!engine->call (Hook::IS_QUIET, JS::HandleValueArray::empty (), &is_quiet))
+  if (!engine->call (Hook::STATE_HERE, JS::HandleValueArray (depth), &state))
     {
       engine_report (engine->cx, "The current state is not known");
       return JS::FalseValue ();
     }
-  return is_quiet;
+  return state;
 }
 
 guint
@@ -98,7 +96,7 @@ table_priority_here (JSObject *object)
   JS::Value state = PRIO_IS_EXACT ? engine->state () : JS::UndefinedValue ();
 
   if (!PRIO_IS_EXACT)
-    return ask_overrides (engine).isTrue () ? PRIO_TASK_PRIORITY_USER_VISIBLE : 0;
+    return ask_overrides (engine).isNull () ? PRIO_TASK_PRIORITY_USER_VISIBLE : 0;
   if (state.isNull ())
     return PRIO_TASK_PRIORITY_USER_VISIBLE;
   for (guint priority = PRIO_TASK_PRIORITY_BACKGROUND; priority <= PRIO_TASK_PRIORITY_USER_BLOCKING; priority++)
@@ -110,16 +108,18 @@ table_priority_here (JSObject *object)
 }
 
 bool
-table_may_post (Engine *engine)
+table_may_post (Engine *engine, JS::MutableHandleObject poster)
 {
   PrioSchedulingState *state;
-  JS::Value is_quiet;
+  JS::Value here;
 
   if (PRIO_IS_EXACT)
     return true;
-  is_quiet = ask_overrides (engine);
-  if (!is_quiet.isUndefined ())
-    return is_quiet.isTrue ();
+  here = ask_overrides (engine);
+  if (here.isObjectOrNull ())
+    poster.set (here.toObjectOrNull ());
+  if (!here.isUndefined ())
+    return here.isObjectOrNull ();
   state = prio_scheduling_state_ref_current ();
   if (state == nullptr)
     return true;
@@ -144,10 +144,11 @@ reject (Table *table, guint id)
 }
 
 void
-table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle)
+table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle,
+            JS::HandleObject poster)
 {
   Table *table = table_in (object);
-  guint id = table->add (callback, promise, priority, handle);
+  guint id = table->add (callback, promise, priority, handle, poster);
   GCancellable *signal = handle ? handle_signal (handle) : nullptr;
   gint given = handle ? handle_priority (handle) : (gint) priority;
   PrioPostResult posted = callback ? prio_runner_post_full (table->runner, id, given, signal, 0, 0, FALSE)

@@ -32,13 +32,14 @@ Table::trace (JSTracer *trc)
       JS::TraceEdge (trc, &entry.callback, "prio-sched callback");
       JS::TraceEdge (trc, &entry.promise, "prio-sched promise");
       JS::TraceEdge (trc, &entry.handle, "prio-sched handle");
+      JS::TraceEdge (trc, &entry.poster, "prio-sched state");
     }
   for (auto &state : states)
     JS::TraceEdge (trc, &state, "prio-sched state");
 }
 
 guint
-Table::add (JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle)
+Table::add (JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle, JS::HandleObject poster)
 {
   guint id = free_id;
 
@@ -57,6 +58,7 @@ Table::add (JS::HandleObject callback, JS::HandleObject promise, guint priority,
   entries[id].callback = callback;
   entries[id].promise = promise;
   entries[id].handle = handle;
+  entries[id].poster = poster;
   entries[id].priority = priority;
   n_used++;
   return id;
@@ -68,6 +70,7 @@ Table::remove (guint id)
   entries[id].callback = nullptr;
   entries[id].promise = nullptr;
   entries[id].handle = nullptr;
+  entries[id].poster = nullptr;
   entries[id].next_free = free_id;
   free_id = id;
   if (--n_used == 0 && entries.size () > MAX_KEPT_ENTRIES)
@@ -98,12 +101,16 @@ struct Running
   Running *outer;
   JS::RootedObject callback, promise;
   JS::RootedObject handle; /* handle of its signal, or NULL if none can abort it */
+  JS::RootedObject poster; /* the state of the code that has posted it, or NULL */
   JS::RootedValue state;   /* null if it is equivalent to no state */
+  bool is_under;           /* whether the overrides have to end the task: they call its function, because frames on the stack have to
+                            * identify its state (core/states.js), or have run its reactions */
 
   Running (Engine *its_engine, Table *table, guint id)
     : engine (its_engine), outer (its_engine->running), callback (engine->cx, table->entries[id].callback),
       promise (engine->cx, table->entries[id].promise), handle (engine->cx, table->entries[id].handle),
-      state (engine->cx, table->state_of (id))
+      poster (engine->cx, table->entries[id].poster), state (engine->cx, table->state_of (id)),
+      is_under (!PRIO_IS_EXACT && !state.isNull ())
   {
     table->remove (id);
     engine->running = this;
@@ -154,19 +161,11 @@ engine_get_function (Engine *engine, JSObject *promise)
   return nullptr;
 }
 
-/* Returns whether frames on the stack have to identify the state (core/states.js).  If so, the overrides call the function,
- * run its jobs, and forget the state. */
-static bool
-is_under (const Running &running)
-{
-  return !PRIO_IS_EXACT && !running.state.isNull ();
-}
-
 /* Follows @value, which the task's function has returned, if it is a promise or a thenable. */
 static bool
 follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
 {
-  JS::RootedValueArray<4> args (running.engine->cx);
+  JS::RootedValueArray<5> args (running.engine->cx);
 
   if (!get_then (running.engine->cx, value, args[3]))
     return false;
@@ -175,6 +174,7 @@ follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue ou
   args[0].set (value);
   args[1].setObject (*running.promise);
   args[2].set (running.state);
+  args[4].setObjectOrNull (running.poster);
   return running.engine->call (Hook::FOLLOW, args, outcome);
 }
 
@@ -195,7 +195,7 @@ call_in_state (const Running &running, JS::MutableHandleValue value)
   JS::RootedValueArray<2> args (engine->cx);
   mozilla::Maybe<Scope> scope;
 
-  if (is_under (running))
+  if (running.is_under)
     {
       args[0].set (running.state);
       args[1].set (function);
@@ -250,12 +250,35 @@ get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reas
     engine_report (engine->cx, "There is no reason");
 }
 
+/* Settles the promise, and runs its reactions in the state of the code that has posted the task.  The overrides are needed only if
+ * there are reactions, or if a getter of @value may be called. */
+static void
+settle_under (Running *running, bool rejects, JS::HandleValue value)
+{
+  Engine *engine = running->engine;
+  JS::RootedValueArray<4> args (engine->cx);
+  JS::RootedValue result (engine->cx);
+
+  args[0].setObject (*running->poster);
+  if (rejects || !value.isObject ())
+    engine->settle (running->promise, rejects, value);
+  else
+    args[1].setObject (*running->promise);
+  args[2].setBoolean (rejects);
+  args[3].set (value);
+  if (args[1].isUndefined () && engine->gjs_queue->empty ())
+    return;
+  running->is_under = true;
+  if (!engine->call (Hook::SETTLE_UNDER, args, &result))
+    engine_report (engine->cx, "A task's result could not be settled");
+}
+
 /* Ends the task.  From now on, its signal can no longer abort it. */
 void
 Table::settle_task (Running *running, Outcome *outcome)
 {
   JS::RootedObject handle (engine->cx, running->handle);
-  JS::RootedValueArray<2> args (engine->cx);
+  JS::RootedValueArray<3> args (engine->cx);
   JS::RootedValue result (engine->cx);
 
   running->handle = nullptr;
@@ -267,11 +290,16 @@ Table::settle_task (Running *running, Outcome *outcome)
     }
   if (outcome->promised.isUndefined ())
     {
-      engine->settle (running->promise, outcome->rejects, outcome->value);
+      if (running->poster)
+        settle_under (running, outcome->rejects, outcome->value);
+      else
+        engine->settle (running->promise, outcome->rejects, outcome->value);
       return;
     }
   args[0].set (outcome->promised);
   args[1].set (running->state);
+  args[2].setObjectOrNull (running->poster);
+  running->is_under = running->is_under || running->poster;
   if (!engine->call (Hook::FINISH, args, &result))
     engine_report (engine->cx, "A task's result could not be settled");
 }
@@ -285,7 +313,7 @@ Table::run_task (Running *running)
 
   if (!call_function (*running, &outcome))
     return false;
-  if (!is_under (*running))
+  if (!running->is_under)
     e->run_jobs ();
   else if (!e->gjs_queue->empty ())
     tell_overrides (*running, Hook::DRAIN_UNDER);
@@ -293,7 +321,7 @@ Table::run_task (Running *running)
     return false;
 
   settle_task (running, &outcome);
-  if (is_under (*running) && e->cx != nullptr)
+  if (running->is_under && e->cx != nullptr)
     tell_overrides (*running, Hook::END_UNDER);
   return e->cx != nullptr;
 }
@@ -380,7 +408,7 @@ table_take (Table *table, guint id, JS::MutableHandleValueVector taken)
   if (entry == nullptr || !entry->handle)
     return true;
   appended = taken.append (JS::ObjectValue (*entry->promise)) && taken.append (handle_state (entry->handle)) &&
-             taken.append (handle_owner (entry->handle));
+             taken.append (handle_owner (entry->handle)) && taken.append (JS::ObjectOrNullValue (entry->poster));
   table->remove (id);
   return appended;
 }
@@ -390,7 +418,8 @@ engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValu
 {
   for (Running *running = engine->running; running != nullptr; running = running->outer)
     {
-      if (running->handle && handle_owner (running->handle) == owner && !found.append (JS::ObjectValue (*running->promise)))
+      if (running->handle && handle_owner (running->handle) == owner &&
+          !(found.append (JS::ObjectValue (*running->promise)) && found.append (JS::ObjectOrNullValue (running->poster))))
         return false;
     }
   return true;

@@ -21,6 +21,7 @@ struct Entry
   JS::Heap<JSObject *> callback;
   JS::Heap<JSObject *> promise;
   JS::Heap<JSObject *> handle; /* handle of its signal, or NULL */
+  JS::Heap<JSObject *> poster; /* the state of the code that has posted it, or NULL if that is equivalent to no state */
   guint next_free; /* for a free number: the next free number, or 0 */
   guint priority;  /* of a task without a signal */
 };
@@ -44,7 +45,7 @@ struct Table
   guint n_used;
 
   void trace (JSTracer *trc);
-  guint add (JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle);
+  guint add (JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle, JS::HandleObject poster);
   JS::Value state_of (guint id) const;
   void remove (guint id);
   void clear ();
@@ -71,19 +72,20 @@ Table      *table_of (const JS::Value &object);
 
 /* Returns the priority of the running code's continuations if its state is equivalent to no state, or 0. */
 guint       table_priority_here (JSObject *object);
-/* Returns whether a post from the running code belongs to no task. */
-bool        table_may_post (Engine *engine);
+/* Returns whether the state of the running code is known without a search of the stack, and gets it.  NULL stands for none. */
+bool        table_may_post (Engine *engine, JS::MutableHandleObject poster);
 /* Posts a task or, without a callback, a continuation that settles @promise.  It has a priority, or the handle of a signal. */
-void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle);
+void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle,
+                        JS::HandleObject poster);
 
 /* Returns the numbers of tasks that aborts of their signals have removed from the library's queues, in the order in which they
  * are to be rejected.  An array that the caller frees, or NULL. */
 guint      *table_take_rejected (Table *table, gsize *n);
-/* Gets the promise, the state and the owner of @id, and frees the number. */
+/* Gets the promise, the state, the owner and the poster's state of @id, and frees the number. */
 bool        table_take (Table *table, guint id, JS::MutableHandleValueVector taken);
 /* Gets the reason for which a task with that handle is rejected. */
 void        get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reason);
-/* Gets the promises of the running tasks that an abort by @owner may reject. */
+/* Gets the promises of the running tasks that an abort by @owner may reject, each with the poster's state. */
 bool        engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValueVector running);
 JSFunction *engine_get_function (Engine *engine, JSObject *promise);
 

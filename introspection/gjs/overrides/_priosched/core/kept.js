@@ -17,10 +17,10 @@ const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 const PENDING = {isRejected: false};
 
 // Returns the members of an entry that core/results.js needs: settle (promise, rejects, value) is a function of the
-// native part.
-function entryOf(settle, promise, state = null) {
+// native part, and outer the state of the code that has posted the task.
+function entryOf(settle, promise, outer, state = null) {
     return {
-        promise, state, outer: null, name: null, isRejected: false,
+        promise, state, outer, name: null, isRejected: false,
         resolve: value => settle(promise, false, value), reject: reason => settle(promise, true, reason),
     };
 }
@@ -56,7 +56,8 @@ class Kept {
     }
 
     takeAborted(id) {
-        const [promise, state, owner] = this.#native.takeTask(this.#table, id), entry = entryOf(this.#native.settle, promise);
+        const [promise, state, owner, outer] = this.#native.takeTask(this.#table, id);
+        const entry = entryOf(this.#native.settle, promise, outer);
         return {entry, settle: entry.reject, value: this.reasonFor(state, owner)};
     }
 
@@ -107,9 +108,9 @@ class Kept {
 
     // Rejects the tasks of an owner, with or without a controller: first the running tasks, then the waiting ones.
     abort(owner) {
-        const {controller, handle, reason} = owner;
-        for (const promise of this.#native.getRunning(owner))
-            this.#aborts.reject(entryOf(this.#native.settle, promise), reason);
+        const {controller, handle, reason} = owner, running = this.#native.getRunning(owner);
+        for (let i = 0; i < running.length; i += 2)
+            this.#aborts.reject(entryOf(this.#native.settle, running[i], running[i + 1]), reason);
         if (controller === null)
             this.#native.abort(handle);
         else
@@ -148,10 +149,12 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
     return {
         closedError,
-        follow: (returned, promise, state, then) => results.follow(then === undefined ? returned : promiseOfThenable(returned, then),
-            entryOf(native.settle, promise, orNone(state))),
-        finish(outcome, state) {
-            if (outcome.settle !== null) {
+        follow: (returned, promise, state, then, outer) => results.follow(then === undefined ? returned : promiseOfThenable(returned, then),
+            entryOf(native.settle, promise, outer, orNone(state))),
+        finish(outcome, state, outer) {
+            if (outcome.settle !== null && outer !== null) {
+                running.settleUnder(outer, () => outcome.settle(outcome.value));
+            } else if (outcome.settle !== null) {
                 outcome.settle(outcome.value);
             } else {
                 outcome.isAwaited = true;
@@ -160,7 +163,7 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
         },
         // A bound function adds no frame to the stack.
         run: defaultTable.runPrioSchedTasks.bind(defaultTable, native.runTable.bind(native, table)),
-        isQuiet: running.isQuiet,
+        stateHere: running.stateHere,
         unhandled: (promise, reason) => results.unhandled.add(promise, reason, null),
         named: (callback, name, state) => nameCallback({runIn, running}, callback, name, orNone(state)),
         report: () => results.report(),
@@ -168,6 +171,7 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
         rejected: () => defaultTable.rejectPrioSchedTasks(kept),
         callUnder: (state, callback) => running.callUnder(state, callback),
         drainUnder: running.drainUnder,
+        settleUnder: (state, promise, rejects, value) => running.settleUnder(state, () => promise && native.settle(promise, rejects, value)),
         endUnder() {
             running.beginReactions(null);
             if (results.isWaiting)

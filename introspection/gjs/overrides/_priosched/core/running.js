@@ -40,9 +40,14 @@ var Running = class Running {
     #endCallback = () => (this.#isCallback = false);
     #beginMixed = () => (this.#isMixed = true);
 
-    // Returns whether the running code has a default state, or undefined if only the library knows.  The native part calls this at
-    // each post while no state is pending.
-    isQuiet = () => (this.current === undefined ? undefined : !this.current?.number);
+    // Returns the state of the running code at a depth of main loops, or null for a default one; undefined if only the library knows, and
+    // false if the stack has to be searched.  The native part calls this at each post.
+    stateHere = depth => {
+        const {current} = this;
+        if (current === undefined || !(this.#isCallback && depth === this.#depth))
+            return current?.number || this.pending.size > 0 ? false : current && null;
+        return current?.number ? current : null;
+    };
 
     #exact;
     #getLibraryState;
@@ -160,7 +165,16 @@ var Running = class Running {
         }
     }
 
-    // Ends a task of callUnder (), after all its reactions.
+    // Calls settle (), which settles the promise of one of the native part's tasks unless that has happened, and runs the reactions in
+    // the state of the code that has posted the task.
+    settleUnder(state, settle) {
+        this.#runsNative = false;
+        this.beginReactions(state);
+        settle();
+        this.drainUnder(state);
+    }
+
+    // Ends a task of callUnder () or settleUnder (), after all its reactions.
     endUnder() {
         this.#runsNative = true;
         this.endTask();
