@@ -147,6 +147,16 @@ class Handlers(unittest.TestCase):
         signal.cancel()
         self.assertEqual(heard, ['cancelled'])
 
+    def test_a_handler_of_an_abort_can_disconnect_itself(self):
+        controller, heard = PrioSched.TaskController(), []
+
+        def stopped(signal):
+            heard.append('cancelled')
+            signal.disconnect(handler)
+        handler = controller.signal.connect('cancelled', stopped)
+        controller.abort()
+        self.assertEqual(heard, ['cancelled'])
+
     def test_what_is_disconnected_is_released(self):
         def by_func(signal, window):
             signal.disconnect_by_func(window.stopped)

@@ -184,6 +184,17 @@ test('each way to post refuses the signals of the other, also if that has just b
     await web.scheduler.postTask(nothing, {signal: own});
 });
 
+test('a handler of an abort can disconnect itself', () => {
+    const controller = new PrioSched.TaskController(), {signal} = controller;
+    let n = 0;
+    const id = signal.connect('cancelled', () => {
+        n++;
+        signal.disconnect(id);
+    });
+    controller.abort();
+    assertEqual(n, 1);
+});
+
 test('a value that is not a signal is refused in words', async () => {
     for (const signal of [{}, 7, 'x', new Proxy({}, {})]) {
         assert((await rejection(web.scheduler.postTask(nothing, {signal}))) instanceof TypeError);
