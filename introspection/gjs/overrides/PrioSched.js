@@ -413,6 +413,9 @@ function adaptSignals(TaskSignal) {
         };
     }
 
+    // Gio.Cancellable's disconnect () waits for the end of an abort, so it would never return in a handler of the abort.
+    TaskSignal.prototype.disconnect = GObject.Object.prototype.disconnect;
+
     TaskSignal.prototype.cancel = function () {
         Gio.Cancellable.prototype.cancel.call(this);
         countAbort();

@@ -414,6 +414,10 @@ class TaskSignal(PrioSched.TaskSignal):
     def connect_object_after(self, *args):
         return self._pinned_for(super().connect_object_after(*args))
 
+    def disconnect(self, handler):
+        """Disconnects a handler.  Gio.Cancellable's method waits for the end of an abort, so it never returns in a handler of the abort."""
+        GObject.Object.disconnect(self, handler)
+
     def _pinned_for(self, handler):
         # If only its own handler refers to the signal, Python's collector clears both, while the
         # library still holds the signal and would call the handler.
