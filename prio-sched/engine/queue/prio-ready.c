@@ -202,16 +202,10 @@ prio_ready_add_another (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queu
     return;
 
   if (queues->n_items == 1)
-    {
-      enter_set (ready, group, effective);
-      ready->only[effective] = ready->groups[effective].n_items == 1 ? queue : NULL;
-    }
-  else
-    {
-      ready->only[effective] = NULL;
-      if (prio_heap_first (queues)->node == &queue->ready)
-        rekey_group (ready, group, effective);
-    }
+    enter_set (ready, group, effective);
+  else if (prio_heap_first (queues)->node == &queue->ready)
+    rekey_group (ready, group, effective);
+  find_only (ready, effective);
 }
 
 /* Removes @queue from @group, because the queue has become empty, or gets another effective priority. */
@@ -228,16 +222,10 @@ prio_ready_remove (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     return;
 
   if (queues->n_items == 0)
-    {
-      leave_set (ready, group, effective);
-      find_only (ready, effective);
-    }
+    leave_set (ready, group, effective);
   else
-    {
-      rekey_group (ready, group, effective);
-      if (queues->n_items == 1 && ready->groups[effective].n_items == 1)
-        ready->only[effective] = oldest_of_group (group, effective);
-    }
+    rekey_group (ready, group, effective);
+  find_only (ready, effective);
 }
 
 /* Pauses or resumes @group.  While it is paused, prio_ready_first () finds none of its tasks. */
