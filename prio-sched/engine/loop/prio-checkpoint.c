@@ -22,7 +22,8 @@ prio_loop_checkpoint (PrioLoop *loop)
         state->depth = g_main_depth ();
       prio_thread.state = state;
       prio_thread.runs_jobs = FALSE;
-      microtask.func (microtask.data);
+      if (microtask.func != NULL)
+        microtask.func (microtask.data);
       prio_thread.state = outer;
 
       if (microtask.notify != NULL)

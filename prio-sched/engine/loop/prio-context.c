@@ -27,13 +27,6 @@ static const PrioLoopFuncs loop_funcs = {
 PrioLoop *
 prio_loop_for_context (GMainContext *context)
 {
-  static gboolean added = FALSE;
-
-  /* With g_once_init_enter (), a fork () while another thread initializes would leave the child waiting forever. */
-  if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
-    {
-      prio_loop_add_leaf_lock (&prio_sources_lock);
-      __atomic_store_n (&added, TRUE, __ATOMIC_RELEASE);
-    }
+  prio_loop_add_leaf_lock (&prio_sources_lock);
   return prio_loop_acquire (context, &loop_funcs);
 }

@@ -37,7 +37,7 @@ is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 
 /* Returns the state in which a task of @run_queue runs, or NULL for a task of the library. */
 static inline const PrioState *
-state_to_run_in (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
+state_to_run_in (PrioRunQueue *run_queue, const PrioState *state)
 {
   return !prio_run_queue_is_own (run_queue) ? state : NULL;
 }
@@ -52,7 +52,7 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   PrioEffective effective = queue->effective;
   PrioState state = { .run_queue = run_queue, .priority = (gint8) prio_effective_priority (effective),
                       .depth = batch->depth };
-  const PrioState *inner = state_to_run_in (loop, run_queue, &state);
+  const PrioState *inner = state_to_run_in (run_queue, &state);
   const PrioState *outer = prio_thread.state;
   guint n = 0;
 
@@ -274,7 +274,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
   prio_run_queue_head_gone (queue->run_queue, queue);
   state = begin_entry (entry, depth);
 
-  prio_thread.state = state_to_run_in (loop, state.run_queue, &state);
+  prio_thread.state = state_to_run_in (state.run_queue, &state);
   if (G_UNLIKELY (entry->timed != PRIO_TIMED_NOT || entry->is_observed || state.run_queue->lends))
     run_rare (loop, entry, &state, outer);
   else

@@ -528,14 +528,9 @@ typedef struct
 } CallOp;
 
 static void
-do_nothing (gpointer data G_GNUC_UNUSED)
-{
-}
-
-static void
 op_call (PrioLoop *loop, const PrioOp *op)
 {
-  PrioMicrotask microtask = { .func = do_nothing, .data = op->data, .notify = ((const CallOp *) op)->notify };
+  PrioMicrotask microtask = { .data = op->data, .notify = ((const CallOp *) op)->notify };
 
   if (prio_loop_is_dead (loop))
     prio_loop_defer_release (loop, microtask.notify, op->data);

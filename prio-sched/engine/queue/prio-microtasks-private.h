@@ -13,7 +13,7 @@
 
 typedef struct
 {
-  GSourceOnceFunc func;
+  GSourceOnceFunc func; /* or NULL */
   gpointer data;
   GDestroyNotify notify;
   PrioState state; /* owned; its run queue is NULL if no state was current */

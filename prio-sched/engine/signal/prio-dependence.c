@@ -80,7 +80,7 @@ make_plain_node (GCancellable *signal)
   static PrioLock lock = PRIO_LOCK_INIT;
   PrioSignalNode *made = g_new (PrioSignalNode, 1), *node;
 
-  prio_signal_node_init (made, signal, FALSE, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  prio_signal_node_init (made, signal, FALSE);
   prio_loop_add_leaf_lock (&lock);
   prio_lock_lock (&lock);
   node = prio_signal_node_find (signal);

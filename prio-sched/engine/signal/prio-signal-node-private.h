@@ -191,8 +191,7 @@ prio_signal_node_find (GCancellable *signal)
   return g_object_get_qdata (G_OBJECT (signal), prio_signal_node_quark ());
 }
 
-void prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_task_signal,
-                            PrioTaskPriority priority);
+void prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_task_signal);
 
 gboolean prio_signal_node_is_aborted (PrioSignalNode *node);
 PrioReason *prio_signal_node_ref_reason (PrioSignalNode *node);

@@ -39,22 +39,19 @@ prio_reason_unref (gpointer reason)
   g_atomic_rc_box_release_full (reason, reason_clear);
 }
 
-void
-prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_task_signal, PrioTaskPriority priority)
+__attribute__ ((constructor)) static void
+load (void)
 {
-  static gboolean added = FALSE;
+  prio_loop_add_leaf_lock (&prio_signal_lock);
+}
 
-  /* With g_once_init_enter (), a fork () while another thread initializes would leave the child waiting forever. */
-  if (G_UNLIKELY (!__atomic_load_n (&added, __ATOMIC_ACQUIRE)))
-    {
-      prio_loop_add_leaf_lock (&prio_signal_lock);
-      __atomic_store_n (&added, TRUE, __ATOMIC_RELEASE);
-    }
-
+void
+prio_signal_node_init (PrioSignalNode *node, GCancellable *signal, gboolean is_task_signal)
+{
   *node = (PrioSignalNode) {
     .signal = signal,
     .is_task_signal = is_task_signal != FALSE,
-    .priority = priority,
+    .priority = PRIO_TASK_PRIORITY_USER_VISIBLE,
   };
 }
 

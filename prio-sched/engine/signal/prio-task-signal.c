@@ -339,7 +339,7 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
 static void
 prio_task_signal_init (PrioTaskSignal *self)
 {
-  prio_signal_node_init (&self->node, G_CANCELLABLE (self), TRUE, PRIO_TASK_PRIORITY_USER_VISIBLE);
+  prio_signal_node_init (&self->node, G_CANCELLABLE (self), TRUE);
 }
 
 static PrioTaskSignal *
