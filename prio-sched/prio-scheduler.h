@@ -88,9 +88,9 @@ guint prio_scheduler_get_starvation_limit (PrioScheduler *self);
 PRIO_AVAILABLE_IN_ALL
 void prio_scheduler_set_starvation_limit (PrioScheduler *self, guint starvation_limit);
 PRIO_AVAILABLE_IN_ALL
-double prio_scheduler_get_frame_share (PrioScheduler *self);
+double prio_scheduler_get_task_share (PrioScheduler *self);
 PRIO_AVAILABLE_IN_ALL
-void prio_scheduler_set_frame_share (PrioScheduler *self, double share);
+void prio_scheduler_set_task_share (PrioScheduler *self, double share);
 PRIO_AVAILABLE_IN_ALL
 gboolean prio_scheduler_get_lends_priority (PrioScheduler *self);
 PRIO_AVAILABLE_IN_ALL

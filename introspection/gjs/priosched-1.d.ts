@@ -244,14 +244,14 @@ declare module '@girs/priosched-1' {
                 'notify::paused': (pspec: GObject.ParamSpec) => void;
                 'notify::time-slice': (pspec: GObject.ParamSpec) => void;
                 'notify::lends-priority': (pspec: GObject.ParamSpec) => void;
-                'notify::frame-share': (pspec: GObject.ParamSpec) => void;
+                'notify::task-share': (pspec: GObject.ParamSpec) => void;
                 'notify::starvation-limit': (pspec: GObject.ParamSpec) => void;
             }
             interface ConstructorProps extends GObject.Object.ConstructorProps {
                 context: GLib.MainContext | null;
                 next_frame: number; nextFrame: number;
                 time_slice: number; timeSlice: number;
-                frame_share: number; frameShare: number;
+                task_share: number; taskShare: number;
                 starvation_limit: number; starvationLimit: number;
                 lends_priority: boolean; lendsPriority: boolean;
             }
@@ -293,8 +293,8 @@ declare module '@girs/priosched-1' {
             get time_slice(): number; set time_slice(value: number);
             get timeSlice(): number; set timeSlice(value: number);
             /** The least share of time that tasks get while a window takes long to draw, from 0 to 0.9. */
-            get frame_share(): number; set frame_share(value: number);
-            get frameShare(): number; set frameShare(value: number);
+            get task_share(): number; set task_share(value: number);
+            get taskShare(): number; set taskShare(value: number);
             /** How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever. */
             get starvation_limit(): number; set starvation_limit(value: number);
             get starvationLimit(): number; set starvationLimit(value: number);
@@ -390,9 +390,9 @@ declare module '@girs/priosched-1' {
             /** Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever. */
             set_starvation_limit(starvation_limit: number): void;
             /** Returns the least share of time that tasks get while a window takes long to draw, from 0 to 0.9. */
-            get_frame_share(): number;
+            get_task_share(): number;
             /** Sets the least share of time that tasks get while a window takes long to draw, from 0 for none to 0.9. */
-            set_frame_share(share: number): void;
+            set_task_share(share: number): void;
             /** Returns whether a waiting task lends its priority to the task that it waits for; only other languages post such tasks. */
             get_lends_priority(): boolean;
             /** Sets whether a waiting task lends its priority to the task that it waits for. */

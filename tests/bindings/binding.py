@@ -355,8 +355,8 @@ class BadInput(unittest.TestCase):
         scheduler.set_time_slice(slice_before)
         scheduler.set_next_frame(0)
         self.assertEqual((scheduler.get_time_slice(), scheduler.get_next_frame()), (slice_before, 0))
-        self.assertEqual((scheduler.time_slice, scheduler.frame_share), (slice_before, scheduler.get_frame_share()))
-        scheduler.time_slice, scheduler.frame_share = slice_before, scheduler.frame_share
+        self.assertEqual((scheduler.time_slice, scheduler.task_share), (slice_before, scheduler.get_task_share()))
+        scheduler.time_slice, scheduler.task_share = slice_before, scheduler.task_share
         with self.assertRaises(TypeError):
             scheduler.time_slice = '2.5'
 

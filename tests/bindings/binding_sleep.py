@@ -18,13 +18,13 @@ def run(function):
     return lambda self: PrioSched.run(function(self))
 
 
-class FrameShare(unittest.TestCase):
+class TaskShare(unittest.TestCase):
 
-    def test_frame_share_is_said(self):
+    def test_task_share_is_said(self):
         own = PrioSched.Scheduler.new(GLib.MainContext())
-        self.assertEqual(own.get_frame_share(), 0)
-        own.set_frame_share(0.5)
-        self.assertEqual(own.get_frame_share(), 0.5)
+        self.assertEqual(own.get_task_share(), 0)
+        own.set_task_share(0.5)
+        self.assertEqual(own.get_task_share(), 0.5)
 
 
 class Sleep(unittest.TestCase):

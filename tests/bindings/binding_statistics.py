@@ -54,19 +54,19 @@ class Statistics(unittest.TestCase):
     def test_bad_values(self):
         nan = float('nan')
         for call, error, message in (
-                (lambda: self.scheduler.set_frame_share(nan), ValueError, 'share.*nan'),
-                (lambda: self.scheduler.set_frame_share(-0.1), ValueError, 'share.*-0.1'),
-                (lambda: self.scheduler.set_frame_share('0.1'), TypeError, "share.*'0.1'"),
-                (lambda: self.scheduler.set_frame_share(True), TypeError, 'share.*True'),
-                (lambda: self.scheduler.set_frame_share(0.91), ValueError, 'share.*0.9.*0.91'),
-                (lambda: self.scheduler.set_frame_share(None), TypeError, 'share.*None'),
+                (lambda: self.scheduler.set_task_share(nan), ValueError, 'share.*nan'),
+                (lambda: self.scheduler.set_task_share(-0.1), ValueError, 'share.*-0.1'),
+                (lambda: self.scheduler.set_task_share('0.1'), TypeError, "share.*'0.1'"),
+                (lambda: self.scheduler.set_task_share(True), TypeError, 'share.*True'),
+                (lambda: self.scheduler.set_task_share(0.91), ValueError, 'share.*0.9.*0.91'),
+                (lambda: self.scheduler.set_task_share(None), TypeError, 'share.*None'),
                 (lambda: self.scheduler.add_long_task_func(0, print), ValueError, 'threshold.*0'),
                 (lambda: self.scheduler.add_long_task_func(2 ** 32, print), ValueError, 'threshold.*4294967296'),
                 (lambda: self.scheduler.add_long_task_func(nan, print), TypeError, 'threshold.*nan'),
                 (lambda: self.scheduler.add_long_task_func(True, print), TypeError, 'threshold.*True')):
             with self.assertRaisesRegex(error, message):
                 call()
-        self.assertEqual(self.scheduler.get_frame_share(), 0)
+        self.assertEqual(self.scheduler.get_task_share(), 0)
 
     def test_yields_and_aborts(self):
         controller = PrioSched.TaskController('background')

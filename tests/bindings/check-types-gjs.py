@@ -31,7 +31,7 @@ MODULE, NAMESPACE = '@girs/priosched-1', 'PrioSched'
 # reserved fields have no meaning.
 INHERITED = {
     # GJS also has every property under its name with dashes, and @girs does not.
-    'Scheduler': {'frame-share', 'next-frame', 'postTask', 'starvation-limit', 'time-slice'},
+    'Scheduler': {'task-share', 'next-frame', 'postTask', 'starvation-limit', 'time-slice'},
     'Error': {'code', 'domain', 'message', 'valueOf'},
     'TaskStatistics': {'reserved'},
     'TaskTimes': {'reserved'},

@@ -292,7 +292,7 @@ addSwitch('statistics', scheduler => scheduler.start_statistics(), scheduler => 
     scheduler.get_statistics();
     scheduler.stop_statistics();
 });
-addSwitch('frame-share', scheduler => scheduler.set_frame_share(.5), scheduler => scheduler.set_frame_share(0));
+addSwitch('task-share', scheduler => scheduler.set_task_share(.5), scheduler => scheduler.set_task_share(0));
 addSwitch('slice', scheduler => scheduler.set_time_slice(0), scheduler => scheduler.set_time_slice(-1));
 
 // An observer of long tasks, added and removed.

@@ -249,7 +249,7 @@ add_switch('lends', lambda scheduler: scheduler.set_lends_priority(True), lambda
 add_switch('pause', PrioSched.Scheduler.pause, PrioSched.Scheduler.resume)
 add_switch('statistics', PrioSched.Scheduler.start_statistics,
            lambda scheduler: (scheduler.get_statistics(), scheduler.stop_statistics()))
-add_switch('frame-share', lambda scheduler: scheduler.set_frame_share(.5), lambda scheduler: scheduler.set_frame_share(0))
+add_switch('task-share', lambda scheduler: scheduler.set_task_share(.5), lambda scheduler: scheduler.set_task_share(0))
 add_switch('slice', lambda scheduler: scheduler.set_time_slice(0), lambda scheduler: scheduler.set_time_slice(-1))
 
 

@@ -8,11 +8,11 @@ const {Gio, GLib, PrioSched} = imports.gi;
 const {assert, assertEqual, rejection, run, test, thrown} = imports.tap;
 const scheduler = PrioSched.Scheduler.get_default();
 
-test('the frame share is said', () => {
+test('the task share is said', () => {
     const own = PrioSched.Scheduler.new(new GLib.MainContext());
-    assertEqual(own.get_frame_share(), 0);
-    own.set_frame_share(0.5);
-    assertEqual(own.get_frame_share(), 0.5);
+    assertEqual(own.get_task_share(), 0);
+    own.set_task_share(0.5);
+    assertEqual(own.get_task_share(), 0.5);
 });
 
 test('it waits for that long', async () => {

@@ -46,11 +46,11 @@ test('yields and aborts', async () => {
 test('errors name bad shares, thresholds and descriptors', () => {
     const own = PrioSched.Scheduler.new(null);
     for (const [body, type, text] of [
-        [() => own.set_frame_share(NaN), RangeError, 'NaN is not a share'],
-        [() => own.set_frame_share('0.1'), TypeError, '“0.1” is not a share'],
-        [() => own.set_frame_share(0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
-        [() => own.set_frame_share(), TypeError, 'undefined is not a share'],
-        [() => (own.frameShare = 0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
+        [() => own.set_task_share(NaN), RangeError, 'NaN is not a share'],
+        [() => own.set_task_share('0.1'), TypeError, '“0.1” is not a share'],
+        [() => own.set_task_share(0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
+        [() => own.set_task_share(), TypeError, 'undefined is not a share'],
+        [() => (own.taskShare = 0.91), RangeError, '0.91 is not a share, which is from 0 to 0.9'],
         [() => own.add_long_task_func(0.5, () => {}), RangeError, '0.5 is not a threshold'],
         [() => own.add_long_task_func(NaN, () => {}), RangeError, 'NaN is not a threshold'],
         [() => own.add_long_task_func(true, () => {}), TypeError, 'true is not a threshold'],
@@ -65,7 +65,7 @@ test('errors name bad shares, thresholds and descriptors', () => {
         const error = thrown(body);
         assert(error instanceof type && error.message.includes(text), `${text}: ${error}`);
     }
-    assertEqual(own.get_frame_share(), 0);
+    assertEqual(own.get_task_share(), 0);
 });
 
 run();

@@ -391,7 +391,7 @@ window_init (Window *window, const Scene *scene)
   window->clock = g_object_new (frame_clock_get_type (), NULL);
   if (scene->follow)
     prio_scheduler_follow_frame_clock (window->f.scheduler, window->clock);
-  prio_scheduler_set_frame_share (window->f.scheduler, scene->share);
+  prio_scheduler_set_task_share (window->f.scheduler, scene->share);
   prio_scheduler_set_starvation_limit (window->f.scheduler, 0);
   watch_display (window);
   if (scene->beside == BESIDE_HANDLER)

@@ -857,7 +857,7 @@ disturb (gpointer data)
     prio_scheduler_pause (w->f.scheduler);
   else
     prio_scheduler_resume (w->f.scheduler);
-  prio_scheduler_set_frame_share (w->f.scheduler, n % 3 == 0 ? 0.25 : 0);
+  prio_scheduler_set_task_share (w->f.scheduler, n % 3 == 0 ? 0.25 : 0);
   /* One at a time: otherwise this thread gives more than it takes. */
   if (w->place == NULL || prio_task_get_state (w->place) >= PRIO_TASK_STATE_FULFILLED)
     {

@@ -243,7 +243,7 @@ run_until (Window *window, gint64 end)
 static gpointer
 set_share_in_thread (gpointer scheduler)
 {
-  prio_scheduler_set_frame_share (scheduler, 0.5);
+  prio_scheduler_set_task_share (scheduler, 0.5);
   return NULL;
 }
 
@@ -278,13 +278,13 @@ test_wrong_share (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
     {
-      g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*set_frame_share: the share is *has to be from 0 to 0.9*");
-      prio_scheduler_set_frame_share (f->scheduler, wrong[i]);
+      g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*set_task_share: the share is *has to be from 0 to 0.9*");
+      prio_scheduler_set_task_share (f->scheduler, wrong[i]);
     }
-  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*set_frame_share: the share is *nan*");
-  prio_scheduler_set_frame_share (f->scheduler, g_ascii_strtod ("nan", NULL));
+  g_test_expect_message ("PrioSched", G_LOG_LEVEL_CRITICAL, "*set_task_share: the share is *nan*");
+  prio_scheduler_set_task_share (f->scheduler, g_ascii_strtod ("nan", NULL));
   g_test_assert_expected_messages ();
-  g_assert_cmpfloat (prio_scheduler_get_frame_share (f->scheduler), ==, 0);
+  g_assert_cmpfloat (prio_scheduler_get_task_share (f->scheduler), ==, 0);
 }
 
 static void
@@ -300,13 +300,13 @@ test_share_is_a_property (Fixture *f, gconstpointer data G_GNUC_UNUSED)
   guint n_notified = 0;
   double share;
 
-  g_signal_connect (f->scheduler, "notify::frame-share", G_CALLBACK (count_notified), &n_notified);
-  g_object_set (f->scheduler, "frame-share", 0.75, NULL);
-  g_assert_cmpfloat (prio_scheduler_get_frame_share (f->scheduler), ==, 0.75);
+  g_signal_connect (f->scheduler, "notify::task-share", G_CALLBACK (count_notified), &n_notified);
+  g_object_set (f->scheduler, "task-share", 0.75, NULL);
+  g_assert_cmpfloat (prio_scheduler_get_task_share (f->scheduler), ==, 0.75);
   g_assert_cmpuint (n_notified, ==, 1);
-  prio_scheduler_set_frame_share (f->scheduler, 0.25);
-  prio_scheduler_set_frame_share (f->scheduler, 0.25);
-  g_object_get (f->scheduler, "frame-share", &share, NULL);
+  prio_scheduler_set_task_share (f->scheduler, 0.25);
+  prio_scheduler_set_task_share (f->scheduler, 0.25);
+  g_object_get (f->scheduler, "task-share", &share, NULL);
   g_assert_cmpfloat (share, ==, 0.25);
   g_assert_cmpuint (n_notified, ==, 2);
 }

@@ -300,7 +300,7 @@ draw (gpointer data)
 static void
 test_beside_frames (Fixture *f, gconstpointer data G_GNUC_UNUSED)
 {
-  prio_scheduler_set_frame_share (f->scheduler, 0.5);
+  prio_scheduler_set_task_share (f->scheduler, 0.5);
   attach_source (f->context, G_PRIORITY_HIGH_IDLE + 20, draw, f);
   post_yielder (f, USER_VISIBLE);
   post_timed (f, USER_VISIBLE, 'a', stop_yields, NULL);

@@ -836,7 +836,7 @@ count_work (gpointer data)
 }
 
 static void
-test_frame_share_beside_keys (Fixture *f, gconstpointer data)
+test_task_share_beside_keys (Fixture *f, gconstpointer data)
 {
   Input input = { .f = f };
   gint64 start = frozen_time;
@@ -844,7 +844,7 @@ test_frame_share_beside_keys (Fixture *f, gconstpointer data)
   attach_input (&input, G_PRIORITY_DEFAULT, has_events, take_key);
   attach_input (&input, G_PRIORITY_DEFAULT + 1, has_none, draw_until_key);
   attach_input (&input, G_PRIORITY_HIGH_IDLE + 20, is_always_due, draw_until_key);
-  prio_scheduler_set_frame_share (f->scheduler, 0.5);
+  prio_scheduler_set_task_share (f->scheduler, 0.5);
   prio_scheduler_post (f->scheduler, USER_VISIBLE, count_work, &input, NULL);
   while (input.n_steps < N_FRAMES)
     g_main_context_iteration (f->context, TRUE);
@@ -863,7 +863,7 @@ main (int argc, char **argv)
   g_test_add ("/turns/input-first/again", Fixture, NULL, passing_set_up, test_input_first_again, fixture_tear_down);
   g_test_add ("/turns/input-first/of-a-microtask", Fixture, NULL, passing_set_up, test_input_first_of_microtask, fixture_tear_down);
   g_test_add_data_func ("/turns/input-first/posted-before", GINT_TO_POINTER (POSTED_BEFORE), test_input_first);
-  g_test_add ("/turns/frame-share-beside-keys", Fixture, NULL, passing_set_up, test_frame_share_beside_keys, fixture_tear_down);
+  g_test_add ("/turns/task-share-beside-keys", Fixture, NULL, passing_set_up, test_task_share_beside_keys, fixture_tear_down);
   g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
   g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, passing_set_up, test_not_told_elsewhere, fixture_tear_down);
   g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, passing_set_up, test_set_meanwhile, fixture_tear_down);

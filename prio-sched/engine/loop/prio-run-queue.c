@@ -90,16 +90,16 @@ run_queue_free (gpointer data)
   run_queue_clear (run_queue);
 }
 
-/* Sets the loop's frame share to the largest share of its schedulers, after a share has changed. */
+/* Sets the loop's task share to the largest share of its schedulers, after a share has changed. */
 void
-prio_run_queues_update_frame_share (PrioLoop *loop)
+prio_run_queues_update_task_share (PrioLoop *loop)
 {
   guint share = 0;
 
   for (PrioRunQueue *run_queue = loop->run_queues.first; run_queue != NULL; run_queue = run_queue->next)
-    share = MAX (share, __atomic_load_n (&run_queue->frame_share, __ATOMIC_RELAXED));
+    share = MAX (share, __atomic_load_n (&run_queue->task_share, __ATOMIC_RELAXED));
 
-  loop->turn.frame_share = share;
+  loop->turn.task_share = share;
   if (share == 0)
     loop->turn.frame_due = 0;
 }
@@ -110,8 +110,8 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   PrioLoop *loop = run_queue->loop;
 
   PRIO_LIST_REMOVE (loop->run_queues.first, run_queue, next, prev);
-  if (G_UNLIKELY (run_queue->frame_share != 0))
-    prio_run_queues_update_frame_share (loop);
+  if (G_UNLIKELY (run_queue->task_share != 0))
+    prio_run_queues_update_task_share (loop);
   prio_ready_evict (&loop->ready);
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }

@@ -35,7 +35,7 @@ op_set (PrioLoop *loop, const PrioOp *op)
   prio_heap_foreach (&loop->due.deadlines, bring_forward, &span);
   prio_frames_update (loop, G_MAXINT64);
   memset (loop->ready.blocked_since, 0, sizeof loop->ready.blocked_since);
-  loop->turn = (PrioTurn) { .frame_share = loop->turn.frame_share };
+  loop->turn = (PrioTurn) { .task_share = loop->turn.task_share };
   prio_turn_init (&loop->turn);
   loop->idles.deadline = loop->input.next_probe = 0;
   prio_loop_end_slice (loop);

@@ -99,8 +99,8 @@ typedef struct
   gint64 flood_until;  /* until when a detected flood counts, µs */
   gint64 balance;      /* how much time is due to tasks because of a flood, µs; if negative, to other sources */
   gint64 after_frame;  /* how long tasks may run after a frame, µs, or 0 */
-  guint frame_share;   /* the share of tasks beside frames, if the program has set it, or 0 */
-  gint64 frame_due;    /* time due to tasks in return for drawing, µs; if negative, due to drawing; 0 without @frame_share */
+  guint task_share;   /* the share of tasks beside frames, if the program has set it, or 0 */
+  gint64 frame_due;    /* time due to tasks in return for drawing, µs; if negative, due to drawing; 0 without @task_share */
   gint64 frame;        /* the first announced frame without a turn before it, µs, or 0 */
 
   gint64 background_since; /* when background tasks became ready, µs; 0 if none is ready, or after a background task or
@@ -149,7 +149,7 @@ prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {
   if (turn->balance > 0)
     return MIN (slice, MAX (PRIO_MAX_LOOK, turn->balance));
-  return turn->after_frame != 0 && (!is_set || turn->frame_share != 0) ? MIN (slice, turn->after_frame) : slice;
+  return turn->after_frame != 0 && (!is_set || turn->task_share != 0) ? MIN (slice, turn->after_frame) : slice;
 }
 
 static inline gint64

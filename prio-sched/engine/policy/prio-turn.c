@@ -176,9 +176,9 @@ is_over (PrioTurn *turn, gint64 now)
       turn->drawing += now - turn->iterated;
     }
   /* GTK 4 may draw right after input, at priority 1. */
-  if (turn->frame_share != 0 && (turn->reached == PRIO_REACH_FRAME || turn->reached == PRIO_REACH_INPUT))
-    turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->frame_share, now - turn->iterated),
-                           prio_share_of (turn->frame_share, MAX_WAIT));
+  if (turn->task_share != 0 && (turn->reached == PRIO_REACH_FRAME || turn->reached == PRIO_REACH_INPUT))
+    turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->task_share, now - turn->iterated),
+                           prio_share_of (turn->task_share, MAX_WAIT));
   turn->ends_before_frame = turn->drawn && may_run_after_frame (turn, used);
 
   if (turn->reached <= PRIO_REACH_INPUT)
@@ -229,7 +229,7 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
   turn->continues = turn->others && turn->answered && !turn->input_pending && now - turn->began < CONTINUING &&
                     (turn->frame == 0 || now < turn->frame);
   turn->answered = FALSE;
-  if (G_UNLIKELY (turn->frame_share != 0))
+  if (G_UNLIKELY (turn->task_share != 0))
     turn->ends_before_frame = turn->others && turn->frame_due > 0;
 }
 
@@ -255,7 +255,7 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
 static void
 count_beside_frames (PrioTurn *turn, gint64 ran)
 {
-  gint64 least = turn->after_frame != 0 ? -prio_share_of (turn->frame_share, MAX_WAIT) : MIN (turn->frame_due, 0);
+  gint64 least = turn->after_frame != 0 ? -prio_share_of (turn->task_share, MAX_WAIT) : MIN (turn->frame_due, 0);
 
   turn->frame_due = MAX (turn->frame_due - ran, least);
 }
@@ -269,7 +269,7 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
   turn->spent += ran;
   turn->since_whole += ran;
   turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
-  if (G_UNLIKELY (turn->frame_share != 0))
+  if (G_UNLIKELY (turn->task_share != 0))
     count_beside_frames (turn, ran);
   if (!cut)
     return;
@@ -310,7 +310,7 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
   if (reached == PRIO_REACH_FRAME)
     {
       turn->after_frame = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
-      if (turn->frame_share != 0)
+      if (turn->task_share != 0)
         turn->after_frame = MAX (turn->frame_due, PRIO_MAX_LOOK);
     }
   else if (reached > PRIO_REACH_FRAME)

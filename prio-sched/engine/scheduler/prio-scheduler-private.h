@@ -41,6 +41,6 @@ void prio_task_submit_hidden (PrioTask *task, PrioTaskPriority priority, gint64 
 void prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, gpointer source_tag, gint64 due,
                               GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits);
 GParamSpec *prio_scheduler_make_lends_priority (void);
-GParamSpec *prio_scheduler_make_frame_share (void);
+GParamSpec *prio_scheduler_make_task_share (void);
 void prio_scheduler_submit_change (PrioScheduler *self, PrioOpFunc apply, const char *property);
 void prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *followed, PrioTaskPriority priority, gint64 due);

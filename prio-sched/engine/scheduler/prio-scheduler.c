@@ -59,7 +59,7 @@
  * A turn also ends if some sources are always ready.  Tasks then get half of the time or, if a handler takes longer
  * than a millisecond, one or two milliseconds after each handler.  Where drawing takes all the time, tasks have a tenth of
  * it, between two frames, or the time slice that has been set, or the share of
- * [method@PrioSched.Scheduler.set_frame_share].
+ * [method@PrioSched.Scheduler.set_task_share].
  *
  * The main context is not woken while no task can run.
  *
@@ -76,7 +76,7 @@ enum
   PROP_PAUSED,
   PROP_NEXT_FRAME,
   PROP_LENDS_PRIORITY,
-  PROP_FRAME_SHARE,
+  PROP_TASK_SHARE,
   PROP_STARVATION_LIMIT,
   N_PROPS
 };
@@ -176,8 +176,8 @@ prio_scheduler_get_property (GObject *object, guint id, GValue *value, GParamSpe
       g_value_set_boolean (value, prio_scheduler_get_lends_priority (self));
       break;
 
-    case PROP_FRAME_SHARE:
-      g_value_set_double (value, prio_scheduler_get_frame_share (self));
+    case PROP_TASK_SHARE:
+      g_value_set_double (value, prio_scheduler_get_task_share (self));
       break;
 
     case PROP_STARVATION_LIMIT:
@@ -212,8 +212,8 @@ prio_scheduler_set_property (GObject *object, guint id, const GValue *value, GPa
       prio_scheduler_set_lends_priority (self, g_value_get_boolean (value));
       break;
 
-    case PROP_FRAME_SHARE:
-      prio_scheduler_set_frame_share (self, g_value_get_double (value));
+    case PROP_TASK_SHARE:
+      prio_scheduler_set_task_share (self, g_value_get_double (value));
       break;
 
     case PROP_STARVATION_LIMIT:
@@ -301,7 +301,7 @@ install_properties (GObjectClass *object_class)
                           G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 
   properties[PROP_LENDS_PRIORITY] = prio_scheduler_make_lends_priority ();
-  properties[PROP_FRAME_SHARE] = prio_scheduler_make_frame_share ();
+  properties[PROP_TASK_SHARE] = prio_scheduler_make_task_share ();
   properties[PROP_STARVATION_LIMIT] = make_starvation_limit ();
 
   g_object_class_install_properties (object_class, N_PROPS, properties);

@@ -584,13 +584,13 @@ unsafe extern "C" {
     pub fn prio_scheduler_end_slice(self_: *mut PrioScheduler);
     pub fn prio_scheduler_follow_frame_clock(self_: *mut PrioScheduler, frame_clock: *mut gobject::GObject);
     pub fn prio_scheduler_get_context(self_: *mut PrioScheduler) -> *mut glib::GMainContext;
-    pub fn prio_scheduler_get_frame_share(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_get_lends_priority(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_count_pending(self_: *mut PrioScheduler) -> c_uint;
     pub fn prio_scheduler_get_next_frame(self_: *mut PrioScheduler) -> i64;
     pub fn prio_scheduler_get_paused(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_get_statistics(self_: *mut PrioScheduler, statistics: *mut PrioStatistics);
     pub fn prio_scheduler_get_starvation_limit(self_: *mut PrioScheduler) -> c_uint;
+    pub fn prio_scheduler_get_task_share(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_get_time_slice(self_: *mut PrioScheduler) -> c_double;
     pub fn prio_scheduler_pause(self_: *mut PrioScheduler);
     pub fn prio_scheduler_post(self_: *mut PrioScheduler, priority: PrioTaskPriority, func: glib::GSourceFunc, user_data: gpointer, notify: glib::GDestroyNotify);
@@ -604,10 +604,10 @@ unsafe extern "C" {
     pub fn prio_scheduler_run_in_thread(self_: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_scheduler_run_in_thread_full(self_: *mut PrioScheduler, worker: *mut PrioWorker, priority: c_int, signal: *mut gio::GCancellable, name: *const c_char, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_worker_run(self_: *mut PrioWorker, scheduler: *mut PrioScheduler, options: *const PrioTaskOptions, func: PrioTaskFunc, user_data: gpointer, notify: glib::GDestroyNotify) -> *mut PrioTask;
-    pub fn prio_scheduler_set_frame_share(self_: *mut PrioScheduler, share: c_double);
     pub fn prio_scheduler_set_lends_priority(self_: *mut PrioScheduler, lends_priority: gboolean);
     pub fn prio_scheduler_set_next_frame(self_: *mut PrioScheduler, next_frame: i64);
     pub fn prio_scheduler_set_starvation_limit(self_: *mut PrioScheduler, starvation_limit: c_uint);
+    pub fn prio_scheduler_set_task_share(self_: *mut PrioScheduler, share: c_double);
     pub fn prio_scheduler_set_time_slice(self_: *mut PrioScheduler, time_slice: c_double);
     pub fn prio_scheduler_should_yield(self_: *mut PrioScheduler) -> gboolean;
     pub fn prio_scheduler_sleep_async(self_: *mut PrioScheduler, delay: u64, options: *const PrioYieldOptions, callback: gio::GAsyncReadyCallback, user_data: gpointer);

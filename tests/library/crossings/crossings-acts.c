@@ -599,7 +599,7 @@ act_some (World *world, guint at_most)
 static void
 set_frame (World *world, PrioScheduler *scheduler, gboolean on)
 {
-  prio_scheduler_set_frame_share (scheduler, on ? 0.1 + 0.1 * dice (8) : 0);
+  prio_scheduler_set_task_share (scheduler, on ? 0.1 + 0.1 * dice (8) : 0);
   prio_scheduler_set_next_frame (scheduler, on ? g_get_monotonic_time () + dice (20) * 1000 : 0);
   if (is_owner (world))
     prio_scheduler_end_slice (scheduler);
@@ -657,7 +657,7 @@ set_switch (World *world, Book *book, Mechanism which, gboolean on)
     {
     case STATISTICS: set_statistics (world, book, scheduler, on); break;
     case LENDING: prio_scheduler_set_lends_priority (scheduler, on); break;
-    case FRAME_SHARE: set_frame (world, scheduler, on); break;
+    case TASK_SHARE: set_frame (world, scheduler, on); break;
     case PAUSE: on ? prio_scheduler_pause (scheduler) : prio_scheduler_resume (scheduler); break;
     case LONG_TASKS: set_long_tasks (world, scheduler, on); break;
     default: g_assert_not_reached ();

@@ -46,7 +46,7 @@ _Thread_local Self this_thread;
 guint64 met[N_MECHANISMS][N_MECHANISMS];
 
 static const char *const names[] = {
-  "statistics", "lending", "frame-share", "pause", "observer", "trace", "long-tasks",
+  "statistics", "lending", "task-share", "pause", "observer", "trace", "long-tasks",
   "closure", "repeated", "task", "steps", "deferred", "group", "wait", "runner", "thread",
   "microtask", "idle", "yield", "sleep", "delayed", "timeout", "turns",
   "return-on-abort", "notify-state", "slow", "feed", "row",

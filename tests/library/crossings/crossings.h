@@ -15,7 +15,7 @@ typedef enum
   /* Switches, while they are on. */
   STATISTICS,
   LENDING,
-  FRAME_SHARE,
+  TASK_SHARE,
   PAUSE,
   OBSERVER,
   TRACE,

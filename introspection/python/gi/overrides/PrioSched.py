@@ -43,7 +43,7 @@ if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':
 
 # The members of TaskPriority by number, because creating a member is slow.
 _MEMBERS = (None, *map(PrioSched.TaskPriority, range(1, 4)))
-_MAX_FRAME_SHARE = 0.9
+_MAX_TASK_SHARE = 0.9
 
 _native_yield_async = called_back(PrioSched.Scheduler, 'yield_async', 1, 'yield_')
 PrioSched.Task.wait_async = called_back(PrioSched.Task, 'wait_async', 0)
@@ -122,9 +122,9 @@ class Scheduler(PrioSched.Scheduler):
         super().set_time_slice(-1 if time_slice == -1 else to_part(time_slice, 'a time slice', 2 ** 32 - 1))
 
     @refusing
-    def set_frame_share(self, share):
+    def set_task_share(self, share):
         """Sets the least share of time that tasks get while a window takes long to draw, from 0, for none, to 0.9."""
-        super().set_frame_share(to_part(share, 'a share', _MAX_FRAME_SHARE))
+        super().set_task_share(to_part(share, 'a share', _MAX_TASK_SHARE))
 
     @refusing
     def set_starvation_limit(self, starvation_limit):
@@ -132,7 +132,7 @@ class Scheduler(PrioSched.Scheduler):
         super().set_starvation_limit(to_whole(starvation_limit, 'starvation_limit', 'milliseconds', 2 ** 32 - 1))
 
     time_slice = property(PrioSched.Scheduler.get_time_slice, set_time_slice)
-    frame_share = property(PrioSched.Scheduler.get_frame_share, set_frame_share)
+    task_share = property(PrioSched.Scheduler.get_task_share, set_task_share)
     starvation_limit = property(PrioSched.Scheduler.get_starvation_limit, set_starvation_limit)
 
     if _HAS_WATCH:

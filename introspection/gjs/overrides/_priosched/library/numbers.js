@@ -1,4 +1,4 @@
-// numbers.js: the frame share and thresholds of schedulers, and descriptors
+// numbers.js: the task share and thresholds of schedulers, and descriptors
 //
 // These functions check the values.  GJS would convert any value to a number, and the library would only log a message.
 //
@@ -10,7 +10,7 @@ const {GLib} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 const {nameSources} = imports.overrides._priosched.library.sources;
 
-const MAX_FRAME_SHARE = 0.9;
+const MAX_TASK_SHARE = 0.9;
 const MAX_THRESHOLD = 0xffffffff;
 const MAX_DESCRIPTOR = 0x7fffffff;
 
@@ -31,7 +31,7 @@ function toDescriptor(value) {
 // Adds JavaScript's methods to Scheduler, and checks the argument of trace_start ().
 function make(PrioSched, {checkProperty}) {
     const {Scheduler, trace_start: startTrace} = PrioSched;
-    checkProperty(Scheduler.prototype, 'frame_share', value => toNumber(value, 0, MAX_FRAME_SHARE, 'share'));
+    checkProperty(Scheduler.prototype, 'task_share', value => toNumber(value, 0, MAX_TASK_SHARE, 'share'));
     // The library can be built without traces and long tasks.
     if (startTrace === undefined)
         return;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-frame-share.c: the least share of time for tasks while a window draws slowly */
+/* prio-scheduler-task-share.c: the least share of time for tasks while a window draws slowly */
 
 #include "config.h"
 
 #include "scheduler/prio-scheduler-private.h"
 
-#define MAX_FRAME_SHARE 0.9
+#define MAX_TASK_SHARE 0.9
 
 GParamSpec *
-prio_scheduler_make_frame_share (void)
+prio_scheduler_make_task_share (void)
 {
   /**
-   * PrioScheduler:frame-share: (getter get_frame_share) (setter set_frame_share)
+   * PrioScheduler:task-share: (getter get_task_share) (setter set_task_share)
    *
    * The least share of time that tasks get while a window takes long to draw, from 0 to 0.9; 0 lets the library decide.
    *
@@ -19,28 +19,28 @@ prio_scheduler_make_frame_share (void)
    *
    * Since: 1.0
    */
-  return g_param_spec_double ("frame-share", NULL, NULL, 0, MAX_FRAME_SHARE, 0,
+  return g_param_spec_double ("task-share", NULL, NULL, 0, MAX_TASK_SHARE, 0,
                               G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
 }
 
 static void
 op_share_changed (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 {
-  prio_run_queues_update_frame_share (loop);
+  prio_run_queues_update_task_share (loop);
 }
 
 G_GNUC_UNUSED static gboolean
 prio_check_share (const char *function, double share)
 {
-  if (share >= 0 && share <= MAX_FRAME_SHARE)
+  if (share >= 0 && share <= MAX_TASK_SHARE)
     return TRUE;
 
-  g_critical ("%s: the share is %g, and has to be from 0 to %g", function, share, MAX_FRAME_SHARE);
+  g_critical ("%s: the share is %g, and has to be from 0 to %g", function, share, MAX_TASK_SHARE);
   return FALSE;
 }
 
 /**
- * prio_scheduler_set_frame_share: (set-property frame-share)
+ * prio_scheduler_set_task_share: (set-property task-share)
  * @self: a scheduler
  * @share: the least share of time for tasks, from 0 to 0.9; 0 lets the library decide
  *
@@ -72,7 +72,7 @@ prio_check_share (const char *function, double share)
  *
  * ```c
  * // While results are drawn, the search gets half of the time.
- * prio_scheduler_set_frame_share (scheduler, 0.5);
+ * prio_scheduler_set_task_share (scheduler, 0.5);
  * ```
  *
  * A value that is out of range is refused with a critical message.  A change takes effect at the next frame.  Any
@@ -81,7 +81,7 @@ prio_check_share (const char *function, double share)
  * Since: 1.0
  */
 void
-prio_scheduler_set_frame_share (PrioScheduler *self, double share)
+prio_scheduler_set_task_share (PrioScheduler *self, double share)
 {
   guint parts;
 
@@ -90,18 +90,18 @@ prio_scheduler_set_frame_share (PrioScheduler *self, double share)
 
   /* In millionths.  A small share must not become 0, which means that no share is set. */
   parts = share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
-  if (__atomic_exchange_n (&self->run_queue->frame_share, parts, __ATOMIC_RELAXED) != parts)
-    prio_scheduler_submit_change (self, op_share_changed, "frame-share");
+  if (__atomic_exchange_n (&self->run_queue->task_share, parts, __ATOMIC_RELAXED) != parts)
+    prio_scheduler_submit_change (self, op_share_changed, "task-share");
 }
 
 /**
- * prio_scheduler_get_frame_share: (get-property frame-share)
+ * prio_scheduler_get_task_share: (get-property task-share)
  * @self: a scheduler
  *
- * Gets the share of time that [method@PrioSched.Scheduler.set_frame_share] has set.  Any thread may call this function.
+ * Gets the share of time that [method@PrioSched.Scheduler.set_task_share] has set.  Any thread may call this function.
  *
  * ```c
- * gtk_range_set_value (GTK_RANGE (frame_share_scale), prio_scheduler_get_frame_share (scheduler));
+ * gtk_range_set_value (GTK_RANGE (task_share_scale), prio_scheduler_get_task_share (scheduler));
  * ```
  *
  * Returns: the share, to a millionth; 0 if none has been set
@@ -109,9 +109,9 @@ prio_scheduler_set_frame_share (PrioScheduler *self, double share)
  * Since: 1.0
  */
 double
-prio_scheduler_get_frame_share (PrioScheduler *self)
+prio_scheduler_get_task_share (PrioScheduler *self)
 {
   prio_return_val_if_wrong (prio_check_scheduler (G_STRFUNC, self), 0);
 
-  return (double) __atomic_load_n (&self->run_queue->frame_share, __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
+  return (double) __atomic_load_n (&self->run_queue->task_share, __ATOMIC_RELAXED) / PRIO_WHOLE_SHARE;
 }
