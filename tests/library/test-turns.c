@@ -852,6 +852,139 @@ test_task_share_beside_keys (Fixture *f, gconstpointer data)
   g_assert_cmpint (input.n_before * 100, >=, (frozen_time - start) * 45 / 100);
 }
 
+/* A share of the time is for tasks, whatever the sources below them cost.  Without a share, tasks have half of it.  Input
+ * and frames wait at most for one layout and one slice. */
+#define N_OF_WORK 3000 /* steps of 1 ms */
+#define SLICE 5000
+#define KEY 10   /* how often keys come, ms */
+#define DRAW 16  /* how often frames are drawn, ms */
+
+typedef struct
+{
+  gint64 last, longest; /* µs */
+} Gap;
+
+typedef struct
+{
+  Fixture *f;
+  gint64 cost; /* of a layout, µs */
+  gboolean announces, is_asked;
+  guint n_steps, n_layouts;
+  Gap keys, frames;
+} Below;
+
+static void
+note_gap (Gap *gap)
+{
+  gap->longest = MAX (gap->longest, frozen_time - gap->last);
+  gap->last = frozen_time;
+}
+
+static gboolean
+lay_out (gpointer data)
+{
+  Below *below = data;
+
+  below->n_layouts++;
+  below->is_asked = FALSE;
+  work_for (below->cost);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+ask_for_layout (gpointer data)
+{
+  Below *below = data;
+
+  if (!below->is_asked)
+    attach (below->f, g_idle_source_new (), G_PRIORITY_DEFAULT_IDLE, lay_out, below);
+  below->is_asked = TRUE;
+  return work_for (1000) && ++below->n_steps < N_OF_WORK;
+}
+
+static gboolean
+note_key_of_timer (gpointer data)
+{
+  note_gap (&((Below *) data)->keys);
+  return G_SOURCE_CONTINUE;
+}
+
+static gboolean
+draw_in_time (gpointer data)
+{
+  Below *below = data;
+
+  note_gap (&below->frames);
+  if (below->announces)
+    prio_scheduler_set_next_frame (below->f->scheduler, frozen_time + DRAW * 1000);
+  return work_for (500);
+}
+
+/* Returns which part of the time layouts of @cost have beside tasks with @share. */
+static double
+part_of_layouts (double share, gint64 cost, gboolean draws, gboolean announces)
+{
+  Fixture f;
+  Below below = { .f = &f, .cost = cost, .announces = announces };
+  gint64 start;
+  double part;
+
+  passing_set_up (&f, NULL);
+  start = below.keys.last = below.frames.last = frozen_time;
+  attach (&f, g_timeout_source_new (KEY), G_PRIORITY_DEFAULT, note_key_of_timer, &below);
+  if (draws)
+    attach (&f, g_timeout_source_new (DRAW), G_PRIORITY_HIGH_IDLE + 20, draw_in_time, &below);
+  prio_scheduler_set_task_share (f.scheduler, share);
+  prio_scheduler_post (f.scheduler, USER_VISIBLE, ask_for_layout, &below, NULL);
+  while (below.n_steps < N_OF_WORK)
+    g_main_context_iteration (f.context, TRUE);
+
+  part = (double) (below.n_layouts * cost) / (double) (frozen_time - start);
+  g_test_message ("share %.1f, layouts of %d ms%s: %u, which have %.3f of the time; waits of keys %d ms, of frames %d ms", share,
+                  (gint) (cost / 1000), announces ? ", announced frames" : draws ? ", frames" : "", below.n_layouts, part,
+                  (gint) (below.keys.longest / 1000), (gint) (below.frames.longest / 1000));
+  g_assert_cmpint (below.keys.longest, <=, KEY * 1000 + cost + SLICE);
+  if (draws)
+    g_assert_cmpint (below.frames.longest, <=, DRAW * 1000 + cost + SLICE);
+  prio_scheduler_set_next_frame (f.scheduler, 0);
+  fixture_tear_down (&f, NULL);
+  return part;
+}
+
+static void
+test_task_share_beside_layouts (void)
+{
+  static const gint64 costs[] = { 1000, 10000, 30000, 200000 };
+  static const double shares[] = { 0.6, 0.8, 0.9 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (costs); i++)
+    {
+      for (guint draws = 0; draws < 3; draws++)
+        {
+          for (guint j = 0; j < G_N_ELEMENTS (shares); j++)
+            {
+              double part = part_of_layouts (shares[j], costs[i], draws > 0, draws == 2);
+
+              /* The first layout comes after a slice, before tasks have had their share.  Short ones come once in a slice. */
+              g_assert_cmpfloat (part, <=, 1 - shares[j] + (double) costs[i] / (N_OF_WORK * 1000));
+              g_assert_cmpfloat (part, >=, 0.7 * MIN (1 - shares[j], (double) costs[i] / (double) (costs[i] + SLICE)));
+            }
+        }
+    }
+
+  /* A small share is for frames alone: tasks have half of the time anyway. */
+  for (guint i = 1; i < 3; i++)
+    {
+      for (guint j = 0; j < 2; j++)
+        {
+          double part = part_of_layouts (j * 0.25, costs[i], FALSE, FALSE);
+
+          g_assert_cmpfloat (part, >=, 0.45);
+          g_assert_cmpfloat (part, <=, 0.55);
+        }
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -864,6 +997,7 @@ main (int argc, char **argv)
   g_test_add ("/turns/input-first/of-a-microtask", Fixture, NULL, passing_set_up, test_input_first_of_microtask, fixture_tear_down);
   g_test_add_data_func ("/turns/input-first/posted-before", GINT_TO_POINTER (POSTED_BEFORE), test_input_first);
   g_test_add ("/turns/task-share-beside-keys", Fixture, NULL, passing_set_up, test_task_share_beside_keys, fixture_tear_down);
+  g_test_add_func ("/turns/task-share-beside-layouts", test_task_share_beside_layouts);
   g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
   g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, passing_set_up, test_not_told_elsewhere, fixture_tear_down);
   g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, passing_set_up, test_set_meanwhile, fixture_tear_down);
