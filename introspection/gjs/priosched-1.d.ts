@@ -292,7 +292,7 @@ declare module '@girs/priosched-1' {
             /** How long tasks run before every other source has its turn, in milliseconds. */
             get time_slice(): number; set time_slice(value: number);
             get timeSlice(): number; set timeSlice(value: number);
-            /** The least share of time that tasks get while a window takes long to draw, from 0 to 0.9. */
+            /** The least share of time that tasks get beside slow frames and idle sources of other code, from 0 to 0.9. */
             get task_share(): number; set task_share(value: number);
             get taskShare(): number; set taskShare(value: number);
             /** How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever. */
@@ -389,9 +389,9 @@ declare module '@girs/priosched-1' {
             get_starvation_limit(): number;
             /** Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever. */
             set_starvation_limit(starvation_limit: number): void;
-            /** Returns the least share of time that tasks get while a window takes long to draw, from 0 to 0.9. */
+            /** Returns the least share of time that tasks get beside slow frames and idle sources of other code, from 0 to 0.9. */
             get_task_share(): number;
-            /** Sets the least share of time that tasks get while a window takes long to draw, from 0 for none to 0.9. */
+            /** Sets the least share of time that tasks get beside slow frames and idle sources of other code, from 0 for none to 0.9. */
             set_task_share(share: number): void;
             /** Returns whether a waiting task lends its priority to the task that it waits for; only other languages post such tasks. */
             get_lends_priority(): boolean;

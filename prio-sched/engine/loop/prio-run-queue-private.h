@@ -30,7 +30,7 @@ struct _PrioRunQueue
   PrioGroup *groups;
   PrioReadyGroup ready; /* the non-empty queues, of the run queue and of its groups */
   PrioFrame next_frame; /* announced by prio_scheduler_set_next_frame () */
-  guint task_share; /* the share of time for tasks beside frames, in millionths, or 0; atomic */
+  guint task_share; /* the share of time for tasks, in millionths, or 0; atomic */
   gboolean lends; /* whether waiting tasks lend their priority */
   gint wants_lending, wants_pause; /* the last request of any thread; atomic */
   guint starvation_limit; /* how long new tasks wait behind continuations of their priority, ms, or 0; atomic */
@@ -52,7 +52,7 @@ PrioRunQueue *prio_run_queue_new (PrioLoop *loop);
 PrioRunQueue *prio_run_queue_own (PrioLoop *loop);
 void prio_run_queue_free_own (PrioLoop *loop);
 void prio_run_queue_end (PrioRunQueue *run_queue);
-void prio_run_queues_update_task_share (PrioLoop *loop);
+void prio_run_queues_update_task_share (PrioLoop *loop, const PrioOp *op);
 void prio_run_queue_tell_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_paused (PrioRunQueue *run_queue, gboolean paused);
 void prio_run_queue_set_full (PrioRunQueue *run_queue, gboolean full);

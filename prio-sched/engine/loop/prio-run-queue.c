@@ -92,7 +92,7 @@ run_queue_free (gpointer data)
 
 /* Sets the loop's task share to the largest share of its schedulers, after a share has changed. */
 void
-prio_run_queues_update_task_share (PrioLoop *loop)
+prio_run_queues_update_task_share (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
 {
   guint share = 0;
 
@@ -100,8 +100,7 @@ prio_run_queues_update_task_share (PrioLoop *loop)
     share = MAX (share, __atomic_load_n (&run_queue->task_share, __ATOMIC_RELAXED));
 
   loop->turn.task_share = share;
-  if (share == 0)
-    loop->turn.frame_due = 0;
+  loop->turn.frame_due = loop->turn.rest_balance = 0;
 }
 
 void
@@ -111,7 +110,7 @@ prio_run_queue_end (PrioRunQueue *run_queue)
 
   PRIO_LIST_REMOVE (loop->run_queues.first, run_queue, next, prev);
   if (G_UNLIKELY (run_queue->task_share != 0))
-    prio_run_queues_update_task_share (loop);
+    prio_run_queues_update_task_share (loop, NULL);
   prio_ready_evict (&loop->ready);
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }

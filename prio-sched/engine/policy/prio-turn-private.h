@@ -19,7 +19,8 @@
  *   (125).  So a window draws as much as it would beside one idle source.  A turn has no time limit:
  *   with one, no frame would be drawn beside a handler that takes longer than the limit.
  * - When an announced frame is due, and once per slice, the turn is whole: it continues to the bottom, where the idle
- *   sources of the program are (200).  If idle sources are always ready, they and the tasks get half of the time each.
+ *   sources of the program are (200).  If idle sources are always ready, they and the tasks get half of the time each,
+ *   or tasks get the larger share that the program has set.  Then a due frame does not make the turn whole before that.
  * - A source that is always ready keeps GLib from reaching the sources below it.  Probes report how far GLib has come:
  *   they are sources that are never ready, and GLib asks them only if nothing above them is ready.  When GLib has not
  *   reached the frame for some iterations and milliseconds, there is a flood.  Tasks get half of the time during a
@@ -28,8 +29,8 @@
  * - Where drawing takes all the time, tasks get a batch between two frames.  By default the batch is a tenth of the
  *   time (a ninth of the frame's time), so that nine tenths of the frames remain, and tasks that have run for longer
  *   than a slice wait nine times as long.  A slice that the program has set is not shortened.
- * - If the program has set a share for tasks beside frames, each drawing adds time that is due to tasks, each task uses
- *   some of it, and the turn ends before the next frame as long as some is left.
+ * - If the program has set a share for tasks, each drawing adds time that is due to tasks, each task uses some of it, and
+ *   the turn ends before the next frame as long as some is left.
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if GLib does not
  *   reach them: urgent and user-visible tasks when a flood has been detected, background tasks for one batch in half a
  *   second.  The half second begins when the background tasks become ready.
@@ -76,6 +77,7 @@ typedef struct
   gboolean answered;          /* whether an operation that a task had begun has ended in this turn */
   gboolean continues;         /* whether tasks that waited for that operation run first in this iteration */
   gboolean drawn;             /* whether a frame has been drawn in this turn */
+  gboolean rest_ran;          /* whether the turn is whole, and GLib has reached the rest */
   gboolean ends_before_frame; /* whether the turn ends before the next frame */
   PrioReach reached;          /* how far down GLib has come in the current iteration */
 
@@ -99,7 +101,7 @@ typedef struct
   gint64 flood_until;  /* until when a detected flood counts, µs */
   gint64 balance;      /* how much time is due to tasks because of a flood, µs; if negative, to other sources */
   gint64 after_frame;  /* how long tasks may run after a frame, µs, or 0 */
-  guint task_share;   /* the share of tasks beside frames, if the program has set it, or 0 */
+  guint task_share;    /* the share of tasks, in millionths, if the program has set it, or 0 */
   gint64 frame_due;    /* time due to tasks in return for drawing, µs; if negative, due to drawing; 0 without @task_share */
   gint64 frame;        /* the first announced frame without a turn before it, µs, or 0 */
 

@@ -32,7 +32,7 @@
 /* A turn that has taken this long, µs, is not expected to end soon. */
 #define LONG_TURN 50000
 
-/* The longest wait, µs, of the program's idle sources, if GLib reaches them.  Background tasks wait half as long. */
+/* The longest wait, µs, of other idle sources, if GLib reaches them and no share is set; half of it of background tasks. */
 #define MAX_WAIT G_USEC_PER_SEC
 
 /* For how long, µs, after the beginning of a turn a task that waited for another source continues at once. */
@@ -63,6 +63,13 @@ prio_turn_reach (PrioTurn *turn, PrioReach reach)
   turn->input_time = 0;
 }
 
+/* Returns the time, µs, that is due to tasks after a whole turn of @used µs: as much, or more for a large share. */
+static gint64
+due_after_whole (const PrioTurn *turn, gint64 used)
+{
+  return prio_share_of (MAX (turn->task_share, PRIO_WHOLE_SHARE / 2), used);
+}
+
 /* Ends the turn of the other sources, even if it is not complete. */
 static void
 end (PrioTurn *turn, gint64 now)
@@ -75,15 +82,16 @@ end (PrioTurn *turn, gint64 now)
         turn->quiet_since = now;
       turn->look = CLAMP ((now - turn->quiet_since) / 10, PRIO_MIN_LOOK, PRIO_MAX_LOOK);
     }
-  if (turn->whole && turn->reached == PRIO_REACH_REST)
+  if (turn->rest_ran)
     {
-      turn->rest_balance = MIN (turn->rest_balance + used, MAX_BALANCE);
+      turn->rest_balance = MIN (turn->rest_balance + due_after_whole (turn, used),
+                                due_after_whole (turn, turn->task_share != 0 ? MAX_WAIT : MAX_BALANCE));
       turn->since_whole = 0;
     }
 
   if (turn->others)
     turn->spent = 0;
-  turn->others = turn->whole = turn->drawn = turn->ends_before_frame = turn->waited = turn->continues = FALSE;
+  turn->others = turn->whole = turn->drawn = turn->rest_ran = turn->ends_before_frame = turn->waited = turn->continues = FALSE;
   turn->began = turn->drawing = 0;
   turn->n_top = 0;
   turn->reached = PRIO_REACH_TOP;
@@ -170,6 +178,7 @@ is_over (PrioTurn *turn, gint64 now)
 {
   gint64 used = now - turn->began;
 
+  turn->rest_ran |= turn->whole && turn->reached == PRIO_REACH_REST;
   if (turn->reached == PRIO_REACH_FRAME)
     {
       turn->drawn = turn->others;
@@ -194,7 +203,7 @@ is_over (PrioTurn *turn, gint64 now)
   turn->n_top = 0;
   forget_flood (turn);
   if (turn->reached == PRIO_REACH_REST)
-    return turn->rest_balance + used >= 0;
+    return turn->rest_balance + due_after_whole (turn, used) >= 0;
   if (turn->reached != PRIO_REACH_LAYOUT || used < MIN (turn->ran, MAX_WAIT))
     return FALSE;
 
@@ -250,27 +259,20 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
     }
 }
 
-/* Subtracts the @ran µs that tasks have run from the time due to them.  The result is not negative before a frame is
- * drawn. */
-static void
-count_beside_frames (PrioTurn *turn, gint64 ran)
-{
-  gint64 least = turn->after_frame != 0 ? -prio_share_of (turn->task_share, MAX_WAIT) : MIN (turn->frame_due, 0);
-
-  turn->frame_due = MAX (turn->frame_due - ran, least);
-}
-
 /* Notes that tasks have run until @now, for @ran µs.  @cut says whether they stopped because their time is over. */
 void
 prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {
-  turn->granted = turn->waited = FALSE;
+  gboolean is_due = turn->frame != 0 && turn->frame <= now;
+
+  turn->granted = turn->waited = turn->rest_ran = FALSE;
   turn->began = 0;
   turn->spent += ran;
   turn->since_whole += ran;
   turn->rest_balance = MAX (turn->rest_balance - ran, -MAX_BALANCE);
-  if (G_UNLIKELY (turn->task_share != 0))
-    count_beside_frames (turn, ran);
+  /* Time is due to drawing only after a frame. */
+  turn->frame_due = MAX (turn->frame_due - ran,
+                         turn->after_frame != 0 ? -prio_share_of (turn->task_share, MAX_WAIT) : MIN (turn->frame_due, 0));
   if (!cut)
     return;
 
@@ -278,9 +280,9 @@ prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gbool
     turn->balance = MAX (turn->balance - turn->spent, -MAX_BALANCE);
   else
     turn->balance = 0;
-  turn->whole = (turn->frame != 0 && turn->frame <= now) ||
-                (turn->since_whole >= MIN (slice, MAX_WAIT) && turn->rest_balance <= 0);
-  if (turn->frame <= now)
+  turn->whole = (is_due && turn->task_share == 0) ||
+                ((is_due || turn->since_whole >= MIN (slice, MAX_WAIT)) && turn->rest_balance <= 0);
+  if (is_due)
     turn->frame = 0;
   turn->ran = turn->spent;
   turn->slice = slice;
@@ -309,9 +311,9 @@ prio_turn_end (PrioTurn *turn, gint64 now, PrioReach reached)
 
   if (reached == PRIO_REACH_FRAME)
     {
-      turn->after_frame = is_for_drawing (turn, used) ? MAX (used / FRAME_SHARE, PRIO_MAX_LOOK) : PRIO_MAX_LOOK;
-      if (turn->task_share != 0)
-        turn->after_frame = MAX (turn->frame_due, PRIO_MAX_LOOK);
+      gint64 due = turn->task_share != 0 ? turn->frame_due : is_for_drawing (turn, used) ? used / FRAME_SHARE : 0;
+
+      turn->after_frame = MAX (due, PRIO_MAX_LOOK);
     }
   else if (reached > PRIO_REACH_FRAME)
     {

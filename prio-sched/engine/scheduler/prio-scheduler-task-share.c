@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-task-share.c: the least share of time for tasks while a window draws slowly */
+/* prio-scheduler-task-share.c: the least share of time for tasks */
 
 #include "config.h"
 
@@ -13,7 +13,7 @@ prio_scheduler_make_task_share (void)
   /**
    * PrioScheduler:task-share: (getter get_task_share) (setter set_task_share)
    *
-   * The least share of time that tasks get while a window takes long to draw, from 0 to 0.9; 0 lets the library decide.
+   * The least share of time that tasks get beside slow frames and idle sources of other code; 0 lets the library decide.
    *
    * Changes are notified on the thread that makes them.
    *
@@ -21,12 +21,6 @@ prio_scheduler_make_task_share (void)
    */
   return g_param_spec_double ("task-share", NULL, NULL, 0, MAX_TASK_SHARE, 0,
                               G_PARAM_READWRITE | G_PARAM_EXPLICIT_NOTIFY | G_PARAM_STATIC_STRINGS);
-}
-
-static void
-op_share_changed (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
-{
-  prio_run_queues_update_task_share (loop);
 }
 
 G_GNUC_UNUSED static gboolean
@@ -44,13 +38,11 @@ prio_check_share (const char *function, double share)
  * @self: a scheduler
  * @share: the least share of time for tasks, from 0 to 0.9; 0 lets the library decide
  *
- * Sets the least share of time that tasks get while a window takes long to draw its frames.
+ * Sets the least share of time that tasks get beside slow frames, and beside idle sources of other code.
  *
- * With a share, the program decides between frames and tasks where drawing leaves little time or none.  Without a
- * share, tasks have the time that drawing leaves: if each frame takes 20 ms to draw, a tenth of the time, but at most a
- * time slice of 5 ms between two frames, or the slice that has been set ([property@PrioSched.Scheduler:time-slice]).
- * So tasks have a twentieth of the time if each frame takes 100 ms, and a fortieth if it takes 200 ms.  With @share,
- * tasks have D × @share ∕ (1 − @share) ms after a frame that took D ms to draw, before the next frame begins:
+ * Frames: without a share, tasks have a tenth of the time if each frame takes 20 ms to draw, but at most a time slice
+ * between two frames ([property@PrioSched.Scheduler:time-slice], 5 ms): a twentieth if each frame takes 100 ms.  With
+ * @share, tasks have D × @share ∕ (1 − @share) ms after a frame that took D ms to draw, before the next frame begins:
  *
  * | share, if each frame takes 20 ms | time for tasks | frames per second (50 without tasks) |
  * | --- | --- | --- |
@@ -66,6 +58,11 @@ prio_check_share (const char *function, double share)
  * A frame that is drawn in response to a key press does not wait for tasks: GTK 4 draws it right after the key.  Tasks
  * get their time before a later frame, and less than @share if most frames follow a key: with 0.5 and a key every
  * 350 ms, about 40 % if each frame takes 100 ms, 30 % with 200 ms, and 10 % with 400 ms.
+ *
+ * Idle sources of other code, such as layouts at %G_PRIORITY_DEFAULT_IDLE: without a share, tasks have as much time as
+ * such a source took, up to 50 ms, before the next one begins.  With a share, tasks have at least half of the time, and
+ * @share if that is more: with 0.8, tasks have 120 ms after a layout that took 30 ms.  Input and frames do not wait for
+ * that.  The time of frames is counted separately.
  *
  * The share is for `user-visible` and `user-blocking` tasks and continuations; `background` tasks run when no frame is
  * drawn.  If several schedulers of a main context set a share, the largest counts.
@@ -91,7 +88,7 @@ prio_scheduler_set_task_share (PrioScheduler *self, double share)
   /* In millionths.  A small share must not become 0, which means that no share is set. */
   parts = share > 0 ? MAX ((guint) (share * PRIO_WHOLE_SHARE + 0.5), 1) : 0;
   if (__atomic_exchange_n (&self->run_queue->task_share, parts, __ATOMIC_RELAXED) != parts)
-    prio_scheduler_submit_change (self, op_share_changed, "task-share");
+    prio_scheduler_submit_change (self, prio_run_queues_update_task_share, "task-share");
 }
 
 /**

@@ -384,7 +384,7 @@ class Scheduler(GObject.Object):
     time_slice: float
     """How long tasks run before every other source has its turn, in milliseconds, or -1 if the slice adapts to frames."""
     task_share: float
-    """The least share of time that tasks get while a window takes long to draw, from 0 to 0.9."""
+    """The least share of time that tasks get beside slow frames and idle sources of other code, from 0 to 0.9."""
     starvation_limit: int
     """How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever."""
     def get_time_slice(self) -> float:
@@ -394,7 +394,7 @@ class Scheduler(GObject.Object):
         """Returns how long a task waits behind continuations of its priority, in milliseconds; 0 means for ever."""
     def set_starvation_limit(self, starvation_limit: int) -> None: ...
     def get_task_share(self) -> float:
-        """Returns the least share of time that tasks get while a window takes long to draw, from 0 to 0.9."""
+        """Returns the least share of time that tasks get beside slow frames and idle sources of other code, from 0 to 0.9."""
     def set_task_share(self, share: float) -> None: ...
     def get_lends_priority(self) -> bool:
         """Returns whether a waiting task lends its priority to the task that it waits for."""

@@ -123,7 +123,7 @@ class Scheduler(PrioSched.Scheduler):
 
     @refusing
     def set_task_share(self, share):
-        """Sets the least share of time that tasks get while a window takes long to draw, from 0, for none, to 0.9."""
+        """Sets the least share of time that tasks get beside slow frames and idle sources of other code, from 0, for none, to 0.9."""
         super().set_task_share(to_part(share, 'a share', _MAX_TASK_SHARE))
 
     @refusing
