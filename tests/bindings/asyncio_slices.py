@@ -148,13 +148,13 @@ class Slices(unittest.TestCase):
                 await sleep()
             finally:
                 ended.append(1)
-        taken, sliced = PrioSched.Runner.take_rejected, table.Table.in_slices
+        taken, sliced = table.Table._fetch_rejected, table.Table.in_slices
         controller = PrioSched.TaskController()
         tasks = [scheduler.post_task(stands, signal=controller.signal) for _ in range(MANY)]
         await scheduler.post_task(int, 'background')
         # In this clock time passes only while tasks are taken.
         with mock.patch.object(table, 'time', mock.Mock(monotonic=lambda: now[0])), \
-                mock.patch.object(PrioSched.Runner, 'take_rejected', take), mock.patch.object(table.Table, 'in_slices', in_slices):
+                mock.patch.object(table.Table, '_fetch_rejected', take), mock.patch.object(table.Table, 'in_slices', in_slices):
             controller.abort(Why())
             while not all(task.done() for task in tasks):
                 await scheduler.sleep(1)

@@ -55,6 +55,8 @@ typedef struct
   guint first_free;
   guint length, size;
   Py_ssize_t context_id;
+  GArray *rejected; /* numbers (guint) that the library has dropped, and the table still has; or NULL */
+  guint n_rejected; /* how many of them have been settled */
 } TableObject;
 
 /* The code that this thread is running. */

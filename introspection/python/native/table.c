@@ -137,6 +137,34 @@ table_take_all (PyObject *object, PyObject *Py_UNUSED (ignored))
   return list;
 }
 
+/* Gets from the library the numbers of tasks that it has dropped, for table_next_rejected (). */
+static PyObject *
+table_fetch_rejected (PyObject *object, PyObject *Py_UNUSED (ignored))
+{
+  TableObject *self = (TableObject *) object;
+  gsize n;
+  g_autofree guint *numbers = prio_runner_take_rejected (self->runner, &n);
+
+  if (self->rejected == NULL)
+    self->rejected = g_array_new (FALSE, FALSE, sizeof (guint));
+  g_array_append_vals (self->rejected, numbers, (guint) n);
+  Py_RETURN_NONE;
+}
+
+/* Returns the next number of a task that the library has dropped, or 0. */
+static PyObject *
+table_next_rejected (PyObject *object, PyObject *Py_UNUSED (ignored))
+{
+  TableObject *self = (TableObject *) object;
+
+  if (self->rejected != NULL && self->n_rejected < self->rejected->len)
+    return PyLong_FromUnsignedLong (g_array_index (self->rejected, guint, self->n_rejected++));
+
+  g_clear_pointer (&self->rejected, g_array_unref);
+  self->n_rejected = 0;
+  return PyLong_FromLong (0);
+}
+
 /* Makes an instance of @type, a subclass of FutureBase that is defined in Python. */
 static FutureObject *
 new_future (PyTypeObject *type, PyObject *posted_with)
@@ -452,13 +480,16 @@ table_dealloc (PyObject *object)
 {
   PyObject_GC_UnTrack (object);
   table_clear (object);
+  g_clear_pointer (&((TableObject *) object)->rejected, g_array_unref);
   g_clear_pointer (&((TableObject *) object)->runner, prio_runner_unref);
   Py_TYPE (object)->tp_free (object);
 }
 
 static PyMethodDef table_methods[] = {
   { "_add", table_add_method, METH_O, NULL },
+  { "_fetch_rejected", table_fetch_rejected, METH_NOARGS, NULL },
   { "_is_dropped", table_is_dropped, METH_O, NULL },
+  { "_next_rejected", table_next_rejected, METH_NOARGS, NULL },
   { "_peek", table_peek, METH_O, NULL },
   { "_take", table_take_method, METH_O, NULL },
   { "_take_all", table_take_all, METH_NOARGS, NULL },

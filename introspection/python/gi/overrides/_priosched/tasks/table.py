@@ -6,7 +6,6 @@ one call to post and one to run, and no object, closure or trampoline in C.
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
 
-import collections
 import contextvars
 import sys
 import time
@@ -82,7 +81,6 @@ class Table(TableBase):
         self._post_full = self._runner.post_full
         self._yield_full = self._runner.yield_full
         self._states = tuple(State(self, None, priority) for priority in range(1, 4))  # by priority - 1
-        self._rejected = collections.deque()  # numbers that the library has dropped, and the table still has
         self.context_id = hash(scheduler.get_context())
         super().__init__(self._runner, self._states, self.context_id)
         note_table(self)
@@ -141,20 +139,24 @@ class Table(TableBase):
 
     def _take_rejected(self):
         end = time.monotonic() + SLICE
-        self._rejected.extend(self._runner.take_rejected())
+        self._fetch_rejected()
         self.in_slices(self._reject_next, end)
 
     def _reject_next(self):
-        """Rejects the oldest entry.  Returns whether there are more."""
-        entry = self._take(self._rejected.popleft()) if self._rejected else None
+        """Rejects the oldest entry.  Returns whether there was one."""
+        number = self._next_rejected()
+        if number == 0:
+            return False
+        entry = self._take(number)
         if entry is not None:
             state = entry._posted_with
             self._reject_with(entry, state.reason() if state is not None else reason_of(None))
-        return bool(self._rejected)
+        return True
 
     def _close(self):
         """Closes the table: no task will run any more."""
-        self._rejected.clear()
+        while self._next_rejected() != 0:
+            pass
         for entry in self._take_all():
             if not entry._done:
                 self._reject(entry)
