@@ -122,18 +122,11 @@ G_DEFINE_FINAL_TYPE (PrioChannel, prio_channel, G_TYPE_OBJECT)
 static void post (gpointer data);
 
 static void
-drop (gpointer object)
-{
-  prio_before_unref (object);
-  g_object_unref (object);
-}
-
-static void
 value_free (Value *self)
 {
   if (self->destroy != NULL)
     self->destroy (self->data);
-  g_clear_pointer (&self->task, drop);
+  g_clear_pointer (&self->task, prio_object_unref);
   g_free (self);
 }
 
@@ -237,7 +230,7 @@ update (PrioChannel *self, guint n_places)
         prio_task_return_error (task, closed_error ());
       else if (task != NULL)
         prio_task_return_boolean (task, TRUE);
-      g_clear_pointer (&task, drop);
+      g_clear_pointer (&task, prio_object_unref);
       if (notify != NULL)
         prio_loop_call (self->loop, notify, self->user_data, FALSE);
     }
@@ -355,7 +348,7 @@ take (PrioTask *task, gpointer data)
     due = prio_clock_now () + TURN;
   if (self->pace == PRIO_CHANNEL_PACE_FRAME)
     due = prio_frame_after (self->loop, prio_clock_now ());
-  prio_task_go_on (task, due, take, g_object_ref (self), drop);
+  prio_task_go_on (task, due, take, g_object_ref (self), prio_object_unref);
 }
 
 /* Posts a task if values wait.  Called for the first value, and when a task has ended.  If the task was aborted, or
@@ -385,11 +378,11 @@ post (gpointer data)
       PrioTask *task = prio_scheduler_post_task (scheduler, self->options, take, self, post);
 
       prio_task_set_program_func (task, (gpointer) self->func);
-      drop (task);
+      prio_object_unref (task);
       return;
     }
   update (self, 0);
-  drop (self);
+  prio_object_unref (self);
 }
 
 static void
@@ -634,7 +627,7 @@ static void
 leave_held_place (gpointer channel)
 {
   update (channel, 1);
-  drop (channel);
+  prio_object_unref (channel);
 }
 
 /**

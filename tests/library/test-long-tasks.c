@@ -866,9 +866,11 @@ test_slow_func (void)
 
   add_func (scheduler, 50, work_long, &n_handled);
   post (scheduler, "task", PRIO_TASK_PRIORITY_USER_VISIBLE, 70);
+  run_all ();
+  assert_told ("task:2:70 ");
   add ("source", take, GINT_TO_POINTER (80));
   run_all ();
-  assert_told ("task:2:70 source:0:80 ");
+  assert_told ("source:0:80 ");
   g_assert_cmpuint (n_handled, ==, 2);
 }
 
