@@ -70,7 +70,8 @@ TWICE_IN_COMMENTS = {
     r'\b(?:go|goes|went|gone|going) on\b': 'continues',
     r'\b[Tt]old\b': 'is called, gets, reports',
     r'(?<! for)\bso (?:many|often)\b(?!(?: \w+)* (?:that|as)\b)': 'the number',
-    r'(?:(?<=[.)] )|(?<=[.)]  ))(?:Any thread(?:, outside)?|Owner thread|Inside|Outside|In a dispatch|Under the lock)\.': 'a sentence: “Any thread may call it.”',
+    r'(?:(?<=[.)] )|(?<=[.)]  ))(?:Any thread(?:, outside)?|Owner thread|Inside|Outside|In a dispatch|Under the lock)\.': 'a sentence that names the function',
+    r'(?:in|out)side (?:any|the) loop': 'has entered the loop, has entered no loop',
 }
 # README and the guides are also refused words that a reader who does not know the project stumbles over.
 IN_GUIDES = {
