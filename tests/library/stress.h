@@ -45,8 +45,8 @@ typedef struct
   gboolean freed;
 } Payload;
 
-/* Asserts, if the test is made of the library's own objects, that the library calls the program's code neither inside
- * the loop nor under a lock: a world has one thread. */
+/* Asserts, if the test is made of the library's own objects, that the library calls the program's code only when it
+ * has entered no loop and holds no lock: a world has one thread. */
 #ifdef PRIO_INSIDE
 void assert_outside (World *world);
 #else

@@ -101,7 +101,7 @@ post_plainly (gpointer data)
   return NULL;
 }
 
-/* Posts tasks, whose abort stays inside the loop for long. */
+/* Posts tasks, and aborts them: the abort does not leave the loop for long. */
 static gpointer
 post_and_abort (gpointer data)
 {

@@ -24,7 +24,7 @@ enum { N_LOOKS = 1000000 };
 
 static gint stop_staying;
 
-/* Stays inside the loop nearly all the time. */
+/* Enters the loop, and stays there nearly all the time. */
 static gpointer
 be_inside (gpointer data)
 {
