@@ -24,8 +24,8 @@ declare module '@girs/priosched-1' {
         /** Options of post_task(), of a scheduler or a group. */
         interface TimedTaskOptions extends PostTaskOptions {
             /**
-             * The timeout in milliseconds from the end of the delay: after it the task runs before all tasks whose timeout has not passed. A
-             * negative timeout has passed; 0 means none.
+             * Milliseconds from the end of the delay, after which the task runs before all tasks whose timeout has not passed. A negative
+             * number counts as passed; 0 means none.
              */
             timeout?: number | null;
         }

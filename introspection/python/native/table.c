@@ -463,7 +463,7 @@ table_clear (PyObject *object)
   PyObject **entries = g_steal_pointer (&self->entries);
   guint length = self->length;
 
-  /* Destroy notifies may post. */
+  /* Finalizers may post. */
   g_clear_pointer (&self->next_free, g_free);
   self->length = self->size = self->first_free = 0;
   for (guint i = 1; i < length; i++)

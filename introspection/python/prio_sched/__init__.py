@@ -1,6 +1,6 @@
 """Lets PyGObject find the PrioSched that pip installed in this environment.  prio-sched.pth imports this when Python starts.
 
-Programs import PrioSched from gi.repository.  PyGObject reads GI_TYPELIB_PATH once: until then, this adds the folder of the wheel's typelib to the variable.
+Programs import PrioSched from gi.repository.  PyGObject reads GI_TYPELIB_PATH once.  During that read, the variable has the folder of the wheel's typelib, too.
 The wheel's typelib gets the wheel's overrides.  A typelib from a folder that the program put into the variable gets the overrides that Python finds.
 
 SPDX-License-Identifier: LGPL-2.1-or-later

@@ -108,7 +108,7 @@ work_end (PrioWork *work)
   PrioTask *task = work->task;
   PrioLoop *loop = prio_loop_ref (task->entry.run_queue->loop);
 
-  /* Uncounts the work first, because the operations below may wake a loop that checks the count. */
+  /* Lowers the count first, because the operations below may wake a loop that checks it. */
   g_atomic_int_add (&n_works, -1);
   if (work->cancelled != 0)
     g_signal_handler_disconnect (task->signal, work->cancelled);

@@ -30,7 +30,7 @@ var stateOf = function stateOf(state, tableOf) {
     const scheduler = state.dup_scheduler();
     const found = new State(scheduler && tableOf(scheduler), state.get_cancellable(), state.get_priority());
     found.expiry = undefined;
-    found.number = found.left = 0; // this state has no number on a stack
+    found.number = found.left = 0; // no frame identifies this state
     found.frame = null;
     return found;
 };
