@@ -27,6 +27,31 @@ test_posts (gconstpointer data)
     g_main_context_iteration (NULL, TRUE);
 }
 
+static gboolean
+set (gpointer data)
+{
+  *(gboolean *) data = TRUE;
+  return G_SOURCE_REMOVE;
+}
+
+/* Posts a delayed task in another process, and iterates the main loop until the task is due, while its scheduler is paused. */
+static void
+test_becomes_due (void)
+{
+  PrioScheduler *scheduler = prio_scheduler_get_default ();
+  gboolean is_later = FALSE;
+  static guint n;
+
+  g_log_set_always_fatal (G_LOG_FATAL_MASK);
+  prio_scheduler_pause (scheduler);
+  prio_scheduler_post_full (scheduler, &(PrioTaskOptions) { .delay = 1 }, count, &n, NULL);
+  g_timeout_add (5, set, &is_later);
+  while (!is_later)
+    g_main_context_iteration (NULL, TRUE);
+  while (g_main_context_iteration (NULL, FALSE))
+    ;
+}
+
 static void
 run_with (const char *debug, const char *path)
 {
@@ -44,6 +69,13 @@ test_tasks_that_never_ran_are_counted (void)
 }
 
 static void
+test_a_task_that_became_due_is_counted_once (void)
+{
+  run_with ("1", "/unrun/subprocess/becomes-due");
+  g_test_trap_assert_stderr ("*WARNING*1 task never ran*");
+}
+
+static void
 test_others_are_quiet (void)
 {
   run_with ("1", "/unrun/subprocess/posts-and-runs");
@@ -58,6 +90,8 @@ main (int argc, char *argv[])
   g_test_init (&argc, &argv, NULL);
 
   g_test_add_func ("/unrun/tasks-that-never-ran-are-counted", test_tasks_that_never_ran_are_counted);
+  g_test_add_func ("/unrun/a-task-that-became-due-is-counted-once", test_a_task_that_became_due_is_counted_once);
+  g_test_add_func ("/unrun/subprocess/becomes-due", test_becomes_due);
   g_test_add_func ("/unrun/others-are-quiet", test_others_are_quiet);
   g_test_add_data_func ("/unrun/subprocess/posts", NULL, test_posts);
   g_test_add_data_func ("/unrun/subprocess/posts-and-runs", "runs", test_posts);
