@@ -19,6 +19,14 @@ waits (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const Pri
   g_atomic_int_inc (&n_waiting);
 }
 
+/* A delayed task has been counted at its post. */
+static void
+queued (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
+{
+  if (task->due == 0)
+    waits (self, loop, task, now);
+}
+
 static void
 begins (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const PrioObserved *task G_GNUC_UNUSED, gint64 now G_GNUC_UNUSED)
 {
@@ -32,7 +40,7 @@ aborted (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const P
   g_atomic_int_add (&n_waiting, -1);
 }
 
-static PrioObserver observer = { .delayed = waits, .queued = waits, .begins = begins, .aborted = aborted };
+static PrioObserver observer = { .delayed = waits, .queued = queued, .begins = begins, .aborted = aborted };
 
 static void
 report (void)
