@@ -19,7 +19,7 @@ waits (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, const Pri
   g_atomic_int_inc (&n_waiting);
 }
 
-/* A delayed task has been counted at its post. */
+/* Counts a task without a delay.  A delayed task was counted at its post. */
 static void
 queued (PrioObserver *self, PrioLoop *loop, const PrioObserved *task, gint64 now)
 {
