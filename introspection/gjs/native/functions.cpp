@@ -151,14 +151,13 @@ site_of (JSContext *cx, unsigned argc, JS::Value *vp)
   JS::RootedObject promise (cx, to_object (args.get (0))), site (cx);
   JS::RootedString text (cx, JS_GetEmptyString (cx));
   Engine *engine = engine_of (cx, args);
-  JS::RootedFunction function (cx, engine != nullptr ? engine_get_function (engine, promise) : nullptr);
-  JS::RootedScript script (cx, function ? JS_GetFunctionScript (cx, function) : nullptr);
+  g_autofree char *place = engine != nullptr ? engine_get_place (engine, promise) : nullptr;
 
   if (promise && JS::IsPromiseObject (promise))
     site = JS::GetPromiseAllocationSite (promise);
-  if (script)
+  if (place != nullptr)
     {
-      g_autofree char *line = g_strdup_printf ("@%s:%u", JS_GetScriptFilename (script), JS_GetScriptBaseLineNumber (cx, script));
+      g_autofree char *line = g_strconcat ("@", place, nullptr);
 
       text = JS_NewStringCopyUTF8Z (cx, JS::ConstUTF8CharsZ (line, strlen (line)));
     }

@@ -149,18 +149,6 @@ get_then (JSContext *cx, JS::HandleValue value, JS::MutableHandleValue then)
   return true;
 }
 
-/* Returns the function of the running task with @promise, or NULL if there is none or it is not written in JavaScript. */
-JSFunction *
-engine_get_function (Engine *engine, JSObject *promise)
-{
-  for (Running *running = engine->running; running != nullptr; running = running->outer)
-    {
-      if (running->promise == promise && running->callback && JS_ObjectIsFunction (running->callback))
-        return JS_GetObjectFunction (running->callback);
-    }
-  return nullptr;
-}
-
 /* Follows @value, which the task's function has returned, if it is a promise or a thenable. */
 static bool
 follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
@@ -491,16 +479,26 @@ run_table (guint id, gpointer data)
   static_cast<Table *> (data)->begin (id);
 }
 
-/* Returns FILE:LINE of the function, or NULL if it does not belong to the program. */
+/* Returns PATH:LINE of the function, or NULL if it does not belong to the program. */
 static char *
 place_of (JSContext *cx, JS::HandleObject callback)
 {
-  JS::RootedFunction function (cx, JS_GetObjectFunction (callback));
+  JS::RootedFunction function (cx, JS_ObjectIsFunction (callback) ? JS_GetObjectFunction (callback) : nullptr);
   JS::RootedScript script (cx, function ? JS_GetFunctionScript (cx, function) : nullptr);
   const char *path = script ? JS_GetScriptFilename (script) : nullptr;
-  g_autofree char *file = path != nullptr ? g_path_get_basename (path) : nullptr;
 
-  return file != nullptr ? g_strdup_printf ("%s:%u", file, JS_GetScriptBaseLineNumber (cx, script)) : nullptr;
+  return path != nullptr ? g_strdup_printf ("%s:%u", path, JS_GetScriptBaseLineNumber (cx, script)) : nullptr;
+}
+
+char *
+engine_get_place (Engine *engine, JSObject *promise)
+{
+  for (Running *running = engine->running; running != nullptr; running = running->outer)
+    {
+      if (running->promise == promise && running->callback)
+        return place_of (engine->cx, running->callback);
+    }
+  return nullptr;
 }
 
 /* Returns the name of the function; if it has none, its place; or NULL. */
@@ -508,7 +506,7 @@ static char *
 name_of (JSContext *cx, JS::HandleObject callback)
 {
   JS::RootedValue value (cx);
-  g_autofree char *place = nullptr;
+  g_autofree char *place = nullptr, *base = nullptr;
   JS::UniqueChars name;
 
   if (JS_GetProperty (cx, callback, "name", &value) && value.isString ())
@@ -521,7 +519,8 @@ name_of (JSContext *cx, JS::HandleObject callback)
   if (name && *name.get () != '\0')
     return g_strdup (name.get ());
   place = place_of (cx, callback);
-  return place != nullptr ? g_strdup_printf ("a function (%s)", place) : nullptr;
+  base = place != nullptr ? g_path_get_basename (place) : nullptr;
+  return base != nullptr ? g_strdup_printf ("a function (%s)", base) : nullptr;
 }
 
 /* Makes the task call a new function of that name, which runs the task's function. */

@@ -87,6 +87,7 @@ bool        table_take (Table *table, guint id, JS::MutableHandleValueVector tak
 void        get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reason);
 /* Gets the promises of the running tasks that an abort by @owner may reject, each with the poster's state. */
 bool        engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValueVector running);
-JSFunction *engine_get_function (Engine *engine, JSObject *promise);
+/* Returns PATH:LINE of the function of the running task with @promise, or NULL if there is none. */
+char       *engine_get_place (Engine *engine, JSObject *promise);
 
 } // namespace PrioGjs
