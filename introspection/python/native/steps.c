@@ -48,11 +48,12 @@ may_have_ended (FutureObject *task, PyObject *signal)
   return must_cancel != Py_False;
 }
 
-/* Returns whether no value of this type can be awaited. */
+/* Returns whether @value is of a type of Python whose values cannot be awaited. */
 static gboolean
 is_plain (PyObject *value)
 {
-  return value == Py_None || PyFloat_CheckExact (value) || PyLong_CheckExact (value) || PyUnicode_CheckExact (value);
+  return value == Py_None || PyBool_Check (value) || PyFloat_CheckExact (value) || PyLong_CheckExact (value) || PyUnicode_CheckExact (value)
+         || PyTuple_CheckExact (value) || PyList_CheckExact (value) || PyDict_CheckExact (value);
 }
 
 /* make_steps (generator, scheduler, task, signal, passed): makes steps until the task should yield, may have ended, or has yielded a value
