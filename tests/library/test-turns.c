@@ -979,6 +979,45 @@ test_task_share_beside_layouts (void)
     }
 }
 
+/* Beside frames that take as long as the time between them, tasks have their share, also while another scheduler's share
+ * changes.  Sources below have a turn sometimes. */
+#define SLOW_DRAW 20 /* duration of a frame, and a little less than the time between two, ms */
+
+static gboolean
+draw_for_long (gpointer data)
+{
+  note_gap (&((Below *) data)->frames);
+  return work_for (SLOW_DRAW * 1000);
+}
+
+static gboolean
+change_share (gpointer scheduler)
+{
+  prio_scheduler_set_task_share (scheduler, prio_scheduler_get_task_share (scheduler) < 0.2 ? 0.2 : 0.1);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+test_task_share_beside_slow_frames (Fixture *f, gconstpointer data)
+{
+  Below below = { .f = f, .cost = 1000 };
+  g_autoptr (PrioScheduler) other = prio_scheduler_new (f->context);
+  gint64 start = frozen_time;
+
+  attach (f, g_timeout_source_new (SLOW_DRAW + 3), G_PRIORITY_HIGH_IDLE + 20, draw_for_long, &below);
+  attach (f, g_idle_source_new (), G_PRIORITY_DEFAULT_IDLE, lay_out, &below);
+  if (data != NULL)
+    attach (f, g_timeout_source_new (7), G_PRIORITY_DEFAULT, change_share, other);
+  prio_scheduler_set_task_share (f->scheduler, 0.5);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, count_step, &below, NULL);
+  while (below.n_steps < N_OF_WORK)
+    g_main_context_iteration (f->context, TRUE);
+  g_test_message ("tasks have %.3f of the time, and layouts %u turns", (double) N_OF_WORK * 1000 / (double) (frozen_time - start),
+                  below.n_layouts);
+  g_assert_cmpint (frozen_time - start, <=, N_OF_WORK * 1000 * 100 / 45);
+  g_assert_cmpuint (below.n_layouts, >=, 40);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -992,6 +1031,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/turns/input-first/posted-before", GINT_TO_POINTER (POSTED_BEFORE), test_input_first);
   g_test_add ("/turns/task-share-beside-keys", Fixture, NULL, passing_set_up, test_task_share_beside_keys, fixture_tear_down);
   g_test_add_func ("/turns/task-share-beside-layouts", test_task_share_beside_layouts);
+  g_test_add ("/turns/task-share-beside-slow-frames", Fixture, NULL, passing_set_up, test_task_share_beside_slow_frames, fixture_tear_down);
+  g_test_add ("/turns/task-share-that-changes", Fixture, "changes", passing_set_up, test_task_share_beside_slow_frames, fixture_tear_down);
   g_test_add ("/turns/should-yield/outside-of-tasks", Fixture, NULL, passing_set_up, test_told_outside_of_tasks, fixture_tear_down);
   g_test_add ("/turns/should-yield/not-elsewhere", Fixture, NULL, passing_set_up, test_not_told_elsewhere, fixture_tear_down);
   g_test_add ("/turns/should-yield/set-meanwhile", Fixture, NULL, passing_set_up, test_set_meanwhile, fixture_tear_down);
