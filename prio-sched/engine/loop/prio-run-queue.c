@@ -99,8 +99,7 @@ prio_run_queues_update_task_share (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSE
   for (PrioRunQueue *run_queue = loop->run_queues.first; run_queue != NULL; run_queue = run_queue->next)
     share = MAX (share, __atomic_load_n (&run_queue->task_share, __ATOMIC_RELAXED));
 
-  loop->turn.task_share = share;
-  loop->turn.frame_due = loop->turn.rest_balance = 0;
+  prio_turn_set_task_share (&loop->turn, share);
 }
 
 void

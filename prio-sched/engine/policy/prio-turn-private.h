@@ -110,6 +110,7 @@ typedef struct
 } PrioTurn;
 
 void prio_turn_init (PrioTurn *turn);
+void prio_turn_set_task_share (PrioTurn *turn, guint share);
 void prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent);
 void prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean urgent);
 void prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut);

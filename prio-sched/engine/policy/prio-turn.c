@@ -53,6 +53,25 @@ prio_turn_init (PrioTurn *turn)
   turn->look = PRIO_MIN_LOOK;
 }
 
+/* Returns the time, µs, that is due to tasks after a whole turn of @used µs: as much, or more for a large share. */
+static gint64
+due_after_whole (const PrioTurn *turn, gint64 used)
+{
+  return prio_share_of (MAX (turn->task_share, PRIO_WHOLE_SHARE / 2), used);
+}
+
+/* Sets the least share of the tasks, in millionths, or 0.  Forgets time that is due if it is more than the new share allows
+ * soon. */
+void
+prio_turn_set_task_share (PrioTurn *turn, guint share)
+{
+  gint64 most = prio_share_of (share, MAX_BALANCE);
+
+  turn->task_share = share;
+  turn->frame_due = CLAMP (turn->frame_due, -most, most);
+  turn->rest_balance = MIN (turn->rest_balance, due_after_whole (turn, MAX_BALANCE));
+}
+
 /* Notes that GLib has reached a source at @reach, which is below input, so that all ready input has been dispatched. */
 void
 prio_turn_reach (PrioTurn *turn, PrioReach reach)
@@ -61,13 +80,6 @@ prio_turn_reach (PrioTurn *turn, PrioReach reach)
   turn->input_pending = FALSE;
   turn->n_input = turn->n_input_long = 0;
   turn->input_time = 0;
-}
-
-/* Returns the time, µs, that is due to tasks after a whole turn of @used µs: as much, or more for a large share. */
-static gint64
-due_after_whole (const PrioTurn *turn, gint64 used)
-{
-  return prio_share_of (MAX (turn->task_share, PRIO_WHOLE_SHARE / 2), used);
 }
 
 /* Ends the turn of the other sources, even if it is not complete. */
@@ -86,6 +98,11 @@ end (PrioTurn *turn, gint64 now)
     {
       turn->rest_balance = MIN (turn->rest_balance + due_after_whole (turn, used),
                                 due_after_whole (turn, turn->task_share != 0 ? MAX_WAIT : MAX_BALANCE));
+      turn->since_whole = 0;
+    }
+  else if (turn->task_share != 0 && turn->whole && used >= LONG_TURN)
+    {
+      /* GLib does not reach the sources below: the next try comes later. */
       turn->since_whole = 0;
     }
 
@@ -211,6 +228,14 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
+/* Returns whether the turn continues with drawing although time is due to tasks, so that sources below are reached at
+ * last. */
+static gboolean
+is_overdue (const PrioTurn *turn, gint64 now)
+{
+  return turn->whole && turn->since_whole >= MAX_WAIT / 4 && now - turn->began < LONG_TURN;
+}
+
 /* Begins an iteration.  Called only if tasks are ready, and were ready in the last iteration.  @urgent says whether one
  * of them is urgent or user-visible.  If not, they are background tasks, which wait until no other source is ready. */
 void
@@ -239,7 +264,7 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
                     (turn->frame == 0 || now < turn->frame);
   turn->answered = FALSE;
   if (G_UNLIKELY (turn->task_share != 0))
-    turn->ends_before_frame = turn->others && turn->frame_due > 0;
+    turn->ends_before_frame = turn->others && turn->frame_due > 0 && !is_overdue (turn, now);
 }
 
 /* Begins an iteration.  @waits says whether background tasks are ready, and @urgent whether a more urgent task is
