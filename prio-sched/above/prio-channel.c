@@ -222,10 +222,10 @@ update (PrioChannel *self, guint n_places)
 
       if (posts)
         post (g_object_ref (self));
-      if (value != NULL)
-        prio_thread_waits_look (NULL);
       if (value != NULL && refuses)
         value_free (value);
+      if (value != NULL)
+        prio_thread_waits_look (NULL);
       if (task != NULL && refuses)
         prio_task_return_error (task, closed_error ());
       else if (task != NULL)
@@ -275,8 +275,8 @@ add (PrioChannel *self, Value *value, gboolean replaces)
 }
 
 /* Replaces the newest value without the lock, and takes ownership of @value.  Returns FALSE if the caller has to call
- * add ().  If two threads do this at once, the value of one of them counts as the older one, and is released.  Then this
- * thread waits for a moment, since the other one is faster while it has the memory for itself. */
+ * add ().  If another thread replaces the value first, this thread waits for a moment: the other one is faster while it has the
+ * memory for itself. */
 static gboolean
 replace_newest (PrioChannel *self, Value *value)
 {
@@ -287,19 +287,14 @@ replace_newest (PrioChannel *self, Value *value)
 
   __builtin_prefetch (&self->newest, 1);
   old = __atomic_load_n (&self->newest, __ATOMIC_RELAXED);
+  while (old != NULL
+         && !__atomic_compare_exchange_n (&self->newest, &old, value, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    for (guint i = 0; i < 100; i++)
+      prio_lock_relax ();
   if (old == NULL)
     return FALSE;
-  if (__atomic_compare_exchange_n (&self->newest, &old, value, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-    {
-      value_free (old);
-    }
-  else if (old != NULL)
-    {
-      value_free (value);
-      for (guint i = 0; i < 100; i++)
-        prio_lock_relax ();
-    }
-  return old != NULL;
+  value_free (old);
+  return TRUE;
 }
 
 /* Calls the function with the oldest value, which keeps its place meanwhile.  Returns FALSE if there is no value. */
