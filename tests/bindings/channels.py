@@ -169,6 +169,32 @@ class Channels(unittest.TestCase):
         iterate_until(waiting.done)
         self.assert_closed(waiting.result)
 
+    def test_a_cancelled_give_is_not_delivered(self):
+        used = []
+        channel = PrioSched.Channel(used.append)
+        channel.offer('first')
+        waiting = [channel.give_async(value) for value in ('second', 'third')]
+        waiting[0].cancel()
+        iterate_until(lambda: 'third' in used)
+        self.assertEqual(used, ['first', 'third'])
+
+    def test_a_refused_value_is_released_without_the_lock(self):
+        channel, other = PrioSched.Channel(print), PrioSched.Channel(print)
+        waits = []
+
+        class Releases:
+            def __del__(self):
+                thread = threading.Thread(target=len, args=[other], daemon=True)
+                thread.start()
+                thread.join(10)
+                waits.append(thread.is_alive())
+        channel.offer(1)
+        waiting = [channel.give_async(Releases()) for _ in range(2)]
+        channel.close()
+        gc.collect()
+        iterate_until(lambda: all(future.done() for future in waiting))
+        self.assertEqual(waits, [False, False])
+
     def test_closing_wakes_and_refuses(self):
         shown = []
 
