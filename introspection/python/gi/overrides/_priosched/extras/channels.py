@@ -154,13 +154,14 @@ class Channel:
             self._n_held -= n_places
             closed = self.closed
             while self._outside and (closed or self._has_place()):
-                future, value = self._outside.popitem(last=False)
-                ended.append(future)
-                if not closed:
-                    posts |= self._append(value)
+                ended.append(self._outside.popitem(last=False))
+                if not closed and not ended[-1][0].done():
+                    posts |= self._append(ended[-1][1])
         if posts:
             self._post(0)
-        for future in ended:
+        for future, _value in ended:  # released without the lock, because this may run code of the program
+            if future.done():
+                continue
             if closed:
                 future._retrieved = True  # give () raises the error
             future._settle(None, _closed_error() if closed else None)
