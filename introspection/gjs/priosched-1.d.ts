@@ -456,6 +456,8 @@ declare module '@girs/priosched-1' {
             /** Connects to the abort, as Gio.Cancellable.connect() does. */
             connect(callback: GObject.Callback): number;
             connect(...args: never[]): any;
+            /** Disconnects a handler. The handler itself may call it, unlike the method of Gio.Cancellable. */
+            disconnect(handler: number): void;
             connect_after<K extends keyof TaskSignal.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, TaskSignal.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
