@@ -52,8 +52,8 @@ CLOSED = re.compile(r'watch/|bindings/|above/|base/')
 PART = re.compile(rf'\bloop->({"|".join(OWNERS)})\.(\w+)')
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 # The most lines: of code, and of all of prio-sched/ with comments and blank lines.
-LINES = {'engine/ with base/': 14224, 'prio-sched/': 19710}
-ALL_LINES = 31425
+LINES = {'engine/ with base/': 14100, 'prio-sched/': 19610}
+ALL_LINES = 31290
 # The most stations, and the most modules that have them.
 BOUNDS = {'prio_scheduler_post_full': (40, 12)}
 WAYS = ('prio_scheduler_post', 'prio_scheduler_post_full', 'prio_scheduler_post_task', 'prio_task_group_post_task')
