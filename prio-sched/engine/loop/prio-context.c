@@ -27,6 +27,5 @@ static const PrioLoopFuncs loop_funcs = {
 PrioLoop *
 prio_loop_for_context (GMainContext *context)
 {
-  prio_loop_add_leaf_lock (&prio_sources_lock);
   return prio_loop_acquire (context, &loop_funcs);
 }

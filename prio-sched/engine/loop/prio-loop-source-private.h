@@ -5,6 +5,4 @@
 
 #include "loop/prio-loop-private.h"
 
-extern PrioLock prio_sources_lock G_GNUC_INTERNAL;
-
 void prio_loop_attach (PrioLoop *loop);

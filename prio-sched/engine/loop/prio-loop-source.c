@@ -34,7 +34,13 @@ typedef struct
 } PrioSource;
 
 /* Guards the sources of all loops.  While a thread holds it, only GLib's own locks are taken. */
-PrioLock prio_sources_lock = PRIO_LOCK_INIT;
+static PrioLock sources_lock = PRIO_LOCK_INIT;
+
+__attribute__ ((constructor)) static void
+load (void)
+{
+  prio_loop_add_leaf_lock (&sources_lock);
+}
 
 static GSourceFuncs governor_funcs, lane_funcs, idle_funcs, probe_funcs;
 static GSourceCallbackFuncs watch_funcs;
@@ -129,7 +135,7 @@ source_destroyed (GSource *source)
   PrioLoop *loop = loop_of (source, &kind);
   gboolean was_ours, ends = FALSE;
 
-  prio_lock_lock (&prio_sources_lock);
+  prio_lock_lock (&sources_lock);
   was_ours = loop->sources.of[kind] == source;
   if (was_ours)
     {
@@ -138,7 +144,7 @@ source_destroyed (GSource *source)
       if (kind == PRIO_SOURCE_GOVERNOR && !ends)
         attach_source_locked (loop, kind);
     }
-  prio_lock_unlock (&prio_sources_lock);
+  prio_lock_unlock (&sources_lock);
 
   if (ends)
     prio_loop_tear_down (loop);
@@ -175,10 +181,10 @@ static GSourceCallbackFuncs watch_funcs = {
 static void
 attach_source (PrioLoop *loop, guint kind)
 {
-  prio_lock_lock (&prio_sources_lock);
+  prio_lock_lock (&sources_lock);
   if (loop->sources.of[kind] == NULL)
     attach_source_locked (loop, kind);
-  prio_lock_unlock (&prio_sources_lock);
+  prio_lock_unlock (&sources_lock);
 }
 
 /* Detaches a source.  If @is_away, the next post attaches the governor again. */
@@ -187,10 +193,10 @@ detach_source (PrioLoop *loop, guint kind, gboolean is_away)
 {
   GSource *source;
 
-  prio_lock_lock (&prio_sources_lock);
+  prio_lock_lock (&sources_lock);
   source = steal_source_locked (loop, kind);
   __atomic_store_n (&loop->sources.is_away, is_away, __ATOMIC_RELEASE);
-  prio_lock_unlock (&prio_sources_lock);
+  prio_lock_unlock (&sources_lock);
 
   if (source == NULL)
     return;

@@ -617,13 +617,13 @@ prio_observed_context (PrioLoop *loop)
   return loop->context;
 }
 
-/* Returns whether a burst has left memory that prio_loop_trim () may return to the system. */
 gpointer
 prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs)
 {
   return prio_slot_ensure (&loop->slots[number], funcs);
 }
 
+/* Returns whether a burst has left memory that prio_loop_trim () may return to the system. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {
