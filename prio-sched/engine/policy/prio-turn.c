@@ -95,16 +95,11 @@ end (PrioTurn *turn, gint64 now)
       turn->look = CLAMP ((now - turn->quiet_since) / 10, PRIO_MIN_LOOK, PRIO_MAX_LOOK);
     }
   if (turn->rest_ran)
-    {
-      turn->rest_balance = MIN (turn->rest_balance + due_after_whole (turn, used),
-                                due_after_whole (turn, turn->task_share != 0 ? MAX_WAIT : MAX_BALANCE));
-      turn->since_whole = 0;
-    }
-  else if (turn->task_share != 0 && turn->whole && used >= LONG_TURN)
-    {
-      /* GLib does not reach the sources below: the next try comes later. */
-      turn->since_whole = 0;
-    }
+    turn->rest_balance = MIN (turn->rest_balance + due_after_whole (turn, used),
+                              due_after_whole (turn, turn->task_share != 0 ? MAX_WAIT : MAX_BALANCE));
+  /* If GLib has not reached the sources below in a long turn, the next try comes later. */
+  if (turn->rest_ran || (turn->task_share != 0 && turn->whole && used >= LONG_TURN))
+    turn->since_whole = 0;
 
   if (turn->others)
     turn->spent = 0;

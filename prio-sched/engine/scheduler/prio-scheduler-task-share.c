@@ -62,7 +62,8 @@ prio_check_share (const char *function, double share)
  * Idle sources of other code, such as layouts at %G_PRIORITY_DEFAULT_IDLE: without a share, tasks have as much time as
  * such a source took, up to 50 ms, before the next one begins.  With a share, tasks have at least half of the time, and
  * @share if that is more: with 0.8, tasks have 120 ms after a layout that took 30 ms.  Input and frames do not wait for
- * that.  The time of frames is counted separately.
+ * that.  The time of frames is counted separately; if tasks and frames take all of the time, such a source can run after
+ * each 250 ms of tasks.
  *
  * The share is for `user-visible` and `user-blocking` tasks and continuations; `background` tasks run when no frame is
  * drawn.  If several schedulers of a main context set a share, the largest counts.
