@@ -280,13 +280,11 @@ add (PrioChannel *self, Value *value, gboolean replaces)
 static gboolean
 replace_newest (PrioChannel *self, Value *value)
 {
-  Value *old;
+  Value *old = __atomic_load_n (&self->newest, __ATOMIC_RELAXED);
 
-  if (self->capacity > 1 || g_atomic_int_get (&self->is_closed) || g_cancellable_is_cancelled (self->signal))
+  if (g_atomic_int_get (&self->is_closed) || g_cancellable_is_cancelled (self->signal))
     return FALSE;
 
-  __builtin_prefetch (&self->newest, 1);
-  old = __atomic_load_n (&self->newest, __ATOMIC_RELAXED);
   while (old != NULL
          && !__atomic_compare_exchange_n (&self->newest, &old, value, FALSE, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
     for (guint i = 0; i < 100; i++)
