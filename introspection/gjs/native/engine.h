@@ -94,7 +94,7 @@ class Scope
 };
 
 /* Keeps the engine from capturing the stacks where a promise is made and settled, which cost more than the promise.  Only a
- * debugger, and the report of an unhandled rejection, show them. */
+ * debugger shows them, and the report of a rejection if nothing else tells where it comes from. */
 class WithoutStacks
 {
  public:

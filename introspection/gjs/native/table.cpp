@@ -244,18 +244,21 @@ static void
 settle_under (Running *running, bool rejects, JS::HandleValue value)
 {
   Engine *engine = running->engine;
-  JS::RootedValueArray<4> args (engine->cx);
+  JS::RootedValueArray<3> args (engine->cx);
   JS::RootedValue result (engine->cx);
 
-  args[0].setObject (*running->poster);
   if (rejects || !value.isObject ())
-    engine->settle (running->promise, rejects, value);
+    {
+      engine->settle (running->promise, rejects, value);
+      if (engine->gjs_queue->empty ())
+        return;
+    }
   else
-    args[1].setObject (*running->promise);
-  args[2].setBoolean (rejects);
-  args[3].set (value);
-  if (args[1].isUndefined () && engine->gjs_queue->empty ())
-    return;
+    {
+      args[1].setObject (*running->promise);
+      args[2].set (value);
+    }
+  args[0].setObject (*running->poster);
   running->is_under = true;
   if (!engine->call (Hook::SETTLE_UNDER, args, &result))
     engine_report (engine->cx, "A task's result could not be settled");

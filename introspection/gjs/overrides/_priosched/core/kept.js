@@ -152,13 +152,13 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
         follow: (returned, promise, state, then, outer) => results.follow(then === undefined ? returned : promiseOfThenable(returned, then),
             entryOf(native.settle, promise, outer, orNone(state))),
         finish(outcome, state, outer) {
-            if (outcome.settle !== null && outer !== null) {
-                running.settleUnder(outer, () => outcome.settle(outcome.value));
-            } else if (outcome.settle !== null) {
-                outcome.settle(outcome.value);
-            } else {
+            if (outcome.settle === null) {
                 outcome.isAwaited = true;
                 running.pending.add(orNone(state));
+            } else if (outer === null) {
+                outcome.settle(outcome.value);
+            } else {
+                running.settleUnder(outer, () => outcome.settle(outcome.value));
             }
         },
         // A bound function adds no frame to the stack.
@@ -171,7 +171,7 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
         rejected: () => defaultTable.rejectPrioSchedTasks(kept),
         callUnder: (state, callback) => running.callUnder(state, callback),
         drainUnder: running.drainUnder,
-        settleUnder: (state, promise, rejects, value) => running.settleUnder(state, () => promise && native.settle(promise, rejects, value)),
+        settleUnder: (state, promise, value) => running.settleUnder(state, () => promise && native.settle(promise, false, value)),
         endUnder() {
             running.beginReactions(null);
             if (results.isWaiting)

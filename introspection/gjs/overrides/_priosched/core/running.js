@@ -44,9 +44,11 @@ var Running = class Running {
     // false if the stack has to be searched.  The native part calls this at each post.
     stateHere = depth => {
         const {current} = this;
-        if (current === undefined || !(this.#isCallback && depth === this.#depth))
-            return current?.number || this.pending.size > 0 ? false : current && null;
-        return current?.number ? current : null;
+        if (current !== undefined && this.#isCallback && depth === this.#depth)
+            return current?.number ? current : null;
+        if (current?.number || this.pending.size > 0)
+            return false;
+        return current === undefined ? undefined : null;
     };
 
     #exact;
