@@ -120,12 +120,21 @@ table_drop (PyObject *object, PyObject *entry)
   Py_RETURN_NONE;
 }
 
+static void
+forget_rejected (TableObject *self)
+{
+  g_clear_pointer (&self->rejected, g_array_unref);
+  self->n_rejected = 0;
+}
+
+/* Takes all entries, and returns a list of the entries that were not dropped. */
 static PyObject *
 table_take_all (PyObject *object, PyObject *Py_UNUSED (ignored))
 {
   TableObject *self = (TableObject *) object;
   PyObject *list = PyList_New (0);
 
+  forget_rejected (self);
   for (guint i = 1; list != NULL && i < self->length; i++)
     {
       PyObject *entry = prio_table_take (self, i);
@@ -160,8 +169,7 @@ table_next_rejected (PyObject *object, PyObject *Py_UNUSED (ignored))
   if (self->rejected != NULL && self->n_rejected < self->rejected->len)
     return PyLong_FromUnsignedLong (g_array_index (self->rejected, guint, self->n_rejected++));
 
-  g_clear_pointer (&self->rejected, g_array_unref);
-  self->n_rejected = 0;
+  forget_rejected (self);
   return PyLong_FromLong (0);
 }
 
@@ -480,7 +488,7 @@ table_dealloc (PyObject *object)
 {
   PyObject_GC_UnTrack (object);
   table_clear (object);
-  g_clear_pointer (&((TableObject *) object)->rejected, g_array_unref);
+  forget_rejected ((TableObject *) object);
   g_clear_pointer (&((TableObject *) object)->runner, prio_runner_unref);
   Py_TYPE (object)->tp_free (object);
 }

@@ -155,8 +155,6 @@ class Table(TableBase):
 
     def _close(self):
         """Closes the table: no task will run any more."""
-        while self._next_rejected() != 0:
-            pass
         for entry in self._take_all():
             if not entry._done:
                 self._reject(entry)
