@@ -868,7 +868,7 @@ typedef struct
 {
   Fixture *f;
   gint64 cost; /* of a layout, µs */
-  gboolean announces;
+  gboolean announces, has_new_rows;
   guint n_steps, n_layouts;
   Gap keys, frames;
 } Below;
@@ -979,6 +979,44 @@ test_task_share_beside_layouts (void)
     }
 }
 
+/* A task inserts a row in 20 µs, and a view lays out new rows in a source above the tasks, in 200 µs.  Then batches are long
+ * enough that the layouts take at most a sixth of the time, and keys wait at most 3 ms. */
+static gboolean
+lay_out_rows (gpointer data)
+{
+  Below *below = data;
+
+  below->n_layouts++;
+  below->has_new_rows = FALSE;
+  work_for (below->cost);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+insert_row (gpointer data)
+{
+  Below *below = data;
+
+  if (!below->has_new_rows)
+    attach (below->f, g_idle_source_new (), G_PRIORITY_HIGH_IDLE + 25, lay_out_rows, below);
+  below->has_new_rows = TRUE;
+  return work_for (20) && ++below->n_steps < N_OF_WORK;
+}
+
+static void
+test_batches_beside_layouts_of_new_rows (Fixture *f, gconstpointer data)
+{
+  Below below = { .f = f, .cost = 200, .keys.last = frozen_time };
+
+  attach (f, g_timeout_source_new (KEY), G_PRIORITY_DEFAULT, note_key_of_timer, &below);
+  prio_scheduler_post (f->scheduler, USER_VISIBLE, insert_row, &below, NULL);
+  while (below.n_steps < N_OF_WORK)
+    g_main_context_iteration (f->context, TRUE);
+  g_test_message ("%u layouts; keys wait %d µs", below.n_layouts, (gint) below.keys.longest - KEY * 1000);
+  g_assert_cmpint (below.n_layouts * below.cost, <=, N_OF_WORK * 20 / 5);
+  g_assert_cmpint (below.keys.longest, <=, KEY * 1000 + 3000);
+}
+
 /* Beside frames that take as long as the time between them, tasks have their share, also while another scheduler's share
  * changes.  Sources below have a turn sometimes. */
 #define SLOW_DRAW 20 /* duration of a frame, and a little less than the time between two, ms */
@@ -1030,6 +1068,8 @@ main (int argc, char **argv)
   g_test_add ("/turns/input-first/of-a-microtask", Fixture, NULL, passing_set_up, test_input_first_of_microtask, fixture_tear_down);
   g_test_add_data_func ("/turns/input-first/posted-before", GINT_TO_POINTER (POSTED_BEFORE), test_input_first);
   g_test_add ("/turns/task-share-beside-keys", Fixture, NULL, passing_set_up, test_task_share_beside_keys, fixture_tear_down);
+  g_test_add ("/turns/batches-beside-layouts-of-new-rows", Fixture, NULL, passing_set_up, test_batches_beside_layouts_of_new_rows,
+              fixture_tear_down);
   g_test_add_func ("/turns/task-share-beside-layouts", test_task_share_beside_layouts);
   g_test_add ("/turns/task-share-beside-slow-frames", Fixture, NULL, passing_set_up, test_task_share_beside_slow_frames, fixture_tear_down);
   g_test_add ("/turns/task-share-that-changes", Fixture, "changes", passing_set_up, test_task_share_beside_slow_frames, fixture_tear_down);
