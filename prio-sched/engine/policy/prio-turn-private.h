@@ -11,7 +11,8 @@
  *                                                   │ idle sources, to the bottom
  *
  * - A batch ends after 0.1 to 1 ms, because only GLib knows whether another source is ready, and it takes an iteration,
- *   about a microsecond, to find out.  Then the other sources have their turn.  Where frames are drawn,
+ *   about a microsecond, to find out.  Then the other sources have their turn.  If GTK lays out widgets in each turn
+ *   (125), the next batch takes ten times as long as the layout, up to 2 ms.  Where frames are drawn,
  *   prio_scheduler_should_yield () returns TRUE at the end of the batch.  Elsewhere, or if the program has set the
  *   slice, a task may use the whole slice.
  * - A turn ends when GLib has reached 126 and found nothing ready above that: every source that was ready
@@ -47,9 +48,11 @@
 
 #include <glib.h>
 
-/* A batch looks for other sources after a tenth of the time since they were last busy, but within these limits, µs. */
+/* A batch looks for other sources after a tenth of the time since they were last busy, within the first two limits, or after
+ * ten times the time of the layout in the last turn, up to the last limit and half a slice, µs. */
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
+#define PRIO_MAX_LOOK_AFTER_LAYOUT 2000
 
 /* An iteration that takes this long may have delayed input, µs. */
 #define PRIO_LONG_ITERATION 10000
@@ -86,6 +89,7 @@ typedef struct
   gint64 began;    /* when @waited was set or the turn began, µs; 0 for neither */
   gint64 iterated; /* when the last iteration with ready tasks began, µs */
   gint64 drawing;  /* how long drawing took in the turn, µs */
+  gint64 layout;   /* how long sources from 121 to 125 took in the turn, µs */
   guint n_top;     /* how many iterations in a row reached at most PRIO_REACH_INPUT */
 
   guint n_input, n_input_long; /* how many short and long iterations in a row reached at most PRIO_REACH_TOP */

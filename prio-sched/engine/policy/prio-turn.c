@@ -93,6 +93,8 @@ end (PrioTurn *turn, gint64 now)
       if (used >= MIN_USED)
         turn->quiet_since = now;
       turn->look = CLAMP ((now - turn->quiet_since) / 10, PRIO_MIN_LOOK, PRIO_MAX_LOOK);
+      /* Otherwise a layout after each batch would cost more than the batches. */
+      turn->look = MAX (turn->look, MIN (turn->layout * 10, MIN (turn->slice / 2, PRIO_MAX_LOOK_AFTER_LAYOUT)));
     }
   if (turn->rest_ran)
     turn->rest_balance = MIN (turn->rest_balance + due_after_whole (turn, used),
@@ -104,7 +106,7 @@ end (PrioTurn *turn, gint64 now)
   if (turn->others)
     turn->spent = 0;
   turn->others = turn->whole = turn->drawn = turn->rest_ran = turn->ends_before_frame = turn->waited = turn->continues = FALSE;
-  turn->began = turn->drawing = 0;
+  turn->began = turn->drawing = turn->layout = 0;
   turn->n_top = 0;
   turn->reached = PRIO_REACH_TOP;
 }
@@ -196,6 +198,8 @@ is_over (PrioTurn *turn, gint64 now)
       turn->drawn = turn->others;
       turn->drawing += now - turn->iterated;
     }
+  if (turn->reached == PRIO_REACH_LAYOUT)
+    turn->layout += now - turn->iterated;
   /* GTK 4 may draw right after input, at priority 1. */
   if (turn->task_share != 0 && (turn->reached == PRIO_REACH_FRAME || turn->reached == PRIO_REACH_INPUT))
     turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->task_share, now - turn->iterated),
