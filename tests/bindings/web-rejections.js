@@ -311,6 +311,27 @@ test('a task that aborts itself is reported once', async () => {
     }
 });
 
+test('a task that aborts itself, and throws the reason later, is reported once', async () => {
+    for (const options of [{}, {delay: 1}]) {
+        await expectWarnings(['*rejection of a task’s promise: own*'], async () => {
+            const controller = new AbortController();
+            let ended;
+            const ends = new Promise(resolve => (ended = resolve));
+            scheduler.postTask(async () => {
+                controller.abort('own');
+                await iteration();
+                try {
+                    await scheduler.yield();
+                } finally {
+                    ended();
+                }
+            }, {...options, signal: controller.signal});
+            await ends;
+            await iteration();
+        });
+    }
+});
+
 test('a task whose signal has been aborted before is reported like others', async () => {
     await expectWarnings(['*rejection of a task’s promise: before*'], async () => {
         scheduler.postTask(() => {}, {signal: AbortSignal.abort('before')});

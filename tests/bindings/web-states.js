@@ -206,4 +206,51 @@ test('two hundred tasks, each under a signal, do not take one another’s', asyn
     assertEqual([results.pop(), results.every((result, i) => result === i)], ['the last', true]);
 });
 
+// Aborts controller at once, or in a main loop that the calling task runs.
+const aborts = {
+    'itself': controller => controller.abort('enough'),
+    'in a main loop, by a source': controller => iterateUntil(done => GLib.idle_add(GLib.PRIORITY_DEFAULT, () => {
+        controller.abort('enough');
+        done();
+        return GLib.SOURCE_REMOVE;
+    })),
+    'in a main loop, by a task': controller => iterateUntil(done => scheduler.postTask(() => {
+        controller.abort('enough');
+        done();
+    }, {priority: 'user-blocking'})),
+};
+
+function iterateUntil(begin) {
+    let isDone = false;
+    begin(() => {
+        isDone = true;
+    });
+    while (!isDone)
+        GLib.MainContext.default().iteration(true);
+}
+
+for (const [name, abort] of Object.entries(aborts)) {
+    for (const [kind, make] of [['web', options => new TaskController(options)], ['library', options => new PrioSched.TaskController(options)]]) {
+        test(`a task of the ${kind} that is aborted in its first turn, ${name}, keeps its state until its function ends`, async () => {
+            for (const [priority, delay] of [['background', 0], ['user-visible', 0], ['background', 1]]) {
+                const controller = make({priority}), {signal} = controller, found = [], ended = makeEvent();
+                const isOwn = () => (kind === 'web' ? web.extras.currentTaskSignal : native.current_signal) === signal;
+                const post = kind === 'web' ? scheduler.postTask.bind(scheduler) : native.post_task.bind(native);
+                const task = post(async () => {
+                    abort(controller);
+                    found.push(isOwn());
+                    await wait();
+                    found.push(isOwn(), await scheduler.yield().catch(reason => reason));
+                    await wait();
+                    found.push(isOwn());
+                    ended.fire();
+                }, {signal, ...delay === 0 ? {} : {delay}});
+                assertEqual(await rejection(task), 'enough');
+                await ended.promise;
+                assertEqual(found, [true, true, 'enough', true]);
+            }
+        });
+    }
+}
+
 run();
