@@ -264,17 +264,32 @@ settle_under (Running *running, bool rejects, JS::HandleValue value)
     engine_report (engine->cx, "A task's result could not be settled");
 }
 
+/* Passes the promise that follows a returned promise to the overrides.  @poster is undefined if the task has been aborted. */
+static void
+finish (const Running &running, JS::HandleValue promised, JS::HandleValue poster)
+{
+  JS::RootedValueArray<3> args (running.engine->cx);
+  JS::RootedValue result (running.engine->cx);
+
+  args[0].set (promised);
+  args[1].set (running.state);
+  args[2].set (poster);
+  if (!running.engine->call (Hook::FINISH, args, &result))
+    engine_report (running.engine->cx, "A task's result could not be settled");
+}
+
 /* Ends the task.  From now on, its signal can no longer abort it. */
 void
 Table::settle_task (Running *running, Outcome *outcome)
 {
   JS::RootedObject handle (engine->cx, running->handle);
-  JS::RootedValueArray<3> args (engine->cx);
-  JS::RootedValue result (engine->cx);
+  JS::RootedValue poster (engine->cx);
 
   running->handle = nullptr;
   if (prio_runner_end () && handle)
     {
+      if (!outcome->promised.isUndefined ())
+        finish (*running, outcome->promised, JS::UndefinedHandleValue);
       get_reason (engine, handle, &outcome->value);
       outcome->promised.setUndefined ();
       outcome->rejects = true;
@@ -287,12 +302,9 @@ Table::settle_task (Running *running, Outcome *outcome)
         engine->settle (running->promise, outcome->rejects, outcome->value);
       return;
     }
-  args[0].set (outcome->promised);
-  args[1].set (running->state);
-  args[2].setObjectOrNull (running->poster);
   running->is_under = running->is_under || running->poster;
-  if (!engine->call (Hook::FINISH, args, &result))
-    engine_report (engine->cx, "A task's result could not be settled");
+  poster.setObjectOrNull (running->poster);
+  finish (*running, outcome->promised, poster);
 }
 
 /* Runs a task.  The result settles after the checkpoint. */

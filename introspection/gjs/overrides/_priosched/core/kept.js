@@ -151,11 +151,11 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
         closedError,
         follow: (returned, promise, state, then, outer) => results.follow(then === undefined ? returned : promiseOfThenable(returned, then),
             entryOf(native.settle, promise, outer, orNone(state))),
+        // Ends a task whose function has returned a promise.  outer is undefined if the task has been aborted.
         finish(outcome, state, outer) {
-            if (outcome.settle === null) {
-                outcome.isAwaited = true;
-                running.pending.add(orNone(state));
-            } else if (outer === null) {
+            if (results.keepState(outcome, orNone(state), outer === undefined) || outer === undefined)
+                return;
+            if (outer === null) {
                 outcome.settle(outcome.value);
             } else {
                 running.settleUnder(outer, () => outcome.settle(outcome.value));

@@ -100,14 +100,27 @@ var Results = class Results {
     // Settles entry with the outcome of the promise that the callback of entry has returned.
     follow(promise, entry) {
         if (promise === entry.promise)
-            return {settle: entry.reject, value: ownPromiseError(), isAwaited: false};
+            return {settle: entry.reject, value: ownPromiseError(), isAwaited: false, isRejected: false};
         if (promise instanceof Later)
             promise.promise = entry.promise;
         entry.returned = promise;
-        return followPromise(promise, entry, (settle, value) => {
+        const outcome = followPromise(promise, entry, (settle, value) => {
             this.#running.pending.remove(entry.state);
-            this.settle(entry, settle, value);
+            if (!outcome.isRejected)
+                this.settle(entry, settle, value);
         });
+        return outcome;
+    }
+
+    // Keeps the state of a task's function, whose call has returned, until the promise of the outcome settles.  An aborted task is rejected
+    // at once, but its function continues.  Returns whether the task's promise has to wait.
+    keepState(outcome, state, isAborted) {
+        if (outcome.settle !== null)
+            return false;
+        outcome.isAwaited = true;
+        outcome.isRejected = isAborted;
+        this.#running.pending.add(state);
+        return !isAborted;
     }
 
     // Settles the first waiting promise.  Its reactions run before the next look at the clock, because they take time

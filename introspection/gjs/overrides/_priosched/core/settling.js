@@ -95,7 +95,7 @@ var Later = class Later {
 // Settles entry as the promise that its callback has returned settles.  The outcome is kept until the task has ended, and then passed
 // to later (), so that a rejection always has a handler.
 var followPromise = function followPromise(promise, entry, later) {
-    const outcome = {settle: null, value: undefined, isAwaited: false};
+    const outcome = {settle: null, value: undefined, isAwaited: false, isRejected: false};
     const on = settle => value => {
         if (outcome.isAwaited)
             later(settle, value);

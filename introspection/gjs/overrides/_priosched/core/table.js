@@ -140,14 +140,10 @@ var Table = class Table {
         }
         entry.watcher?.settled();
         running.beginReactions(entry.outer);
-        if (outcome !== null && settle !== entry.reject) {
-            if (outcome.settle === null) {
-                outcome.isAwaited = true;
-                running.pending.add(state);
-                return;
-            }
+        if (outcome !== null && results.keepState(outcome, state, settle === entry.reject))
+            return;
+        if (outcome !== null && settle !== entry.reject)
             ({settle, value} = outcome);
-        }
         // An abort may have rejected the promise already, or be about to.
         if (entry.isRejected)
             return;
