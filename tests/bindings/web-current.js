@@ -322,6 +322,108 @@ for (const [what, wait] of Object.entries(settled)) {
     });
 }
 
+// Ways to wait for the library, after which a task that was posted without a signal and a priority continues as that task, also without
+// frames that identify its state.
+const owns = {
+    'a microtask': () => null,
+    'a yield of the web': () => web.scheduler.yield(),
+    'a yield': () => scheduler.yield(),
+    'two yields': async () => {
+        await scheduler.yield();
+        await web.scheduler.yield();
+    },
+    'a yield with options': () => scheduler.yield({priority: 'background'}),
+    'a sleep': () => scheduler.sleep(1),
+    'a task': () => web.scheduler.postTask(() => {}),
+    'a task of another priority': () => scheduler.post_task(() => {}, {priority: 'background'}),
+    'a task with a delay': () => web.scheduler.postTask(() => {}, {delay: 1}),
+    'an asynchronous task': () => web.scheduler.postTask(() => scheduler.yield()),
+    'an asynchronous task with a signal': () => scheduler.post_task(async () => {
+        await scheduler.yield();
+    }, {signal: new TaskController().signal}),
+    'a task that fails': () => rejection(web.scheduler.postTask(() => {
+        throw new Error('mine');
+    })),
+    'a task that was aborted': () => {
+        const controller = new web.TaskController();
+        const task = web.scheduler.postTask(() => {}, {signal: controller.signal});
+        controller.abort('why');
+        return rejection(task);
+    },
+    'an idle source that is adopted': () => scheduler.adopt(idle()),
+};
+
+// Calls a function while no asynchronous task with a priority is open, or while such a task waits.
+const besides = {
+    'nothing': body => body(),
+    'an open task': async body => {
+        let end;
+        const task = scheduler.post_task(() => new Promise(resolve => (end = resolve)), {priority: 'background'});
+        await scheduler.post_task(() => {}, {priority: 'background'});
+        await body();
+        end();
+        await task;
+    },
+    'a task that opens later': async body => {
+        const ended = body();
+        let end;
+        const task = scheduler.post_task(() => new Promise(resolve => (end = resolve)), {priority: 'user-blocking'});
+        await ended;
+        end();
+        await task;
+    },
+};
+
+// Ways to post a task that is user-visible by default.
+const posts = {
+    'of the web': body => web.scheduler.postTask(body),
+    'of the library': body => scheduler.post_task(body),
+    'with a delay': body => web.scheduler.postTask(body, {delay: 1}),
+    'with a name': body => scheduler.post_task(body, {name: 'named'}),
+    'in another one': body => web.scheduler.postTask(() => web.scheduler.postTask(body)),
+};
+
+for (const [beside, around] of Object.entries(besides)) {
+    test(`a task without a signal and a priority has a signal, beside ${beside}`, async () => {
+        for (const [posted, post] of Object.entries(posts)) {
+            for (const [what, wait] of Object.entries(owns)) {
+                await around(async () => {
+                    const found = await post(async () => {
+                        const signals = [extras.currentTaskSignal];
+                        await wait();
+                        signals.push(extras.currentTaskSignal);
+                        await scheduler.yield();
+                        signals.push(extras.currentTaskSignal);
+                        await null;
+                        return [...signals, extras.currentTaskSignal].map(signal => signal?.priority ?? null).join(' ');
+                    });
+                    assertEqual(`${posted}, ${what}: ${found}`, `${posted}, ${what}: ${Array(4).fill('user-visible').join(' ')}`);
+                });
+            }
+        }
+    });
+}
+
+test('code that waits outside of tasks has no signal', async () => {
+    for (const [what, wait] of Object.entries(owns)) {
+        await wait();
+        const found = [current()];
+        await wait();
+        await null;
+        found.push(current());
+        assertEqual([what, found], [what, [[null, null], [null, null]]]);
+        // Nor in the main loop of a task.
+        await scheduler.post_task(() => {
+            GLib.idle_add(GLib.PRIORITY_HIGH, () => {
+                found.push(current());
+                return GLib.SOURCE_REMOVE;
+            });
+            iterate(2);
+        });
+        assertEqual([what, found.length, found.at(-1)], [what, 3, [null, null]]);
+    }
+});
+
 test('any code can ask for the signal that its task was posted with', async () => {
     const controller = new web.TaskController(), {signal} = controller;
     const inner = () => web.scheduler.postTask(() => extras.currentTaskSignal, {signal: extras.currentTaskSignal});
