@@ -91,7 +91,7 @@ Engine::Engine (JSContext *js_context, GjsContext *gjs_context)
   : cx (js_context), context (gjs_context), thread (g_thread_self ()),
     gjs_queue (static_cast<JS::JobQueue *> (JS_GetContextPrivate (js_context))), global (JS::CurrentGlobalOrNull (js_context)),
     current (JS::UndefinedValue ()),
-    depth (0), call_depth (0), reports (false), running (nullptr)
+    depth (0), plain_depth (0), reports (false), running (nullptr)
 {
   engines.push_back (this);
   JS_AddExtraGCRootsTracer (cx, trace_engine, this);
@@ -161,6 +161,18 @@ JS::Value
 Engine::state () const
 {
   return current.unbarrieredGet ().isObject () && depth != g_main_depth () ? JS::NullValue () : current.get ();
+}
+
+bool
+Engine::is_plain () const
+{
+  return plain_depth > 0 && plain_depth == g_main_depth ();
+}
+
+void
+Engine::set_plain (bool is_plain)
+{
+  plain_depth = is_plain ? g_main_depth () : -g_main_depth ();
 }
 
 /* Logs the pending exception, because no other code gets it. */

@@ -57,7 +57,8 @@ struct Engine
 
   JS::Heap<JS::Value> current; /* the current state: see the top of this file */
   int depth;                   /* the depth of main loops at which the state is current */
-  int call_depth;              /* the depth at which a table calls the function of a task, or 0 */
+  int plain_depth;             /* if it is not exact: the depth at which code of a task with a plain state runs; negative for other
+                                * code; 0 if no table runs a task */
   bool reports;                /* whether the overrides have rejections to report after the running tasks */
   Running *running;            /* the innermost running task; used by table.cpp */
   std::vector<Table *> tables;
@@ -71,6 +72,9 @@ struct Engine
 
   /* The current state, or null at another depth of main loops. */
   JS::Value state () const;
+  /* Whether the running code is part of a task with a plain state, as far as a table knows: see table.h. */
+  bool is_plain () const;
+  void set_plain (bool is_plain);
   bool call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValue result);
   void settle (JS::HandleObject promise, bool rejects, JS::HandleValue value);
   void run_jobs ();

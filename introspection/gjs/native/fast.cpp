@@ -249,7 +249,7 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
     return false;
   object = other ? nullptr : table_for_call (args);
   engine = object ? table_of (JS::ObjectValue (*object))->engine : nullptr;
-  is_fast = engine != nullptr && table_may_post (engine, &poster) && read_options (engine, args, 1, &options);
+  is_fast = engine != nullptr && table_may_post (object, &poster) && read_options (engine, args, 1, &options);
   JS_ClearPendingException (cx);
   if (!is_fast)
     return call_function (cx, args);
@@ -287,7 +287,8 @@ fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   JS::RootedObject object (cx, args.get (0).isUndefined () ? table_for_call (args) : nullptr), promise (cx), handle (cx);
-  guint priority = object ? table_priority_here (object) : 0;
+  JS::RootedObject poster (cx);
+  guint priority = object ? table_priority_here (object, &poster) : 0;
 
   if (PRIO_IS_EXACT && object && priority == 0)
     handle = handle_here (table_of (JS::ObjectValue (*object))->engine);
@@ -300,7 +301,7 @@ fast_yield (JSContext *cx, unsigned argc, JS::Value *vp)
   if (!promise)
     return false;
   args.rval ().setObject (*promise);
-  table_post (object, nullptr, promise, priority, handle, nullptr);
+  table_post (object, nullptr, promise, priority, handle, poster);
   return true;
 }
 

@@ -3,6 +3,8 @@
 
 #include "functions.h"
 
+#include <cstdlib>
+
 #include <js/Array.h>
 #include <js/CallAndConstruct.h>
 #include <js/Object.h>
@@ -75,16 +77,31 @@ state (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* isCallback () → whether the running code is part of a function that a table calls, and not of a reaction */
+/* isPlain () → whether the running code is part of a task with a plain state, as far as the native part knows */
 static bool
-is_callback (JSContext *cx, unsigned argc, JS::Value *vp)
+is_plain (JSContext *cx, unsigned argc, JS::Value *vp)
 {
   JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
   Engine *engine = engine_of (cx, args);
 
   if (engine == nullptr)
     return false;
-  args.rval ().setBoolean (engine->call_depth != 0 && engine->call_depth == g_main_depth ());
+  args.rval ().setBoolean (engine->is_plain ());
+  return true;
+}
+
+/* setPlain (is): in a task of a table, the running code continues as part of a task with a plain state, or of none */
+static bool
+set_plain (JSContext *cx, unsigned argc, JS::Value *vp)
+{
+  JS::CallArgs args = JS::CallArgsFromVp (argc, vp);
+  Engine *engine = engine_of (cx, args);
+
+  if (engine == nullptr)
+    return false;
+  args.rval ().setUndefined ();
+  if (std::abs (engine->plain_depth) == g_main_depth ())
+    engine->set_plain (args.get (0).isTrue ());
   return true;
 }
 
@@ -452,7 +469,8 @@ static const struct
   unsigned n_args;
 } functions[] = {
   { "state", state, 0 },
-  { "isCallback", is_callback, 0 },
+  { "isPlain", is_plain, 0 },
+  { "setPlain", set_plain, 1 },
   { "runAs", run_as, 2 },
   { "drain", drain, 0 },
   { "settle", settle, 3 },

@@ -88,15 +88,25 @@ ask_overrides (Engine *engine)
   return state;
 }
 
+static JSObject *
+plain_state (Table *table)
+{
+  return table->states[PRIO_TASK_PRIORITY_USER_VISIBLE - 1].get ().toObjectOrNull ();
+}
+
 guint
-table_priority_here (JSObject *object)
+table_priority_here (JSObject *object, JS::MutableHandleObject poster)
 {
   Table *table = table_in (object);
   Engine *engine = table->engine;
-  JS::Value state = PRIO_IS_EXACT ? engine->state () : JS::UndefinedValue ();
+  JS::Value state = PRIO_IS_EXACT ? engine->state () : ask_overrides (engine);
 
   if (!PRIO_IS_EXACT)
-    return ask_overrides (engine).isNull () ? PRIO_TASK_PRIORITY_USER_VISIBLE : 0;
+    {
+      if (state.isNull () ? engine->is_plain () : state.isObject () && table->is_plain (&state.toObject ()))
+        poster.set (plain_state (table));
+      return state.isNull () || poster ? PRIO_TASK_PRIORITY_USER_VISIBLE : 0;
+    }
   if (state.isNull ())
     return PRIO_TASK_PRIORITY_USER_VISIBLE;
   for (guint priority = PRIO_TASK_PRIORITY_BACKGROUND; priority <= PRIO_TASK_PRIORITY_USER_BLOCKING; priority++)
@@ -108,8 +118,10 @@ table_priority_here (JSObject *object)
 }
 
 bool
-table_may_post (Engine *engine, JS::MutableHandleObject poster)
+table_may_post (JSObject *object, JS::MutableHandleObject poster)
 {
+  Table *table = table_in (object);
+  Engine *engine = table->engine;
   PrioSchedulingState *state;
   JS::Value here;
 
@@ -117,7 +129,7 @@ table_may_post (Engine *engine, JS::MutableHandleObject poster)
     return true;
   here = ask_overrides (engine);
   if (here.isObjectOrNull ())
-    poster.set (here.toObjectOrNull ());
+    poster.set (here.isNull () && engine->is_plain () ? plain_state (table) : here.toObjectOrNull ());
   if (!here.isUndefined ())
     return here.isObjectOrNull ();
   state = prio_scheduling_state_ref_current ();

@@ -91,8 +91,38 @@ Table::state_of (guint id) const
 
   if (entry.handle)
     return handle_state (entry.handle);
-  return entry.priority == PRIO_TASK_PRIORITY_USER_VISIBLE ? JS::NullValue () : states[entry.priority - 1].get ();
+  if (!PRIO_IS_EXACT && entry.priority == PRIO_TASK_PRIORITY_USER_VISIBLE)
+    return JS::NullValue ();
+  return states[entry.priority - 1].get ();
 }
+
+bool
+Table::is_plain (JSObject *state) const
+{
+  return state != nullptr && JS::ObjectValue (*state) == states[PRIO_TASK_PRIORITY_USER_VISIBLE - 1].get ();
+}
+
+/* Tells the engine, while a task or a continuation runs, whether the running code is part of a task with a plain state. */
+class Plain
+{
+ public:
+  Plain (Engine *engine, bool is_plain) : m_engine (engine), m_outer (engine->plain_depth)
+  {
+    engine->set_plain (is_plain);
+  }
+
+  ~Plain ()
+  {
+    m_engine->plain_depth = m_outer;
+  }
+
+  Plain (const Plain &) = delete;
+  Plain &operator= (const Plain &) = delete;
+
+ private:
+  Engine *m_engine;
+  int m_outer;
+};
 
 /* A task that is running, and is no longer in the table. */
 struct Running
@@ -102,7 +132,7 @@ struct Running
   JS::RootedObject callback, promise;
   JS::RootedObject handle; /* handle of its signal, or NULL if none can abort it */
   JS::RootedObject poster; /* the state of the code that has posted it, or NULL */
-  JS::RootedValue state;   /* null if it is equivalent to no state */
+  JS::RootedValue state;   /* null if it is plain, and the engine is not exact */
   bool is_under;           /* whether the overrides have to end the task: they call its function, because frames on the stack have to
                             * identify its state (core/states.js), or have run its reactions */
 
@@ -200,11 +230,8 @@ call_function (const Running &running, Outcome *outcome)
 {
   Engine *engine = running.engine;
   JSContext *cx = engine->cx;
-  int outer = std::exchange (engine->call_depth, g_main_depth ());
-  bool returned = call_in_state (running, &outcome->value);
 
-  engine->call_depth = outer;
-  if (returned && follow (running, outcome->value, &outcome->promised))
+  if (call_in_state (running, &outcome->value) && follow (running, outcome->value, &outcome->promised))
     return true;
 
   outcome->promised.setUndefined ();
@@ -294,6 +321,10 @@ Table::settle_task (Running *running, Outcome *outcome)
       outcome->promised.setUndefined ();
       outcome->rejects = true;
     }
+  /* Now the code continues that awaits the task. */
+  engine->set_plain (is_plain (running->poster));
+  if (is_plain (running->poster))
+    running->poster = nullptr;
   if (outcome->promised.isUndefined ())
     {
       if (running->poster)
@@ -335,6 +366,7 @@ Table::run_entry (guint id)
 {
   Engine *e = engine;
   Running running (e, this, id);
+  Plain plain (e, running.callback ? running.state.isNull () : is_plain (running.poster));
 
   if (!running.callback)
     e->settle (running.promise, false, JS::UndefinedHandleValue);

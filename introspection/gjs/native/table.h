@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* table.h: tasks that have only a callback and a priority or a signal, by their numbers in the library
  *
+ * A state is plain if it has only the default priority: tasks with a plain state act as code outside any task does, but have a task
+ * signal.  If the engine is not exact, no frame on the stack identifies them; so the table tells their code from other code.
+ *
  * A continuation is a task without a callback.  The overrides have an object for each table; that object and the library's
  * runner hold the table.  A table belongs to the thread of its engine, except for `closed`.
  */
@@ -21,7 +24,7 @@ struct Entry
   JS::Heap<JSObject *> callback;
   JS::Heap<JSObject *> promise;
   JS::Heap<JSObject *> handle; /* handle of its signal, or NULL */
-  JS::Heap<JSObject *> poster; /* the state of the code that has posted it, or NULL if that is equivalent to no state */
+  JS::Heap<JSObject *> poster; /* the state of the code that has posted it, or NULL if that has none */
   guint next_free; /* for a free number: the next free number, or 0 */
   guint priority;  /* of a task without a signal */
 };
@@ -47,6 +50,7 @@ struct Table
   void trace (JSTracer *trc);
   guint add (JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle, JS::HandleObject poster);
   JS::Value state_of (guint id) const;
+  bool is_plain (JSObject *state) const;
   void remove (guint id);
   void clear ();
 
@@ -70,10 +74,11 @@ void        tables_reclaim (Engine *engine);
 JSObject   *table_object_new (JSContext *cx, Engine *engine, JS::HandleObject states);
 Table      *table_of (const JS::Value &object);
 
-/* Returns the priority of the running code's continuations if its state is equivalent to no state, or 0. */
-guint       table_priority_here (JSObject *object);
+/* Returns the priority of the running code's continuations if it has no state or, if the engine is not exact, a plain one, which it then
+ * gets; or 0. */
+guint       table_priority_here (JSObject *object, JS::MutableHandleObject poster);
 /* Returns whether the state of the running code is known without a search of the stack, and gets it.  NULL stands for none. */
-bool        table_may_post (Engine *engine, JS::MutableHandleObject poster);
+bool        table_may_post (JSObject *object, JS::MutableHandleObject poster);
 /* Posts a task or, without a callback, a continuation that settles @promise.  It has a priority, or the handle of a signal. */
 void        table_post (JSObject *object, JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle,
                         JS::HandleObject poster);

@@ -373,9 +373,9 @@ function addNames({Scheduler, Task, TaskSignal}) {
 
 // Adds the property current_signal: the signal of the running task, whatever its scheduler, or null.  If the task has no signal, the
 // property is a signal that is never aborted, with the task's priority if one was given.
-function addCurrentSignal({Scheduler, TaskSignal}, {stateHere}) {
+function addCurrentSignal({Scheduler, TaskSignal}, {currentState}) {
     defineProperty(Scheduler.prototype, 'current_signal', () => {
-        const state = stateHere(), {signal, priority} = state ?? {};
+        const state = currentState(), {signal, priority} = state ?? {};
         if (state === null || priority === UNSET)
             return state && signal;
         return TaskSignal.any(signal === null ? [] : [signal], priority);

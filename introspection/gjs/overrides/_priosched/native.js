@@ -10,7 +10,7 @@
 const {GLib} = imports.gi;
 
 // The native part refuses to load if it was not built for this version of the interface.
-const INTERFACE = 9;
+const INTERFACE = 10;
 
 // The property by which the native part finds this context.
 const MARK = '__prioSchedNative__';

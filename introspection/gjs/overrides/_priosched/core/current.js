@@ -52,10 +52,9 @@ var stateToYield = function stateToYield(table, inherited, signal, priority, tak
     return Object.assign(new State(table, signal, priority, inherited.expiry, takesTurns || inherited.takesTurns), {name: inherited.name});
 };
 
-// Returns queueMicrotask (callback), and stateHere (), which returns the State of the running code or null.
-// core/tasks.js passes the state of the running code, the native part or null, a function that calls in a state, and a
+// Returns queueMicrotask (callback).  core/tasks.js passes the state of the running code, a function that calls in a state, and a
 // function that returns the table of a scheduler.
-function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, native, runIn, tableOf}) {
+function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, runIn, tableOf}) {
     const {yield_async: yieldAsync, yield_finish: yieldFinish} = Scheduler.prototype;
 
     // Continues in state, which may be null, with the signal and the priority of `inherited`.
@@ -114,11 +113,8 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
     }
     Object.setPrototypeOf(CurrentState.prototype, SchedulingState.prototype);
 
-    // The native part sets no state for a task with no special state, so only the library knows the task.
-    const {ref_current: getLibraryState} = SchedulingState;
-    const stateHere = () => currentState() ?? (native?.isCallback() ? stateOf(getLibraryState(), tableOf) : null);
     SchedulingState.get_current = function () {
-        const state = stateHere();
+        const state = currentState();
         return state && new CurrentState(state);
     };
 
@@ -137,5 +133,5 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
         Promise.resolve().then(() => runIn(state, callback));
     }
 
-    return {queueMicrotask, stateHere};
+    return {queueMicrotask};
 }

@@ -143,8 +143,8 @@ function nameCallback({runIn, running}, callback, name, given) {
     return Object.defineProperty(call, 'name', {value: name});
 }
 
-// Returns the functions that the native part calls, in the order of Hook, in engine.h.  null stands for a state that needs no
-// number.
+// Returns the functions that the native part calls, in the order of Hook, in engine.h.  null stands for a plain state (see
+// core/running.js).
 function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
     return {
@@ -174,8 +174,10 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
         settleUnder: (state, promise, value) => running.settleUnder(state, () => promise && native.settle(promise, false, value)),
         endUnder() {
             running.beginReactions(null);
-            if (results.isWaiting)
+            if (results.isWaiting) {
                 results.drain();
+                running.beginReactions(null);
+            }
             running.endUnder();
         },
     };
@@ -189,6 +191,7 @@ function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, resul
     native.newRunner(scheduler);
     const table = native.newTable(defaultTable.states.slice(BACKGROUND));
     const kept = new Kept({TaskSignal, abort, aborts}, native, table, defaultTable);
+    running.keepPlain(native, defaultTable.states[USER_VISIBLE]);
     native.setHooks(Object.values(hooksOf(native, table, defaultTable, kept, {results, runIn, running})));
 
     const hasten = (kind, prototype, name, receiver, handleOf, ...others) => {

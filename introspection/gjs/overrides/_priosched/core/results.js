@@ -80,7 +80,7 @@ var Results = class Results {
 
     // Settles the promise of entry with value, now or later.
     settle(entry, settle, value) {
-        if (this.#exact || entry.outer === (this.#running.current ?? null)) {
+        if (this.#exact || this.#running.isHere(entry.outer)) {
             this.watch(entry, settle, value);
             settle(value);
         } else {
@@ -106,8 +106,10 @@ var Results = class Results {
         entry.returned = promise;
         const outcome = followPromise(promise, entry, (settle, value) => {
             this.#running.pending.remove(entry.state);
-            if (!outcome.isRejected)
-                this.settle(entry, settle, value);
+            if (outcome.isRejected)
+                return;
+            this.#running.endFunction(entry.outer);
+            this.settle(entry, settle, value);
         });
         return outcome;
     }

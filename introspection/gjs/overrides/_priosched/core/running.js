@@ -32,6 +32,10 @@ var Running = class Running {
     #isCalled = false;
     #isMixed = false;
     #hasOthers = false;
+    // The native part, if it is not exact, and the plain state: of tasks that have only the default priority.  No frame identifies it.
+    // The native part runs most of these tasks, with `current` null, and knows whether the running code is part of one.
+    #native = null;
+    #plain = null;
     #runsNative = false; // whether the running tasks are the native part's, after which the engine's queue is not drained
     // Whether the reaction of a continuation runs next, between two jobs.  Not set if the task belongs to a nested loop.
     #goesOn = false;
@@ -40,15 +44,15 @@ var Running = class Running {
     #endCallback = () => (this.#isCallback = false);
     #beginMixed = () => (this.#isMixed = true);
 
-    // Returns the state of the running code at a depth of main loops, or null for a default one; undefined if only the library knows, and
-    // false if the stack has to be searched.  The native part calls this at each post.
+    // Returns the state of the running code at a depth of main loops; null for no state, or a plain state that the native part knows;
+    // undefined if only the library knows; and false if the stack has to be searched.  The native part calls this at each post.
     stateHere = depth => {
         const {current} = this;
         if (current !== undefined && this.#isCallback && depth === this.#depth)
-            return current?.number ? current : null;
+            return current ?? false;
         if (current?.number || this.pending.size > 0)
             return false;
-        return current === undefined ? undefined : null;
+        return current && depth !== this.#depth ? null : current;
     };
 
     #exact;
@@ -65,6 +69,18 @@ var Running = class Running {
         // These are fields, because methods would call the functions with an additional frame on the stack.
         this.runUnder = exact ? exact.runAs : States.runUnder;
         this.drainUnder = exact ? exact.drain : States.drainUnder;
+    }
+
+    keepPlain(native, state) {
+        if (this.#exact)
+            return;
+        this.#native = native;
+        this.#plain = state;
+    }
+
+    // Returns the state of the running code if `current` is null: null or the plain one.
+    #plainOrNone() {
+        return !this.#isCallback && this.#native?.isPlain() ? this.#plain : null;
     }
 
     // The next two methods determine the state of the running code.  An engine that keeps the state of each job needs
@@ -92,7 +108,29 @@ var Running = class Running {
             return current;
         if (number !== 0)
             return pending.get(number) ?? null;
-        return current === undefined ? this.#getLibraryState() : null;
+        if (current === undefined)
+            return this.#getLibraryState();
+        return current === null ? this.#plainOrNone() : null;
+    }
+
+    // Returns the state of the running code if `current` is known and isOwn () returns true.
+    stateToYield() {
+        const {current} = this;
+        if (current === null)
+            return this.#plainOrNone();
+        return this.isNested ? null : current;
+    }
+
+    // Returns whether the running code may settle a promise that code in the state `outer` awaits.
+    isHere(outer) {
+        const {current} = this;
+        return outer === (current ?? null) || (current === null && this.#runsNative && outer === this.#plain);
+    }
+
+    // Ends the function of a task, whose returned promise has settled: code in the state `outer` continues.
+    endFunction(outer) {
+        if (this.current === null && this.#runsNative && (outer === null || outer === this.#plain))
+            this.#native.setPlain(outer !== null);
     }
 
     // Returns the state of the code that posted the last task; the library returned `posted` for that task.
@@ -101,7 +139,7 @@ var Running = class Running {
         if (this.#exact)
             return posted === OUTSIDE ? this.#exact.state() ?? null : this.currentState();
         if (current === null)
-            return null;
+            return this.#plainOrNone();
         if (current === undefined)
             return posted === OUTSIDE ? null : this.#getLibraryState();
         if (this.libraryState !== null ? posted === OUTSIDE : this.isNested)

@@ -274,7 +274,7 @@ var Table = class Table {
         } else if (current === undefined) {
             this.#enterContinuation(id, entry, this.#runner.yield(id));
         } else {
-            this.#yieldIn(current === null || running.isNested ? null : current, id, entry);
+            this.#yieldIn(running.stateToYield(), id, entry);
         }
     }
 

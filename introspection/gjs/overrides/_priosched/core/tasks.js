@@ -109,7 +109,7 @@ function make(PrioSched) {
         isInLibrary: state => running.isInLibrary(state),
         nativePart: native?.gain,
         ownTable: () => tables.own,
-        ...Current.make(PrioSched, {currentState, native, runIn, tableOf}),
+        ...Current.make(PrioSched, {currentState, runIn, tableOf}),
         rejected: (reason, name) => results.rejected(reason, name),
         runAsNone: callback => runIn(null, callback),
         runSoon: (state, callback) => tables.own.wake(() => runIn(state, callback)),

@@ -666,7 +666,7 @@ function make(PrioSched, tasks) {
     // Returns the running task's signal.  For a task without a signal, this is a signal that is never aborted, with the
     // task's priority if one was given.
     function currentTaskSignal() {
-        const state = tasks.stateHere();
+        const state = tasks.currentState();
         if (state === null)
             return null;
         const signal = state.owner?.web ?? (state.signal && bridge.webSignalOf(state.signal));
