@@ -111,6 +111,9 @@ async def main() -> None:
     after: str = await scheduler.post_task(lambda: 5)
     await scheduler.post_task(numbers)
     await PrioSched.TaskGroup().post_task(numbers)
+    scheduler.post_task(numbers())
+    scheduler.post_task(numbers).add_done_callback(print)
+    await scheduler.post_task(lambda: numbers())
 async def find(word: str) -> list[str]:
     return [word]
 async def numbers() -> AsyncIterator[int]:

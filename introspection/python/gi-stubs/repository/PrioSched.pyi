@@ -235,7 +235,8 @@ class IdleDeadline(GObject.GBoxed):
         """Returns a copy of the deadline, which is valid after the callback."""
 
 # Returned by calls that raise TypeError: with a coroutine function for a thread, or an asynchronous generator for a
-# task.
+# task.  So the result cannot be awaited or used.  A call whose result is dropped is accepted: it matches the last signature,
+# because types cannot exclude a type.
 class _Refused: ...
 
 # No function returns this.  A function that returns Any matches the signature with this type, so that the next
