@@ -190,7 +190,7 @@ test('a reason of any type goes with its signal', async () => {
     await abort(50, PAYLOAD);
     await collect();
     await abort(10, 1);
-    // Threads of the engine free what a collection found, later if the machine is busy.
+    // Threads of the engine free the garbage that a collection has found, later if the machine is busy.
     let grown;
     for (let i = 0; i < 5 && !(grown < 25 * 8 * PAYLOAD); i++) {
         await collect();
