@@ -74,16 +74,13 @@ member_reported (gpointer data)
 void
 prio_member_hear_of (PrioMember *member)
 {
-  const PrioState *outer = prio_thread.state;
-
   prio_task_set_program_func (member->task, (gpointer) member->func);
   if (prio_task_get_state (member->task) == PRIO_TASK_STATE_PENDING)
     prio_member_enqueue (member);
   if (member->group->return_on_abort)
     prio_task_apply_return_on_abort (member->task, TRUE);
-  prio_thread.state = &prio_state_none;
-  prio_task_add_reaction (member->task, member_completed, member, member_reported);
-  prio_thread.state = outer;
+  prio_task_add_reaction (member->task, &prio_state_none,
+                          &(PrioReaction) { .callback = member_completed, .data = member, .notify = member_reported });
 }
 
 /* Stops queued tasks from beginning until end_taking (). */

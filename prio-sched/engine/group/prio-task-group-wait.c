@@ -227,7 +227,7 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
   prio_return_if_wrong (prio_check_task_options ("prio_task_group_wait_async", &options, TRUE));
 
   task = prio_run_queue_make_task (self->places, &options);
-  prio_task_add_reaction (task, callback, user_data, NULL);
+  prio_task_add_reaction (task, NULL, &(PrioReaction) { .callback = callback, .data = user_data });
   wait = g_new (PrioWait, 1);
   *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until };
   if (is_own)

@@ -40,7 +40,7 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
 {
   prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
-  prio_task_add_reaction (self, callback, user_data, notify);
+  prio_task_add_reaction (self, NULL, &(PrioReaction) { .callback = callback, .data = user_data, .notify = notify });
 }
 
 /**

@@ -88,8 +88,8 @@ void
 prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *options, gpointer source_tag, gint64 due,
                          GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify, PrioTask **waits)
 {
-  PrioLoop *loop = run_queue->loop;
   PrioInheritance from = inherit_for (run_queue, options);
+  PrioState held;
   PrioTask *task = prio_task_make (run_queue, prio_turn_of_continuation (from.takes_turns), from.signal, from.priority);
 
   prio_task_set_source (task, NULL, source_tag);
@@ -99,19 +99,9 @@ prio_run_queue_continue (PrioRunQueue *run_queue, const PrioYieldOptions *option
   if (options->name != NULL)
     prio_task_set_name (task, options->name);
   if (options->state != NULL)
-    {
-      PrioState held;
-
-      prio_scheduling_state_hold_for (options->state, loop, &held);
-      prio_task_add_reaction_under (task, &held, callback, data);
-      if (prio_loop_enter (loop))
-        {
-          prio_task_lend (task);
-          prio_loop_leave (loop);
-        }
-    }
-  else
-    prio_task_add_reaction (task, callback, data, notify);
+    prio_scheduling_state_hold_for (options->state, run_queue->loop, &held);
+  prio_task_add_reaction (task, options->state != NULL ? &held : NULL,
+                          &(PrioReaction) { .callback = callback, .data = data, .notify = notify });
 
   if (waits != NULL)
     *waits = task;
@@ -125,7 +115,7 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
   PrioResult result = PRIO_RESULT_OF_ERROR (error);
 
   prio_task_set_source (task, NULL, prio_scheduler_yield_async);
-  prio_task_add_reaction_under (task, &(PrioState) { .run_queue = NULL }, callback, data);
+  prio_task_add_reaction (task, &prio_state_none, &(PrioReaction) { .callback = callback, .data = data });
   prio_task_return (task, &result);
   prio_object_unref (task);
 }

@@ -126,6 +126,7 @@ struct _PrioTask
 };
 
 void prio_task_clear (PrioTask *self);
+void prio_task_add_reaction (PrioTask *self, const PrioState *held, const PrioReaction *template);
 void prio_task_async_result_init (GAsyncResultIface *iface);
 void prio_task_notify (PrioTask *self);
 void prio_task_drop (PrioTask *self);

@@ -14,9 +14,6 @@
 PrioTask *prio_task_make (PrioRunQueue *run_queue, guint8 turn, GCancellable *signal, PrioTaskPriority priority);
 void prio_task_set_work (PrioTask *task, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 void prio_task_set_source (PrioTask *task, GObject *source_object, gpointer source_tag);
-void prio_task_add_reaction (PrioTask *task, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify);
-void prio_task_add_reaction_under (PrioTask *task, const PrioState *held, GAsyncReadyCallback callback, gpointer data);
-void prio_task_lend (PrioTask *task);
 
 /* prio-task-settle.c */
 extern const PrioEntryFuncs prio_task_entry_funcs G_GNUC_INTERNAL;

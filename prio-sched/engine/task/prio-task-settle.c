@@ -458,42 +458,26 @@ op_register (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, self);
 }
 
-/* Registers the first callback of a new task.  The callback runs in the scheduling state @held, whose references the
- * task takes over.  If @held has no run queue, the callback runs without a state. */
+/* Registers a copy of @template, without its state, for the completion.  The callback runs in the scheduling state
+ * @held, whose references the task takes over; if @held has no run queue, without a state; and if @held is NULL, in the
+ * current state.  Any thread may call this function. */
 void
-prio_task_add_reaction_under (PrioTask *self, const PrioState *held, GAsyncReadyCallback callback, gpointer data)
+prio_task_add_reaction (PrioTask *self, const PrioState *held, const PrioReaction *template)
 {
-  append_reaction (self, &(PrioReaction) { .callback = callback, .data = data, .state = *held });
-}
-
-/* Lends the priority of the waiting code to @self, if that code's scheduler lends priorities.  Call this after
- * prio_task_add_reaction_under (), which sets the state of the waiting code.  Called only on the owner thread. */
-void
-prio_task_lend (PrioTask *self)
-{
-  const PrioState *state = &self->first_reaction.state;
-
-  if (state->run_queue != NULL && state->run_queue->lends)
-    prio_lending_wait (state, prio_traits_of (state).lend, &self->entry);
-}
-
-/* Registers a callback for the completion, with the current scheduling state.  Any thread may call this function. */
-void
-prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer data, GDestroyNotify notify)
-{
-  PrioReaction reaction = { .callback = callback, .data = data, .notify = notify };
+  PrioReaction reaction = *template;
   PrioLoop *loop = self->entry.run_queue->loop;
   const PrioState *current;
   gboolean completed;
 
-  if (G_UNLIKELY (callback == NULL))
+  if (G_UNLIKELY (reaction.callback == NULL))
     {
-      prio_release_now (notify, data);
+      prio_release_now (reaction.notify, reaction.data);
       return;
     }
 
+  reaction.state = held != NULL ? *held : prio_state_none;
   /* Looks up the state before entering the loop, because the lookup may call user code. */
-  current = prio_state_capture (loop);
+  current = held == NULL ? prio_state_capture (loop) : NULL;
   if (!prio_loop_enter (loop))
     {
       prio_loop_submit (loop, &(PrioOp) { .apply = op_register, .target = g_object_ref (self),
@@ -506,9 +490,9 @@ prio_task_add_reaction (PrioTask *self, GAsyncReadyCallback callback, gpointer d
     {
       reaction.state = *current;
       prio_state_hold (current);
-      if (G_UNLIKELY (current->run_queue->lends) && !completed)
-        prio_lending_wait (current, prio_traits_of (current).lend, &self->entry);
     }
+  if (reaction.state.run_queue != NULL && G_UNLIKELY (reaction.state.run_queue->lends) && !completed)
+    prio_lending_wait (&reaction.state, prio_traits_of (&reaction.state).lend, &self->entry);
   if (!completed)
     append_reaction (self, &reaction);
   prio_loop_leave (loop);

@@ -52,7 +52,7 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
 {
   prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
 
-  prio_task_add_reaction (self, callback, user_data, NULL);
+  prio_task_add_reaction (self, NULL, &(PrioReaction) { .callback = callback, .data = user_data });
 }
 
 /**
