@@ -72,7 +72,7 @@ GCancellable *prio_task_get_cancellable (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
 const GError *prio_task_get_error (PrioTask *self);
 PRIO_AVAILABLE_IN_ALL
-void prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data);
+void prio_task_wait_async (PrioTask *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data);
 PRIO_AVAILABLE_IN_ALL
 gboolean prio_task_wait_finish (PrioTask *self, GAsyncResult *result, GError **error);
 PRIO_AVAILABLE_IN_ALL

@@ -135,7 +135,7 @@ load (PrioTask *task, guint row, gpointer data)
   prio_task_defer (task);
   decoding = prio_scheduler_run_in_thread (self->scheduler, &options, decode,
                                            g_object_ref (gallery_model_get_file (self->model, row)), g_object_unref);
-  prio_task_wait_async (decoding, decoded, new_load);
+  prio_task_wait_async (decoding, NULL, decoded, new_load);
 }
 
 /* Posts some of the rows that have not been posted, as a step. */

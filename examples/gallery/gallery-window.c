@@ -151,7 +151,7 @@ open_folder (Window *self)
   options.signal = prio_task_controller_get_signal (self->finding);
   task = prio_scheduler_run_in_thread (prio_scheduler_get_default (), &options, find, g_ptr_array_ref (folders),
                                        (GDestroyNotify) g_ptr_array_unref);
-  prio_task_wait_async (task, found, self);
+  prio_task_wait_async (task, NULL, found, self);
 }
 
 static void

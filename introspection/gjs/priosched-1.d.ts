@@ -611,9 +611,9 @@ declare module '@girs/priosched-1' {
             set_name(name: string | null): void;
             /** A task is not a promise: use {@link wait_async} to wait. */
             readonly then: undefined;
-            /** Calls the callback when the task has ended. */
-            wait_async(callback: Gio.AsyncReadyCallback<this> | null): void;
-            /** Finishes wait_async(); call it in the callback. Returns true, or throws the error of the task. */
+            /** Calls the callback when the task has ended, or when the cancellable ends the wait. */
+            wait_async(cancellable: Gio.Cancellable | null, callback: Gio.AsyncReadyCallback<this> | null): void;
+            /** Finishes wait_async(); call it in the callback. Returns true, or throws the error of the task or of the cancelled wait. */
             wait_finish(result: Gio.AsyncResult): boolean;
         }
 

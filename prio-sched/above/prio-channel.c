@@ -532,7 +532,7 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  *   if (result != NULL && !prio_task_wait_finish (PRIO_TASK (result), result, NULL))
  *     return;
  *   task = prio_channel_give_task (reader->channel, reader->scheduler, NULL, read_line (reader), g_free);
- *   prio_task_wait_async (task, read_next, reader);
+ *   prio_task_wait_async (task, NULL, read_next, reader);
  * }
  * ```
  *

@@ -249,7 +249,7 @@ feed_new (PrioTaskGroup *group, const char *function, const PrioFeeding *from)
  * }
  *
  * book->feed = prio_feed_new (group, next_page, book, NULL);
- * prio_task_wait_async (prio_feed_get_task (book->feed), all_rendered, book);
+ * prio_task_wait_async (prio_feed_get_task (book->feed), NULL, all_rendered, book);
  * ```
  *
  * The task of the feed, [method@PrioSched.Feed.get_task], is fulfilled when the last task has ended, whatever its

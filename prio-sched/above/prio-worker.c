@@ -56,7 +56,7 @@ typedef struct
  * renderer = prio_worker_new ("render");
  * task = prio_worker_run (renderer, prio_scheduler_get_default (), &PRIO_TASK_OPTIONS (.signal = shown),
  *                                      render, g_object_ref (page), g_object_unref);
- * prio_task_wait_async (task, rendered, view);
+ * prio_task_wait_async (task, NULL, rendered, view);
  * ```
  *
  * When the last reference is dropped, the worker is stopped as [method@PrioSched.Worker.stop] does with

@@ -180,10 +180,29 @@ class Made(unittest.TestCase):
 
     def wait(self, task):
         ended = []
-        task.wait_async(lambda source, result: ended.append(source))
+        task.wait_async(None, lambda source, result: ended.append(source))
         while not ended:
             GLib.MainContext.default().iteration(True)
         self.assertEqual(ended, [task])
+
+    def test_cancelled_wait(self):
+        task = PrioSched.Task.new(scheduler)
+        cancellable = Gio.Cancellable()
+        errors = []
+
+        def ended(source, result):
+            try:
+                task.wait_finish(result)
+            except GLib.Error as error:
+                errors.append(error)
+
+        task.wait_async(cancellable, ended)
+        cancellable.cancel()
+        while not errors:
+            GLib.MainContext.default().iteration(True)
+        self.assertTrue(errors[0].matches(Gio.io_error_quark(), Gio.IOErrorEnum.CANCELLED))
+        self.assertEqual(task.get_state(), PrioSched.TaskState.RUNNING)
+        task.return_value(1)
 
     def test_result(self):
         task = PrioSched.Task.new(scheduler)

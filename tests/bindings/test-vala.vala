@@ -20,6 +20,14 @@ async void check_results (Scheduler scheduler) throws Error {
 	assert (answer.get_int () == 42);
 	yield task.wait_async ();
 
+	var cancellable = new Cancellable ();
+	cancellable.cancel ();
+	try {
+		yield task.wait_async (cancellable);
+		assert_not_reached ();
+	} catch (IOError.CANCELLED error) {
+	}
+
 	try {
 		yield scheduler.post_task (null, (task) => task.return_error (new IOError.FAILED ("no luck"))).wait_async ();
 		assert_not_reached ();

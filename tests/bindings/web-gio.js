@@ -154,8 +154,25 @@ test('addEventListener takes them', async () => {
     assertEqual(heard, 3);
 });
 
+test('a wait that a cancellable ends', async () => {
+    const task = PrioSched.Task.new(native, null);
+    const cancellable = new Gio.Cancellable();
+    const ended = new Promise((resolve, reject) => task.wait_async(cancellable, (source, result) => {
+        try {
+            resolve(source.wait_finish(result));
+        } catch (error) {
+            reject(error);
+        }
+    }));
+    cancellable.cancel();
+    const error = await ended.catch(reason => reason);
+    assert(error.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED));
+    assertEqual(task.state, PrioSched.TaskState.RUNNING);
+    task.return_value(1);
+});
+
 test('a task that gets its result from its maker', async () => {
-    const ended = task => new Promise(resolve => task.wait_async(() => resolve()));
+    const ended = task => new Promise(resolve => task.wait_async(null, () => resolve()));
     const task = PrioSched.Task.new(native, null);
     assertEqual(task.state, PrioSched.TaskState.RUNNING);
     task.return_value('text');

@@ -16,7 +16,7 @@ thing_do_async (GObject *thing, PrioScheduler *scheduler, GAsyncReadyCallback ca
   PrioTaskOptions options = { .source_object = thing, .source_tag = thing_do_async };
   g_autoptr (PrioTask) task = prio_scheduler_post_task (scheduler, &options, return_true, NULL, NULL);
 
-  prio_task_wait_async (task, callback, user_data);
+  prio_task_wait_async (task, NULL, callback, user_data);
 }
 
 static gboolean
@@ -147,10 +147,10 @@ test_data_of_the_first_callback (Fixture *f, gconstpointer data)
   Step steps[] = { { f, 'a' }, { f, 'b' }, { f, 'c' } };
 
   g_assert_null (g_async_result_get_user_data (G_ASYNC_RESULT (task)));
-  prio_task_wait_async (task, append_own_data, &steps[0]);
-  prio_task_wait_async (task, append_own_data, &steps[1]);
+  prio_task_wait_async (task, NULL, append_own_data, &steps[0]);
+  prio_task_wait_async (task, NULL, append_own_data, &steps[1]);
   fixture_run (f);
-  prio_task_wait_async (task, append_own_data, &steps[2]);
+  prio_task_wait_async (task, NULL, append_own_data, &steps[2]);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "aabaca");
 }
@@ -176,12 +176,12 @@ test_several_waits (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
   Step steps[] = { { f, 'a' }, { f, 'b' }, { f, 'c' }, { f, 'd' } };
 
-  prio_task_wait_async (task, note_end, &steps[0]);
-  prio_task_wait_async (task, note_end, &steps[1]);
+  prio_task_wait_async (task, NULL, note_end, &steps[0]);
+  prio_task_wait_async (task, NULL, note_end, &steps[1]);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "ab");
-  prio_task_wait_async (task, note_end, &steps[2]);
-  prio_task_wait_async (task, note_end, &steps[3]);
+  prio_task_wait_async (task, NULL, note_end, &steps[2]);
+  prio_task_wait_async (task, NULL, note_end, &steps[3]);
   g_assert_cmpstr (f->log->str, ==, "ab");
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "abcd");
@@ -193,7 +193,7 @@ wait_elsewhere (gpointer data)
 {
   Step *step = data;
 
-  prio_task_wait_async (step->data, note_end, step);
+  prio_task_wait_async (step->data, NULL, note_end, step);
   return NULL;
 }
 
@@ -226,13 +226,13 @@ test_wait_for_what_is_aborted (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) late = NULL;
   Step step = { f, 'a' };
 
-  prio_task_wait_async (task, note_end, &step);
+  prio_task_wait_async (task, NULL, note_end, &step);
   prio_task_controller_abort (controller, reason);
   g_assert_cmpstr (f->log->str, ==, "");
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "-");
   late = prio_scheduler_post_task (f->scheduler, &options, return_true, NULL, NULL);
-  prio_task_wait_async (late, note_end, &step);
+  prio_task_wait_async (late, NULL, note_end, &step);
   g_assert_cmpstr (f->log->str, ==, "-");
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "--");
@@ -254,13 +254,13 @@ test_callback_drops_the_task (Fixture *f, gconstpointer data)
 {
   PrioTask *task = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
 
-  prio_task_wait_async (task, drop_last, &task);
+  prio_task_wait_async (task, NULL, drop_last, &task);
   fixture_run (f);
   g_assert_null (task);
 
   task = prio_scheduler_post_task (f->scheduler, NULL, return_true, NULL, NULL);
   fixture_run (f);
-  prio_task_wait_async (task, drop_last, &task);
+  prio_task_wait_async (task, NULL, drop_last, &task);
   fixture_run (f);
   g_assert_null (task);
 }
@@ -278,7 +278,7 @@ look_at_state (GObject *source, GAsyncResult *result, gpointer data)
 static void
 wait_in_task (PrioTask *task, gpointer other)
 {
-  prio_task_wait_async (other, look_at_state, prio_task_get_cancellable (task));
+  prio_task_wait_async (other, NULL, look_at_state, prio_task_get_cancellable (task));
 }
 
 /* The callback continues in the state of the waiting task, whether the other one has ended or not. */
@@ -315,10 +315,10 @@ test_wait_in_a_context_that_goes (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) late = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .delay = 5000 }, return_true, NULL, NULL);
 
   fixture_run (f);
-  prio_task_wait_async (task, not_called, NULL);
-  prio_task_wait_async (late, not_called, NULL);
+  prio_task_wait_async (task, NULL, not_called, NULL);
+  prio_task_wait_async (late, NULL, not_called, NULL);
   fixture_drop_context (f);
-  prio_task_wait_async (late, not_called, NULL);
+  prio_task_wait_async (late, NULL, not_called, NULL);
   g_assert_error (prio_task_get_error (late), PRIO_ERROR, PRIO_ERROR_CLOSED);
 }
 

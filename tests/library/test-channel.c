@@ -535,7 +535,7 @@ test_stopped_worker (World *w, gconstpointer data)
   g_thread_join (thread);
   give_to_the_end (w);
   task = prio_channel_give_task (w->channel, w->f.scheduler, NULL, number_new (w, 4), release);
-  prio_task_wait_async (task, given, w);
+  prio_task_wait_async (task, NULL, given, w);
   iterate_all (w);
   g_assert_cmpstr (w->f.log->str, ==, "n");
 }
@@ -587,7 +587,7 @@ give_task (World *w, guint number, GCancellable *signal)
   g_autoptr (PrioTask) task = prio_channel_give_task (w->channel, w->f.scheduler, &PRIO_TASK_OPTIONS (.cancellable = signal),
                                                       number_new (w, number), release);
 
-  prio_task_wait_async (task, given, w);
+  prio_task_wait_async (task, NULL, given, w);
 }
 
 static void
@@ -842,7 +842,7 @@ wait_for_place (PrioTask *task, gpointer data)
   g_autoptr (PrioTask) place = prio_channel_give_task (w->channel, w->f.scheduler,
                                                        &PRIO_TASK_OPTIONS (.priority = BACKGROUND), number_new (w, 0), release);
 
-  prio_task_wait_async (place, has_place, g_object_ref (task));
+  prio_task_wait_async (place, NULL, has_place, g_object_ref (task));
   prio_task_defer (task);
 }
 

@@ -143,7 +143,7 @@ run_with (Yard *yard, PrioTaskGroup *group, PrioTaskFunc func, char letter, cons
 
   *work = (Work) { yard, letter };
   task = prio_task_group_run_in_thread (group, options, func, work, work_free);
-  prio_task_wait_async (task, ended, yard);
+  prio_task_wait_async (task, NULL, ended, yard);
   g_object_unref (task);
   return task;
 }

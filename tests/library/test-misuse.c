@@ -282,7 +282,7 @@ test_task (Fixture *f, gconstpointer data)
 
   fixture_run (f);
   assert_told_for_bad_task ("prio_task_get_state", prio_task_get_state (bad));
-  assert_told_for_bad_task ("prio_task_wait_async", prio_task_wait_async (bad, callback, NULL));
+  assert_told_for_bad_task ("prio_task_wait_async", prio_task_wait_async (bad, NULL, callback, NULL));
   assert_told_for_bad_task ("prio_task_wait_finish", prio_task_wait_finish (bad, G_ASYNC_RESULT (completed), NULL));
   assert_critical (prio_task_wait_finish (completed, G_ASYNC_RESULT (pending), NULL));
   assert_critical (prio_task_wait_finish (completed, G_ASYNC_RESULT (completed), &error));

@@ -126,7 +126,7 @@ block (PrioTask *task, gpointer data)
 static void
 wait_for (PrioTask *task, GAsyncReadyCallback callback, gpointer data)
 {
-  prio_task_wait_async (task, callback, data);
+  prio_task_wait_async (task, NULL, callback, data);
   g_object_unref (task);
 }
 
@@ -634,7 +634,7 @@ test_state_is_notified_once_each (Fixture *f, gconstpointer data)
       block_all (&pool);
       task = prio_scheduler_run_in_thread (f->scheduler, NULL, return_when_told, &told, NULL);
       g_signal_connect (task, "notify::state", G_CALLBACK (log_state), &told);
-      prio_task_wait_async (task, log_callback, &told);
+      prio_task_wait_async (task, NULL, log_callback, &told);
       let_all_go (&pool);
       while (returns_first && !g_atomic_int_get (&told.has_returned))
         g_thread_yield ();

@@ -174,8 +174,8 @@ test_finish (Fixture *f, gconstpointer data)
   guint n_called = 0;
 
   n_destroyed = 0;
-  prio_task_wait_async (number, got_value, &n_called);
-  prio_task_wait_async (pointer, got_to_know, &n_called);
+  prio_task_wait_async (number, NULL, got_value, &n_called);
+  prio_task_wait_async (pointer, NULL, got_to_know, &n_called);
   g_object_unref (pointer);
   prio_scheduler_yield_async (f->scheduler, NULL, yielded, &n_called);
   fixture_run (f);
@@ -229,7 +229,7 @@ test_no_callback (Fixture *f, gconstpointer data)
   g_assert_cmpuint (n_destroyed, ==, 1);
   prio_task_then (task, NULL, NULL, NULL);
   g_object_unref (prio_scheduler_post_task (f->scheduler, NULL, return_pointer, &result, destroy));
-  prio_task_wait_async (task, NULL, NULL);
+  prio_task_wait_async (task, NULL, NULL, NULL);
   fixture_run (f);
   /* Frees the result, which was not taken, and the data. */
   g_assert_cmpuint (n_destroyed, ==, 3);

@@ -556,7 +556,7 @@ test_async (Fixture *f, gconstpointer data)
   made->at = 6;
   made->then = return_five;
   task = prio_scheduler_post_steps (f->scheduler, NULL, make, made, made_free);
-  prio_task_wait_async (task, finished, f->log);
+  prio_task_wait_async (task, NULL, finished, f->log);
   assert_ran (f, "aaaaaa=5");
   if (!HAS_CHECKS)
     return;

@@ -60,7 +60,7 @@ ask_async (GObject *asked, Fixture *f, GCancellable *cancellable, GAsyncReadyCal
   Answer *self = g_new (Answer, 1);
 
   *self = (Answer) { prio_task_new (f->scheduler, &options), 42 };
-  prio_task_wait_async (self->task, callback, user_data);
+  prio_task_wait_async (self->task, NULL, callback, user_data);
   attach_source (f->context, G_PRIORITY_LOW, answer, self);
 }
 
@@ -120,7 +120,7 @@ test_it_has_begun (Fixture *f, gconstpointer data)
   prio_scheduler_start_statistics (f->scheduler);
   g_assert_cmpuint (prio_scheduler_count_pending (f->scheduler), ==, 0);
   prio_scheduler_pause (f->scheduler);
-  prio_task_wait_async (task, ended, f);
+  prio_task_wait_async (task, NULL, ended, f);
   prio_task_return_boolean (task, TRUE);
   prio_task_return_boolean (plain, TRUE);
   assert_ran (f, "2, ");
@@ -144,7 +144,7 @@ test_results (Fixture *f, gconstpointer data)
       PrioTask *task = new_task (f, NULL);
 
       if (i % 2 == 0)
-        prio_task_wait_async (task, ended, f);
+        prio_task_wait_async (task, NULL, ended, f);
       if (i / 2 == 0)
         prio_task_return_pointer (task, f, destroy);
       else if (i / 2 == 1)
@@ -156,7 +156,7 @@ test_results (Fixture *f, gconstpointer data)
       else
         prio_task_return_new_error (task, G_IO_ERROR, G_IO_ERROR_BUSY, "%s", "busy");
       if (i % 2 == 1)
-        prio_task_wait_async (task, ended, f);
+        prio_task_wait_async (task, NULL, ended, f);
       /* The callback is never called within the call. */
       g_assert_cmpstr (f->log->str, ==, "");
       if (i / 2 == 2)
@@ -177,7 +177,7 @@ test_second_result (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = new_task (f, NULL);
 
   n_destroyed = 0;
-  prio_task_wait_async (task, ended, f);
+  prio_task_wait_async (task, NULL, ended, f);
   prio_task_return_int (task, 1);
   assert_told ("*task 'a name' cannot be given a second result*", prio_task_return_pointer (task, f, destroy));
   assert_ran (f, "2, ");
@@ -243,7 +243,7 @@ check_abort (Fixture *f, End end, Phase phase, gboolean elsewhere)
     abort_now (&self);
   self.task = task = new_task (f, signal);
   if (phase != NEW)
-    prio_task_wait_async (self.task, ended, f);
+    prio_task_wait_async (self.task, NULL, ended, f);
   if (phase == NEW || phase == AWAITED)
     {
       if (elsewhere)
@@ -259,7 +259,7 @@ check_abort (Fixture *f, End end, Phase phase, gboolean elsewhere)
       prio_task_set_progress (self.task, 1);
     }
   if (phase == NEW)
-    prio_task_wait_async (self.task, ended, f);
+    prio_task_wait_async (self.task, NULL, ended, f);
   /* The abort ends the task at once, unless another thread or the main loop is needed first. */
   if (phase <= AWAITED && end != BY_SOURCE && !elsewhere)
     g_assert_cmpint (prio_task_get_state (self.task), ==, PRIO_TASK_STATE_ABORTED);
@@ -294,7 +294,7 @@ test_abort_after_the_result (Fixture *f, gconstpointer data)
   g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
   g_autoptr (PrioTask) task = new_task (f, cancellable_of (controller));
 
-  prio_task_wait_async (task, ended, f);
+  prio_task_wait_async (task, NULL, ended, f);
   prio_task_return_int (task, 1);
   prio_task_controller_abort (controller, NULL);
   prio_task_cancel (task);
@@ -311,8 +311,8 @@ test_that_outlives_an_abort (Fixture *f, gconstpointer data)
 
   prio_task_set_return_on_abort (task, FALSE);
   prio_task_set_return_on_abort (other, FALSE);
-  prio_task_wait_async (task, ended, f);
-  prio_task_wait_async (other, ended, f);
+  prio_task_wait_async (task, NULL, ended, f);
+  prio_task_wait_async (other, NULL, ended, f);
   prio_task_controller_abort (controller, NULL);
   assert_ran (f, "");
   prio_task_return_int (task, 1);
@@ -431,7 +431,7 @@ drop_there (Held *held, Place place)
       prio_scheduler_queue_microtask (held->f->scheduler, drop, held, NULL);
       break;
     case IN_A_REACTION:
-      prio_task_wait_async (other, drop_when_ended, held);
+      prio_task_wait_async (other, NULL, drop_when_ended, held);
       break;
     case IN_A_YIELD:
       prio_scheduler_yield_async (held->f->scheduler, NULL, drop_when_ended, held);
@@ -477,7 +477,7 @@ test_dropped (Fixture *f, gconstpointer data)
       gpointer task = held.task;
 
       g_object_add_weak_pointer (task, &task);
-      prio_task_wait_async (held.task, ended, f);
+      prio_task_wait_async (held.task, NULL, ended, f);
       drop_there (&held, place % N_PLACES);
       g_test_assert_expected_messages ();
       g_assert_true (g_str_has_prefix (f->log->str, "3 The task was dropped"));
@@ -507,7 +507,7 @@ test_dropped_when_it_has_ended (Fixture *f, gconstpointer data)
       gpointer task = held.task;
 
       g_object_add_weak_pointer (task, &task);
-      prio_task_wait_async (held.task, drop_own, &held);
+      prio_task_wait_async (held.task, NULL, drop_own, &held);
       if (i / 2 == 0)
         prio_task_return_int (held.task, 1);
       else
@@ -567,7 +567,7 @@ test_result_beside_an_abort (Fixture *f, gconstpointer data)
 
       g_object_ref (task);
       n_destroyed = 0;
-      prio_task_wait_async (task, count_ended, &n_ended);
+      prio_task_wait_async (task, NULL, count_ended, &n_ended);
       thread = g_thread_new ("returns", return_elsewhere, &meeting);
       meet (&meeting);
       if (i % 3 == 0)
@@ -614,7 +614,7 @@ test_dropped_beside_an_abort (Fixture *f, gconstpointer data)
       guint n_ended = 0;
       GThread *thread;
 
-      prio_task_wait_async (task, count_ended, &n_ended);
+      prio_task_wait_async (task, NULL, count_ended, &n_ended);
       thread = g_thread_new ("aborts", abort_elsewhere, &meeting);
       meet (&meeting);
       g_object_unref (task);
@@ -635,7 +635,7 @@ make_and_return (gpointer data)
   Fixture *f = data;
   PrioTask *task = new_task (f, NULL);
 
-  prio_task_wait_async (task, ended, f);
+  prio_task_wait_async (task, NULL, ended, f);
   prio_task_return_int (task, 1);
   g_object_unref (task);
   return NULL;
@@ -650,7 +650,7 @@ make_aborted (gpointer data)
 
   g_cancellable_cancel (cancellable);
   task = new_task (f, cancellable);
-  prio_task_wait_async (task, ended, f);
+  prio_task_wait_async (task, NULL, ended, f);
   g_object_unref (task);
   return NULL;
 }
@@ -754,7 +754,7 @@ wait_in_a_task (PrioTask *task, gpointer data)
 {
   Held *held = data;
 
-  prio_task_wait_async (held->task, continued, held);
+  prio_task_wait_async (held->task, NULL, continued, held);
 }
 
 /* A callback continues in the state of the waiting code. */
@@ -780,7 +780,7 @@ test_many (Fixture *f, gconstpointer data)
   for (guint i = 0; i < 10000; i++)
     {
       g_ptr_array_add (tasks, new_task (f, cancellable_of (controller)));
-      prio_task_wait_async (tasks->pdata[i], count_ended, &n_ended);
+      prio_task_wait_async (tasks->pdata[i], NULL, count_ended, &n_ended);
     }
   for (guint i = 0; i < tasks->len; i += 2)
     prio_task_return_int (tasks->pdata[i], i);

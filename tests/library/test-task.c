@@ -137,7 +137,7 @@ test_async (Fixture *f, gconstpointer data)
   g_autoptr (PrioTask) task = prio_scheduler_post_task (f->scheduler, &(PrioTaskOptions) { .priority = BACKGROUND }, return_string,
                                                         NULL, NULL);
 
-  prio_task_wait_async (task, finish_string, f);
+  prio_task_wait_async (task, NULL, finish_string, f);
   fixture_run (f);
   g_assert_cmpstr (f->log->str, ==, "result");
 }

@@ -258,7 +258,7 @@ test_threads (Fixture *f, gconstpointer data)
     {
       g_autoptr (PrioTask) task = prio_scheduler_run_in_thread (f->scheduler, NULL, work_in_thread, NULL, NULL);
 
-      prio_task_wait_async (task, has_worked, f);
+      prio_task_wait_async (task, NULL, has_worked, f);
       prio_testing_run_until_idle ();
       expect_log (f, "0 ");
     }

@@ -128,7 +128,7 @@ test_a_result_comes_home (World *w, gconstpointer data G_GNUC_UNUSED)
 {
   g_autoptr (PrioTask) task = run_in_worker (w, say_where, NULL);
 
-  prio_task_wait_async (task, came_home, w);
+  prio_task_wait_async (task, NULL, came_home, w);
   iterate_until (w, has_come_home);
   g_assert_true (w->thread != w->main);
 }

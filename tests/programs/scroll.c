@@ -159,7 +159,7 @@ load_row (PrioTaskGroup *group, gpointer item, guint position, PrioTaskSignal *s
   if (SCROLL_PICTURE (item)->texture != NULL)
     return NULL;
   task = prio_task_group_run_in_thread (group, &PRIO_TASK_OPTIONS (.signal = signal), load_in_thread, NULL, NULL);
-  prio_task_wait_async (task, loaded, item);
+  prio_task_wait_async (task, NULL, loaded, item);
   return task;
 }
 

@@ -156,7 +156,7 @@ load_row (PrioTaskGroup *group, gpointer item, guint position, PrioTaskSignal *s
     return NULL;
   g_object_set_data (item, "loaded", w);
   task = prio_task_group_post_task (group, &PRIO_TASK_OPTIONS (.signal = signal), load, w, NULL);
-  prio_task_wait_async (task, ended, w);
+  prio_task_wait_async (task, NULL, ended, w);
   return task;
 }
 

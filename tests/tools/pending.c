@@ -86,7 +86,7 @@ post_and_wait (guint n)
     {
       PrioTask *task = prio_scheduler_post_task (scheduler, NULL, return_number, NULL, NULL);
 
-      prio_task_wait_async (task, got_number, NULL);
+      prio_task_wait_async (task, NULL, got_number, NULL);
       g_object_unref (task);
     }
 }

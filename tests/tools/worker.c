@@ -104,7 +104,7 @@ step (gpointer data)
 static void
 wait_for (PrioTask *task, Run *run)
 {
-  prio_task_wait_async (task, task_home, run);
+  prio_task_wait_async (task, NULL, task_home, run);
   g_object_unref (task);
 }
 

@@ -106,7 +106,7 @@ next_order (PrioLoop *loop)
  *   {
  *     g_autoptr (PrioTask) task = prio_task_group_run_in_thread (disk, NULL, load, g_strdup (paths[i]), g_free);
  *
- *     prio_task_wait_async (task, loaded, rows[i]);
+ *     prio_task_wait_async (task, NULL, loaded, rows[i]);
  *   }
  * ```
  *

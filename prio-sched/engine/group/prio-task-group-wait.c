@@ -212,10 +212,11 @@ debug_wait (PrioTaskGroup *self, PrioMember *member)
            name != NULL ? name : "it has no name");
 }
 
-/* Begins a wait.  @member is the member whose function or continuation is the caller, or NULL. */
+/* Begins a wait.  @member is the member whose function or continuation is the caller, or NULL.  @held is the scheduling
+ * state of the callback, as for prio_task_add_reaction (). */
 static void
-wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCancellable *cancellable, GAsyncReadyCallback callback,
-          gpointer user_data)
+wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCancellable *cancellable, const PrioState *held,
+          const PrioReaction *reaction)
 {
   PrioTaskOptions options = { .cancellable = cancellable, .source_object = G_OBJECT (self),
                               .source_tag = prio_task_group_wait_async };
@@ -227,7 +228,7 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
   prio_return_if_wrong (prio_check_task_options ("prio_task_group_wait_async", &options, TRUE));
 
   task = prio_run_queue_make_task (self->places, &options);
-  prio_task_add_reaction (task, NULL, &(PrioReaction) { .callback = callback, .data = user_data });
+  prio_task_add_reaction (task, held, reaction);
   wait = g_new (PrioWait, 1);
   *wait = (PrioWait) { .group = g_object_ref (self), .task = g_object_ref (task), .until = until };
   if (is_own)
@@ -291,7 +292,8 @@ prio_task_group_wait_async (PrioTaskGroup *self, PrioTaskGroupWait until, GCance
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));
   g_return_if_fail (until <= PRIO_TASK_GROUP_WAIT_FIRST);
 
-  wait_for (self, until, prio_member_current (prio_task_group_get_loop (self)), cancellable, callback, user_data);
+  wait_for (self, until, prio_member_current (prio_task_group_get_loop (self)), cancellable, NULL,
+            &(PrioReaction) { .callback = callback, .data = user_data });
 }
 
 void
@@ -299,13 +301,10 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
                          GAsyncReadyCallback callback, gpointer user_data)
 {
   PrioMember *member = own != NULL ? prio_member_find (own, number) : NULL;
-  const PrioState *outer = prio_thread.state;
 
   if (member != NULL && (member->left || member->link.data != NULL))
     member = NULL;
-  prio_thread.state = &prio_state_none;
-  wait_for (self, until, member, cancellable, callback, user_data);
-  prio_thread.state = outer;
+  wait_for (self, until, member, cancellable, &prio_state_none, &(PrioReaction) { .callback = callback, .data = user_data });
 }
 
 /**

@@ -163,7 +163,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  *                                                        .source_object = G_OBJECT (self),
  *                                                        .source_tag = thing_load_async),
  *                                    load, g_object_ref (self), g_object_unref);
- *   prio_task_wait_async (task, callback, user_data);
+ *   prio_task_wait_async (task, NULL, callback, user_data);
  * }
  *
  * gboolean

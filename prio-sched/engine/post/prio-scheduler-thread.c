@@ -641,7 +641,7 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
  *
  * task = prio_scheduler_run_in_thread (scheduler, &PRIO_TASK_OPTIONS (.signal = row->signal),
  *                                      decode, g_object_ref (file), g_object_unref);
- * prio_task_wait_async (task, decoded, row);
+ * prio_task_wait_async (task, NULL, decoded, row);
  * ```
  *
  * @func runs in another thread, with no scheduling state, and gives the result there.  If it returns without a result,

@@ -112,11 +112,10 @@ void
 prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data)
 {
   PrioTask *task = prio_task_make (self->run_queue, PRIO_ENTRY_GOES_ON, NULL, PRIO_TASK_PRIORITY_USER_VISIBLE);
-  PrioResult result = PRIO_RESULT_OF_ERROR (error);
 
   prio_task_set_source (task, NULL, prio_scheduler_yield_async);
   prio_task_add_reaction (task, &prio_state_none, &(PrioReaction) { .callback = callback, .data = data });
-  prio_task_return (task, &result);
+  prio_task_return (task, &PRIO_RESULT_OF_ERROR (error));
   prio_object_unref (task);
 }
 

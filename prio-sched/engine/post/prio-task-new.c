@@ -67,7 +67,7 @@ prio_task_fulfil (PrioTask *task)
  *                                                .source_tag = reader_fill_async);
  *   PrioTask *task = prio_task_new (self->scheduler, &options);
  *
- *   prio_task_wait_async (task, callback, user_data);
+ *   prio_task_wait_async (task, NULL, callback, user_data);
  *   g_input_stream_read_async (self->stream, self->buffer, SIZE, G_PRIORITY_DEFAULT, cancellable, read_done, task);
  * }
  *

@@ -3,12 +3,15 @@
 
 #include "config.h"
 
+#include "scheduler/prio-scheduler-private.h"
+#include "signal/prio-util-private.h"
 #include "task/prio-task-impl-private.h"
 
 /**
  * prio_task_wait_async:
  * @self: a task
- * @callback: (nullable) (scope async) (closure user_data): called when the task has completed
+ * @cancellable: (nullable): a cancellable that ends the wait, but not the task, or %NULL
+ * @callback: (nullable) (scope async) (closure user_data): called when the task has completed, or the wait is cancelled
  * @user_data: data for @callback
  *
  * Waits for the task.
@@ -26,7 +29,7 @@
  *
  * g_autoptr (PrioTask) task = prio_scheduler_post_task (scheduler, NULL, count_words, text, g_free);
  *
- * prio_task_wait_async (task, counted, label);
+ * prio_task_wait_async (task, NULL, counted, label);
  * ```
  *
  * The callback's result is the task.  So your own `_async` function can end with this call, and its `_finish` function
@@ -35,8 +38,11 @@
  * or, if they have none, the task.
  *
  * Any number of callers may wait for one task, and each callback is called once, in the order of the calls.  If the
- * task has completed already, @callback is called soon, but never within this call.  There is no cancellable: the task
- * has a signal, and [method@PrioSched.Task.cancel].
+ * task has completed already, @callback is called soon, but never within this call.
+ *
+ * If @cancellable is cancelled first, @callback is called soon, too, but its result is a different task, which has failed
+ * with %G_IO_ERROR_CANCELLED or with the reason of the abort: your `_finish` function fails with that error.  The awaited
+ * task continues, and keeps a lent priority.  [method@PrioSched.Task.cancel] cancels the task itself.
  *
  * @callback runs in a microtask: after the function that completes the task, and before the next task.  Its posts and
  * yields inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
@@ -48,11 +54,19 @@
  * Since: 1.0
  */
 void
-prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer user_data)
+prio_task_wait_async (PrioTask *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer user_data)
 {
-  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
+  PrioReaction reaction = { .callback = callback, .data = user_data };
 
-  prio_task_add_reaction (self, NULL, &(PrioReaction) { .callback = callback, .data = user_data });
+  prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
+  g_return_if_fail (PRIO_IS_SIGNAL_OR_NULL (cancellable));
+
+  if (cancellable != NULL && callback != NULL)
+    {
+      reaction.wait = prio_task_make (self->entry.run_queue, PRIO_ENTRY_IS_NEW, cancellable, PRIO_TASK_PRIORITY_UNSET);
+      prio_task_submit_hidden (reaction.wait, PRIO_TASK_PRIORITY_UNSET, PRIO_NEVER, NULL, NULL, NULL);
+    }
+  prio_task_add_reaction (self, NULL, &reaction);
 }
 
 /**
@@ -78,8 +92,8 @@ prio_task_wait_async (PrioTask *self, GAsyncReadyCallback callback, gpointer use
  * }
  * ```
  *
- * The call fails with the task's error, or the reason of its abort.  Any thread may call this function, usually in the
- * callback.
+ * The call fails with the task's error, the reason of its abort or, if the wait was cancelled, the reason of that.  Any
+ * thread may call this function, usually in the callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *
@@ -89,8 +103,8 @@ gboolean
 prio_task_wait_finish (PrioTask *self, GAsyncResult *result, GError **error)
 {
   prio_return_val_if_wrong (prio_check_task (G_STRFUNC, self), FALSE);
-  g_return_val_if_fail ((gpointer) result == self, FALSE);
+  g_return_val_if_fail ((gpointer) result == self || (PRIO_IS_TASK (result) && PRIO_TASK (result)->awaited == self), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  return prio_task_succeeds (self, error, G_STRFUNC);
+  return prio_task_succeeds (PRIO_TASK (result), error, G_STRFUNC);
 }

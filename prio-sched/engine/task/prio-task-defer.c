@@ -99,13 +99,12 @@ static void
 fail_dropped (gpointer data)
 {
   PrioDropped *dropped = data;
-  PrioResult result = PRIO_RESULT_OF_ERROR (
-      g_error_new_literal (PRIO_ERROR, PRIO_ERROR_DROPPED, _("The task was dropped before it was given its result")));
+  GError *error = g_error_new_literal (PRIO_ERROR, PRIO_ERROR_DROPPED, _("The task was dropped before it was given its result"));
 
   prio_wait_for_unref (G_OBJECT (dropped->task), dropped->dropper, G_TIME_SPAN_SECOND);
   prio_task_warn (dropped->task, "has no result yet, and the last reference to it has been dropped: it fails. "
                                  "Hold a reference until you give the result");
-  prio_task_return (dropped->task, &result);
+  prio_task_return (dropped->task, &PRIO_RESULT_OF_ERROR (error));
 
   prio_object_unref (dropped->task);
   g_free (dropped);

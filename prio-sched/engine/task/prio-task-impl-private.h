@@ -47,10 +47,11 @@ typedef struct _PrioReaction PrioReaction;
 
 struct _PrioReaction
 {
-  PrioReaction *next;
+  PrioReaction *next, *prev;
   GAsyncReadyCallback callback;
   gpointer data;
   GDestroyNotify notify;
+  PrioTask *wait;  /* owned: a wait that a cancellable can end, or NULL */
   PrioState state; /* owns its references if @state.run_queue is set */
 };
 
@@ -90,8 +91,8 @@ struct _PrioTask
    * thread. */
   PrioEntry entry; /* its table of functions never changes; its run queue is kept until the task is finalized */
 
-  /* Only the owner thread uses these fields.  @last_reaction is undefined while @reactions is NULL. */
-  PrioReaction *last_reaction;
+  /* Only the owner thread uses these fields. */
+  PrioReaction *last_reaction; /* NULL while @reactions is NULL */
   PrioReaction first_reaction; /* most tasks have one reaction; a @callback that is not NULL marks this one as used */
 
   /* In the pool, this field and all fields after it are zero: prio_task_clear (). */
@@ -105,6 +106,7 @@ struct _PrioTask
 
   gpointer program_func; /* for messages: the program's function, if the task's function is the library's; atomic */
 
+  PrioTask *awaited; /* for a wait: the task that it waits for, to compare after the wait; or NULL; owner thread */
   PrioTaskNext *next; /* or NULL; owned until its @begin is called, then by the continuation; owner thread */
 
   /* Atomic. */

@@ -5,6 +5,7 @@
 
 #include "task/prio-task-impl-private.h"
 
+#include "base/prio-list-private.h"
 #include "loop/prio-current-private.h"
 #include "loop/prio-dispatch-private.h"
 #include "loop/prio-lending-private.h"
@@ -14,21 +15,41 @@
 
 #include <glib/gi18n-lib.h>
 
-/* Removes and returns the first callback, which the caller frees with reaction_free ().  Called only on the owner
- * thread. */
-static PrioReaction *
-pop_reaction (PrioTask *self)
+/* Removes a callback, which the caller frees.  Called only on the owner thread. */
+static inline void
+remove_reaction (PrioTask *self, PrioReaction *reaction)
 {
-  PrioReaction *reaction = self->reactions;
+  if (reaction == self->last_reaction)
+    self->last_reaction = reaction->prev;
+  PRIO_LIST_REMOVE (self->reactions, reaction, next, prev);
+}
 
-  if (reaction != NULL)
-    self->reactions = reaction->next;
-  return reaction;
+/* Appends a callback, whose `next` is NULL.  Called only on the owner thread. */
+static inline void
+append_reaction (PrioTask *self, const PrioReaction *template)
+{
+  PrioReaction *reaction = self->first_reaction.callback == NULL ? &self->first_reaction : g_new (PrioReaction, 1);
+
+  *reaction = *template;
+  reaction->prev = self->last_reaction;
+  if (self->reactions == NULL)
+    self->reactions = reaction;
+  else
+    self->last_reaction->next = reaction;
+  self->last_reaction = reaction;
+
+  if (reaction->wait != NULL)
+    {
+      reaction->wait->awaited = self;
+      reaction->wait->entry.job.data = reaction;
+    }
 }
 
 static void
 reaction_free (PrioTask *self, PrioReaction *reaction)
 {
+  if (reaction->wait != NULL)
+    prio_loop_defer_release (self->entry.run_queue->loop, g_object_unref, reaction->wait);
   if (reaction->state.run_queue != NULL)
     prio_state_release (&reaction->state);
   if (reaction != &self->first_reaction)
@@ -47,6 +68,22 @@ source_of (PrioTask *self, PrioLoop *loop)
   return prio_loop_get_source (loop, run_queue);
 }
 
+/* Moves the callback of the cancelled wait @self from the awaited task to @self.  Returns the reference to @self that
+ * the awaited task had.  Called only on the owner thread. */
+static PrioTask *
+take_callback (PrioTask *self)
+{
+  PrioReaction *reaction = g_steal_pointer (&self->entry.job.data);
+  PrioTask *task = self->awaited;
+
+  remove_reaction (task, reaction);
+  append_reaction (self, &(PrioReaction) { .callback = reaction->callback, .data = reaction->data, .state = reaction->state });
+  if (reaction != &task->first_reaction)
+    g_free (reaction);
+  prio_task_set_source (self, source_of (task, task->entry.run_queue->loop), task->source_tag);
+  return self;
+}
+
 /* Calls the callbacks that have been registered so far.  Called in a dispatch. */
 static void
 deliver (gpointer data)
@@ -56,10 +93,19 @@ deliver (gpointer data)
   const PrioState *outer = prio_thread.state;
   PrioReaction *reaction;
 
-  while ((reaction = pop_reaction (self)) != NULL)
+  if (G_UNLIKELY (self->awaited != NULL && self->entry.job.data != NULL))
+    prio_object_unref (take_callback (self));
+  while ((reaction = self->reactions) != NULL)
     {
+      remove_reaction (self, reaction);
       if (reaction->state.run_queue != NULL)
         reaction->state.depth = g_main_depth ();
+      if (G_UNLIKELY (reaction->wait != NULL))
+        {
+          /* The task ends the wait, which has no callback any more. */
+          reaction->wait->entry.job.data = NULL;
+          prio_task_cancel_quietly (reaction->wait);
+        }
       /* The library checks the timeout again for each continuation, so the callback gets the continuation's answer. */
       if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && prio_entry_is_continuation (&self->entry))
         reaction->state.timed = self->entry.timed;
@@ -82,8 +128,9 @@ drop_reactions (PrioTask *self)
 {
   PrioReaction *reaction;
 
-  while ((reaction = pop_reaction (self)) != NULL)
+  while ((reaction = self->reactions) != NULL)
     {
+      remove_reaction (self, reaction);
       prio_loop_defer_release (self->entry.run_queue->loop, reaction->notify, reaction->data);
       reaction_free (self, reaction);
     }
@@ -246,7 +293,7 @@ prio_task_refuse (PrioTask *self)
 {
   PrioReason *reason = abort_reason (self);
 
-  if (reason->is_default)
+  if (reason->is_default && self->entry.use != PRIO_ENTRY_OF_LIBRARY)
     {
       prio_reason_unref (reason);
       reason = prio_reason_new (g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED,
@@ -430,28 +477,17 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
   return releases;
 }
 
-/* Appends a callback, whose `next` is NULL.  Called only on the owner thread. */
-static inline void
-append_reaction (PrioTask *self, const PrioReaction *template)
-{
-  PrioReaction *reaction = self->first_reaction.callback == NULL ? &self->first_reaction : g_new (PrioReaction, 1);
-
-  *reaction = *template;
-  if (self->reactions == NULL)
-    self->reactions = reaction;
-  else
-    self->last_reaction->next = reaction;
-  self->last_reaction = reaction;
-}
-
 /* Registers a callback, on the owner thread.  Takes the operation's reference to the task. */
 static void
 op_register (PrioLoop *loop, const PrioOp *op)
 {
-  PrioTask *self = op->target;
+  PrioTask *self = op->target, *wait = ((PrioReaction *) op->data)->wait;
 
   append_reaction (self, op->data);
   g_free (op->data);
+  /* The cancellable was cancelled before this call.  So the wait is cancelled even if the task has completed. */
+  if (wait != NULL && prio_task_is_completed (wait))
+    deliver_soon (take_callback (wait));
   if (prio_task_is_completed (self) || prio_loop_is_dead (loop))
     deliver_soon (self);
   else

@@ -42,7 +42,7 @@
  *   gtk_label_set_text (label, error != NULL ? error->message : text);
  * }
  *
- * prio_task_wait_async (task, counted, label);
+ * prio_task_wait_async (task, NULL, counted, label);
  * ```
  *
  * A result has a type: a pointer, a boolean, an int, a [struct@GObject.Value], or none at all.

@@ -222,7 +222,7 @@ impl<T: Send + 'static> Channel<T> {
             ffi::prio_channel_give_task(self.as_ptr(), scheduler.as_ptr(), ptr::null(), into_slot(value), Some(release_value::<T>))
         });
         drop(scheduler);
-        let begin = |callback, data| unsafe { ffi::prio_task_wait_async(task.as_ptr(), callback, data) };
+        let begin = |callback, data| unsafe { ffi::prio_task_wait_async(task.as_ptr(), ptr::null_mut(), callback, data) };
         wait_for_callback(begin, |task, result| {
             let mut error = ptr::null_mut();
             let is_given = unsafe { ffi::prio_task_wait_finish(task as *mut _, result, &mut error) } != 0;

@@ -115,7 +115,7 @@ function calls(): void {
     const posted: boolean = native.post_full(options, () => GLib.SOURCE_REMOVE);
     const watch = (task: PrioSched.Task): void => {
         task.connect('notify::state', self => print(self.state === PrioSched.TaskState.FULFILLED));
-        task.wait_async((source, result) => print(source?.wait_finish(result), task.propagate_value()[1], posted));
+        task.wait_async(null, (source, result) => print(source?.wait_finish(result), task.propagate_value()[1], posted));
     };
     print(watch);
     native.yield_async(new PrioSched.YieldOptions({flags: PrioSched.YieldFlags.DROP_SIGNAL}), (source, result) =>

@@ -163,10 +163,10 @@ class Task(GObject.Object):
     def defer(self) -> None:
         """Lets the result be returned after the function of the task has ended."""
     def then(self, callback: Optional[Callable[[Any, Task], object]]) -> None: ...
-    def wait_async(self, callback: Callable[[Any, Gio.AsyncResult], object]) -> None:
-        """Calls the callback when the task has ended."""
+    def wait_async(self, cancellable: Optional[Gio.Cancellable], callback: Callable[[Any, Gio.AsyncResult], object]) -> None:
+        """Calls the callback when the task has ended, or when the cancellable ends the wait."""
     def wait_finish(self, result: Gio.AsyncResult) -> bool:
-        """Finishes wait_async(); call it in the callback. Returns True, or raises the error of the task."""
+        """Finishes wait_async(); call it in the callback. Returns True, or raises the error of the task or of the cancelled wait."""
     def propagate_boolean(self) -> bool:
         """Returns the boolean that is the result of an ended task, or raises the error of the task."""
     def propagate_int(self) -> int:

@@ -46,7 +46,7 @@ _MEMBERS = (None, *map(PrioSched.TaskPriority, range(1, 4)))
 _MAX_TASK_SHARE = 0.9
 
 _native_yield_async = called_back(PrioSched.Scheduler, 'yield_async', 1, 'yield_')
-PrioSched.Task.wait_async = called_back(PrioSched.Task, 'wait_async', 0)
+PrioSched.Task.wait_async = called_back(PrioSched.Task, 'wait_async', 1)
 
 
 def _part(field):
