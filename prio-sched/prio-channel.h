@@ -56,8 +56,8 @@ PRIO_AVAILABLE_IN_ALL
 gboolean prio_channel_give (PrioChannel *self, gpointer value, GDestroyNotify destroy, GCancellable *cancellable,
                             GError **error);
 PRIO_AVAILABLE_IN_ALL
-PrioTask *prio_channel_give_task (PrioChannel *self, PrioScheduler *scheduler, const PrioTaskOptions *options,
-                                  gpointer value, GDestroyNotify destroy) G_GNUC_WARN_UNUSED_RESULT;
+PrioTask *prio_channel_post_value (PrioChannel *self, PrioScheduler *scheduler, const PrioTaskOptions *options,
+                                   gpointer value, GDestroyNotify destroy) G_GNUC_WARN_UNUSED_RESULT;
 PRIO_AVAILABLE_IN_ALL
 void prio_channel_hold_place (PrioChannel *self, PrioTask *task);
 PRIO_AVAILABLE_IN_ALL

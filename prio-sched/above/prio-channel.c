@@ -30,7 +30,7 @@ typedef struct
   gpointer data;
   GDestroyNotify destroy;
   /* Set only for a value that may wait until the channel is not full: */
-  PrioTask *task; /* the task of prio_channel_give_task (), owned, or NULL */
+  PrioTask *task; /* the task of prio_channel_post_value (), owned, or NULL */
   Giver *giver;   /* the thread in prio_channel_give (), or NULL */
 } Value;
 
@@ -54,7 +54,7 @@ struct _Giver
  *   as in a progress bar, a meter or a preview.
  * - [method@PrioSched.Channel.offer]: the value is refused.
  * - [method@PrioSched.Channel.give]: the thread waits until the channel is not full.
- *   [method@PrioSched.Channel.give_task] lets a main loop wait.
+ *   [method@PrioSched.Channel.post_value] lets a main loop wait.
  *
  * ```c
  * static void
@@ -510,17 +510,17 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
 }
 
 /**
- * prio_channel_give_task: (skip)
+ * prio_channel_post_value: (skip)
  * @self: a channel
  * @scheduler: the scheduler whose main context waits
  * @options: (nullable): the options of the task, or %NULL for the defaults
  * @value: (nullable): the value
  * @destroy: (nullable): releases @value
  *
- * Gives a value, and returns a task that is fulfilled when the value is in the channel.
+ * Gives a value without blocking, and returns a task that is fulfilled when the channel has accepted the value.
  *
- * So a main loop, the channel's or another one, can wait with [method@PrioSched.Task.wait_async].  Values that wait are
- * added in the order of the calls.
+ * While the channel is full, the value waits for a place.  Values that wait are accepted in the order of the calls.  Any
+ * main loop, also the channel's, can wait for the task with [method@PrioSched.Task.wait_async].
  *
  * ```c
  * static void
@@ -531,21 +531,21 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  *
  *   if (result != NULL && !prio_task_wait_finish (PRIO_TASK (result), result, NULL))
  *     return;
- *   task = prio_channel_give_task (reader->channel, reader->scheduler, NULL, read_line (reader), g_free);
+ *   task = prio_channel_post_value (reader->channel, reader->scheduler, NULL, read_line (reader), g_free);
  *   prio_task_wait_async (task, NULL, read_next, reader);
  * }
  * ```
  *
- * The task fails with %PRIO_ERROR_CLOSED if the channel is closed, also during the wait.  If the task is aborted while
- * the value waits, the value is released when its turn comes.  Any thread may call this function.
+ * The task fails with %PRIO_ERROR_CLOSED if the channel is or gets closed before.  If the task is aborted while the value
+ * waits, the value is released when its turn comes.  Any thread may call this function.
  *
  * Returns: (transfer full): the task
  *
  * Since: 1.0
  */
 PrioTask *
-prio_channel_give_task (PrioChannel *self, PrioScheduler *scheduler, const PrioTaskOptions *options, gpointer value,
-                        GDestroyNotify destroy)
+prio_channel_post_value (PrioChannel *self, PrioScheduler *scheduler, const PrioTaskOptions *options, gpointer value,
+                         GDestroyNotify destroy)
 {
   PrioTask *task;
 

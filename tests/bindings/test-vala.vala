@@ -239,7 +239,7 @@ async void check_channel (Scheduler scheduler) throws Error {
 	var channel = new Channel (scheduler, null, 2, ChannelPace.EACH, (channel, value) => n += (int) (long) value);
 
 	assert (channel.offer ((void*) 1, null) && channel.replace ((void*) 2, null) && !channel.offer ((void*) 4, null));
-	yield channel.give_task (scheduler, null, (void*) 8, null).wait_async ();
+	yield channel.post_value (scheduler, null, (void*) 8, null).wait_async ();
 	channel.close ();
 	while (channel.get_length () > 0)
 		yield scheduler.yield_async ();

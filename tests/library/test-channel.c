@@ -534,7 +534,7 @@ test_stopped_worker (World *w, gconstpointer data)
   prio_worker_join (worker);
   g_thread_join (thread);
   give_to_the_end (w);
-  task = prio_channel_give_task (w->channel, w->f.scheduler, NULL, number_new (w, 4), release);
+  task = prio_channel_post_value (w->channel, w->f.scheduler, NULL, number_new (w, 4), release);
   prio_task_wait_async (task, NULL, given, w);
   iterate_all (w);
   g_assert_cmpstr (w->f.log->str, ==, "n");
@@ -582,22 +582,22 @@ test_wrong_arguments (World *w, gconstpointer data)
 }
 
 static void
-give_task (World *w, guint number, GCancellable *signal)
+post_value (World *w, guint number, GCancellable *signal)
 {
-  g_autoptr (PrioTask) task = prio_channel_give_task (w->channel, w->f.scheduler, &PRIO_TASK_OPTIONS (.cancellable = signal),
-                                                      number_new (w, number), release);
+  g_autoptr (PrioTask) task = prio_channel_post_value (w->channel, w->f.scheduler, &PRIO_TASK_OPTIONS (.cancellable = signal),
+                                                       number_new (w, number), release);
 
   prio_task_wait_async (task, NULL, given, w);
 }
 
 static void
-test_give_task (World *w, gconstpointer data)
+test_post_value (World *w, gconstpointer data)
 {
   g_autoptr (GCancellable) cancellable = g_cancellable_new ();
 
   make (w, 2, PRIO_CHANNEL_PACE_TURN, NULL);
   for (guint i = 1; i <= 5; i++)
-    give_task (w, i, i == 4 ? cancellable : NULL);
+    post_value (w, i, i == 4 ? cancellable : NULL);
   g_assert_cmpstr (w->f.log->str, ==, "");
   g_cancellable_cancel (cancellable);
   while (w->n_used < 4)
@@ -608,7 +608,7 @@ test_give_task (World *w, gconstpointer data)
   g_assert_nonnull (strchr (w->f.log->str, 'c'));
 
   prio_channel_close (w->channel);
-  give_task (w, 6, NULL);
+  post_value (w, 6, NULL);
   iterate_all (w);
   g_assert_true (g_str_has_suffix (w->f.log->str, "n"));
 }
@@ -639,7 +639,7 @@ test_group_holds_places (World *w, gconstpointer data)
   w->hook = post_to_group;
   make (w, 4, PRIO_CHANNEL_PACE_EACH, NULL);
   for (guint i = 1; i <= 10; i++)
-    give_task (w, i, NULL);
+    post_value (w, i, NULL);
   iterate_all (w);
   g_assert_cmpuint (w->n_used, ==, 4);
   g_assert_cmpuint (held.length, ==, 2);
@@ -808,7 +808,7 @@ cross (gpointer data)
       else if (way < 320)
         give (w, i, NULL, NULL);
       else if (way < 360)
-        g_ptr_array_add (tasks, prio_channel_give_task (w->channel, w->f.scheduler, NULL, number_new (w, i), release));
+        g_ptr_array_add (tasks, prio_channel_post_value (w->channel, w->f.scheduler, NULL, number_new (w, i), release));
       else if (way < 395)
         {
           PrioTask *task = prio_scheduler_post_task (w->f.scheduler, NULL, answer, w, count);
@@ -839,8 +839,8 @@ static void
 wait_for_place (PrioTask *task, gpointer data)
 {
   World *w = data;
-  g_autoptr (PrioTask) place = prio_channel_give_task (w->channel, w->f.scheduler,
-                                                       &PRIO_TASK_OPTIONS (.priority = BACKGROUND), number_new (w, 0), release);
+  g_autoptr (PrioTask) place = prio_channel_post_value (w->channel, w->f.scheduler,
+                                                        &PRIO_TASK_OPTIONS (.priority = BACKGROUND), number_new (w, 0), release);
 
   prio_task_wait_async (place, NULL, has_place, g_object_ref (task));
   prio_task_defer (task);
@@ -946,7 +946,7 @@ main (int argc, char **argv)
   TEST ("stopped-worker", test_stopped_worker);
   TEST ("destroy-notify-gives", test_destroy_notify_gives);
   TEST ("wrong-arguments", test_wrong_arguments);
-  TEST ("give-task", test_give_task);
+  TEST ("post-value", test_post_value);
   TEST ("group-holds-places", test_group_holds_places);
   TEST ("aborted-while-held", test_aborted_while_held);
   TEST ("cancelled-gives-nothing", test_cancelled_gives_nothing);

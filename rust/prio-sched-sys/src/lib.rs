@@ -710,7 +710,7 @@ unsafe extern "C" {
     pub fn prio_channel_close(self_: *mut PrioChannel);
     pub fn prio_channel_get_length(self_: *mut PrioChannel) -> c_uint;
     pub fn prio_channel_give(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify, cancellable: *mut gio::GCancellable, error: *mut *mut glib::GError) -> gboolean;
-    pub fn prio_channel_give_task(self_: *mut PrioChannel, scheduler: *mut PrioScheduler, options: *const PrioTaskOptions, value: gpointer, destroy: glib::GDestroyNotify) -> *mut PrioTask;
+    pub fn prio_channel_post_value(self_: *mut PrioChannel, scheduler: *mut PrioScheduler, options: *const PrioTaskOptions, value: gpointer, destroy: glib::GDestroyNotify) -> *mut PrioTask;
     pub fn prio_channel_hold_place(self_: *mut PrioChannel, task: *mut PrioTask);
     pub fn prio_channel_offer(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify) -> gboolean;
     pub fn prio_channel_replace(self_: *mut PrioChannel, value: gpointer, destroy: glib::GDestroyNotify) -> gboolean;

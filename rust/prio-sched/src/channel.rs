@@ -213,13 +213,13 @@ impl<T: Send + 'static> Channel<T> {
     ///     }
     /// });
     /// ```
-    #[doc(alias = "prio_channel_give_task")]
+    #[doc(alias = "prio_channel_post_value")]
     pub async fn give_async(&self, value: T) -> Result<(), glib::Error> {
         let Some(scheduler) = self.scheduler.upgrade() else {
             return Err(glib::Error::new(Error::Closed, "the channel is closed"));
         };
         let task = Cancelling::new(unsafe {
-            ffi::prio_channel_give_task(self.as_ptr(), scheduler.as_ptr(), ptr::null(), into_slot(value), Some(release_value::<T>))
+            ffi::prio_channel_post_value(self.as_ptr(), scheduler.as_ptr(), ptr::null(), into_slot(value), Some(release_value::<T>))
         });
         drop(scheduler);
         let begin = |callback, data| unsafe { ffi::prio_task_wait_async(task.as_ptr(), ptr::null_mut(), callback, data) };
