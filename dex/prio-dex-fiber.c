@@ -226,7 +226,7 @@ suspend (PrioDexFiber *self, DexFuture *future, GError **error)
   return resolved;
 }
 
-/* Returns: (transfer full) (nullable): the function's result, or the reason for which it was not called */
+/* Calls the function of the fiber.  Returns (transfer full) (nullable) its result, or an error if it was not called. */
 static DexFuture *
 call (PrioDexFiber *self)
 {
@@ -267,7 +267,7 @@ run (gpointer data)
   return result;
 }
 
-/* Returns: (transfer none) (nullable): a DexScheduler that runs the main context of the fiber's scheduler */
+/* Returns (transfer none) (nullable) a DexScheduler that runs the main context of the fiber's scheduler. */
 static DexScheduler *
 dex_scheduler_of (PrioDexFiber *self)
 {

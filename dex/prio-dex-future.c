@@ -49,7 +49,7 @@ release_promise (gpointer promise)
   dex_unref (promise);
 }
 
-/* Returns: (transfer full): a signal that is aborted with the promise and, unless it is NULL, with @given */
+/* Returns (transfer full) a signal that is aborted when the promise is cancelled or when @given, if not NULL, is. */
 static PrioTaskSignal *
 signal_for (DexPromise *promise, GCancellable *given)
 {

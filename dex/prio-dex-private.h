@@ -48,23 +48,21 @@ void prio_dex_fiber_unref (gpointer self) G_GNUC_INTERNAL;
  * ready fibers would be inside before the first had run, and would run before a more urgent fiber or a frame. */
 typedef struct _PrioDexGate PrioDexGate;
 
-/* Returns: (transfer full) (nullable): the gate of the fiber's scheduler, or NULL if that has gone */
+/* Returns (transfer full) (nullable) the gate of the fiber's scheduler; NULL if the scheduler has gone. */
 PrioDexGate *prio_dex_gate_of (PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_unref (PrioDexGate *self) G_GNUC_INTERNAL;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioDexGate, prio_dex_gate_unref)
 
-/* Call prio_dex_gate_enter () in the fiber's first turn, and prio_dex_gate_leave () when the fiber ends.  In between,
- * the gate notices if other code suspends the fiber that is inside.
- *
- * Returns: (transfer full): a future that resolves when the fiber is inside */
+/* Queues @fiber, in its first turn, for the gate.  Returns (transfer full) a future that resolves when @fiber is inside.
+ * From then on, the gate notices if other code suspends the fiber.  prio_dex_gate_leave () ends this when the fiber
+ * ends. */
 DexFuture *prio_dex_gate_enter (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_leave (PrioDexGate *self) G_GNUC_INTERNAL;
 
-/* Called when the fiber inside has been resumed, and when it suspends itself. */
+/* Notes that the fiber inside has been resumed, or suspends itself. */
 void prio_dex_gate_began (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_release (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 
-/* Suspends @fiber, unless it is inside the gate, until the gate lets it in, by priority and age.
- *
- * Returns: whether the fiber is inside, or FALSE with @error set if it was aborted or discarded */
+/* Suspends @fiber, unless it is inside the gate, until the gate lets it in, by priority and age.  Returns FALSE, with
+ * @error set, if the fiber was aborted or discarded. */
 gboolean prio_dex_gate_wait (PrioDexFiber *fiber, GError **error) G_GNUC_INTERNAL;

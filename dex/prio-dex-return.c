@@ -45,7 +45,7 @@ wait_unref_closure (gpointer data, GClosure *closure G_GNUC_UNUSED)
   wait_unref (data);
 }
 
-/* Returns: (transfer full) (nullable): the previous future, which @future replaces */
+/* Replaces the future with @future.  Returns (transfer full) (nullable) the previous one. */
 static DexFuture *
 exchange (Wait *self, DexFuture *future)
 {
