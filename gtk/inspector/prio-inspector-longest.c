@@ -55,7 +55,7 @@ static const PrioInspectorColumn columns[N_COLUMNS] = {
   { NULL, N_("Together, ms"), TRUE },
 };
 
-/* Returns: (transfer full): the schedulers of the default main context */
+/* Returns (transfer full) the schedulers of the default main context. */
 static GPtrArray *
 list_schedulers (void)
 {
