@@ -128,8 +128,8 @@ dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Called by a main loop, always at the same stack address while that loop runs.  If jobs are left, records that the running task
- * runs jobs. */
+/* Dispatches the source of jobs.  If jobs are left, records that the running task runs jobs.  A main loop calls this always at the
+ * same stack address, which so identifies the loop. */
 static gboolean
 jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {

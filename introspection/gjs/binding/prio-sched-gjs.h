@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-gjs.h: C code that the overrides for GJS need, with every SpiderMonkey */
+/* prio-sched-gjs.h: C code that the overrides for GJS need, whatever the version of SpiderMonkey */
 
 #pragma once
 

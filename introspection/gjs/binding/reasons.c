@@ -32,7 +32,7 @@ free_reason (gpointer data)
   g_free (self);
 }
 
-/* Called for new errors and for copies. */
+/* Counts the users of the reason of @error, which is new or a copy. */
 static void
 init (GError *error)
 {

@@ -59,8 +59,8 @@ driver_free (gpointer data)
   g_free (self);
 }
 
-/* Called on any thread, when no task will run any more.  If the main context was destroyed with tasks in it, another
- * scheduler reports them. */
+/* Ends the driver, when no task will run any more.  If the main context was destroyed with tasks in it, another scheduler
+ * reports them.  Any thread may call this function. */
 static void
 closed (gpointer data)
 {

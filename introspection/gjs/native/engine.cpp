@@ -77,7 +77,7 @@ sweep_pending (JSTracer *trc, void *data)
 }
 #endif
 
-/* Called when the GjsContext is disposed of; its JSContext still exists. */
+/* Closes the engine when the GjsContext is disposed of; its JSContext still exists. */
 static void
 context_gone (gpointer data, GObject *)
 {

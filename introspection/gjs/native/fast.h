@@ -16,7 +16,7 @@ namespace PrioGjs {
  * priority or a signal, for that receiver.  handleOf (signal) returns the handle of a signal, or null for another value.  A callback
  * whose prototype is one of the others, such as a generator function, goes to @function. */
 bool fast_post_new (JSContext *cx, unsigned argc, JS::Value *vp);
-/* fastYield (table, receiver, function, name, length) */
+/* fastYield (table, receiver, function, name, length) → a function that yields, with no options, for that receiver */
 bool fast_yield_new (JSContext *cx, unsigned argc, JS::Value *vp);
 
 } // namespace PrioGjs

@@ -409,7 +409,7 @@ get_running (JSContext *cx, unsigned argc, JS::Value *vp)
   return engine != nullptr && engine_get_running (engine, args.get (0), &taken) && return_array (cx, args, taken);
 }
 
-/* Returns the number of a state, the first argument, or 0, which no state has. */
+/* Returns the first argument, which is the number of a state.  If it is not a number, returns 0, which no state has. */
 static double
 number_in (const JS::CallArgs &args)
 {

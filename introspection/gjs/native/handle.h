@@ -19,8 +19,9 @@ JSObject           *handle_new (JSContext *cx, JS::HandleObject state, gint prio
                                 JS::HandleValue record);
 bool                is_handle (const JS::Value &value);
 
-/* Return the signal, and the priority of tasks with the handle, or PRIO_TASK_PRIORITY_UNSET for the signal's priority. */
+/* Returns the signal of the handle. */
 GCancellable       *handle_signal (JSObject *handle);
+/* Returns the priority of tasks with the handle, or PRIO_TASK_PRIORITY_UNSET for the signal's priority. */
 gint                handle_priority (JSObject *handle);
 JS::Value           handle_state (JSObject *handle);
 JS::Value           handle_owner (JSObject *handle);

@@ -42,7 +42,8 @@ run_job (JSContext *cx, unsigned argc, JS::Value *vp)
   return JS::Call (cx, JS::UndefinedHandleValue, job, JS::HandleValueArray::empty (), args.rval ());
 }
 
-/* Objects of other compartments would have to be wrapped, so code there has no state. */
+/* Passes the state of the running code to the jobs that it queues.  Code in another compartment has no state, because the state
+ * would have to be wrapped. */
 bool
 JobQueue::getHostDefinedData (JSContext *cx, JS::MutableHandle<JSObject *> data) const
 {
@@ -80,7 +81,8 @@ JobQueue::function_for (JSContext *cx, JS::HandleObject job, JS::HandleObject st
   return function;
 }
 
-/* The data of a job of GJS's own queue is a global object. */
+/* Passes a job on to GJS's queue.  If @data is a scheduling state, and not the global object that GJS expects, first wraps the job
+ * in a function that runs it in that state. */
 bool
 JobQueue::enqueuePromiseJob (JSContext *cx, JS::HandleObject promise, JS::HandleObject job, JS::HandleObject allocation_site,
                              JS::HandleObject data)

@@ -467,8 +467,8 @@ table_free (Table *table)
   delete table;
 }
 
-/* Called when the library no longer calls the runner's function.  Remaining entries are released here or, on another
- * thread, when the context's own thread next makes a table. */
+/* Closes the table, because the library no longer calls the runner's function.  Releases the remaining entries or, on a
+ * thread other than the context's, leaves this to the next call that makes a table. */
 static void
 table_closed (gpointer data)
 {

@@ -65,7 +65,7 @@ struct Table
 /* Makes a table and its runner, for the next object that the overrides make. */
 PrioRunner *table_new (PrioScheduler *scheduler);
 Table      *table_take_offered (void);
-/* Called when the overrides' object for @table has gone. */
+/* Drops the reference of the overrides' object for @table, which has gone. */
 void        table_released (Table *table);
 /* Frees the tables without references. */
 void        tables_reclaim (Engine *engine);

@@ -24,7 +24,7 @@ var Aborts = class Aborts {
 
     #isLate() {
         const results = this.#results, slice = this.#slice;
-        // Promises that are settled at once have no reactions yet, so the clock of a slice could not measure the reactions.
+        // Promises that are settled right after they were made have no reactions yet.  So a few of them are too quick to count.
         const {isShort} = slice;
         if (!results.isLate && ((slice.isOver() && !isShort) || (this.#native !== null && slice.isLong)))
             results.delay();

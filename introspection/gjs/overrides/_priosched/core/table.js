@@ -226,8 +226,9 @@ var Table = class Table {
             this.#enter(id, entry, this.#running.stateFor(posted), posted);
     }
 
-    // Posts with all options.  The watcher, if any, gets a function that rejects the promise, and is called when the task
-    // settles.  The watcher may also have the task's state, or post the task itself.
+    // Posts with all options.  The watcher, an object or null, represents the code that needs to follow the task: posted() gets
+    // a function that rejects the promise, and settled() is called when the task settles.  If the watcher has the functions,
+    // stateIn() returns the task's state, and post() posts the task.
     postWith(callback, priority, signal, delay, watcher, promise, name = null) {
         if (priority === UNSET && !(signal instanceof this.#library.TaskSignal))
             priority = USER_VISIBLE;
