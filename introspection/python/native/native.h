@@ -67,7 +67,7 @@ typedef struct
   int depth;         /* the depth of main loops at which both were set, or 0 */
 } PrioRunning;
 
-/* Read and written for each task, so the address is found without a function call. */
+/* Each task reads and writes it, so its address is found without a function call. */
 extern G_GNUC_INTERNAL _Thread_local PrioRunning prio_running __attribute__ ((tls_model ("initial-exec")));
 
 /* The arguments of set_up (): the context variable of states, three subclasses of FutureBase, the attributes of asyncio's
@@ -87,7 +87,7 @@ prio_future_is_wait (FutureObject *self)
   return Py_TYPE (self) == prio_continuation_type || Py_TYPE (self) == prio_wait_type;
 }
 
-/* Returns: (transfer full): the entry of @number, None if it was dropped, or NULL if there is none */
+/* Returns (transfer full) the entry of @number, None if it was dropped, or NULL if there is none. */
 PyObject *prio_table_take (TableObject *self, guint number) G_GNUC_INTERNAL;
 
 /* Takes the signal of @task, which has ended and no longer needs it. */
@@ -102,7 +102,7 @@ PyObject *prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_
 /* Calls @func outside any task: no state is current. */
 void prio_call_outside (GSourceOnceFunc func, gpointer data) G_GNUC_INTERNAL;
 
-/* Called before and after tasks run on this thread. */
+/* Notes that tasks on this thread begin, or have ended. */
 void prio_turn_begin (void) G_GNUC_INTERNAL;
 void prio_turn_end (void) G_GNUC_INTERNAL;
 
@@ -131,7 +131,7 @@ is_set (PyObject *object)
   return object != NULL && object != Py_None;
 }
 
-/* Returns: (transfer full): the exception that is set, with its traceback */
+/* Clears the exception that is set, and returns it (transfer full) with its traceback. */
 static inline PyObject *
 fetch_exception (void)
 {

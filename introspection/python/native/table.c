@@ -198,7 +198,7 @@ reject (TableObject *self, guint number, const char *method)
   Py_DECREF (entry);
 }
 
-/* Returns: (transfer full): a task with @state, in the table, or NULL with an exception set */
+/* Adds a task with @state to the table, and returns it (transfer full); or NULL with an exception set. */
 static FutureObject *
 new_task (TableObject *self, PyObject *state, PyObject *callback)
 {
@@ -308,7 +308,7 @@ priority_of (PyObject *value)
   return -1;
 }
 
-/* Returns: (transfer full): the State of posts with @signal and @priority, or NULL with an exception set */
+/* Returns (transfer full) the State of posts with @signal and @priority, or NULL with an exception set. */
 static PyObject *
 state_for (TableObject *self, PyObject *signal, int priority)
 {

@@ -124,7 +124,7 @@ class GroupScope:
                 self._run.cancel()
 
     def _takes_back(self, error):
-        """Returns whether error is the CancelledError with which the scope has cancelled its own body."""
+        """Returns whether error is the CancelledError with which the scope has cancelled its own body; if so, undoes that."""
         if not self._is_cancelled or not isinstance(error, CancelledError):
             return False
         self._is_cancelled = False

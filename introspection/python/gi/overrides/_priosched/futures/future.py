@@ -432,7 +432,7 @@ class _Awaited(Future):
 
     @property
     def is_forgotten(self):
-        """Whether the wait is not over, and has not been awaited."""
+        """Whether no code has awaited the wait, or asked whether it is over."""
         return not self._retrieved and self._waiter is None and self._callbacks is None
 
     def _never_retrieved(self):
