@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-react-callback.c: tasks with a level, which continue with other functions
+/* prio-react-callback.c: tasks with one of the five priority levels of React's Scheduler
  *
- * Such a task runs in steps: each function is a step. */
+ * The function of such a task may set another function that continues the task.  Each function is a step of the task. */
 
 #include "prio-react-private.h"
 
