@@ -33,7 +33,7 @@ typedef struct
 } PrioSlab;
 
 void prio_slab_init (PrioSlab *slab, guint record_size);
-/* The first argument is a PrioSlab: the functions have the types that PrioSlotFuncs requires. */
+/* These functions take a PrioSlab, and have the types that PrioSlotFuncs requires. */
 gboolean prio_slab_is_large (gpointer slab);
 void prio_slab_trim (gpointer slab);
 void prio_slab_clear (gpointer slab); /* every record must have been freed */

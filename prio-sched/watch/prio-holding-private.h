@@ -29,7 +29,8 @@ typedef struct
   gint64 duration; /* µs */
 } PrioHeld;
 
-/* Called in the main context of @loop, which was blocked, when no loop is entered.  Frees @held. */
+/* Reports @held, the code that has blocked the main context of @loop, and frees @held.  Called in that context, by code
+ * that has entered no loop. */
 typedef void (*PrioHeldFunc) (PrioLoop *loop, PrioHeld *held);
 
 void prio_holding_set (PrioLoop *loop, gint64 threshold, PrioHeldFunc report);

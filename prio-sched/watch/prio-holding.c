@@ -237,7 +237,7 @@ static PrioObserver observer = {
   .batch_ended = batch_ended,
 };
 
-/* Called while GLib has locked the context, so nothing can be reported here. */
+/* Notes that a callback of a source begins.  Reports nothing, because GLib has locked the context. */
 static void
 source_begins (PrioLoop *loop, PrioOther *other)
 {

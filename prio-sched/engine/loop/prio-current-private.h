@@ -21,7 +21,7 @@ prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
 
 const PrioState *prio_state_of_thread (void);
 
-/* Add and remove a user of the run queue and of the group of @state.  Called only on the owner thread. */
+/* Adds or removes a user of the run queue and of the group of @state.  Called only on the owner thread. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-scheduler-thread.c: tasks whose functions run in a thread of a pool, or of a worker
  *
- * The threads are those in a GThreadPool.  A *work*, a function with its task, waits for a thread here, in a heap by
- * priority and age: each item in the queue of the GThreadPool only stands for "the most urgent work".  A work that
- * needs a place waits in the heap of its PrioPlaces (prio-scheduler-thread-private.h).
+ * The threads are those in a GThreadPool.  A PrioWork, a function with its task, waits for a thread here, in a heap by
+ * priority and age: each item in the queue of the GThreadPool only stands for "the most urgent PrioWork".  A PrioWork
+ * that needs a place waits in the heap of its PrioPlaces (prio-scheduler-thread-private.h).
  *
- * A function for a worker waits as a task in the queue of the worker's scheduler.  A list has all works that wait. */
+ * A function for a worker waits as a task in the queue of the worker's scheduler.  A list has each PrioWork that waits. */
 
 #include "config.h"
 
@@ -34,15 +34,15 @@ typedef struct
   gpointer data;
   GDestroyNotify notify;
   gulong cancelled, priority_changed; /* handlers of the task's signal */
-  gboolean is_nested; /* whether a function in the pool has started the work, which adds a thread to the pool */
+  gboolean is_nested; /* whether a function in the pool has started it, which adds a thread to the pool */
   PrioPlaces *places; /* owned, or NULL */
-  guint64 order;      /* the age that the group that owns the places has given the work */
+  guint64 order;      /* the age that the group that owns the places has given it */
 
   /* Guarded by work_lock: */
   PrioHeapNode node;
   guint64 age;
-  gboolean waits; /* for a thread, a place or a worker; if so, `task->entry.job.data` is this work */
-  PrioHeap *heap; /* the heap that contains the work, or NULL */
+  gboolean waits; /* for a thread, a place or a worker; if so, `task->entry.job.data` is this record */
+  PrioHeap *heap; /* the heap that contains it, or NULL */
   GList link;     /* in @all_waiting */
   gboolean has_place;
 } PrioWork;
@@ -54,17 +54,17 @@ struct _PrioPlaces
   const PrioPlacesFuncs *funcs;
 
   /* Guarded by work_lock: */
-  PrioHeap waiting; /* works that wait for a place, by priority and age */
-  gboolean passes;  /* whether a work that ends passes its place to the next work */
+  PrioHeap waiting; /* each PrioWork that waits for a place, by priority and age */
+  gboolean passes;  /* whether a PrioWork that ends passes its place to the next one */
 };
 
 static PrioLock work_lock = PRIO_LOCK_INIT;
-static PrioHeap waiting; /* works that wait for a thread, by priority and age; under the lock */
-static GQueue all_waiting = G_QUEUE_INIT; /* works that wait for a thread, a place or a worker; under the lock */
+static PrioHeap waiting; /* each PrioWork that waits for a thread, by priority and age; under the lock */
+static GQueue all_waiting = G_QUEUE_INIT; /* each PrioWork that waits for a thread, a place or a worker; under the lock */
 static guint64 next_age; /* under the lock */
-static guint n_nested; /* the number of works for which the pool has one more thread; under the lock */
+static guint n_nested; /* how many threads nested functions have added to the pool; under the lock */
 static PRIO_TLS gboolean is_in_pool;
-static gint n_works; /* works that have not ended; atomic */
+static gint n_works; /* the number of PrioWork records whose function has not returned; atomic */
 
 static PrioWork *
 work_ref (PrioWork *work)
@@ -158,7 +158,7 @@ take_out (PrioWork *work)
   work->task->entry.job.data = NULL;
 }
 
-/* Gives a place to the most urgent work, which then waits for a thread.  Returns FALSE if no work waits.  The caller
+/* Gives a place to the most urgent PrioWork, which then waits for a thread.  Returns FALSE if none waits.  The caller
  * holds the lock. */
 static gboolean
 let_in (PrioPlaces *places)
@@ -176,7 +176,7 @@ let_in (PrioPlaces *places)
 }
 
 /* Frees the place of @work, whose function has returned, unless the task has deferred its result.  Returns whether
- * another work got the place, and now waits for a thread. */
+ * another PrioWork got the place, and now waits for a thread. */
 static gboolean
 leave_place (PrioWork *work)
 {
@@ -205,7 +205,7 @@ call (PrioWork *work)
   __atomic_store_n (&task->state, PRIO_TASK_STATE_RUNNING, __ATOMIC_RELEASE);
   if (prio_task_is_listened_to (task))
     prio_loop_call (task->entry.run_queue->loop, tell_running, task, FALSE);
-  /* Processes an abort that came after the work left its queue. */
+  /* Processes an abort that came after @work left its queue. */
   prio_task_process_abort (task);
   work->func (task, work->data);
 
@@ -215,7 +215,7 @@ call (PrioWork *work)
     prio_task_return (task, &none);
 }
 
-/* Runs @work.  Returns whether it has passed its place to another work, which the caller then has to run. */
+/* Runs @work.  Returns whether it has passed its place to another PrioWork, which the caller then has to run. */
 static gboolean
 run (PrioWork *work)
 {
@@ -231,7 +231,7 @@ run (PrioWork *work)
   if (!is_nested)
     return passed;
 
-  /* The pool may now have to end a thread, so the pool chooses the thread that runs the next work. */
+  /* The pool may now have to end a thread, so the pool chooses the thread that runs the next PrioWork. */
   if (passed)
     g_thread_pool_push (get_pool (), GUINT_TO_POINTER (1), NULL);
   set_nested (FALSE);
@@ -253,7 +253,7 @@ take_next (void)
   return work;
 }
 
-/* Runs the most urgent work, and one more whenever a work passes on its place (PrioPlaces).  Called by the pool. */
+/* Runs the most urgent PrioWork, and one more whenever a PrioWork passes on its place (PrioPlaces).  Called by the pool. */
 static void
 run_next (gpointer item G_GNUC_UNUSED, gpointer data G_GNUC_UNUSED)
 {
@@ -279,7 +279,7 @@ get_pool (void)
   return (GThreadPool *) pool;
 }
 
-/* Adds a thread to the pool for a nested work, or removes one after a nested work. */
+/* Adds a thread to the pool for a nested PrioWork, or removes one after a nested PrioWork. */
 static void
 set_nested (gboolean more)
 {
@@ -306,7 +306,7 @@ take_back (PrioWork *work)
   return was_waiting;
 }
 
-/* Ends a work that was removed from its queue.  Called on the owner thread, which has entered no loop. */
+/* Ends a PrioWork that was removed from its queue.  Called on the owner thread, which has entered no loop. */
 static void
 end_taken (gpointer data)
 {
@@ -319,7 +319,7 @@ end_taken (gpointer data)
   work_end (work);
 }
 
-/* Removes the work of @task, which has been cancelled, from its queue.  Returns FALSE if the work has begun already;
+/* Removes the PrioWork of @task, which has been cancelled, from its queue.  Returns FALSE if it has begun already;
  * otherwise the caller aborts the task.  The caller has entered the loop. */
 static gboolean
 take_back_cancelled (PrioTask *task)
@@ -343,7 +343,7 @@ op_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_task_abort (op->target);
 }
 
-/* Aborts the task of a work that was removed from its queue.  Disconnects the handlers later, because GLib may hold a
+/* Aborts the task of a PrioWork that was removed from its queue.  Disconnects the handlers later, because GLib may hold a
  * lock. */
 static void
 abort_taken (PrioWork *work)
@@ -365,7 +365,7 @@ abort_work (PrioWork *work)
     abort_taken (work);
 }
 
-/* Aborts the works of @loop that still wait, because the context is destroyed. */
+/* Aborts each PrioWork of @loop that still waits, because the context is destroyed. */
 static void
 end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
 {
@@ -428,7 +428,7 @@ run_posted (PrioTask *posted_task G_GNUC_UNUSED, gpointer data)
     }
 }
 
-/* Ends a work for a worker when the worker's task is released.  If @work still waits, either the worker has stopped, or
+/* Ends a PrioWork for a worker when the worker's task is released.  If @work still waits, either the worker has stopped, or
  * the signal is aborted and abort_work () has not been called yet. */
 static void
 posted_gone (gpointer data)
@@ -555,7 +555,7 @@ prio_places_unref (PrioPlaces *places)
   g_free (places);
 }
 
-/* Gets the priority and the age of the most urgent work that waits for a place.  Returns FALSE if no work waits. */
+/* Gets the priority and the age of the most urgent PrioWork that waits for a place.  Returns FALSE if none waits. */
 gboolean
 prio_places_peek (PrioPlaces *places, PrioTaskPriority *priority, guint64 *order)
 {
@@ -574,7 +574,7 @@ prio_places_peek (PrioPlaces *places, PrioTaskPriority *priority, guint64 *order
   return any;
 }
 
-/* Gives a place to the most urgent work that waits for one.  Returns FALSE if no work waits. */
+/* Gives a place to the most urgent PrioWork that waits for one.  Returns FALSE if none waits. */
 gboolean
 prio_places_let_in (PrioPlaces *places)
 {
@@ -589,7 +589,7 @@ prio_places_let_in (PrioPlaces *places)
   return any;
 }
 
-/* Sets whether a work that ends passes its place to the next work without asking the group. */
+/* Sets whether a PrioWork that ends passes its place to the next PrioWork without asking the group. */
 void
 prio_places_set_passes (PrioPlaces *places, gboolean passes)
 {

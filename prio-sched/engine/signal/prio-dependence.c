@@ -106,7 +106,7 @@ prio_signal_node_for (GCancellable *signal)
   return G_LIKELY (node != NULL) ? node : make_plain_node (signal);
 }
 
-/* Returns: (transfer full) (nullable): the reason of the first of @nodes that is aborted */
+/* Returns (transfer full) (nullable) the reason of the first aborted node of @nodes. */
 static PrioReason *
 first_reason (PrioSignalNode **nodes, gsize n_nodes)
 {

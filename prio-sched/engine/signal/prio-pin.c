@@ -232,7 +232,7 @@ prio_handle_get (PrioHandle *handle, PrioVisit visit)
   return signal;
 }
 
-/* Unpins the signal of @handle if no reason to pin it is left.  While dispose () is running, it decides instead. */
+/* Unpins the signal of @handle if no reason to pin it is left, unless its dispose () is running, which then decides. */
 void
 prio_handle_reevaluate (PrioHandle *handle)
 {
@@ -245,11 +245,11 @@ prio_handle_reevaluate (PrioHandle *handle)
   prio_object_unref (signal);
 }
 
-/* The number of pinned signals that are re-evaluated whenever a dependent or a timeout is created. */
+/* The number of pinned signals that one call checks. */
 #define REEVALUATED_AT_ONCE 2
 
-/* Re-evaluates a few pinned signals whenever a dependent or a timeout is created.  GObject does not report that a
- * handler was disconnected, so pinned signals without handlers would otherwise accumulate. */
+/* Unpins some pinned signals that have no reason to be pinned any more.  Called whenever a dependent or a timeout is
+ * created: GObject does not report that a handler was disconnected, so such signals would otherwise accumulate. */
 void
 prio_signal_node_reevaluate_some (void)
 {

@@ -67,7 +67,7 @@ prio_signal_node_is_aborted (PrioSignalNode *node)
   return aborted;
 }
 
-/* Returns: (transfer full) (nullable): why the signal was aborted, or NULL if it was not */
+/* Returns (transfer full) (nullable) the reason for which the signal was aborted; NULL if it was not. */
 PrioReason *
 prio_signal_node_ref_reason (PrioSignalNode *node)
 {

@@ -58,8 +58,8 @@ other_ref (gpointer data)
   other->seen->begins (other->loop, other);
 }
 
-/* Called when the source has been dispatched or destroyed, or its callback was replaced, possibly in its own dispatch
- * or on another thread.  Notes the end of a dispatch, and drops the reference. */
+/* Drops a reference, and notes the end of a dispatch.  Called when the source has been dispatched or destroyed, or its
+ * callback was replaced, possibly in its own dispatch or on another thread. */
 static void
 other_unref (gpointer data)
 {
