@@ -252,7 +252,7 @@ settle (FutureObject *task, PyObject *value, gboolean ended, FreeLoop *free_loop
   return notify (task, free_loop);
 }
 
-/* Runs a task that its signal may abort. */
+/* Settles @task, which its signal may abort, with @value.  Returns FALSE after an interrupt. */
 static gboolean
 settle_abortable (TableObject *self, FutureObject *task, PyObject *value, FreeLoop *free_loop)
 {

@@ -3,9 +3,9 @@
 
 #include "native.h"
 
-/* A thread that waits for the interpreter's lock requests it if it has not been free for 5 ms, and then gets it.  The main loop
- * releases the lock between two batches of tasks, each a millisecond at most, and takes it again at once.  That wakes the thread up,
- * but it finds the lock taken and waits for another 5 ms.  So here the lock stays free long enough, as often as Python would have
+/* A thread that waits for the interpreter's lock requests the lock if that has not been free for 5 ms, and then gets it.  The main
+ * loop releases the lock between two batches of tasks, each a millisecond at most, and takes it again at once.  That wakes the
+ * thread up, but the thread finds the lock taken and waits for another 5 ms.  So here the lock stays free long enough, as often as Python would have
  * given it away. */
 #define SWITCH_INTERVAL 5000 /* microseconds */
 #define LONG_ENOUGH 100
