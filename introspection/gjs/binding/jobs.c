@@ -128,8 +128,8 @@ dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Dispatches the source of jobs.  If jobs are left, records that the running task runs jobs.  A main loop calls this always at the
- * same stack address, which so identifies the loop. */
+/* Dispatches the source of jobs.  If jobs are left, records that the running task runs jobs.  A main loop calls this at the
+ * same stack address each time, so the address identifies the loop. */
 static gboolean
 jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {

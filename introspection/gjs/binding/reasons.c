@@ -32,7 +32,7 @@ free_reason (gpointer data)
   g_free (self);
 }
 
-/* Counts the users of the reason of @error, which is new or a copy. */
+/* Adds @error, which is new or a copy, to the number of errors of its reason. */
 static void
 init (GError *error)
 {

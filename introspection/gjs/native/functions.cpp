@@ -202,7 +202,7 @@ report_after_tasks (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* setHooks ([functions]) */
+/* setHooks ([functions]): sets the overrides' functions that the native part calls, in the order of Hook */
 static bool
 set_hooks (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -314,7 +314,7 @@ set_priority (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* offerController (handle): take_controller () returns it. */
+/* offerController (handle): keeps the handle's own controller until take_controller () returns it. */
 static bool
 offer_controller (JSContext *cx, unsigned argc, JS::Value *vp)
 {

@@ -34,9 +34,9 @@ void                handle_set_record (JSObject *handle, const JS::Value &record
 /* Returns the handle's own controller, or NULL. */
 PrioTaskController *handle_controller (JSObject *handle);
 
-/* Passes the signal for the next handle, and returns the controller that the last call of `offerController` has
- * passed. */
+/* Keeps the signal for the next handle. */
 void                handle_offer_signal (GCancellable *signal);
+/* Keeps a controller until handle_take_controller () returns it. */
 void                handle_offer_controller (PrioTaskController *controller);
 PrioTaskController *handle_take_controller (void);
 

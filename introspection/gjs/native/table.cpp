@@ -133,8 +133,8 @@ struct Running
   JS::RootedObject handle; /* handle of its signal, or NULL if none can abort it */
   JS::RootedObject poster; /* the state of the code that has posted it, or NULL */
   JS::RootedValue state;   /* null if it is plain, and the engine is not exact */
-  bool is_under;           /* whether the overrides have to end the task: they call its function, because frames on the stack have to
-                            * identify its state (core/states.js), or have run its reactions */
+  bool is_under;           /* whether the overrides end the task: either they call its function, because frames on the stack identify
+                            * its state (core/states.js), or they have run its reactions */
 
   Running (Engine *its_engine, Table *table, guint id)
     : engine (its_engine), outer (its_engine->running), callback (engine->cx, table->entries[id].callback),

@@ -167,7 +167,7 @@ function checkScheduler(Scheduler) {
         return post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
     };
 
-    // The error names the methods that correspond to the web's methods.
+    // Suggests the method to call in place of the web's.
     Scheduler.prototype.postTask = () => {
         throw new TypeError('postTask() is a function of PrioSched.web.scheduler: call post_task () here');
     };

@@ -24,7 +24,8 @@ var Aborts = class Aborts {
 
     #isLate() {
         const results = this.#results, slice = this.#slice;
-        // Promises that are settled right after they were made have no reactions yet.  So a few of them are too quick to count.
+        // A few promises are always settled at once.  Many are not, even if the slice is not over: the reactions of promises that
+        // the native part keeps may not be queued yet, so the clock does not measure them.
         const {isShort} = slice;
         if (!results.isLate && ((slice.isOver() && !isShort) || (this.#native !== null && slice.isLong)))
             results.delay();

@@ -143,7 +143,8 @@ var Results = class Results {
         const slice = new Slice();
         let isAwaited = false;
         while (this.#queue.length > 0) {
-            // A few promises without a handler take no time: they are reported even if this task ends the main loop.
+            // A few promises that no code awaits are settled even if the slice is over.  So their rejections are reported even if
+            // this task ends the main loop.
             if (slice.isOver() && (isAwaited || !slice.isShort)) {
                 this.#isLate = true;
                 this.#wake();

@@ -29,9 +29,9 @@ var doWithoutFrames = function doWithoutFrames() {
     usesFrames = false;
 };
 
-// Calls callback, below all frames.  SpiderMonkey remembers, for each call site, the first function that was called there
-// and everything that it captures, and forgets it only in a collection that JavaScript has not caused.  So all digits share
-// this call site.
+// Calls callback, after the frames for a number have been put on the stack.  SpiderMonkey remembers, for each call site, the
+// first function that was called there and everything that it captures, and forgets it only in a collection that JavaScript
+// has not caused.  So the functions of all digits call callback here.
 function callIt(callback) {
     return callback();
 }
