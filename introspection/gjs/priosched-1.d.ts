@@ -861,7 +861,8 @@ declare module '@girs/priosched-1' {
         /** Brings values to a callback that runs on the main loop, without a queue that grows. */
         class Channel<T = unknown> {
             static $gtype: GObject.GType;
-            /** If the callback returns a promise, the value keeps its place until the promise settles. */
+            /** Creates a channel that brings values to the callback. If that returns a promise, the value keeps its place until the
+             * promise settles. */
             constructor(callback: (value: T) => unknown, options?: ChannelOptions | null);
             /** How many values wait, are in use, or have promises that are pending. */
             get length(): number;
