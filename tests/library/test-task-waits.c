@@ -306,6 +306,29 @@ test_own_signal (Fixture *f, gconstpointer data)
     }
 }
 
+/* The cancellable of a task from prio_task_new () ends the wait, too.  The wait reports the abort of the task. */
+static void
+test_own_cancellable (Fixture *f, gconstpointer data)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (PrioTaskController) controller = prio_task_controller_new (USER_VISIBLE);
+      g_autoptr (GCancellable) plain = g_cancellable_new ();
+      GCancellable *cancellable = i == 0 ? plain : cancellable_of (controller);
+      g_autoptr (PrioTask) task = prio_task_new (f->scheduler, &PRIO_TASK_OPTIONS (.cancellable = cancellable));
+      Wait wait;
+
+      wait_begin (&wait, f, task, cancellable);
+      g_cancellable_cancel (cancellable);
+      fixture_run (f);
+      g_assert_cmpint (wait.n_called, ==, 1);
+      g_assert_true (wait.got_task);
+      g_assert_error (wait.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      g_clear_error (&wait.error);
+      g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+    }
+}
+
 /* An abort with a reason ends a wait with this reason, also if the abort came before the wait. */
 static void
 test_reason (Fixture *f, gconstpointer data)
@@ -428,6 +451,7 @@ main (int argc, char **argv)
   add_test ("/task/waits/many", test_many);
   add_test ("/task/waits/context-goes", test_context_goes);
   add_test ("/task/waits/own-signal", test_own_signal);
+  add_test ("/task/waits/own-cancellable", test_own_cancellable);
   add_test ("/task/waits/reason", test_reason);
   add_test ("/task/waits/dropped-task", test_dropped_task);
   add_test ("/task/waits/own-function", test_own_function);
