@@ -62,7 +62,7 @@ declare module '@girs/priosched-1' {
 
         /** Called when a task or a source has blocked the main loop. */
         interface LongTaskFunc {
-            /** Gets the name of the task or the source; the task's priority, or 0 for a source; and the duration in milliseconds. */
+            /** Reports a long task or source: its name; the task's priority, or 0 for a source; and the duration in milliseconds. */
             (name: string | null, priority: number, duration: number): void;
         }
 
