@@ -21,7 +21,7 @@ PyTypeObject *prio_task_type, *prio_continuation_type, *prio_wait_type, *prio_co
 
 PyObject *prio_get_running_loop, *prio_current_task, *prio_asyncio_task;
 
-/* The functions of `running`, the record of the code that this thread runs, for Python */
+/* The members of `running`, through which Python reads and sets the PrioRunning of its thread */
 
 static PyObject *
 running_get (PyObject *Py_UNUSED (object), void *field)
