@@ -54,6 +54,7 @@ class _Watch:
             table.call_soon(lambda table=table: self._tell_in_slices(table, passed_on))
 
     def _tell_in_slices(self, table, passed_on):
+        end = time.monotonic() + SLICE  # the copy of many members takes time, too
         members = collections.deque(self.members.get(table, ()))
 
         def tell_next():
@@ -62,7 +63,7 @@ class _Watch:
             return bool(members)
         loop = get_running_loop()
         if loop is None:
-            table.in_slices(tell_next)
+            table.in_slices(tell_next, end)
         else:
             _call_in_passes(loop, tell_next)
 
