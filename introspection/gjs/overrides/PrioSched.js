@@ -5,6 +5,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+// Why this is a function: see “Names” in introspection/README.md.
+var {_init} = ((undefined, Object, Promise, Symbol, Array, Number, Math, Error, TypeError, RangeError, imports) => {
 const {Gio, GLib, GObject} = imports.gi;
 
 const {INHERIT, MAX_SHARED_SLICE, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
@@ -189,9 +191,8 @@ function checkScheduler(Scheduler) {
 }
 
 // Adds the methods that post tasks as promises.  byDefault is the scheduler with the fast path, for posts without options, once there is a table.
-// Each method creates its promise itself: see keepResolvers.  The names of options, and the functions that check them, are arguments: GJS's importer
-// looks up the names of a file at each use, but not the members of an object, which makes a post a quarter faster.
-function addPosts(Scheduler, tasks, {namesOfSteps, namesOfTasks, toDelay, toFlag, toName, toOptions, toPriority, toSignal, toSpecial, toUnstepped}) {
+// Each method creates its promise itself: see keepResolvers.
+function addPosts(Scheduler, tasks) {
     const {keepResolvers, tableOf} = tasks;
     let byDefault = null, table = null;
 
@@ -207,7 +208,7 @@ function addPosts(Scheduler, tasks, {namesOfSteps, namesOfTasks, toDelay, toFlag
         const givenPriority = toPriority(priority);
         const givenSignal = toSignal(signal);
         const milliseconds = toDelay(delay);
-        const givenName = toName(name), special = toSpecial(milliseconds, timeout, toFlag(takesTurns, 'takesTurns'));
+        const givenName = toName(name), special = React.toSpecial(milliseconds, timeout, toFlag(takesTurns, 'takesTurns'));
         const itsTable = tableOf(self), promise = new Promise(keepResolvers);
         itsTable.postWith(callback, givenPriority, givenSignal, milliseconds, special, promise, givenName);
         return promise;
@@ -226,7 +227,7 @@ function addPosts(Scheduler, tasks, {namesOfSteps, namesOfTasks, toDelay, toFlag
 }
 
 // Adds yields, and waits that end with a yield.
-function addYields(Scheduler, tasks, {toFlag, toGivenDelay, toName, toOptions, toPriority, toSignal}) {
+function addYields(Scheduler, tasks) {
     const {keepResolvers, tableOf} = tasks;
     const names = optionNames('signal', 'priority', 'name', 'takesTurns'), namesOfSleep = optionNames('signal', 'priority');
     let byDefault = null, table = null;
@@ -433,18 +434,15 @@ function _init() {
     const {Scheduler, TaskController, TaskSignal} = classesOf(PrioSched);
     Runner.loadBinding();
     const tasks = Tasks.make(PrioSched);
-    const convert = {
-        definePriority, namesOfSteps, namesOfTasks, toDelay, toFlag, toGivenDelay, toGivenPriority, toName, toOptions, toPriority, toSignal,
-        toSpecial: React.toSpecial, toUnstepped,
-    };
+    const convert = {definePriority, toDelay, toFlag, toGivenPriority, toName, toPriority, toSignal};
 
     checkScheduler(Scheduler);
     Numbers.make(PrioSched, {checkProperty});
     adaptControllers(TaskController, tasks);
     adaptSignals(TaskSignal);
     addNames(PrioSched);
-    addPosts(Scheduler, tasks, convert);
-    addYields(Scheduler, tasks, convert);
+    addPosts(Scheduler, tasks);
+    addYields(Scheduler, tasks);
     addCallbacks(Scheduler, tasks);
     addCurrentSignal(PrioSched, tasks);
     addLatest(PrioSched);
@@ -467,3 +465,6 @@ function _init() {
         return Web.make(PrioSched, tasks);
     });
 }
+
+return {_init};
+})(undefined, Object, Promise, Symbol, Array, Number, Math, Error, TypeError, RangeError, imports);

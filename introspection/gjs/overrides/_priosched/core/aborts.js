@@ -1,10 +1,10 @@
 // aborts.js: rejects the promises of aborted tasks, in slices too short to notice
 
-/* exported Aborts */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {Aborts} = ((Set, imports) => {
 const {Slice} = imports.overrides._priosched.core.settling;
 
-var Aborts = class Aborts {
+class Aborts {
     // The tables that have unfinished tasks with signals; the first is the native part's.
     tables = new Set();
     #native;
@@ -62,4 +62,7 @@ var Aborts = class Aborts {
         for (const table of [...this.tables])
             table.takeRejected();
     }
-};
+}
+
+return {Aborts};
+})(Set, imports);

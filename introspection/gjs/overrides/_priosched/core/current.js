@@ -5,8 +5,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported linkTo, make, stateOf, stateToYield */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {linkTo, make, stateOf, stateToYield} = ((undefined, Object, Promise, TypeError, imports) => {
 const {Gio, GObject} = imports.gi;
 const {INHERIT, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, named, toFunction} = imports.overrides._priosched.core.reasons;
@@ -15,16 +15,16 @@ const {State} = imports.overrides._priosched.core.states;
 // Returns a function that returns scheduler, or null if it has been freed.  The function does not hold scheduler: GJS
 // 1.74 has no working weak reference, but a GObject binding holds its source weakly.
 let end = null;
-var linkTo = function linkTo(scheduler) {
+function linkTo(scheduler) {
     if (!(scheduler instanceof imports.gi.PrioSched.Scheduler))
         throw new TypeError(`${named(scheduler)} is not a scheduler, whose method this is`);
     end ??= new Gio.SimpleAction({name: 'end'});
     const binding = scheduler.bind_property('paused', end, 'enabled', GObject.BindingFlags.DEFAULT);
     return () => binding.dup_source();
-};
+}
 
 // Returns the State for a state of the library, or null.
-var stateOf = function stateOf(state, tableOf) {
+function stateOf(state, tableOf) {
     if (state === null)
         return null;
     const scheduler = state.dup_scheduler();
@@ -33,10 +33,10 @@ var stateOf = function stateOf(state, tableOf) {
     found.number = found.left = 0; // no frame identifies this state
     found.frame = null;
     return found;
-};
+}
 
 // Returns the state of a continuation for the older draft's options, each of which has a value or is INHERIT.
-var stateToYield = function stateToYield(table, inherited, signal, priority, takesTurns) {
+function stateToYield(table, inherited, signal, priority, takesTurns) {
     const {TaskSignal} = imports.gi.PrioSched;
     if (signal === INHERIT && priority === UNSET)
         priority = INHERIT;
@@ -50,7 +50,7 @@ var stateToYield = function stateToYield(table, inherited, signal, priority, tak
     if (priority === UNSET && !(signal instanceof TaskSignal))
         priority = USER_VISIBLE;
     return Object.assign(new State(table, signal, priority, inherited.expiry, takesTurns || inherited.takesTurns), {name: inherited.name});
-};
+}
 
 // Returns queueMicrotask (callback).  core/tasks.js passes the state of the running code, a function that calls in a state, and a
 // function that returns the table of a scheduler.
@@ -135,3 +135,6 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
 
     return {queueMicrotask};
 }
+
+return {linkTo, make, stateOf, stateToYield};
+})(undefined, Object, Promise, TypeError, imports);

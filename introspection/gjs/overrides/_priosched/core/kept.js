@@ -6,8 +6,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {make} = ((undefined, Object, imports) => {
 const {Gio} = imports.gi;
 const {BACKGROUND, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, setReason} = imports.overrides._priosched.core.reasons;
@@ -202,3 +202,6 @@ function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, resul
     };
     return {hasten, kept};
 }
+
+return {make};
+})(undefined, Object, imports);

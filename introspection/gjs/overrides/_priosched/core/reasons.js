@@ -2,31 +2,33 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {
+    AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason,
+} = ((undefined, Symbol, Map, String, Error, TypeError, imports) => {
 const {Gio, GLib} = imports.gi;
 
 const REASON_DOMAIN = GLib.quark_from_string('prio-sched-js-reason');
 const REASON = Symbol('reason');
 
-var describe = function describe(value) {
+function describe(value) {
     try {
         return String(value);
     } catch {
         return typeof value;
     }
-};
+}
 
 // Describes a value for a message about a wrong argument.
-var named = function named(value) {
+function named(value) {
     return typeof value === 'string' ? `“${value}”` : describe(value);
-};
+}
 
-var toFunction = function toFunction(value) {
+function toFunction(value) {
     if (typeof value !== 'function')
         throw new TypeError(`${named(value)} is not a function`);
     return value;
-};
+}
 
 // Reasons that are not errors of GLib, by code.  The aborted signal has the reason itself; all other objects have a
 // GError with the code.  If a reason refers to the controller or to a dependent signal, it stays here for ever.
@@ -44,39 +46,39 @@ function forgetReasons() {
 }
 
 // Sets the reason that reasonOf (signal) returns.
-var setReason = function setReason(signal, value) {
+function setReason(signal, value) {
     signal[REASON] = {value};
-};
+}
 
-var wrapReason = function wrapReason(signal, value) {
+function wrapReason(signal, value) {
     const error = imports.gi.PrioSchedGjs.new_reason(signal, describe(value));
     setReason(signal, value);
     forgetReasons();
     reasons.set(error.code, {value});
     return error;
-};
+}
 
 // Returns abort (controller, reason), which calls the library's method with a reason of any type.
-var makeAbort = function makeAbort({prototype: {abort}}) {
+function makeAbort({prototype: {abort}}) {
     return (controller, reason) => {
         if (reason === undefined || reason instanceof GLib.Error)
             abort.call(controller, reason ?? null);
         else if (!controller.signal.is_cancelled())
             abort.call(controller, wrapReason(controller.signal, reason));
     };
-};
+}
 
 function kept({code, domain}) {
     return domain === REASON_DOMAIN ? reasons.get(code) ?? imports.gi.PrioSchedGjs.ref_aborted(code)?.[REASON] : undefined;
 }
 
 // Returns the exception for a GError of the library.
-var reasonOfError = function reasonOfError(error) {
+function reasonOfError(error) {
     return (kept(error) ?? {value: error}).value;
-};
+}
 
 // Returns the reason of an aborted signal, which is the same object for all its tasks.
-var reasonOf = function reasonOf(signal) {
+function reasonOf(signal) {
     if (signal[REASON])
         return signal[REASON].value;
     const error = signal instanceof imports.gi.PrioSched.TaskSignal ? signal.dup_reason() : null;
@@ -88,25 +90,25 @@ var reasonOf = function reasonOf(signal) {
     }
     signal[REASON] = kept(error) ?? {value: error};
     return signal[REASON].value;
-};
+}
 
 // Returns the reason for a task that was posted after its signal had been aborted with `reason`.
-var reasonOfRefusal = function reasonOfRefusal(reason) {
+function reasonOfRefusal(reason) {
     const {IOErrorEnum} = Gio;
     if (!(reason instanceof IOErrorEnum) || !reason.matches(IOErrorEnum, IOErrorEnum.CANCELLED) ||
         reason.message !== GLib.dgettext('prio-sched-1', 'Operation was cancelled'))
         return reason;
     return new IOErrorEnum({code: IOErrorEnum.CANCELLED, message: 'The signal was aborted before this task was posted: make a new controller'});
-};
+}
 
 // The number of aborts from JavaScript.  While the number does not change, no counted signal has been aborted.
 let nAborts = 0;
-var countAbort = function countAbort() {
+function countAbort() {
     nAborts++;
-};
+}
 
 // Reports once that signal, which may be null, has been aborted.
-var AbortWatch = class AbortWatch {
+class AbortWatch {
     #isCounted;
     #seen = -1;
     #signal;
@@ -139,13 +141,18 @@ var AbortWatch = class AbortWatch {
     end() {
         this.#signal = null;
     }
-};
+}
 
-var closedError = function closedError() {
+function closedError() {
     const {Error: PrioError} = imports.gi.PrioSched;
     return new PrioError({code: PrioError.CLOSED, message: 'The main context has gone'});
-};
+}
 
-var report = function report(error) {
+function report(error) {
     logError(error instanceof Error ? error : new Error(describe(error)), 'Uncaught');
+}
+
+return {
+    AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason,
 };
+})(undefined, Symbol, Map, String, Error, TypeError, imports);

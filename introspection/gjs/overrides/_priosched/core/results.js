@@ -4,13 +4,13 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Results */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {Results} = ((Promise, imports) => {
 const {USER_BLOCKING} = imports.overrides._priosched.constants;
 const {Later, Queue, Slice, followPromise, keepResolvers, ownPromiseError} = imports.overrides._priosched.core.settling;
 const {Unhandled} = imports.overrides._priosched.core.unhandled;
 
-var Results = class Results {
+class Results {
     // Reports unhandled rejections after the last promise has been rejected.
     unhandled;
     // Promises to settle once the engine's queue is empty, each with the state of the code that awaits it; and aborted
@@ -154,4 +154,7 @@ var Results = class Results {
         }
         this.#isLate = false;
     }
-};
+}
+
+return {Results};
+})(Promise, imports);

@@ -2,19 +2,19 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported guardJobs, loadBinding, newRunner, typeName */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {guardJobs, loadBinding, newRunner, typeName} = ((Object, Promise, Math, imports) => {
 const {GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
 imports.gi.versions.PrioSchedGjs = '1';
 
 // The name of a type is registered for the life of the process, and each context of GJS needs a different one.
-var typeName = function typeName(name) {
+function typeName(name) {
     let free = name;
     for (let i = 2; GObject.type_from_name(free) !== null; i++)
         free = `${name}${i}`;
     return free;
-};
+}
 
 // The source in which GJS runs its jobs.
 const JOBS = 'GjsPromiseJobQueueSource';
@@ -82,13 +82,13 @@ const Driver = GObject.registerClass({
 
 // Creates a runner that calls run with the number of each task of scheduler; find (id) returns the name and the
 // callback of a task.
-var newRunner = function newRunner(scheduler, run, find = () => null) {
+function newRunner(scheduler, run, find = () => null) {
     const driver = Object.assign(new Driver(), {running: 0, run, find});
     return imports.gi.PrioSchedGjs.new_runner(scheduler, driver);
-};
+}
 
 // Loads the binding's library, to which the native part is linked: the linker might not find it later.
-var loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
+const loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
 
 // An object whose property setter queues a job.
 const Prober = GObject.registerClass({
@@ -103,7 +103,7 @@ const Prober = GObject.registerClass({
 // Tells the binding which source runs GJS's jobs.  GJS attaches that source early, at the latest for the first job.  So it is among
 // the first sources, or is attached for a job that is queued here and run at once: GJS 1.74 crashes where a program exits with a job
 // in its queue.  A property setter queues the job, because GJS 1.74 would refuse a callback during a collection.
-var guardJobs = function () {
+function guardJobs() {
     const guard = imports.gi.PrioSchedGjs.guard_jobs;
     const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();
     const last = lastId(context);
@@ -115,4 +115,7 @@ var guardJobs = function () {
     }
     if (source !== null)
         guard(source, new Prober());
-};
+}
+
+return {guardJobs, loadBinding, newRunner, typeName};
+})(Object, Promise, Math, imports);

@@ -6,8 +6,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Running */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {Running} = ((undefined, Promise, imports) => {
 const {GLib} = imports.gi;
 const {OUTSIDE} = imports.overrides._priosched.constants;
 const {report} = imports.overrides._priosched.core.reasons;
@@ -15,7 +15,7 @@ const States = imports.overrides._priosched.core.states;
 
 const settled = Promise.resolve();
 
-var Running = class Running {
+class Running {
     // The current State, or null for none.  It is undefined outside of a table's tasks, where only the library knows the state.
     current = undefined;
     // The State that is current in the library, or null.
@@ -295,4 +295,7 @@ var Running = class Running {
             run();
         }, state);
     }
-};
+}
+
+return {Running};
+})(undefined, Promise, imports);

@@ -2,20 +2,21 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers,
-   ownPromiseError, promiseOf, promiseOfThenable */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {
+    Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers, ownPromiseError, promiseOf, promiseOfThenable,
+} = ((undefined, Object, Promise, Date, TypeError) => {
 // The executor of all promises, so that no promise needs a closure.  The code that creates a promise calls post() or a
 // yield of the table right after it.  The engine walks the whole stack for every promise that is created or settled, so
 // both happen in as few frames as possible.
 let lastResolve, lastReject;
-var keepResolvers = function keepResolvers(resolve, reject) {
+function keepResolvers(resolve, reject) {
     lastResolve = resolve;
     lastReject = reject;
-};
+}
 
 // A task or, if it has no callback, a continuation.
-var Entry = class Entry {
+class Entry {
     constructor(callback, state) {
         this.callback = callback;
         this.state = state; // the task's own state
@@ -27,11 +28,11 @@ var Entry = class Entry {
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
-};
+}
 
 // Returns the continuation that settles a promise with value, after `waiting` has waited for it; `waiting` then has no
 // effect.
-var adoptedEntry = function adoptedEntry(waiting, settle, value, watchRejection) {
+function adoptedEntry(waiting, settle, value, watchRejection) {
     const entry = new Entry(null, null);
     entry.promise = waiting.promise;
     entry.reject = waiting.reject;
@@ -41,35 +42,35 @@ var adoptedEntry = function adoptedEntry(waiting, settle, value, watchRejection)
     };
     Object.assign(waiting, {isRejected: true, promise: null, reject: () => {}});
     return entry;
-};
+}
 
-var isThenable = function isThenable(value) {
+function isThenable(value) {
     return ((typeof value === 'object' && value !== null) || typeof value === 'function') && typeof value.then === 'function';
-};
+}
 
-var ownPromiseError = function ownPromiseError() {
+function ownPromiseError() {
     return new TypeError('The task has returned its own promise, which would wait for itself');
-};
+}
 
 // Returns a promise for a thenable, whose `then` has been read.
-var promiseOfThenable = function promiseOfThenable(value, then) {
+function promiseOfThenable(value, then) {
     return new Promise(resolve => resolve({then: (...settlers) => then.apply(value, settlers)}));
-};
+}
 
 // Returns a promise for `value`, the result of a function: value itself if it is a promise, a new promise for a
 // thenable, or null for other values.
-var promiseOf = function promiseOf(value) {
+function promiseOf(value) {
     if (value instanceof Promise || value instanceof Later)
         return value;
     if ((typeof value !== 'object' || value === null) && typeof value !== 'function')
         return null;
     const {then} = value;
     return typeof then === 'function' ? promiseOfThenable(value, then) : null;
-};
+}
 
 // The result of a callback that continues in later calls.  It is like a promise, but settles at once, whereas reactions
 // of a promise may have to wait.
-var Later = class Later {
+class Later {
     promise = null; // the promise of the task
     #settlers = null;
 
@@ -90,11 +91,11 @@ var Later = class Later {
     reject(error) {
         this.#settlers.reject(error);
     }
-};
+}
 
 // Settles entry as the promise that its callback has returned settles.  The outcome is kept until the task has ended, and then passed
 // to later (), so that a rejection always has a handler.
-var followPromise = function followPromise(promise, entry, later) {
+function followPromise(promise, entry, later) {
     const outcome = {settle: null, value: undefined, isAwaited: false, isRejected: false};
     const on = settle => value => {
         if (outcome.isAwaited)
@@ -104,10 +105,10 @@ var followPromise = function followPromise(promise, entry, later) {
     };
     promise.then(on(entry.resolve), on(entry.reject));
     return outcome;
-};
+}
 
 // A queue, first in, first out, whose operations take constant time.
-var Queue = class Queue {
+class Queue {
     #items = [];
     #first = 0;
 
@@ -128,7 +129,7 @@ var Queue = class Queue {
         }
         return item;
     }
-};
+}
 
 const FEW = 16;         // promises to reject at once, without slices
 const MANY = 256;       // promises to reject at once, if their reactions are not yet queued
@@ -138,7 +139,7 @@ const MAX_PAUSE = 1;    // ms after which a new slice does not continue the last
 // A slice of time in which promises are settled.  The engine's own clock is cheap, and counts milliseconds.  So it is read
 // after each promise and its reactions: a slice exceeds its time by at most one millisecond and one promise.  The slice also
 // ends if the clock is set.
-var Slice = class Slice {
+class Slice {
     #n = 0;
     #start = 0;
     #end = 0;   // when the clock was last read
@@ -175,4 +176,7 @@ var Slice = class Slice {
         const passed = now - this.#start;
         return passed < 0 || passed >= LENGTH;
     }
-};
+}
+
+return {Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers, ownPromiseError, promiseOf, promiseOfThenable};
+})(undefined, Object, Promise, Date, TypeError);

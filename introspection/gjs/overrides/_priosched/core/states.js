@@ -10,8 +10,10 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Pending, State, doWithoutFrames, drainUnder, numberHere, recordOf, runUnder, stateOf */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {
+    Pending, State, doWithoutFrames, drainUnder, numberHere, recordOf, runUnder, stateOf,
+} = ((Object, Function, Promise, Symbol, Map, Number, Math, RegExp, Error, imports) => {
 const {drainMicrotaskQueue} = imports._promiseNative;
 const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 
@@ -25,9 +27,9 @@ let lastNumber = 0;
 
 // Whether frames on the stack identify states.  An engine that knows the state of each job needs no frames.
 let usesFrames = true;
-var doWithoutFrames = function doWithoutFrames() {
+function doWithoutFrames() {
     usesFrames = false;
-};
+}
 
 // Calls callback, after the frames for a number have been put on the stack.  SpiderMonkey remembers, for each call site, the
 // first function that was called there and everything that it captures, and forgets it only in a collection that JavaScript
@@ -50,7 +52,7 @@ function frameOf(digit) {
 // The state of a task: the table of its scheduler; its signal, or null; the owner, a record of the web's part that creates the signal on
 // request, or null; its priority, or UNSET for the signal's; when its timeout passes, in microseconds, or null for no timeout, or undefined
 // if only the library knows; and whether its continuations wait behind tasks of the same priority.
-var State = class State {
+class State {
     constructor(table, signal, priority, expiry = null, takesTurns = false, owner = null) {
         this.table = table;
         this.given = signal;
@@ -78,7 +80,7 @@ var State = class State {
         const frame = usesFrames ? frameOf(number % BASE) : null;
         return Object.assign(Object.create(State.prototype), this, {name, number, frame, left: Math.floor(number / BASE), keeper: null, nPending: 0});
     }
-};
+}
 
 // A map in the native part that does not keep the states alive.  The code that can settle their promises keeps them.
 class WeakStates {
@@ -106,7 +108,7 @@ class WeakStates {
 }
 
 // The states of tasks whose callbacks have returned pending promises, by number.
-var Pending = class Pending {
+class Pending {
     #states;
     #n = 0; // includes states that no other object refers to
 
@@ -145,42 +147,42 @@ var Pending = class Pending {
         }
         return value;
     }
-};
+}
 
 const RECORD = Symbol('record');
 
 // Returns the record of a signal: the state of its last task, how many of its tasks and continuations are in tables of the
 // overrides, and the native part's handle.
-var recordOf = function recordOf(signal) {
+function recordOf(signal) {
     signal[RECORD] ??= {state: null, nPending: 0, handle: null};
     return signal[RECORD];
-};
+}
 
 // Returns a state, which the tasks of a signal share as long as their priorities are the same.
-var stateOf = function stateOf(table, signal, priority) {
+function stateOf(table, signal, priority) {
     const record = recordOf(signal), {state} = record;
     if (state === null || state.table !== table || state.priority !== priority)
         record.state = new State(table, signal, priority);
     return record.state;
-};
+}
 
 // Calls callback, so that operations that it starts belong to state, which may be null.
-var runUnder = function runUnder(state, callback) {
+function runUnder(state, callback) {
     const frame = state?.frame ?? frameOf(0);
     return frame(state?.left ?? 0, callback);
-};
+}
 
 // Runs the jobs that SpiderMonkey has queued, such as callbacks of .then ().  Operations that they start belong to state.
-var drainUnder = function drainUnder(state) {
+function drainUnder(state) {
     if (state && state.frame !== null)
         state.frame(state.left, drainMicrotaskQueue);
     else
         drainMicrotaskQueue();
-};
+}
 
 // Returns the number of the state that the running code belongs to, or 0.  If jobs are mixed, jobs of other tasks may run under the
 // frames of a state, too, and only a continued async function identifies its state.
-var numberHere = function numberHere(isMixed) {
+function numberHere(isMixed) {
     const {stack} = new Error();
     DIGIT.lastIndex = stack.search(NEAREST);
     let number = 0;
@@ -193,4 +195,7 @@ var numberHere = function numberHere(isMixed) {
         number = number * BASE + Number(match[1]);
     }
     return number;
-};
+}
+
+return {Pending, State, doWithoutFrames, drainUnder, numberHere, recordOf, runUnder, stateOf};
+})(Object, Function, Promise, Symbol, Map, Number, Math, RegExp, Error, imports);

@@ -8,8 +8,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Table */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {Table} = ((undefined, Object, Promise, imports) => {
 const {drainMicrotaskQueue} = imports._promiseNative;
 const {
     UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER,
@@ -24,7 +24,7 @@ const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 const NO_EXPIRY = -1;
 
 // The tasks of a scheduler, by their numbers in the library.
-var Table = class Table {
+class Table {
     #entries = new Entries();
     #states = [UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING].map(priority => new State(this, null, priority));
     #runner;
@@ -341,4 +341,7 @@ var Table = class Table {
         const id = this.#entries.add(entry);
         this.#enter(id, entry, outer, this.#postContinuation(id, entry.state, delay));
     }
-};
+}
+
+return {Table};
+})(undefined, Object, Promise, imports);

@@ -5,8 +5,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {make} = ((Symbol, imports) => {
 const {USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Aborts} = imports.overrides._priosched.core.aborts;
 const Current = imports.overrides._priosched.core.current;
@@ -118,3 +118,6 @@ function make(PrioSched) {
         watchAbort: () => new AbortWatch(currentState()?.signal ?? null),
     };
 }
+
+return {make};
+})(Symbol, imports);

@@ -4,8 +4,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {make} = ((undefined, Object, Promise, Number, Math, Error, TypeError, imports) => {
 const {GLib} = imports.gi;
 const {named, report} = imports.overrides._priosched.core.reasons;
 const {isThenable} = imports.overrides._priosched.core.settling;
@@ -22,7 +22,7 @@ function toCapacity(value) {
     return value;
 }
 
-var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: errorQuark, testing_get_time: getTime}, {toName, toPriority, toSignal}) {
+function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: errorQuark, testing_get_time: getTime}, {toName, toPriority, toSignal}) {
     const PACES = {each: ChannelPace.EACH, turn: ChannelPace.TURN, frame: ChannelPace.FRAME};
 
     function toPace(value) {
@@ -179,4 +179,7 @@ var make = function make({Channel: Native, ChannelPace, Error, Scheduler, error_
     }
     Channel.$gtype = Native.$gtype;
     return Channel;
-};
+}
+
+return {make};
+})(undefined, Object, Promise, Number, Math, Error, TypeError, imports);

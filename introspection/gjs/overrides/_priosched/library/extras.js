@@ -4,8 +4,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported Each, newLatest, slicesOf, toMilliseconds */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {Each, newLatest, slicesOf, toMilliseconds} = ((undefined, Object, Promise, Symbol, TypeError, imports) => {
 const {Gio} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 const {isThenable} = imports.overrides._priosched.core.settling;
@@ -19,14 +19,14 @@ function toIterator(items) {
     return {iterator, isAsync: make === items[Symbol.asyncIterator]};
 }
 
-var toMilliseconds = function toMilliseconds(value) {
+function toMilliseconds(value) {
     if (typeof value !== 'number' || !(value === -1 || (value >= 0 && value <= 0xffffffff / 1000)))
         throw new TypeError(`${named(value)} is not a time slice in milliseconds, nor -1`);
     return value;
-};
+}
 
 // Iterates over the items, and yields between two items if should_yield () returns true.
-var Each = class Each {
+class Each {
     #isAsync;
     #iterator;
     #scheduler;
@@ -76,7 +76,7 @@ var Each = class Each {
         await this.#iterator.return?.();
         return {value, done: true};
     }
-};
+}
 
 // Returns an iterator that ends when the iterating code should yield, and that begins again after begin ().  Its variables are
 // in a closure: in an asynchronous generator, each item would take longer by half of a call of should_yield ().
@@ -104,7 +104,7 @@ function newSlice(iterator, scheduler, watch) {
 }
 
 // Divides items into slices, and yields between two slices.  An item costs a call of should_yield (), and no promise.
-var slicesOf = function slicesOf(scheduler, items, watchAbort) {
+function slicesOf(scheduler, items, watchAbort) {
     if (typeof items?.[Symbol.iterator] !== 'function')
         throw new TypeError(`${named(items)} is nothing to iterate over: slices () takes an iterable, and each () an asynchronous one, too`);
     return (async function* () {
@@ -124,12 +124,12 @@ var slicesOf = function slicesOf(scheduler, items, watchAbort) {
                 iterator.return?.();
         }
     })();
-};
+}
 
 // Returns a function that runs job as a task under a new signal, which the next call aborts.  If a run is aborted this way, its promise is fulfilled
 // with undefined.  newRun () returns a controller, and post (callback), which posts with the controller's signal; newReason (message) returns the
 // reason for the abort.
-var newLatest = function newLatest(job, newRun,
+function newLatest(job, newRun,
     newReason = message => new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message})) {
     toUnstepped(job, 'latest ()');
     let last = null;
@@ -160,4 +160,7 @@ var newLatest = function newLatest(job, newRun,
         controller.abort(reason);
     };
     return latest;
-};
+}
+
+return {Each, newLatest, slicesOf, toMilliseconds};
+})(undefined, Object, Promise, Symbol, TypeError, imports);

@@ -1,7 +1,7 @@
 // feeds.js: posts a task of a group for each item, when the group has a place for it
 
-/* exported addFeed */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {addFeed} = ((undefined, Object, Promise, Symbol, Math, TypeError, imports) => {
 const {named} = imports.overrides._priosched.core.reasons;
 const {optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {SCOPE} = imports.overrides._priosched.library.scopes;
@@ -62,7 +62,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
 
 // Adds feed () and similar methods, which post a task callback (item) for each of the items, and take an item when the
 // group has a place for its task.
-var addFeed = function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal}) {
+function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal}) {
     TaskGroup.prototype.feed = function (callback, items, options = undefined) {
         toUnstepped(callback, 'feed ()');
         const iterator = toIterator(items), {priority, signal, name} = toOptions(options, OPTIONS, 'feed ()');
@@ -102,4 +102,7 @@ var addFeed = function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {sche
     TaskGroup.prototype.feed_view = function (callback, view, options = undefined) {
         return imports.gi.PrioSchedGtk.feed_view(this, view, rowFunction(this, callback, options, 'feed_view ()'));
     };
-};
+}
+
+return {addFeed};
+})(undefined, Object, Promise, Symbol, Math, TypeError, imports);

@@ -5,8 +5,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {make} = ((undefined, Infinity, Object, Promise, Symbol, Map, Number, Error, TypeError, imports) => {
 const {GLib, GObject} = imports.gi;
 const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosched.constants;
 const {addFeed} = imports.overrides._priosched.library.feeds;
@@ -284,3 +284,6 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
     addWait('any', TaskGroupWait.ANY, {returns: true});
     addWait('first', TaskGroupWait.FIRST, {returns: true});
 }
+
+return {make};
+})(undefined, Infinity, Object, Promise, Symbol, Map, Number, Error, TypeError, imports);

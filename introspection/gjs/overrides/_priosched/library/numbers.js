@@ -4,8 +4,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {make} = ((undefined, Number, TypeError, RangeError, imports) => {
 const {GLib} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 const {nameSources} = imports.overrides._priosched.library.sources;
@@ -45,3 +45,6 @@ function make(PrioSched, {checkProperty}) {
     if ((GLib.getenv('PRIO_SCHED_LONG_TASKS') || '0') !== '0')
         nameSources();
 }
+
+return {make};
+})(undefined, Number, TypeError, RangeError, imports);

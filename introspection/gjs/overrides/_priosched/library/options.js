@@ -4,8 +4,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported namesOfSteps, namesOfTasks, optionNames, toOptions */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {namesOfSteps, namesOfTasks, optionNames, toOptions} = ((undefined, Object, Array, Number, Math, TypeError, imports) => {
 const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 
@@ -32,14 +32,14 @@ function unknown(name, names, where) {
 const toCamelCase = name => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 
 // Returns an object whose properties are the names of a method's options: toOptions () finds these fast.
-var optionNames = (...names) => Object.assign(Object.create(null), Object.fromEntries(names.map(name => [name, true])));
+const optionNames = (...names) => Object.assign(Object.create(null), Object.fromEntries(names.map(name => [name, true])));
 
-var namesOfTasks = optionNames('priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns');
-var namesOfSteps = optionNames(...Object.keys(namesOfTasks), 'progress');
+const namesOfTasks = optionNames('priority', 'signal', 'delay', 'name', 'timeout', 'takesTurns');
+const namesOfSteps = optionNames(...Object.keys(namesOfTasks), 'progress');
 
 // Checks the options of a method, whose names are in camelCase; the program may also write them with underscores, as properties of
 // GObjects.  Returns an object that has them in camelCase.
-var toOptions = function toOptions(value, names, where) {
+function toOptions(value, names, where) {
     if (value === undefined || value === null)
         return {};
     // A GObject, such as a signal, has unrelated properties.
@@ -58,4 +58,7 @@ var toOptions = function toOptions(value, names, where) {
         options = Object.create(options, {[other]: {value: value[name], enumerable: true}});
     }
     return options;
-};
+}
+
+return {namesOfSteps, namesOfTasks, optionNames, toOptions};
+})(undefined, Object, Array, Number, Math, TypeError, imports);

@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported expiryAfter, make, toSpecial, toTimeout */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {expiryAfter, make, toSpecial, toTimeout} = ((undefined, Object, Promise, Map, Number, Math, TypeError, imports) => {
 const {MAX_SHARED_SLICE, UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {named, toFunction} = imports.overrides._priosched.core.reasons;
 const {keepResolvers} = imports.overrides._priosched.core.settling;
@@ -47,20 +47,20 @@ function toFrameRate(value) {
 }
 
 // Converts value to whole milliseconds.  Returns 0 only for 0.
-var toTimeout = function toTimeout(value) {
+function toTimeout(value) {
     if (typeof value !== 'number' || !(value >= -MAX_TIMEOUT) || value > MAX_TIMEOUT)
         throw new TypeError(`${named(value)} is not a timeout in milliseconds`);
     return value < 0 ? Math.floor(value) : Math.ceil(value);
-};
+}
 
 let getTime = null; // returns the time that schedulers read, in microseconds
 
 // Returns when a timeout passes, in microseconds of GLib's monotonic time, or null for no timeout.
-var expiryAfter = function expiryAfter(delay, timeout) {
+function expiryAfter(delay, timeout) {
     if (timeout === 0)
         return null;
     return Math.min(Math.max(getTime() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
-};
+}
 
 // Represents a task that has a timeout or takes turns.  A table calls the methods of Special, instead of posting an ordinary
 // task.
@@ -194,10 +194,10 @@ class ScheduledCallback {
 }
 
 // Returns a Special for a task that has a timeout or takes turns, or null for other tasks.  A timeout of 0 means none.
-var toSpecial = function toSpecial(delay, timeout, takesTurns) {
+function toSpecial(delay, timeout, takesTurns) {
     const milliseconds = timeout === undefined || timeout === null ? 0 : toTimeout(timeout);
     return milliseconds === 0 && !takesTurns ? null : new Special(delay, milliseconds, takesTurns);
-};
+}
 
 // Adds JavaScript's methods to Scheduler, and sets the timeouts of React's levels in the library.
 function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
@@ -297,3 +297,6 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
         return tableOf(this).first?.watcher?.handle ?? dupFirstTask.call(this);
     };
 }
+
+return {expiryAfter, make, toSpecial, toTimeout};
+})(undefined, Object, Promise, Map, Number, Math, TypeError, imports);

@@ -2,13 +2,13 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported SCOPE, addRun */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {SCOPE, addRun} = ((undefined, Promise, Symbol, Set, Error, imports) => {
 const {reasonOf} = imports.overrides._priosched.core.reasons;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 
 // Property of a group, set while run () runs a function.
-var SCOPE = Symbol('scope');
+const SCOPE = Symbol('scope');
 
 function isAbort(error, signal) {
     return error instanceof AbortError || (signal?.is_cancelled() && reasonOf(signal) === error);
@@ -72,7 +72,7 @@ class Scope {
 }
 
 // Adds run ().  No engine of GJS has `await using` so far.
-var addRun = function addRun(TaskGroup, tasks, schedulerOf) {
+function addRun(TaskGroup, tasks, schedulerOf) {
     TaskGroup.prototype.run = async function (callback) {
         toUnstepped(callback, 'run ()');
         if (this[SCOPE])
@@ -89,4 +89,7 @@ var addRun = function addRun(TaskGroup, tasks, schedulerOf) {
             this[SCOPE] = undefined;
         }
     };
-};
+}
+
+return {SCOPE, addRun};
+})(undefined, Promise, Symbol, Set, Error, imports);

@@ -1,7 +1,7 @@
 // sources.js: names GLib sources after their callbacks, once the program watches for long tasks
 
-/* exported nameSources */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {nameSources} = ((Error, imports) => {
 const {GLib} = imports.gi;
 
 // Functions of which the first argument that is a function is the callback.
@@ -46,9 +46,12 @@ function naming(add) {
 }
 
 // Names the sources that programs add from now on.
-var nameSources = function nameSources() {
+function nameSources() {
     for (const [object, names] of ADDERS.splice(0)) {
         for (const name of names.filter(each => typeof object[each] === 'function'))
             object[name] = naming(object[name]);
     }
-};
+}
+
+return {nameSources};
+})(Error, imports);

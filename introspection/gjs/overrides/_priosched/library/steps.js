@@ -1,7 +1,7 @@
 // steps.js: generators as tasks, and the error of an abort
 
-/* exported AbortError, STEPPED, isStepped, toSteps, toUnstepped */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = ((undefined, Object, Function, Promise, Symbol, Error, TypeError, imports) => {
 const {Gio, GLib} = imports.gi;
 const {named, toFunction} = imports.overrides._priosched.core.reasons;
 const {Later} = imports.overrides._priosched.core.settling;
@@ -9,7 +9,7 @@ const {FOREVER} = imports.overrides._priosched.constants;
 
 // The error of an abort without a reason.  `error instanceof PrioSched.AbortError` is true for GIO's error, too, and for errors
 // of classes that a program derives from this one.
-var AbortError = class AbortError extends Error {
+class AbortError extends Error {
     constructor(message = 'Operation was cancelled') {
         super(message);
         this.name = 'AbortError';
@@ -22,19 +22,19 @@ var AbortError = class AbortError extends Error {
             return false;
         return value instanceof GLib.Error ? value.matches(Gio.IOErrorEnum, Gio.IOErrorEnum.CANCELLED) : value.name === 'AbortError';
     }
-};
+}
 
 // The prototype of generator functions, also of bound ones.
-var STEPPED = [Object.getPrototypeOf(function* () {}), Object.getPrototypeOf(async function* () {})];
+const STEPPED = [Object.getPrototypeOf(function* () {}), Object.getPrototypeOf(async function* () {})];
 const [GENERATOR] = STEPPED;
 
-var isStepped = function isStepped(callback) {
+function isStepped(callback) {
     return STEPPED.includes(Object.getPrototypeOf(callback));
-};
+}
 
 // Throws for a generator function, which does not run when it is called.  Python takes a posted generator function in steps; here
 // the call would silently do nothing.
-var toUnstepped = function toUnstepped(value, where) {
+function toUnstepped(value, where) {
     if (!isStepped(toFunction(value)))
         return value;
     const callback = value.name === '' ? 'the callback' : named(value.name);
@@ -42,7 +42,7 @@ var toUnstepped = function toUnstepped(value, where) {
         throw new TypeError(`${where}: ${callback} is a generator function, and nothing of it would run: post_steps () makes its steps`);
     throw new TypeError(`${where}: ${callback} is an asynchronous generator function, and nothing of it would run: ` +
         'go through it with for await in an asynchronous function');
-};
+}
 
 // Returns value if it is a generator; otherwise throws.  posted is the stack of the code that posted the function that returned
 // value, or null.
@@ -199,11 +199,14 @@ class Steps {
 // Returns the callback of a task that runs steps of the generator that make () returns, as long as the slice lasts.  progress
 // (value), if given, is called with the last value before the task yields.  If the generator yields a promise, the task waits for the
 // promise, and passes its value to the generator.  An abort is thrown at the generator's current yield.
-var toSteps = function toSteps(scheduler, make, progress, tasks) {
+function toSteps(scheduler, make, progress, tasks) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);
     const posted = Object.getPrototypeOf(make) === GENERATOR ? null : new Error().stack;
     const steps = () => new Steps(scheduler, toGenerator(make(), posted), tell, tasks).begin();
     steps.calls = make; // the task is named after the function in this property
     return steps;
-};
+}
+
+return {AbortError, STEPPED, isStepped, toSteps, toUnstepped};
+})(undefined, Object, Function, Promise, Symbol, Error, TypeError, imports);

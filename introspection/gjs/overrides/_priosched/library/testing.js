@@ -2,8 +2,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported make */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {make} = ((Promise, Error, TypeError, imports) => {
 const {named} = imports.overrides._priosched.core.reasons;
 
 const LONGEST = 1e15; // milliseconds, which is 30,000 years
@@ -14,7 +14,7 @@ function toSpan(value) {
     return value;
 }
 
-var make = function make(PrioSched) {
+function make(PrioSched) {
     let hasBegun = false;
 
     function check(name) {
@@ -92,4 +92,7 @@ var make = function make(PrioSched) {
             return PrioSched.testing_list_delayed();
         },
     };
-};
+}
+
+return {make};
+})(Promise, Error, TypeError, imports);

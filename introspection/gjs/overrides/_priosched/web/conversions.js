@@ -2,38 +2,41 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported toFunction, toInteger, toNick, toNumber, toPriority */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {toFunction, toInteger, toNick, toNumber, toPriority} = ((String, Number, Math, TypeError, imports) => {
 const {named} = imports.overrides._priosched.core.reasons;
 
 const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
 
-var toPriority = function toPriority(value) {
+function toPriority(value) {
     const priority = String(value);
     if (!PRIORITIES.includes(priority))
         throw new TypeError(`“${priority}” is not a TaskPriority: these are ${PRIORITIES.map(named).join(', ')}`);
     return priority;
-};
+}
 
 // Returns the library's number for a priority that toPriority() has returned.
-var toNumber = function toNumber(priority) {
+function toNumber(priority) {
     return PRIORITIES.indexOf(priority) + 1;
-};
+}
 
-var toNick = function toNick(number) {
+function toNick(number) {
     return PRIORITIES[number - 1];
-};
+}
 
 // Converts to [EnforceRange] unsigned long long, or unsigned long.
-var toInteger = function toInteger(value, max, what) {
+function toInteger(value, max, what) {
     const number = Math.trunc(+value); // throws for a BigInt
     if (!Number.isFinite(number) || number < 0 || number > max)
         throw new TypeError(`${what}: ${String(value)} is out of range`);
     return number;
-};
+}
 
-var toFunction = function toFunction(value, what) {
+function toFunction(value, what) {
     if (typeof value !== 'function')
         throw new TypeError(`${what}: ${named(value)} is not a function`);
     return value;
-};
+}
+
+return {toFunction, toInteger, toNick, toNumber, toPriority};
+})(String, Number, Math, TypeError, imports);

@@ -2,12 +2,14 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/* exported DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersIn, toDictionary */
-
+// Why this is a function: see “Names” in introspection/README.md.
+var {
+    DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersIn, toDictionary,
+} = ((undefined, Object, Symbol, Map, Set, WeakMap, Math, Error, TypeError, imports) => {
 const {named} = imports.overrides._priosched.core.reasons;
 
 // Hooks for signals and tasks; web.js sets them.
-var hooks = {
+const hooks = {
     report() {},           // reports an uncaught exception
     listenersChanged() {}, // called with the target
     toSignal() {},         // returns the operations of an AbortSignal: aborted, add (algorithm) and remove (algorithm);
@@ -52,7 +54,7 @@ class Listeners {
 }
 
 // Returns the listeners of a target, or undefined for other values.
-var listenersIn;
+let listenersIn;
 
 function listenersFor(target) {
     const listeners = listenersIn(target);
@@ -74,7 +76,7 @@ const CONSTANTS = `INDEX_SIZE DOMSTRING_SIZE HIERARCHY_REQUEST WRONG_DOCUMENT IN
     INVALID_ACCESS VALIDATION TYPE_MISMATCH SECURITY NETWORK ABORT URL_MISMATCH QUOTA_EXCEEDED TIMEOUT INVALID_NODE_TYPE
     DATA_CLONE`.split(/\s+/);
 
-var DOMException = class DOMException extends Error {
+class DOMException extends Error {
     constructor(message = '', name = 'Error') {
         super(`${message}`); // throws for a Symbol
         Object.defineProperty(this, 'name', {value: `${name}`, configurable: true});
@@ -83,7 +85,7 @@ var DOMException = class DOMException extends Error {
     get code() {
         return Math.max(0, CODES.indexOf(this.name));
     }
-};
+}
 defineConstants(DOMException, Object.fromEntries(CONSTANTS.map((name, i) => [`${name}_ERR`, i + 1])));
 Object.defineProperty(DOMException.prototype, Symbol.toStringTag, {value: 'DOMException', configurable: true});
 Object.defineProperty(DOMException.prototype, 'code', {enumerable: true});
@@ -95,20 +97,20 @@ function defineConstants(constructor, constants) {
     }
 }
 
-var toDictionary = function toDictionary(value, what) {
+function toDictionary(value, what) {
     if (value === undefined || value === null)
         return {};
     if (typeof value !== 'object' && typeof value !== 'function')
         throw new TypeError(`${what}: ${named(value)} is not an object`);
     return value;
-};
+}
 
 // Events
 
 // Dispatches an event to a target.  The event is trusted if the library has created it.
-var dispatch;
+let dispatch;
 
-var Event = class Event {
+class Event {
     #flags = {stop: false, stopNow: false, cancelled: false, dispatching: false, trusted: false, passive: false};
     #type;
     #init;
@@ -201,7 +203,7 @@ var Event = class Event {
     static {
         dispatch = Event.#dispatch;
     }
-};
+}
 defineConstants(Event, {NONE: 0, CAPTURING_PHASE: 1, AT_TARGET: 2, BUBBLING_PHASE: 3});
 
 // Returns a copy of the listeners in calling order, capturing listeners first.  Listeners that are added later are not called.
@@ -239,7 +241,7 @@ function findListener(target, type, callback, capture) {
     return listenersFor(target).find(type, callback, capture);
 }
 
-var EventTarget = class EventTarget {
+class EventTarget {
     #listeners = null;
 
     static {
@@ -284,21 +286,21 @@ var EventTarget = class EventTarget {
         listenersFor(this);
         return dispatch(event, this, {trusted: false});
     }
-};
+}
 
 // Makes a class an interface of Web IDL, with its name as a tag, and enumerable members.
-var asInterface = function asInterface(constructor) {
+function asInterface(constructor) {
     const own = ['constructor', 'length', 'name', 'prototype'];
     for (const holder of [constructor, constructor.prototype]) {
         for (const name of Object.getOwnPropertyNames(holder).filter(member => !own.includes(member)))
             Object.defineProperty(holder, name, {enumerable: true});
     }
     Object.defineProperty(constructor.prototype, Symbol.toStringTag, {value: constructor.name, configurable: true});
-};
+}
 
 // Defines an attribute like onabort.  check() throws for an object that does not have the attribute.  A new value keeps
 // the place of the previous one among the listeners.
-var defineHandler = function defineHandler(constructor, type, check) {
+function defineHandler(constructor, type, check) {
     const handlers = new WeakMap();
     Object.defineProperty(constructor.prototype, `on${type}`, {
         configurable: true,
@@ -327,7 +329,10 @@ var defineHandler = function defineHandler(constructor, type, check) {
             }
         },
     });
-};
+}
 
 asInterface(Event);
 asInterface(EventTarget);
+
+return {DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersIn, toDictionary};
+})(undefined, Object, Symbol, Map, Set, WeakMap, Math, Error, TypeError, imports);

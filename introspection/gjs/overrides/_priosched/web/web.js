@@ -5,6 +5,8 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+// Why this is a function: see “Names” in introspection/README.md.
+var {make} = ((undefined, Object, Promise, Symbol, Set, Array, Number, TypeError, imports) => {
 // The argument that lets a constructor be called.  Programs cannot get this value.
 const INTERNAL = Symbol('internal');
 
@@ -706,3 +708,6 @@ function make(PrioSched, tasks) {
     }});
     return web;
 }
+
+return {make};
+})(undefined, Object, Promise, Symbol, Set, Array, Number, TypeError, imports);
