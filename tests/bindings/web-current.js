@@ -319,6 +319,11 @@ for (const [what, wait] of Object.entries(settled)) {
             await wait();
             return scheduler.current_signal === own.signal && extras.currentTaskSignal.priority === 'background';
         }, {signal: own.signal}), true);
+        const plain = await web.scheduler.postTask(async () => {
+            await wait();
+            return extras.currentTaskSignal?.priority ?? null;
+        });
+        assert(!isExact || plain === 'user-visible', `${plain}`);
     });
 }
 
