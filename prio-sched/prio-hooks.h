@@ -55,7 +55,7 @@ PRIO_AVAILABLE_IN_ALL
 void prio_scheduling_state_set_finder (PrioSchedulingStateFinder find);
 
 PRIO_AVAILABLE_IN_ALL
-PrioIdleDeadline *prio_idle_deadline_get_current (void);
+PrioIdleDeadline *prio_idle_deadline_dup_current (void);
 
 PRIO_AVAILABLE_IN_ALL
 void prio_scheduler_end_slice (PrioScheduler *self);

@@ -12,6 +12,6 @@
 G_BEGIN_DECLS
 
 PRIO_AVAILABLE_IN_ALL
-gboolean prio_task_wait (PrioTask *self, gint64 timeout, GCancellable *cancellable, GError **error);
+gboolean prio_task_wait (PrioTask *self, gint64 timeout_msec, GCancellable *cancellable, GError **error);
 
 G_END_DECLS

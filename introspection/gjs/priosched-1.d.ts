@@ -177,7 +177,7 @@ declare module '@girs/priosched-1' {
         }
 
         function error_quark(): GLib.Quark;
-        function idle_deadline_get_current(): IdleDeadline | null;
+        function idle_deadline_dup_current(): IdleDeadline | null;
         function runner_end(): boolean;
         function runner_next(): number;
         function scheduling_state_ref_current(): SchedulingState | null;
@@ -737,7 +737,7 @@ declare module '@girs/priosched-1' {
         class IdleDeadline {
             static $gtype: GObject.GType<IdleDeadline>;
             protected constructor();
-            static get_current(): IdleDeadline | null;
+            static dup_current(): IdleDeadline | null;
             /** Returns a copy of the deadline, which is valid after the callback. */
             copy(): IdleDeadline;
             /** Returns whether the callback is called because its timeout has expired. */

@@ -59,7 +59,7 @@ FIRST = (
 )
 # Names that only bindings, the compiler or GObject use, in addition to those that the manual hides.
 INSIDE = re.compile(r'(?:.*\.)?(?:_(?!Latest\b|_init__$)\w*|\$\w+|size|reserved|value_nick|quark|error_quark|connect(?:_\w+)?|then|new_any\w*|runner_\w+|testing_\w+'
-                    r'|idle_deadline_get_current|scheduling_state_ref_current|ref_current|MICRO_VERSION|MAJOR_VERSION|\w+Class)'
+                    r'|idle_deadline_dup_current|scheduling_state_ref_current|ref_current|MICRO_VERSION|MAJOR_VERSION|\w+Class)'
                     r'|(?:.*\.)?(?:SignalSignatures|ConstructorProps|\w*EventMap|FeedRowFunc|TaskFunc|TypeError)(?:\..*)?|(?:.*\.)?protected'
                     r'|(?:Runner|PostResult)\b.*|web\.(?:\w*Options|DOMException|Event|EventTarget|EventInit|EventListener|IdleRequestCallback|AnySignal)(?<!PostTaskOptions)(?<!YieldOptions)(?:\..*)?')
 NAME_OF_C = re.compile(r'\bprio_\w+|\bPrio(?!Sched)[A-Z]\w+|\bg_\w+|\bG_[A-Z]\w+|\[\w+@|\bin C\b')

@@ -163,7 +163,7 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
 /**
  * prio_task_wait: (skip)
  * @self: a task
- * @timeout: how long to wait at most, in milliseconds; 0 to return at once, and -1 for no limit
+ * @timeout_msec: how long to wait at most, in milliseconds; 0 to return at once, and -1 for no limit
  * @cancellable: (nullable): ends the wait, and leaves the task alone
  * @error: return location for a `GError`
  *
@@ -193,7 +193,7 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
  * ```
  *
  * The call fails with the task's error, or the reason of its abort, such as %PRIO_ERROR_CLOSED if the main context was
- * destroyed.  After the timeout, it fails with %G_IO_ERROR_TIMED_OUT, and when @cancellable is cancelled, with its reason
+ * destroyed.  After @timeout_msec, it fails with %G_IO_ERROR_TIMED_OUT, and when @cancellable is cancelled, with its reason
  * or %G_IO_ERROR_CANCELLED.  The task then continues; [method@PrioSched.Task.cancel] ends it.
  *
  * On the thread that runs the main context the wait would never end.  So the call fails at once with
@@ -209,9 +209,10 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
  * Since: 1.0
  */
 gboolean
-prio_task_wait (PrioTask *self, gint64 timeout, GCancellable *cancellable, GError **error)
+prio_task_wait (PrioTask *self, gint64 timeout_msec, GCancellable *cancellable, GError **error)
 {
-  gint64 until = timeout < 0 ? G_MAXINT64 : prio_time_after (prio_clock_now (), MIN (timeout, G_MAXINT64 / 1000) * 1000);
+  gint64 until =
+    timeout_msec < 0 ? G_MAXINT64 : prio_time_after (prio_clock_now (), MIN (timeout_msec, G_MAXINT64 / 1000) * 1000);
 
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_TASK), FALSE);
   g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);

@@ -172,7 +172,7 @@ prio_runner_cancel (PrioRunner *self, guint id)
  * Calls the runner's function once, with the returned number, when the main context has nothing else to do.  The call
  * is not for a task, so the function must not call [func@PrioSched.Runner.next].
  *
- * Otherwise this is like [method@PrioSched.Scheduler.request_idle_callback]; [func@PrioSched.IdleDeadline.get_current]
+ * Otherwise this is like [method@PrioSched.Scheduler.request_idle_callback]; [func@PrioSched.IdleDeadline.dup_current]
  * returns the deadline.  The numbers may equal numbers of the runner's tasks, so a binding uses a separate runner for
  * idle callbacks.  Any thread may call this function.  If the runner is closed, because the scheduler was finalized and
  * its tasks have run, nothing is called.

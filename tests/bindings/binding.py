@@ -125,7 +125,7 @@ class Tasks(unittest.TestCase):
 
         def idle(deadline):
             log.append((deadline.did_timeout, 0 <= deadline.get_time_remaining() <= 50))
-            current = PrioSched.IdleDeadline.get_current()
+            current = PrioSched.IdleDeadline.dup_current()
             kept.append((deadline, isinstance(deadline, PrioSched.IdleDeadline), current.did_timeout))
         handle = scheduler.request_idle_callback(lambda deadline: log.append('cancelled'))
         scheduler.cancel_idle_callback(handle)
@@ -136,7 +136,7 @@ class Tasks(unittest.TestCase):
         [(deadline, *others)] = kept
         self.assertEqual(others, [True, False])
         self.assertEqual((deadline.get_time_remaining(), deadline.did_timeout), (0, False))
-        self.assertIsNone(PrioSched.IdleDeadline.get_current())
+        self.assertIsNone(PrioSched.IdleDeadline.dup_current())
 
     @run
     async def test_time_of_an_idle_callback_falls(self):

@@ -74,7 +74,7 @@ async def main() -> None:
     texts: list[str] = [await scheduler.post_task(count, progress=print), await group.post_task(count, timeout=250)]
     number: int = await group.post_task(lambda: len(texts), priority=PrioSched.TaskPriority.BACKGROUND)
     assert number > PrioSched.TaskPriority.UNSET
-    deadline: Optional[PrioSched.IdleDeadline] = PrioSched.IdleDeadline.get_current()
+    deadline: Optional[PrioSched.IdleDeadline] = PrioSched.IdleDeadline.dup_current()
     if deadline is not None and not deadline.did_timeout:
         print(deadline.get_time_remaining())
     scheduler.post(PrioSched.TaskPriority.BACKGROUND, lambda: False)
@@ -126,7 +126,7 @@ FIND = 'async def find(word: str) -> list[str]:'
 # Names of other languages' bindings, or for which Python has another name.
 LEFT_OUT = {
     '': {'ChannelClass', 'FeedClass', 'PostResult', 'Runner', 'SchedulerClass', 'TaskClass', 'TaskControllerClass', 'TaskGroupClass', 'TaskSignalClass', 'WorkerClass',
-         'idle_deadline_get_current', 'runner_end', 'runner_next', 'scheduling_state_ref_current',
+         'idle_deadline_dup_current', 'runner_end', 'runner_next', 'scheduling_state_ref_current',
          # PrioSched.testing calls these.
          *(f'testing_{name}' for name in ('advance', 'advance_async', 'advance_finish', 'begin', 'end', 'get_elapsed', 'get_time', 'list_delayed',
                                           'list_queued', 'run_until_idle', 'spend', 'step'))},

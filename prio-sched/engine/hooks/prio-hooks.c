@@ -168,7 +168,7 @@ prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
 }
 
 /**
- * prio_idle_deadline_get_current:
+ * prio_idle_deadline_dup_current:
  *
  * Gets the deadline of the idle callback that runs on the calling thread.  The function of a `PrioRunner` needs this,
  * because it has no such argument.  Any thread may call this function.
@@ -178,7 +178,7 @@ prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
  * Since: 1.0
  */
 PrioIdleDeadline *
-prio_idle_deadline_get_current (void)
+prio_idle_deadline_dup_current (void)
 {
   return g_memdup2 (prio_thread.deadline, sizeof (PrioIdleDeadline));
 }

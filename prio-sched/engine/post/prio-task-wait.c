@@ -35,7 +35,8 @@
  * The callback's result is the task.  So your own `_async` function can end with this call, and its `_finish` function
  * calls [func@PrioSched.Task.is_valid] and one of the `prio_task_propagate_…` functions: see
  * [method@PrioSched.Scheduler.post_task].  The source object of the result is the source object of the task's options
- * or, if they have none, the task.
+ * or, if they have none, the task.  With such a source object, only that `_finish` function fits the callback.  All waits
+ * for a task have the same result, so [method@Gio.AsyncResult.get_user_data] returns the data of the first wait.
  *
  * Any number of callers may wait for one task, and each callback is called once, in the order of the calls.  If the
  * task has completed already, @callback is called soon, but never within this call.

@@ -511,7 +511,7 @@ unsafe extern "C" {
     pub fn prio_idle_deadline_did_timeout(deadline: *const PrioIdleDeadline) -> gboolean;
     pub fn prio_idle_deadline_free(deadline: *mut PrioIdleDeadline);
     pub fn prio_idle_deadline_get_time_remaining(deadline: *const PrioIdleDeadline) -> c_double;
-    pub fn prio_idle_deadline_get_current() -> *mut PrioIdleDeadline;
+    pub fn prio_idle_deadline_dup_current() -> *mut PrioIdleDeadline;
 
     //=========================================================================
     // PrioRunner
@@ -649,7 +649,7 @@ unsafe extern "C" {
     pub fn prio_task_set_progress(self_: *mut PrioTask, progress: c_double);
     pub fn prio_task_set_return_on_abort(self_: *mut PrioTask, return_on_abort: gboolean);
     pub fn prio_task_then(self_: *mut PrioTask, callback: PrioTaskReadyCallback, user_data: gpointer, notify: glib::GDestroyNotify);
-    pub fn prio_task_wait(self_: *mut PrioTask, timeout: i64, cancellable: *mut gio::GCancellable, error: *mut *mut glib::GError) -> gboolean;
+    pub fn prio_task_wait(self_: *mut PrioTask, timeout_msec: i64, cancellable: *mut gio::GCancellable, error: *mut *mut glib::GError) -> gboolean;
     pub fn prio_task_wait_async(self_: *mut PrioTask, cancellable: *mut gio::GCancellable, callback: gio::GAsyncReadyCallback, user_data: gpointer);
     pub fn prio_task_wait_finish(self_: *mut PrioTask, result: *mut gio::GAsyncResult, error: *mut *mut glib::GError) -> gboolean;
 

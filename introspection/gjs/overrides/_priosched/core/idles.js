@@ -34,7 +34,7 @@ class Idles {
     #run(id, state) {
         const {IdleDeadline} = imports.gi.PrioSched, callback = this.#callbacks.get(id);
         this.#callbacks.delete(id);
-        this.#running.runIn(state, () => callback(IdleDeadline.get_current()), state);
+        this.#running.runIn(state, () => callback(IdleDeadline.dup_current()), state);
         this.#running.runJobsIn(state, () => this.#results.drain());
     }
 }
