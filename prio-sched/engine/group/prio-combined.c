@@ -7,12 +7,12 @@
 
 #include "signal/prio-signal-node-private.h"
 
-/* Entries of finalized signals are removed only from a table with more entries than this. */
+/* Entries of finalized signals are removed only from a table with at least this number of entries. */
 #define MIN_LIMIT 16
 
 /* A combined signal, which all tasks with the same own signal share, so that the time for an abort or a change of
- * priority does not depend on the number of tasks.  The tasks keep both signals alive.  @own is compared because a new
- * signal may have the address of a finalized one. */
+ * priority does not depend on the number of tasks.  The tasks keep both signals alive.  Both are weak references: a new
+ * signal may have the address of a finalized one, and then is not equal to @own. */
 typedef struct
 {
   GWeakRef own, both;
@@ -28,14 +28,14 @@ shared_free (gpointer data)
   g_free (self);
 }
 
-/* Returns (transfer full) (nullable) the combined signal if it exists and can still abort tasks of @own. */
+/* Returns (transfer full) (nullable) the combined signal if it still exists, belongs to @own, and is not aborted. */
 static PrioTaskSignal *
 shared_get (Shared *self, GCancellable *own)
 {
   g_autoptr (GCancellable) is = g_weak_ref_get (&self->own);
   g_autoptr (PrioTaskSignal) both = g_weak_ref_get (&self->both);
 
-  /* After g_cancellable_cancel (), the combined signal may be aborted although @own has been reset. */
+  /* If @own was cancelled and reset, the combined signal stays aborted, and later tasks need a new one. */
   if (is != own || both == NULL || prio_signal_node_is_aborted (prio_signal_node_find (G_CANCELLABLE (both))))
     return NULL;
   return g_steal_pointer (&both);

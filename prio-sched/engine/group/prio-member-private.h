@@ -8,7 +8,7 @@
 /* A task of a group, from its post to its completion. */
 struct _PrioMember
 {
-  gint refs;            /* of the user data, the callback, each wait, and code that is ending the task; atomic */
+  gint refs;            /* held by the user data, the callback, each wait, and the running function; atomic */
   gint left;            /* whether the task has left the group; atomic */
   PrioTaskGroup *group; /* owned */
   PrioTask *task;       /* not owned: the library owns the task while it is queued, and while its function runs */
@@ -18,7 +18,7 @@ struct _PrioMember
   GList link;           /* in the group's @queued until the function begins; @link.data is NULL afterwards */
   PrioMember *outer;    /* the member whose function is on the stack below this member's function, or NULL */
   guint number;         /* identifies the member in scheduling states, and for prio_task_group_number (); or 0 */
-  guint n_waits;        /* waits of the task for its own group; while there are any, no wait includes the task, and its
+  guint n_waits;        /* how often the task waits for its own group now; unless 0, no wait includes the task, and its
                          * place is free */
   gboolean has_place;   /* whether the task has a place that the group counts; FALSE while its function runs in a
                          * thread, because threads pass places to each other */

@@ -9,7 +9,7 @@
 #include "loop/prio-first-private.h"
 #include "loop/prio-traits-private.h"
 
-/* The largest number.  Numbers are used in order, so the number of an ended task is not used again soon. */
+/* The largest number of a member.  Numbers are used in order, so the number of an ended task is not used again soon. */
 #define MAX_NUMBER (G_MAXUINT - 1)
 
 PrioLoop *
@@ -70,8 +70,8 @@ let_threads_in (PrioTaskGroup *self)
                                              self->queued.length == self->n_queued_in_threads);
 }
 
-/* Stops the group's tasks from running while no place is free.  The tasks are in a part of the scheduler's run queue,
- * where they keep their age and follow their priorities, so the next task is found without a search. */
+/* Lets functions in threads begin while places are free, and stops other tasks while none is free.  These are in a part
+ * of the scheduler's run queue, with their age and priorities, so the next one is found without a search. */
 void
 prio_task_group_update_places (PrioTaskGroup *self)
 {
@@ -162,7 +162,7 @@ number (PrioMember *member)
   return member->number;
 }
 
-/* Releases a member whose function has returned, or will not be called. */
+/* Releases the user data of a member, and its number, when the task no longer needs them. */
 void
 prio_member_release (gpointer data)
 {
@@ -188,7 +188,7 @@ find (PrioLoop *loop, guint number)
   return number != 0 && by_number != NULL ? g_hash_table_lookup (by_number, GUINT_TO_POINTER (number)) : NULL;
 }
 
-/* Returns the member whose function or continuation is the caller, or NULL.  Called only on the owner thread. */
+/* Returns the member whose function or continuation calls this, unless its task has left the group; otherwise NULL. */
 PrioMember *
 prio_member_current (PrioLoop *loop)
 {
@@ -237,8 +237,8 @@ prio_task_group_number (PrioTask *task)
   return number (member_of (task));
 }
 
-/* Gives @member a place.  Releases nothing, so that no user code runs while places are counted.  After the end of the
- * context, places are not counted. */
+/* Gives @member a place, which counts toward the limit.  Calls no destroy notify, so that no user code runs while places
+ * are counted. */
 void
 prio_member_take_place (PrioMember *member)
 {
@@ -303,7 +303,7 @@ prio_task_group_n_tasks_changed (PrioTaskGroup *self)
   g_object_ref (self);
 }
 
-/* Removes the task from the group.  After the end of the context any thread may call it. */
+/* Removes the task from the group, if it has not left.  After the end of the context, any thread may call this. */
 void
 prio_member_leave (PrioMember *member)
 {

@@ -25,7 +25,7 @@ struct _PrioTaskGroup
   guint n_open;    /* tasks whose result the waits have not got, plus one while feeds will post more */
   guint n_begun;   /* tasks that have a place */
   guint n_queued_in_threads; /* members of @queued whose function runs in a thread */
-  guint n_taking; /* calls on the stack that cancel queued tasks; meanwhile, no task begins */
+  guint n_taking; /* calls on the stack that cancel queued tasks; meanwhile, no function begins in a thread */
   guint n_waiting; /* tasks in @n_open that wait for this group, and that no wait includes */
   gboolean will_notify; /* whether a microtask will notify `n-tasks` */
   gboolean return_on_abort; /* the `return-on-abort` of tasks that are posted from now on */
@@ -37,7 +37,7 @@ struct _PrioTaskGroup
   guint n_waits;          /* the length of all @waits */
   guint64 next_wait;
   guint64 n_failed;       /* tasks that were not fulfilled */
-  GError *last_error;     /* of the task that failed last, while there are waits for any task; or NULL */
+  GError *last_error;     /* the error of the task that failed last, while there are waits for any task; or NULL */
 
   PrioPlaces *threads; /* limits the functions in threads; NULL until needed */
 };

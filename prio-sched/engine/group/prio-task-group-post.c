@@ -26,7 +26,7 @@ member_run (PrioTask *task, gpointer data)
   const PrioState *outer = prio_thread.state;
   PrioState state = *outer;
 
-  /* prio_task_group_post_task () may not have set @task yet: a destroy notify in it may run a main loop. */
+  /* The post may not have returned, and so not have set @task yet: a destroy notify in it may run a main loop. */
   member->task = task;
   prio_member_begin (member);
 
@@ -59,7 +59,7 @@ member_completed (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer 
   prio_task_group_settle_waits (self, PRIO_TASK (result));
 }
 
-/* Releases the member.  Called as the callback's destroy notify, even if the callback is not called. */
+/* Releases the callback's reference to the member.  Called even if the callback is not called. */
 static void
 member_reported (gpointer data)
 {
@@ -69,8 +69,8 @@ member_reported (gpointer data)
   prio_member_unref (member);
 }
 
-/* Registers the callback of a new task.  The callback runs without a scheduling state, because the code that posts the
- * task does not wait for it. */
+/* Adds a new task to the group's queue, and registers the group's callback.  The callback runs without a scheduling
+ * state, because the code that posts the task does not wait for the task. */
 void
 prio_member_hear_of (PrioMember *member)
 {
@@ -83,7 +83,7 @@ prio_member_hear_of (PrioMember *member)
                           &(PrioReaction) { .callback = member_completed, .data = member, .notify = member_reported });
 }
 
-/* Stops queued tasks from beginning until end_taking (). */
+/* Stops functions from beginning in threads until end_taking ().  Other tasks cannot begin, as this thread is busy. */
 static void
 begin_taking (PrioTaskGroup *self)
 {
@@ -98,8 +98,8 @@ end_taking (PrioTaskGroup *self)
   prio_task_group_update_places (self);
 }
 
-/* Removes from the group a task that is queued or whose function is on the stack.  The caller then ends the task.
- * Returns FALSE if a thread has begun the task's function, but the group has not been notified yet. */
+/* Removes from the group a task that is queued or whose function is on the stack.  The caller then ends the task.  If a
+ * thread has begun the task's function already, only removes the task from the queue, and returns FALSE. */
 static gboolean
 take (PrioMember *member)
 {
@@ -112,7 +112,7 @@ take (PrioMember *member)
   return TRUE;
 }
 
-/* Returns a new member.  Sets @own to @options with the group's signal, for the post of the task. */
+/* Creates a member.  Copies @options to *@own, for the post, with a signal that the group can abort (transfer full). */
 PrioMember *
 prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTaskOptions *own, PrioTaskFunc func,
                      gpointer user_data, GDestroyNotify notify)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-group-private.h: checks the arguments of functions of a group */
+/* prio-task-group-private.h: the fields of PrioTaskGroup, and its public functions */
 
 #pragma once
 

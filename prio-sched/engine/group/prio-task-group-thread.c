@@ -33,7 +33,7 @@ place_free (gpointer data)
   prio_task_group_update_places (self);
 }
 
-/* Makes the member keep its place until the task has its result, as for every task that defers its result. */
+/* Makes the member keep its place until the task has its deferred result, as every task of a group does. */
 static void
 place_kept (gpointer data)
 {

@@ -50,7 +50,7 @@ end_to_wait (PrioTaskGroup *self, PrioMember *member)
     prio_member_take_place (member);
 }
 
-/* Removes @wait from the waits of its group, after join (). */
+/* Removes @wait from the waits of its group, if join () has added it, and gives a waiting member its place again. */
 static void
 end_wait (PrioWait *wait)
 {
@@ -82,7 +82,7 @@ wait_release (gpointer data)
   g_free (wait);
 }
 
-/* Returns the result of @wait, which @completed has ended.  If @completed is NULL, no task is left. */
+/* Returns the result of @wait, which has ended with the task @completed or, if it is NULL, because no task is left. */
 static PrioResult
 result_of (const PrioWait *wait, PrioTask *completed, gboolean failed)
 {
@@ -181,7 +181,7 @@ prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed)
     prio_task_group_settle_waits (self, NULL);
 }
 
-/* Adds the wait of the task @data to its group, in a microtask. */
+/* Adds the wait of the task @data to its group, and settles the waits that are over. */
 static void
 join (gpointer data)
 {

@@ -165,7 +165,7 @@ prio_task_group_set_property (GObject *object, guint id, const GValue *value, GP
       break;
 
     case PROP_LIMIT:
-      /* At construction, the limit is set before the priority, and setting the priority creates the controller. */
+      /* Without a controller, this is the construction, which sets the limit before the priority and the controller. */
       if (self->controller != NULL)
         prio_task_group_set_limit (self, g_value_get_uint (value));
       else

@@ -84,8 +84,8 @@ run_number (PrioIdleDeadline *deadline, gpointer data)
   runner->func (deadline->id, runner->data);
 }
 
-/* Requests an idle callback of a runner.  The callback becomes a user of the runner, and takes over the operation's
- * reference. */
+/* Requests an idle callback of a runner, unless the runner is closed.  The callback becomes a user of the runner, and
+ * takes over the operation's reference. */
 static void
 op_request_number (PrioLoop *loop, const PrioOp *op)
 {
@@ -104,8 +104,8 @@ op_request_number (PrioLoop *loop, const PrioOp *op)
   prio_idle_op_request (loop, op);
 }
 
-/* Requests an idle callback: calls the runner's function with the returned number when the context is idle, or after
- * @timeout ms.  Any thread may call this function. */
+/* Requests an idle callback: calls the runner's function with the returned number when the context is idle or, unless
+ * @timeout is 0, after @timeout ms at the latest.  Any thread may call this function. */
 guint
 prio_numbers_request_idle (PrioRunner *self, guint timeout)
 {

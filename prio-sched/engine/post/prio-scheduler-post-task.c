@@ -37,7 +37,7 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
     {
       gboolean is_aborted;
 
-      /* An aborted signal has no registration, and its priority no longer changes. */
+      /* An aborted signal gets no registration: the task then keeps the priority that the signal has now. */
       priority = prio_signal_node_get_priority (self->followed);
       follows = prio_registration_acquire (entry->run_queue, self->followed, &followed, &is_aborted);
     }
@@ -57,8 +57,8 @@ op_post_task (PrioLoop *loop, const PrioOp *op)
   prio_run_queue_add (entry, self->due);
 }
 
-/* Posts @task, and takes over the caller's reference to @task.  The task follows the priority of @followed, if not
- * NULL. */
+/* Posts @task, which @signal can abort, and takes over the caller's reference to @task.  If @followed is not NULL, the
+ * task follows the priority of @followed, and @priority is ignored.  @due is when the delay is over, or 0. */
 void
 prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *followed, PrioTaskPriority priority, gint64 due)
 {
@@ -78,8 +78,8 @@ prio_scheduler_submit_task (PrioTask *task, GCancellable *signal, GCancellable *
   prio_loop_submit (prio_task_get_entry (task)->run_queue->loop, &post.op);
 }
 
-/* Returns (transfer full) (nullable) a posted task from the loop's pool; NULL on another thread, or if the pool is
- * empty. */
+/* Posts a task from the loop's pool, and returns it (transfer full) (nullable).  Returns NULL, and posts nothing, on
+ * threads other than the owner, or if the pool is empty. */
 static PrioTask *
 post_pooled_task (PrioRunQueue *run_queue, PrioTaskFunc func, gpointer data, GDestroyNotify notify,
                   PrioTaskPriority priority, gint64 due)

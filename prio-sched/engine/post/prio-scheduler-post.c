@@ -30,8 +30,8 @@ op_post_job (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_append_job (op->target, prio_effective (self->priority, FALSE), self->func, op->data, self->notify);
 }
 
-/* Appends a job in the common case: this is the owner thread, there is a spare record, and the queue is not empty.
- * Makes no function call while a batch is running. */
+/* Appends a job in the common case: this is the owner thread, no operations of other threads wait, there is a spare
+ * record, and the queue is not empty.  Returns FALSE otherwise.  Makes no function call while a batch is running. */
 static inline gboolean
 append_quickly (PrioRunQueue *run_queue, PrioTaskPriority priority, GSourceFunc func, gpointer data,
                 GDestroyNotify notify)
@@ -105,7 +105,7 @@ typedef struct
 {
   PrioOp op;            /* @op.target is the run queue, or NULL for a runner's task */
   PrioSignalNode *node; /* the signal's node, or NULL */
-  gint64 due;           /* µs, or 0 */
+  gint64 due;           /* when the delay is over, µs, or 0 without a delay */
   gint64 expiry;        /* when the timeout expires, µs, or PRIO_NO_EXPIRY */
   const char *name;     /* the task's name for observers, or NULL; not sent to another thread */
   PrioJob job;          /* with the task's function, or prio_number_func () for a runner's task */
@@ -120,7 +120,7 @@ add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *regis
   PrioEntry *entry;
 
   prio_thread.posting_name = self->name;
-  /* A job cannot borrow a priority.  So if schedulers lend priorities, a runner's task becomes an entry instead. */
+  /* A runner's simple task is queued as its id.  An id cannot borrow a priority, so with lending it becomes an entry. */
   if (numbers != NULL && registration == NULL && self->due == 0 && self->expiry == PRIO_NO_EXPIRY &&
       self->turn <= PRIO_ENTRY_GOES_ON && !prio_lending_is_used (run_queue->loop))
     {
@@ -191,7 +191,7 @@ op_post (PrioLoop *loop, const PrioOp *op)
     }
 }
 
-/* Sends @self to the owner thread.  Returns FALSE if the signal is aborted or the context is destroyed. */
+/* Sends @self to the owner thread.  Returns FALSE if the signal is aborted, or the context of a runner is destroyed. */
 static gboolean
 send (PrioPost *self, PrioLoop *loop)
 {
@@ -212,7 +212,7 @@ send (PrioPost *self, PrioLoop *loop)
   return TRUE;
 }
 
-/* Posts @self.  Returns FALSE if its signal is aborted or its runner is closed.  Any thread may call this function. */
+/* Posts @self from any thread.  Returns FALSE if the post is rejected now, and not later on the owner thread. */
 static gboolean
 submit_post (PrioPost *self, PrioLoop *loop)
 {
@@ -222,7 +222,7 @@ submit_post (PrioPost *self, PrioLoop *loop)
 
   if (node != NULL)
     prio_signal_node_undo_reset (node);
-  /* A registration takes a reference to the signal, and all tasks with that signal share the registration. */
+  /* A new registration will need a reference to the signal, which only code outside of the loop may take. */
   if (node != NULL && !prio_signal_node_has_registrations (node))
     result = NEEDS_REGISTRATION;
 
@@ -302,7 +302,7 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   return FALSE;
 }
 
-/* Returns the outcome of a post.  The caller must have left the loop. */
+/* Returns whether a post was accepted and, if so, whether a task made it.  The caller must have left the loop. */
 static PrioPostResult
 posted (PrioRunner *self, gboolean accepted)
 {
@@ -327,8 +327,8 @@ prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority)
 }
 
 /* Returns (transfer full) (nullable) the name of the task @id, which is about to be posted, if an observer such as a
- * trace needs names.  A continuation without a name gets the name of the running task.  The caller must have left the
- * loop.  Any thread may call this function. */
+ * trace needs names and this is the owner thread.  A continuation without a name gets the name of the running task.
+ * The caller must have left the loop. */
 static char *
 ask_name (PrioRunner *self, guint id, gboolean continuation)
 {
@@ -362,8 +362,8 @@ prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *optio
   return posted (self, submit_post (&post, self->loop));
 }
 
-/* Posts a continuation.  If the running task belongs to this scheduler, the continuation has the same signal, priority
- * and timeout, and takes turns if the task does. */
+/* Posts a continuation.  If the running task belongs to this scheduler, the continuation has the task's signal, priority
+ * and timeout, and takes turns if the task does.  Otherwise it is user-visible, and has neither signal nor timeout. */
 PrioPostResult
 prio_numbers_yield (PrioRunner *self, guint id)
 {
@@ -382,7 +382,7 @@ prio_numbers_yield (PrioRunner *self, guint id)
           post.turn = prio_turn_of_continuation (current->takes_turns);
           post.expiry = prio_traits_of (current).expiry;
         }
-      /* A plain GCancellable may have been reset, so submit_post () looks up its node again. */
+      /* A plain GCancellable that was reset needs a new registration: submit_post () takes a reference for that. */
       if (post.node == NULL || post.node->is_task_signal)
         result = post_inside (&post, self->loop, &(GCancellable *) { NULL });
       prio_loop_leave (self->loop);

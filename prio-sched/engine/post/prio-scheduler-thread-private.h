@@ -3,8 +3,8 @@
  *
  * Promises: a *work* is a function for a thread, with its task.  A *place* is the permission to run one work, and
  * belongs to a group.  A waiting work gets a place from the group, on the owner thread, or from a work that ends and
- * passes its place on, in any thread.  That thread then runs the most urgent work of all.  Passing a place on changes
- * no count, and is not reported to the group.  Any thread can abort, cancel and re-prioritize a waiting work. */
+ * passes its place on, in any thread.  The pool then runs the most urgent work of all.  Passing a place on changes no
+ * count, and is not reported to the group.  Any thread can abort, cancel and re-prioritize a waiting work. */
 
 #pragma once
 

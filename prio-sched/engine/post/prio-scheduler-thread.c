@@ -34,15 +34,15 @@ typedef struct
   gpointer data;
   GDestroyNotify notify;
   gulong cancelled, priority_changed; /* handlers of the task's signal */
-  gboolean is_nested; /* whether a function in the pool has started it, which adds a thread to the pool */
+  gboolean is_nested; /* whether a function in the pool has started this PrioWork, which adds a thread to the pool */
   PrioPlaces *places; /* owned, or NULL */
-  guint64 order;      /* the age that the group that owns the places has given it */
+  guint64 order;      /* the age of the task in the group that owns the places */
 
   /* Guarded by work_lock: */
   PrioHeapNode node;
   guint64 age;
   gboolean waits; /* for a thread, a place or a worker; if so, `task->entry.job.data` is this record */
-  PrioHeap *heap; /* the heap that contains it, or NULL */
+  PrioHeap *heap; /* the heap that contains @node, or NULL */
   GList link;     /* in @all_waiting */
   gboolean has_place;
 } PrioWork;
@@ -92,7 +92,7 @@ closure_unref (gpointer data, GClosure *closure G_GNUC_UNUSED)
   work_unref (data);
 }
 
-/* Notifies `state`, unless the function has returned already, or the context has gone. */
+/* Notifies the property `state` of a task, unless the task has completed already, or its context is destroyed. */
 static void
 tell_running (gpointer data)
 {
@@ -108,7 +108,7 @@ work_end (PrioWork *work)
   PrioTask *task = work->task;
   PrioLoop *loop = prio_loop_ref (task->entry.run_queue->loop);
 
-  /* Lowers the count first, because the operations below may wake a loop that checks it. */
+  /* Lowers the count first, because the calls below may wake a loop that checks prio_threads_count (). */
   g_atomic_int_add (&n_works, -1);
   if (work->cancelled != 0)
     g_signal_handler_disconnect (task->signal, work->cancelled);
@@ -116,7 +116,7 @@ work_end (PrioWork *work)
     g_signal_handler_disconnect (task->signal, work->priority_changed);
   if (work->notify != NULL)
     prio_loop_call (loop, work->notify, work->data, FALSE);
-  /* The task may have the last reference to the loop. */
+  /* The task may hold the last reference to the loop besides @loop, which is valid until the end of this function. */
   prio_loop_call (loop, prio_object_unref, task, FALSE);
   prio_loop_unref (loop);
   work_unref (work);
@@ -146,7 +146,7 @@ put_in (PrioHeap *heap, PrioWork *work)
     prio_heap_insert (heap, &work->node, key_of (work), work->age);
 }
 
-/* Makes @work wait no more.  The caller holds the lock. */
+/* Removes @work from the lists in which it waits.  The caller holds the lock. */
 static void
 take_out (PrioWork *work)
 {
@@ -215,7 +215,7 @@ call (PrioWork *work)
     prio_task_return (task, &none);
 }
 
-/* Runs @work.  Returns whether it has passed its place to another PrioWork, which the caller then has to run. */
+/* Runs @work.  Returns TRUE if the caller has to run the next PrioWork, because @work has passed on its place. */
 static gboolean
 run (PrioWork *work)
 {
@@ -279,7 +279,7 @@ get_pool (void)
   return (GThreadPool *) pool;
 }
 
-/* Adds a thread to the pool for a nested PrioWork, or removes one after a nested PrioWork. */
+/* Raises the pool's limit by one thread for a nested PrioWork, up to MAX_THREADS, or lowers the limit after it. */
 static void
 set_nested (gboolean more)
 {
@@ -291,7 +291,7 @@ set_nested (gboolean more)
   prio_lock_unlock (&work_lock);
 }
 
-/* Removes @work from its queue.  Returns FALSE if @work has begun already; otherwise the caller ends @work. */
+/* Removes @work from its queue.  Returns FALSE if @work has begun or was removed before; if not, the caller ends it. */
 static gboolean
 take_back (PrioWork *work)
 {
@@ -306,7 +306,7 @@ take_back (PrioWork *work)
   return was_waiting;
 }
 
-/* Ends a PrioWork that was removed from its queue.  Called on the owner thread, which has entered no loop. */
+/* Ends a PrioWork that was removed from its queue, on the owner thread or, after the end of the context, on any. */
 static void
 end_taken (gpointer data)
 {
@@ -319,8 +319,8 @@ end_taken (gpointer data)
   work_end (work);
 }
 
-/* Removes the PrioWork of @task, which has been cancelled, from its queue.  Returns FALSE if it has begun already;
- * otherwise the caller aborts the task.  The caller has entered the loop. */
+/* Removes the PrioWork of @task, which has been cancelled, from its queue.  Returns FALSE if the PrioWork has begun or
+ * was removed before; otherwise the caller aborts the task.  The caller has entered the loop. */
 static gboolean
 take_back_cancelled (PrioTask *task)
 {
@@ -343,8 +343,8 @@ op_abort (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_task_abort (op->target);
 }
 
-/* Aborts the task of a PrioWork that was removed from its queue.  Disconnects the handlers later, because GLib may hold a
- * lock. */
+/* Aborts the task of a PrioWork that was removed from its queue.  The signal's handlers are disconnected later, because
+ * one of them may be the caller, and GLib may hold the lock of the cancellable. */
 static void
 abort_taken (PrioWork *work)
 {
@@ -392,7 +392,7 @@ static void
 cancelled (GCancellable *signal G_GNUC_UNUSED, PrioWork *work)
 {
   abort_work (work);
-  prio_before_unref (work); /* the closure drops this reference */
+  prio_before_unref (work); /* another thread may soon drop the closure's reference to @work */
 }
 
 static void
@@ -484,7 +484,7 @@ begin_to_wait (PrioWork *work, PrioScheduler *worker)
   put_in (for_thread ? &waiting : worker == NULL ? &work->places->waiting : NULL, work);
   prio_lock_unlock (&work_lock);
 
-  /* The priority may have changed before @work was in the heap. */
+  /* Applies a change of priority, and an abort, that came before @work was in the heap. */
   if (work->task->signal != NULL)
     priority_changed (NULL, PRIO_TASK_PRIORITY_UNSET, work);
   if (prio_loop_has_gone (loop) || (work->task->signal != NULL && g_cancellable_is_cancelled (work->task->signal)))

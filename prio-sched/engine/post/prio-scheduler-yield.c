@@ -13,8 +13,8 @@
 #include "signal/prio-registration-private.h"
 #include "task/prio-task-impl-private.h"
 
-/* The signal and the priority of a continuation: from the options, or inherited from their state or from the running
- * task. */
+/* The signal and the priority of a continuation: from the options, or inherited from the state in the options or from
+ * the running task. */
 typedef struct
 {
   GCancellable *signal;   /* from the options or inherited; not owned */

@@ -88,7 +88,7 @@ complete (PrioTask *self)
     prio_task_return (self, &none);
 }
 
-/* Calls the next function, or ends the task if the continuation was aborted. */
+/* Calls the next function, unless the task has completed.  If the continuation was aborted, ends the task instead. */
 static void
 slice_turn (GObject *source G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {
@@ -162,7 +162,7 @@ slice_begin (PrioTaskNext *base, PrioTask *task)
   prio_thread.state = outer;
   prio_state_release (&state);
 
-  /* The task may have got its result in the meantime, from another thread or from a destroy notify called above. */
+  /* Cancels the continuation if another thread, or a destroy notify called above, has ended the task meanwhile. */
   if (base->waits != NULL && task->next != base)
     prio_task_cancel (base->waits);
   slice_unref (slice);

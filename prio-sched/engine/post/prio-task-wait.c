@@ -43,7 +43,7 @@
  *
  * If @cancellable is cancelled first, @callback is called soon, too, but its result is a different task, which has failed
  * with %G_IO_ERROR_CANCELLED or with the reason of the abort: your `_finish` function fails with that error.  The awaited
- * task continues, and keeps a lent priority.  [method@PrioSched.Task.cancel] cancels the task itself.
+ * task continues, and keeps a priority that was lent to it.  [method@PrioSched.Task.cancel] cancels the task itself.
  *
  * @callback runs in a microtask: after the function that completes the task, and before the next task.  Its posts and
  * yields inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
@@ -93,8 +93,8 @@ prio_task_wait_async (PrioTask *self, GCancellable *cancellable, GAsyncReadyCall
  * }
  * ```
  *
- * The call fails with the task's error, the reason of its abort or, if the wait was cancelled, the reason of that.  Any
- * thread may call this function, usually in the callback.
+ * The call fails with the task's error, the reason of the task's abort or, if the wait was cancelled, the reason of that
+ * cancellation.  Any thread may call this function, usually in the callback.
  *
  * Returns: %TRUE if the task was fulfilled, or %FALSE with @error set
  *

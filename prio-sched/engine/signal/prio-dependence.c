@@ -10,7 +10,7 @@
 #include "signal/prio-pin-private.h"
 #include "signal/prio-signal-travel-private.h"
 
-/* Adds @node to the list of nodes to re-evaluate, if it is pinned.  The caller holds the lock. */
+/* Adds the handle of @node to @pinned, the list of handles to re-evaluate, if @node is pinned, under the lock. */
 static void
 add_pinned (GSList **pinned, PrioSignalNode *node)
 {
@@ -87,8 +87,8 @@ make_plain_node (GCancellable *signal)
   if (node == NULL)
     {
       node = g_steal_pointer (&made);
-      /* The handler for all tasks of the cancellable is connected before others find the node.  So it is also called
-       * for an abort right after they have checked the node. */
+      /* The handler for all tasks of the cancellable is connected before other threads find the node.  So an abort
+       * right after they have checked the node calls the handler, too. */
       g_signal_connect (signal, "cancelled", G_CALLBACK (plain_cancelled), node);
       g_object_set_qdata_full (G_OBJECT (signal), prio_signal_node_quark (), node, plain_node_free);
     }

@@ -68,7 +68,7 @@ add_edge (PrioSignalNode *source, PrioSignalNode *dependent, PrioEdgeKind kind)
 }
 
 /* Makes the dependents of @node, which is being finalized, depend on the sources of @node that are dependents
- * themselves, because g_cancellable_cancel () can abort such a source and not its roots, to which edges exist. */
+ * themselves, because g_cancellable_cancel () can abort such a source alone.  Edges to its roots exist already. */
 void
 prio_edges_bridge (PrioSignalNode *node)
 {

@@ -12,8 +12,8 @@
  *   emission is pending, which is a reason to pin the signal.
  *
  * dispose () decides whether to pin the signal, while its handlers are still connected (prio_signal_node_pin ()).  By
- * then GLib has cleared the weak references, and one reference is left.  Both sides take the lock, so an abort on
- * another thread meets one of three cases:
+ * then GLib has cleared the weak references, and one reference is left.  dispose () and an abort both take the lock, so
+ * an abort on another thread meets one of three cases:
  *
  * - The abort marks the signal before dispose () decides, and looks the signal up afterwards.  The emission is pending,
  *   so the signal is pinned.

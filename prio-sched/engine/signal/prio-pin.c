@@ -33,7 +33,7 @@ call_carry_out (gpointer data)
 
 static void attach (Call *call, GMainContext *context);
 
-/* Frees the Call.  If its context was destroyed too early, attaches the Call to the default context instead. */
+/* Frees the Call.  If the context was destroyed before the Call was done, attaches it to the default context instead. */
 static void
 call_end (gpointer data)
 {
@@ -68,7 +68,7 @@ call_new (GSourceFunc func, gpointer data)
   return call;
 }
 
-/* Calls @func soon from @context, or from the default context if @context is NULL or is destroyed first. */
+/* Calls @func soon, until it returns FALSE, from @context, or from the default one if that is NULL or is destroyed. */
 void
 prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data)
 {
@@ -85,15 +85,15 @@ op_call (PrioLoop *loop, const PrioOp *op)
                                call_carry_out, op->target, call_end);
 }
 
-/* Calls @func soon from the context of @loop, even if another thread runs it. */
+/* Calls @func soon, until it returns FALSE, from the context of @loop or, if that is destroyed, from the default one. */
 void
 prio_call_later (PrioLoop *loop, GSourceFunc func, gpointer data)
 {
   prio_loop_submit_quietly (loop, &(PrioOp) { .apply = op_call, .target = call_new (func, data) });
 }
 
-/* Waits while another thread is still in the g_object_unref () whose dispose () has pinned the signal.  During that
- * call, a notification would be lost, or that thread would emit it. */
+/* Waits, a second at most, while another thread is still in the g_object_unref () whose dispose () has pinned the
+ * signal.  During that call, a notification would be lost, or that thread would emit it. */
 void
 prio_signal_node_wait_for_unref (PrioSignalNode *node)
 {
@@ -169,7 +169,7 @@ release_locked (PrioSignalNode *node)
   return node->signal;
 }
 
-/* Unpins the signal if no reason to pin it is left.  The caller holds a reference to it. */
+/* Unpins the signal if no reason to pin it is left.  The caller holds a reference to the signal. */
 void
 prio_signal_node_reevaluate (PrioSignalNode *node)
 {
@@ -245,7 +245,7 @@ prio_handle_reevaluate (PrioHandle *handle)
   prio_object_unref (signal);
 }
 
-/* The number of pinned signals that one call checks. */
+/* The number of pinned signals that one call of prio_signal_node_reevaluate_some () checks. */
 #define REEVALUATED_AT_ONCE 2
 
 /* Unpins some pinned signals that have no reason to be pinned any more.  Called whenever a dependent or a timeout is

@@ -36,7 +36,7 @@ record_free (PrioLoop *loop, PrioRegistration *registration)
 }
 
 /* Drops the reference that all users share, or a reference from prio_registration_ref () whose reference to the loop
- * the caller drops.  Called only on the owner thread. */
+ * the caller drops.  The caller has entered the loop. */
 static void
 drop_reference (PrioRegistration *registration)
 {
@@ -134,8 +134,8 @@ registration_new (PrioRunQueue *run_queue, PrioSignalNode *node, GCancellable *s
   return registration;
 }
 
-/* Returns the registration of @node at @run_queue, or NULL.  Either list of registrations may be long, so walks both in
- * step, until the shorter one ends.  The caller holds prio_signal_lock. */
+/* Returns the registration of @node at @run_queue that is not aborted, or NULL.  Either list of registrations may be
+ * long, so walks both in step, until the shorter one ends.  The caller holds prio_signal_lock. */
 static PrioRegistration *
 find_registration (PrioSignalNode *node, PrioRunQueue *run_queue)
 {
@@ -152,10 +152,10 @@ find_registration (PrioSignalNode *node, PrioRunQueue *run_queue)
   return NULL;
 }
 
-/* Finds or creates the registration of @node at @run_queue, and adds a user to it.  Sets @aborted to whether the signal
- * is aborted.
+/* Finds or creates the registration of @node at @run_queue, and adds a user to it.  Sets *@aborted to whether the
+ * signal is aborted.
  *
- * A new registration takes over the reference in *@signal.  If that is NULL, no registration is created, because no
+ * A new registration takes over the reference in *@signal.  If *@signal is NULL, no registration is created, because no
  * reference may be taken under the lock.
  *
  * Returns: NULL if the signal is aborted, or if there is no registration and *@signal is NULL */
@@ -199,7 +199,7 @@ op_apply (PrioLoop *loop, const PrioOp *op)
 }
 
 /* Calls @apply for @registration on the owner thread of its loop, unless the registration has ended by then.  If
- * @quietly, the next dispatch makes the releases of user data. */
+ * @quietly, the next dispatch, not this call, calls the destroy notifies of user data. */
 void
 prio_registration_send (PrioRegistration *registration, PrioOpFunc apply, gboolean quietly)
 {

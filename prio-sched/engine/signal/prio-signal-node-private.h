@@ -3,8 +3,8 @@
  *
  * Promises: every GCancellable that is used as a signal has one node.  The node is a field of a PrioTaskSignal, and
  * qdata of any other cancellable.  An abort or a change of priority, from any thread, reaches the loops where the
- * signal has tasks, and the signals that depend on it, in the draft's order.  Sources and dependents refer to each
- * other weakly.
+ * signal has tasks, and the signals that depend on it, in the order of the draft (Prioritized Task Scheduling of the
+ * WICG).  Sources and dependents refer to each other weakly.
  *
  * Threads: one lock, prio_signal_lock, guards all nodes and the graph between them.  It is a leaf lock: while it is
  * held, no user code runs, no object is referenced or unreferenced, and no other lock is taken or dropped. */
@@ -36,7 +36,7 @@ typedef enum
 {
   PRIO_CANCELLED_NOT_PENDING,
   PRIO_CANCELLED_PENDING,   /* the thread that aborted the signal will make it emit `cancelled` */
-  PRIO_CANCELLED_IN_DISPOSE /* dispose () emits, because that thread found the signal in dispose () */
+  PRIO_CANCELLED_IN_DISPOSE /* dispose () will emit, because the aborting thread has found the signal in dispose () */
 } PrioPendingCancelled;
 
 /* A change of a signal's priority that is being announced.  It is on the stack of the announcing thread. */
@@ -78,8 +78,8 @@ struct _PrioSignalNode
   PrioHandle *handle;             /* set when a dependent or a timeout is created; otherwise NULL */
 };
 
-/* Returns whether the signal has tasks at any scheduler.  The result may be out of date at once, because it is read
- * without the lock.  Writers of `registrations` hold the lock and write atomically. */
+/* Returns whether the signal has registrations, of tasks or captured states at any scheduler.  The result may be out of
+ * date at once, because it is read without the lock.  Writers of `registrations` hold the lock and write atomically. */
 static inline gboolean
 prio_signal_node_has_registrations (PrioSignalNode *node)
 {
@@ -102,8 +102,8 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
   return edge->kinds >> kind & 1;
 }
 
-/* Returns whether a source can abort @node or change its priority, as @kind says.  At most one source can only change
- * the priority.  The caller holds the lock. */
+/* Returns whether a source can abort @node or change its priority, as @kind says.  At most one source can change the
+ * priority and not abort, so one of two sources can abort @node.  The caller holds the lock. */
 static inline gboolean
 prio_signal_node_has_sources (PrioSignalNode *node, PrioEdgeKind kind)
 {
@@ -125,7 +125,7 @@ typedef struct
 {
   GType type;   /* the class */
   gsize offset; /* the offset of the node in an instance */
-  gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* whether signals of @kind have handlers */
+  gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* whether any handler reports changes of @kind */
   void (*emit_change) (PrioSignalNode *node, PrioTaskPriority previous, PrioNotice when);
   void (*notify_abort) (PrioSignalNode *node, PrioNotice when); /* called once per abort */
 } PrioSignalNodeFuncs;
@@ -148,8 +148,8 @@ prio_signal_node_is_embedded (GCancellable *signal)
   return G_LIKELY (funcs != NULL) && G_TYPE_CHECK_INSTANCE_TYPE (signal, funcs->type);
 }
 
-/* Returns whether @node is aborted.  A plain cancellable may be used again after g_cancellable_reset (), so the
- * function asks GIO.  The caller holds the lock. */
+/* Returns whether @node is aborted.  A plain cancellable may be used again after g_cancellable_reset (), so this asks
+ * GIO, and removes the mark of an abort that was reset.  The caller holds the lock. */
 static inline gboolean
 prio_signal_node_is_aborted_locked (PrioSignalNode *node)
 {
@@ -182,7 +182,7 @@ void prio_reason_unref (gpointer reason);
 
 GQuark prio_signal_node_quark (void);
 
-/* Returns the node of @signal, or NULL if @signal is a plain cancellable that has none yet. */
+/* Returns the node of @signal, or NULL if @signal is a plain cancellable that has no node yet. */
 static inline PrioSignalNode *
 prio_signal_node_find (GCancellable *signal)
 {

@@ -67,7 +67,7 @@ prio_signal_node_is_aborted (PrioSignalNode *node)
   return aborted;
 }
 
-/* Returns (transfer full) (nullable) the reason for which the signal was aborted; NULL if it was not. */
+/* Returns (transfer full) (nullable) the reason for which the signal was aborted; NULL if the signal is not aborted. */
 PrioReason *
 prio_signal_node_ref_reason (PrioSignalNode *node)
 {
@@ -102,7 +102,7 @@ prio_signal_node_has_fixed_priority (PrioSignalNode *node)
   return fixed;
 }
 
-/* Returns TRUE once per abort: the caller has to notify the reason of @node then. */
+/* Returns TRUE once per abort.  The caller then has to notify the signal's properties `aborted` and `reason`. */
 gboolean
 prio_signal_node_begin_notice (PrioSignalNode *node)
 {

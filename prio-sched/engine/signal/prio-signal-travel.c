@@ -54,8 +54,8 @@ target_send (PrioTarget *target, PrioOpFunc apply, gboolean quietly)
     prio_registration_send (target->registrations->pdata[i], apply, quietly);
 }
 
-/* Returns whether an abort has to reach @node.  An earlier abort that has marked @node may not have reached all loops
- * yet.  The caller holds the lock. */
+/* Returns whether an abort has to reach @node: @node is not aborted yet, or there are aborts that have not reached all
+ * loops, one of which may have marked @node.  The caller holds the lock. */
 static gboolean
 is_to_reach (PrioSignalNode *node)
 {
@@ -97,7 +97,7 @@ reach_dependents (PrioSignalNode *node, PrioReason *reason, GArray *targets)
     }
 }
 
-/* Gives a reason to @node and to all its dependents, before any handler runs: the part of the draft's "signal abort"
+/* Marks @node and all its dependents aborted, before any handler runs: the part of the draft's "signal abort"
  * that needs the lock.  If @node is NULL, uses the node of @handle.  The second loop follows the edges of dependents,
  * because a dependent of @node need not have an edge to @node itself.
  *
@@ -138,7 +138,7 @@ begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
   return targets;
 }
 
-/* Removes the tasks of all @targets from their queues. */
+/* Removes the tasks of all @targets from their queues, or sends an operation that does so to other owner threads. */
 static void
 send_abort (GArray *targets)
 {
@@ -169,7 +169,7 @@ notify_abort (PrioSignalNode *node, PrioNotice when)
     prio_signal_node_get_funcs ()->notify_abort (node, when);
 }
 
-/* Cancels @signal.  The caller holds a reference to it. */
+/* Cancels @signal, and notifies its properties.  The caller holds a reference to @signal. */
 static void
 cancel (GCancellable *signal)
 {
@@ -177,7 +177,7 @@ cancel (GCancellable *signal)
   notify_abort (prio_signal_node_find (signal), PRIO_NOTICE_NOW);
 }
 
-/* Makes the aborted signal of @handle emit `cancelled`.  In dispose (), leaves the emission to dispose (). */
+/* Makes the aborted signal of @handle emit `cancelled`.  If the signal is in dispose (), dispose () emits instead. */
 static void
 emit (PrioHandle *handle)
 {
@@ -243,7 +243,7 @@ prio_signal_node_abort (PrioSignalNode *node, const GError *reason)
   carry_out_abort (targets);
 }
 
-/* Aborts the signal of @handle and its dependents, if the signal still exists.  The caller needs no reference to it. */
+/* Aborts the signal of @handle, if it still exists, and its dependents.  The caller needs no reference to the signal. */
 void
 prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason)
 {
@@ -286,7 +286,7 @@ prio_signal_node_cancelled (PrioSignalNode *node)
 }
 
 /* Returns the dependents that follow the priority of @node and whose edges are newer than @generation, or NULL if there
- * are none.  Sets @generation to the generation of the newest edge. */
+ * are none.  Sets *@generation to the generation of the newest edge. */
 static GArray *
 followers (PrioSignalNode *node, guint64 *generation)
 {
@@ -320,7 +320,7 @@ followers (PrioSignalNode *node, guint64 *generation)
 }
 
 /* Changes the priority of all followers of @node.  A handler may create more followers, which may still have the old
- * priority, so the function repeats the search until it finds none. */
+ * priority, so the search is repeated until it finds no new followers. */
 static void
 change_followers (PrioSignalNode *node, PrioTaskPriority priority)
 {
@@ -363,8 +363,8 @@ carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice wh
 }
 
 /* Changes the priority of @node, unless another change is being announced.  If this thread announces the other change,
- * sets @is_recursive; another thread makes this change too after its announcement.  The caller holds the lock, which is
- * released while the change is announced. */
+ * only sets *@is_recursive.  If another thread announces it, that thread makes this change afterwards.  The caller holds
+ * the lock, which is released while the change is announced. */
 static void
 change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when, gboolean *is_recursive)
 {

@@ -15,8 +15,8 @@
  *
  * Aborts tasks, and changes how urgent they are, as a group.
  *
- * A controller has a [class@PrioSched.TaskSignal].  Pass it to tasks, and to any asynchronous call that takes a
- * [class@Gio.Cancellable].  A controller is the draft's `TaskController`
+ * A controller has a [class@PrioSched.TaskSignal].  Pass the signal to tasks, and to any asynchronous call that takes a
+ * [class@Gio.Cancellable].  A controller is the `TaskController` of the web's draft
  * ([§3.2](https://wicg.github.io/scheduling-apis/#taskcontroller)).
  *
  * ```c

@@ -21,7 +21,7 @@
  *
  * Aborts tasks, and determines how urgent they are.
  *
- * It is the draft's `TaskSignal` ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a
+ * It is the web's `TaskSignal` ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal) of the draft), and a
  * [class@Gio.Cancellable]: an abort of its tasks also cancels the asynchronous calls of GIO that belong to them.
  * A [class@PrioSched.TaskController] controls it; a signal that was made from others with
  * [ctor@PrioSched.TaskSignal.new_any] is aborted with the first of them.
@@ -288,8 +288,8 @@ install_properties (GObjectClass *object_class)
    *
    * It is notified once, right after `cancelled`, on the thread that aborts.  After a direct
    * [method@Gio.Cancellable.cancel], in which GLib may hold a lock, it is notified a little
-   * later, by the thread-default main context of the thread that cancelled.  Signals that depend on it notify their
-   * reason where they emit `cancelled`.
+   * later, by the thread-default main context of the thread that cancelled.  Signals that depend on this signal notify
+   * their reason where they emit `cancelled`.
    *
    * Since: 1.0
    */

@@ -22,7 +22,7 @@ timer_fired (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Cleans up after the timer.  Called when it has fired, or when its signal or its context is destroyed. */
+/* Unpins the signal if only its timer was a reason to pin it, after the timer has fired or has been destroyed. */
 static void
 timer_gone (gpointer data)
 {
@@ -65,7 +65,7 @@ prio_handle_start_timer (PrioHandle *handle, guint64 delay)
   prio_loop_submit (handle->loop, &self.op);
 }
 
-/* Stops the timer on the owner thread.  Does nothing if the context, and the timer with it, has been destroyed. */
+/* Stops the timer, unless it has fired, or was destroyed with its context.  An operation for the owner thread. */
 static void
 op_stop_timer (PrioLoop *loop, const PrioOp *op)
 {

@@ -13,7 +13,7 @@ prio_task_set_source (PrioTask *self, GObject *source_object, gpointer source_ta
   self->source_tag = source_tag;
 }
 
-/* Returns the user data of the first callback.  A task may have several, but a GAsyncResult has one user data. */
+/* Returns the user data of the first callback, or NULL: a GAsyncResult has one user data for all its callbacks. */
 static gpointer
 prio_task_get_user_data (GAsyncResult *result)
 {

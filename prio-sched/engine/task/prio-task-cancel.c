@@ -7,8 +7,8 @@
 
 #include "signal/prio-dependence-private.h"
 
-/* Removes the function of a task from the queue for threads.  Returns FALSE if the function has begun already.  Atomic;
- * set before the first task that runs in a thread is created. */
+/* Removes the function of a task from the queue for threads.  Returns FALSE if the function has begun, or was removed
+ * before.  Atomic; set before the first function waits for a thread. */
 gboolean (*prio_task_take_back) (PrioTask *self);
 
 static G_DEFINE_QUARK (prio-sched-abort-listener, listener)
@@ -22,8 +22,8 @@ typedef struct
   gulong id;
 } Listener;
 
-/* Returns whether @self has to be ended at once: its function runs in another thread, or has returned without a result.
- * Called only on the owner thread. */
+/* Returns whether an abort has to end @self at once: its return-on-abort is TRUE, and its function runs in another
+ * thread, or has returned without a result.  Called only on the owner thread. */
 static gboolean
 returns_now (PrioTask *self)
 {
@@ -43,15 +43,15 @@ op_return_aborted (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Ends @self, which has been aborted, on the owner thread.  Takes ownership of the reference.  Any thread may call this
- * function. */
+/* Ends @self, which has been aborted, on the owner thread if returns_now ().  Takes ownership of the reference.  Any
+ * thread may call this function. */
 static void
 return_aborted (PrioTask *self)
 {
   prio_loop_submit_post (self->entry.run_queue->loop, &(PrioOp) { .apply = op_return_aborted, .target = self });
 }
 
-/* Ends @self if it was aborted before signal_cancelled () was connected.  Any thread may call this function. */
+/* Ends @self if return-on-abort is TRUE and an abort has come already.  Any thread may call this function. */
 void
 prio_task_process_abort (PrioTask *self)
 {
@@ -61,7 +61,7 @@ prio_task_process_abort (PrioTask *self)
     return_aborted (g_object_ref (self));
 }
 
-/* Ends the task later, because GLib may hold the lock of the cancellable here. */
+/* Ends the task, and leaves callbacks and releases to the next dispatch: GLib may hold the cancellable's lock here. */
 static void
 signal_cancelled (GCancellable *signal G_GNUC_UNUSED, Listener *self)
 {
@@ -69,7 +69,7 @@ signal_cancelled (GCancellable *signal G_GNUC_UNUSED, Listener *self)
 
   if (task != NULL)
     return_aborted (task);
-  prio_before_unref (self); /* the closure drops this reference */
+  prio_before_unref (self); /* another thread may soon free @self with the closure */
 }
 
 static void
@@ -188,7 +188,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
       break;
 
     default:
-      /* Usually a task that has deferred its result continues until it calls prio_task_return_error_if_aborted (). */
+      /* Other deferred tasks, and other functions in threads, continue: see prio_task_return_error_if_aborted (). */
       if (!prio_task_is_completed (self) &&
           (self->next != NULL || returns_now (self) || (__atomic_load_n (&self->claim, __ATOMIC_RELAXED) & PRIO_TASK_CONTINUING) != 0 ||
            (self->entry.use == PRIO_ENTRY_IN_THREAD && __atomic_load_n (&prio_task_take_back, __ATOMIC_ACQUIRE) (self))))

@@ -85,8 +85,7 @@ prio_task_defer (PrioTask *self)
     prio_task_complain (self, G_STRFUNC, "has deferred its result already");
 }
 
-/* A task whose last reference was dropped before it had a result.  A new reference keeps the task alive until it has
- * failed. */
+/* A task whose last reference was dropped before it had a result.  @task is a new reference, until it has failed. */
 typedef struct
 {
   PrioTask *task;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-task-impl-private.h: the fields of PrioTask, for prio-task*.c only */
+/* prio-task-impl-private.h: the fields of PrioTask, for code that makes, continues, settles or groups tasks */
 
 #pragma once
 
@@ -51,7 +51,7 @@ struct _PrioReaction
   GAsyncReadyCallback callback;
   gpointer data;
   GDestroyNotify notify;
-  PrioTask *wait;  /* owned: a wait that a cancellable can end, or NULL */
+  PrioTask *wait;  /* owned: the task that stands for a wait that a cancellable can end; or NULL */
   PrioState state; /* owns its references if @state.run_queue is set */
 };
 
@@ -68,8 +68,8 @@ typedef enum
                                * prio_task_return_error_if_aborted () */
 } PrioTaskClaim;
 
-/* The next function of a task that continues with another function.  A larger record in prio-task-go-on.c contains it.
- * Used only on the owner thread. */
+/* The next function of a task that continues with another function: the head of a Slice in prio-task-go-on.c.  Used
+ * only on the owner thread. */
 typedef struct _PrioTaskNext PrioTaskNext;
 
 struct _PrioTaskNext
@@ -106,7 +106,7 @@ struct _PrioTask
 
   gpointer program_func; /* for messages: the program's function, if the task's function is the library's; atomic */
 
-  PrioTask *awaited; /* for a wait: the task that it waits for, to compare after the wait; or NULL; owner thread */
+  PrioTask *awaited; /* in the task of a wait: the awaited task, which is only compared after the wait; owner thread */
   PrioTaskNext *next; /* or NULL; owned until its @begin is called, then by the continuation; owner thread */
 
   /* Atomic. */
@@ -192,7 +192,7 @@ prio_task_peek_error (PrioTask *self)
   return self->result.kind == PRIO_RESULT_ERROR ? self->result.value.error : NULL;
 }
 
-/* Gives the task its result, and calls the destroy notifies that this has deferred. */
+/* Gives the task its result.  On the owner thread, also calls the destroy notifies that were deferred meanwhile. */
 static inline void
 prio_task_return (PrioTask *self, PrioResult *result)
 {

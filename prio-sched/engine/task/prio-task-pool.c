@@ -49,7 +49,7 @@ prio_task_pool_take (PrioLoop *loop)
 }
 
 /* Returns whether the caller has the only reference to @task, and nothing is attached to @task.  GObject keeps attached
- * data and weak references in qdata, but not signal handlers. */
+ * data and weak references in qdata, but no signal handlers: for these there is @is_heard. */
 static gboolean
 is_reusable (PrioTask *task)
 {
@@ -81,8 +81,8 @@ static const PrioSlotFuncs pool_funcs = {
   .trim = pool_trim,
 };
 
-/* Takes the loop's reference to @data, a settled task whose callbacks have been called.  Puts the task into the pool if
- * it is reusable.  Called in a dispatch or, after the end of the context, on any thread. */
+/* Takes the loop's reference to @data, a settled task.  Puts the task into the pool if it is reusable.  Called after the
+ * callbacks, in a dispatch or, after the end of the context, on any thread: then also releases uncalled callbacks. */
 void
 prio_task_pool_give (gpointer data)
 {

@@ -57,8 +57,8 @@ prio_task_get_progress (PrioTask *self)
  * Sets the task's progress.
  *
  * [property@PrioSched.Task:progress] is notified on the thread that runs the scheduler's main context, in a microtask.
- * A task of [method@PrioSched.Scheduler.post_steps] may call this function in each step: handlers run only once a
- * slice.
+ * A task of [method@PrioSched.Scheduler.post_steps] may call this function in each step: handlers run only once in each
+ * time slice.
  *
  * ```c
  * static gboolean

@@ -21,7 +21,7 @@ static const char *const wanted[PRIO_N_RESULT_KINDS] = {
   [PRIO_RESULT_VALUE] = "a GValue",
 };
 
-/* Sets @error if the result is an error.  Otherwise logs a critical message, because the result is not of @kind. */
+/* Sets @error if the result is an error.  Otherwise logs that there is no result, or none of @kind, for @function. */
 static G_GNUC_NO_INLINE void
 miss (PrioTask *self, PrioResultKind kind, GError **error, const char *function)
 {
@@ -253,7 +253,7 @@ prio_task_propagate_value (PrioTask *self, GValue *value, GError **error)
  *
  * Gets the error with which the task failed or was aborted.  Any thread may call this function.
  *
- * Returns: (transfer none) (nullable): the error, or %NULL if the task has not failed
+ * Returns: (transfer none) (nullable): the error, or %NULL if the task has neither failed nor been aborted
  *
  * Since: 1.0
  */

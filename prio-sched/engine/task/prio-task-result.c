@@ -5,8 +5,9 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* Claims the result of @self for the caller.  Returns FALSE, with a message, if the task has not begun or its result is
- * claimed already.  The result of an aborted task can be claimed, because the caller may not know of it. */
+/* Claims the result of @self for the caller.  Returns FALSE, with a message, if the task has not begun, has ended and
+ * did not defer, or its result is claimed already.  If only an abort has come before, which the caller may not know,
+ * the claim succeeds. */
 static gboolean
 claim_return (PrioTask *self, const char *function)
 {
@@ -219,7 +220,7 @@ is_ended_by_abort (PrioTask *self)
  *
  * Ends the task with the reason of its abort, if it has been cancelled or its signal aborted.
  *
- * A long function calls it now and then, to stop when its result is no longer wanted:
+ * A long function calls this function now and then, to stop when its result is no longer wanted:
  *
  * ```c
  * static void

@@ -24,7 +24,7 @@ remove_reaction (PrioTask *self, PrioReaction *reaction)
   PRIO_LIST_REMOVE (self->reactions, reaction, next, prev);
 }
 
-/* Appends a callback, whose `next` is NULL.  Called only on the owner thread. */
+/* Appends a copy of @template, whose `next` is NULL.  Called only on the owner thread. */
 static inline void
 append_reaction (PrioTask *self, const PrioReaction *template)
 {
@@ -84,7 +84,7 @@ take_callback (PrioTask *self)
   return self;
 }
 
-/* Calls the callbacks that have been registered so far.  Called in a dispatch. */
+/* Calls the callbacks that have been registered, and then notifies `state` and `completed`.  Called in a dispatch. */
 static void
 deliver (gpointer data)
 {
@@ -106,7 +106,7 @@ deliver (gpointer data)
           reaction->wait->entry.job.data = NULL;
           prio_task_cancel_quietly (reaction->wait);
         }
-      /* The library checks the timeout again for each continuation, so the callback gets the continuation's answer. */
+      /* The timeout may have expired after the state was captured.  The continuation's entry has the newer answer. */
       if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && prio_entry_is_continuation (&self->entry))
         reaction->state.timed = self->entry.timed;
       prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
@@ -136,7 +136,8 @@ drop_reactions (PrioTask *self)
     }
 }
 
-/* Queues a microtask that calls the callbacks.  Takes a reference to the task.  Called only on the owner thread. */
+/* Queues a microtask that calls the callbacks, or releases them if the context is destroyed.  Takes the caller's
+ * reference to the task.  Called only on the owner thread. */
 static void
 deliver_soon (PrioTask *self)
 {
@@ -169,9 +170,8 @@ prio_task_drop (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_drop, .target = self });
 }
 
-/* Drops the next function of @self, which has its result.  If `begin` is still running, it may have entered the loop,
- * and so called this function.  Then there is no continuation yet: `begin` checks afterwards whether the task has
- * ended.  Called only on the owner thread. */
+/* Drops the next function of @self, which has its result.  If the function's `begin` is on the stack, there is no
+ * continuation yet: `begin` checks afterwards whether the task has ended.  Called only on the owner thread. */
 static G_GNUC_NO_INLINE void
 drop_next (PrioTask *self)
 {
@@ -217,7 +217,7 @@ finish (PrioTask *self)
     }
 }
 
-/* Returns (transfer full) (nullable) the reason of the task's abort. */
+/* Returns (transfer full) (nullable) the reason for which the task or its signal was aborted; NULL if neither was. */
 PrioReason *
 prio_task_ref_reason (PrioTask *self)
 {
@@ -238,8 +238,7 @@ abort_reason (PrioTask *self)
   return reason != NULL ? reason : prio_reason_new (NULL);
 }
 
-/* Sets the result to @reason, which this takes, and releases a result that was returned before.  Called only on the
- * owner thread. */
+/* Takes @reason as the result, and releases a result that was returned before.  Called only on the owner thread. */
 static void
 set_aborted (PrioTask *self, PrioReason *reason)
 {
@@ -279,7 +278,7 @@ settle_returned (PrioTask *self)
   finish (self);
 }
 
-/* Settles a task that will not run, and whose entry is in no queue. */
+/* Settles an aborted task that is in no queue, and runs no function here.  Takes the caller's reference to the task. */
 void
 prio_task_abort (PrioTask *self)
 {
@@ -287,7 +286,7 @@ prio_task_abort (PrioTask *self)
   deliver_soon (self);
 }
 
-/* Settles a task whose signal was aborted before its post. */
+/* Settles a task whose post came after the abort of its signal or the end of its context.  Takes the reference. */
 void
 prio_task_refuse (PrioTask *self)
 {
@@ -356,8 +355,8 @@ task_ran (PrioEntry *entry)
     }
   else
     {
-      /* The result is deferred.  From now on, an abort of the signal does not end the task.  If no other code holds a
-       * reference, the task fails when the loop's reference is dropped below. */
+      /* The result is deferred.  From now on, an abort ends the task only with return-on-abort.  If no other code holds
+       * a reference, the task fails when the loop's reference is dropped below. */
       if (state != PRIO_ENTRY_DONE)
         prio_run_queue_release_entry (entry);
       if (self->next != NULL)
@@ -458,8 +457,8 @@ prio_task_return_quietly (PrioTask *self, PrioResult *result)
 
   if (G_UNLIKELY (prio_task_is_completed (self)))
     prio_task_tell_late_result (self);
-  /* As soon as this thread leaves the loop, another thread may run the context, and drop the task.  A running task
-   * needs no reference, because it is settled after its function has returned. */
+  /* Takes a reference, because another thread may run the context, and drop the task, as soon as this thread leaves the
+   * loop.  A running task needs no reference, because it is settled after its function has returned. */
   if (!runs)
     g_object_ref (self);
   if (!prio_loop_enter (loop))
@@ -485,7 +484,7 @@ op_register (PrioLoop *loop, const PrioOp *op)
 
   append_reaction (self, op->data);
   g_free (op->data);
-  /* The cancellable was cancelled before this call.  So the wait is cancelled even if the task has completed. */
+  /* The cancellable was cancelled before this call.  So the wait counts as cancelled, even if the task has completed. */
   if (wait != NULL && prio_task_is_completed (wait))
     deliver_soon (take_callback (wait));
   if (prio_task_is_completed (self) || prio_loop_is_dead (loop))

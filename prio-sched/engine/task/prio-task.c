@@ -108,7 +108,7 @@ prio_task_clear (PrioTask *self)
   if (self->source_object != NULL)
     g_object_unref (self->source_object);
 
-  /* Posting a continuation does not set these fields. */
+  /* Resets these fields, because the post of a continuation does not set them. */
   prio_task_set_func (self, NULL);
   self->entry.run_queue = NULL;
   self->entry.turn = PRIO_ENTRY_IS_NEW;
@@ -187,7 +187,7 @@ prio_task_warn (PrioTask *self, const char *what)
   g_warning ("%c%s %s", g_ascii_toupper (task[0]), task + 1, what);
 }
 
-/* Logs that a result comes too late, because the task has completed or is about to. */
+/* Logs, in debug messages, that a result comes too late, because the task was aborted. */
 void
 prio_task_tell_late_result (PrioTask *self)
 {
@@ -535,8 +535,8 @@ prio_task_dup_name (PrioTask *self)
  * @self: a task
  * @name: (nullable): the name, or %NULL for none
  *
- * Changes the name of the task, for human readers of debuggers and of this library's messages.
- * The task's function may do so too, to show its progress.
+ * Changes the name of the task, which debuggers and this library's messages show.
+ * The task's function may change the name too, to show its progress.
  *
  * ```c
  * static void
