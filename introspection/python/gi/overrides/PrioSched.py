@@ -1,4 +1,4 @@
-"""PrioSched in Python: tasks to await, and the draft's names.
+"""PrioSched in Python: tasks to await, and names as in the web's draft “Prioritized Task Scheduling”, such as post_task ().
 
 A context variable carries the state (the signal and the priority of the running task) through `await`: a coroutine that
 a task awaits runs with the task's state.
@@ -29,19 +29,19 @@ from ._priosched.tasks.states import get_current_state, in_context
 from ._priosched.tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
-# Task is not in the list: PrioSched.Task stays the library's class, because PyGObject wraps its objects with it.
+# Task is not in the list: PrioSched.Task stays the library's class, because PyGObject makes Python objects of that class.
 __all__ = ['AbortError', 'Channel', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'TIMEOUT_IDLE', 'TIMEOUT_IMMEDIATE',
            'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run', 'testing']
 if EventLoop is not None:
     __all__.append('EventLoop')
-# Tracebacks print the names that programs use.
+# Makes tracebacks print the names that programs use, not the names of this package's modules.
 for _class in filter(None, (AbortError, EventLoop, Future, PostedTask)):
     _class.__module__ = 'gi.repository.PrioSched'
 
 if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':
     name_sources(GLib, GLib)
 
-# The members of TaskPriority by number, because creating a member is slow.
+# The members of TaskPriority by number, created once, because creating a member is slow.
 _MEMBERS = (None, *map(PrioSched.TaskPriority, range(1, 4)))
 _MAX_TASK_SHARE = 0.9
 
@@ -57,10 +57,10 @@ def _part(field):
     return property(get)
 
 
-# The library can be built without statistics, long tasks and traces.
+# The library can be built without statistics, long tasks and traces; then the methods for these are missing here, too.
 _HAS_WATCH = hasattr(PrioSched, 'Statistics')
 if _HAS_WATCH:
-    # PyGObject does not keep a structure alive while only its fields are used.
+    # PyGObject frees a structure while its fields are still used, so the value of each field gets a reference to the structure.
     for _name in 'background', 'user_visible', 'user_blocking':
         setattr(PrioSched.Statistics, _name, _part(getattr(PrioSched.Statistics, _name)))
     for _name in 'waiting', 'running':
@@ -78,7 +78,7 @@ class Scheduler(PrioSched.Scheduler):
     schedule_callback, cancel_callback = react.schedule_callback, react.cancel_callback
 
     def yield_async(self, *args, **kwargs):
-        """Calls the library's yield_async (callback), or yield_async (options, callback).
+        """Calls the library's yield_async (options, callback); options, a PrioSched.YieldOptions, may be left out.
 
         To await a yield, use yield_().
         """
@@ -88,17 +88,17 @@ class Scheduler(PrioSched.Scheduler):
 
     @refusing
     def count_pending(self):
-        """Returns how many tasks are queued or delayed.  Raises RuntimeError on another thread than the main context's."""
+        """Returns how many tasks are queued or delayed.  Raises RuntimeError on a thread that does not run the scheduler's main context."""
         table_of(self).check_owner('the tasks are counted on')
         return super().count_pending()
 
     @property
     def current_signal(self):
-        """The PrioSched.TaskSignal of the running task, of any scheduler, to post other tasks with; None outside any task.
+        """The PrioSched.TaskSignal of the running task, whichever scheduler runs the task, to post other tasks with; None outside any task.
 
-        It is the signal that the task was posted with.  For a task that has its own priority, or whose signal is a plain
-        Gio.Cancellable, it is a new signal with the priority of the task, which is aborted with the task's signal.  For a task
-        without a signal, it is never aborted.
+        This is the signal that the task was posted with, if that is a PrioSched.TaskSignal and the task follows its priority.
+        Otherwise it is a new signal with the priority of the task, which is aborted with the task's signal or, for a task
+        without a signal, never.
         """
         state = get_current_state()
         if state is None:
@@ -117,7 +117,7 @@ class Scheduler(PrioSched.Scheduler):
     def set_time_slice(self, time_slice):
         """Sets how long tasks run before other sources have their turn, in milliseconds.
 
-        0 runs one task at a time; -1, the default, adapts to frames.
+        0 runs one task at a time; -1, the default, adapts the time to frames.
         """
         super().set_time_slice(-1 if time_slice == -1 else to_part(time_slice, 'a time slice', 2 ** 32 - 1))
 
@@ -137,7 +137,7 @@ class Scheduler(PrioSched.Scheduler):
 
     if _HAS_WATCH:
         def get_statistics(self):
-            """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on another thread, as count_pending () does."""
+            """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on a thread that does not run the main context."""
             table_of(self).check_owner('the statistics can be asked for on')
             return super().get_statistics()
 
@@ -148,7 +148,7 @@ class Scheduler(PrioSched.Scheduler):
             The priority is 0 for a source, and the duration is in milliseconds.
             Returns a number, for remove_long_task_func ().
 
-            From the first call on, GLib.idle_add () and its like give their sources the names of their callbacks, unless these have one.
+            From the first call on, GLib.idle_add () and similar functions name a source after its callback, unless the source has a name.
             """
             number = super().add_long_task_func(to_whole(threshold, 'a threshold', 'milliseconds', 2 ** 32 - 1, 1), func)
             name_sources(GLib, GLib)
@@ -158,28 +158,28 @@ class Scheduler(PrioSched.Scheduler):
                   takes_turns=False):
         """Posts a task, which calls callback () in its turn.  Any thread may post.
 
-        callback  a function, or a coroutine function, which runs as an asyncio task if its loop is running
-        priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority, which
-                  does not change.  Without it, the task follows the priority of signal
+        callback  a function, or a coroutine function, whose coroutine runs as an asyncio task if a loop of asyncio is running
+        priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: the
+                  task keeps this priority.  Without it, the task follows the priority of signal, if signal has one
         signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has started gets the
-                  abort once, at its await: as the reason or, if it awaits a future of asyncio, as asyncio.CancelledError.  Its
-                  result is then whatever it returns or raises
+                  abort once, at its await: as the reason or, if it awaits a future of asyncio, as asyncio.CancelledError.  The
+                  task's result is then whatever the coroutine returns or raises, and the reason if it raises that CancelledError
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
         progress  progress (value) is called when the task yields, with the last value from its generator
         timeout   milliseconds from the end of the delay after which the task runs before all tasks whose timeout has not
                   passed, a whole number, such as PrioSched.TIMEOUT_NORMAL; None or 0 for no timeout.  A negative timeout has
-                  passed from the start, as did_timeout () tells
+                  passed from the start, so did_timeout () returns True
         takes_turns  True to let the task wait, after each yield, behind queued tasks of the same priority, instead of running
                   before them
 
-        A generator that callback returns, as a generator function does, is the task: it runs until should_yield () is true,
-        yields then, and its result is the generator's return value.  If it yields an awaitable, as in `yield scheduler.sleep
-        (5)`, it awaits that and gets its result.
+        If callback returns a generator, as a generator function does, the task runs the generator step by step, lets other
+        tasks run when should_yield () is true, and has the generator's return value as its result.  If the generator yields
+        an awaitable, as in `yield scheduler.sleep (5)`, the task awaits it, and sends the result to the generator.
 
         Returns a PrioSched.PostedTask.  Awaiting it returns the callback's result or raises its exception, or the reason of
         the abort: any exception, or else PrioSched.AbortError.  Raises TypeError, or ValueError for an unknown priority or a
-        delay out of range.
+        number out of range.
         """
         try:
             if not callable(callback):
@@ -213,30 +213,33 @@ class Scheduler(PrioSched.Scheduler):
 
         priority, signal, name  as for post_task (); a change of priority has an effect until a thread has taken the call
 
-        An abort before then ends the call at once; a later abort replaces its result, once func has returned.  func runs with a
-        copy of the current context, as in asyncio.to_thread (), and outside any task.  Any thread may call this.
+        An abort before a thread has taken the call ends it at once, and func does not run; a later abort replaces the result,
+        once func has returned.  func runs with a copy of the current contextvars.Context, as in asyncio.to_thread (), and
+        outside any task.  Any thread may call this method.
         """
         return threads.run_in_thread(self, None, func, args, to_priority(priority), to_signal(signal), name)
 
     def queue_microtask(self, callback):
-        """Calls callback (), a function or a coroutine function, after the running task and before the next one."""
+        """Calls callback (), a function or a coroutine function, after the function of the running task and before the next task.
+
+        Outside any task, callback is called in the next iteration of the main context.
+        """
         super().queue_microtask(in_context(to_callback(callback), True))
 
     @awaited
     def yield_(self, signal=None, priority=None, takes_turns=False):
         """Lets tasks that are more urgent or older run first: await scheduler.yield_ ().
 
-        The code after it continues with the priority of its task and before new tasks of that priority, so a loop of yields does not
-        wait for new tasks.  If its signal has been aborted, the reason is raised, once in a task: code that cleans up after that may
-        await, and yield.
+        The continuation, which is the code after the await, runs with the priority of its task and before new tasks of that
+        priority, so a loop of yields does not wait for new tasks.  If the task's signal has been aborted, the await raises the
+        reason, but only once in a task: code that cleans up after that may await, and yield.
 
         signal, priority  of the continuation instead of the task's, as for post_task (); either may be 'inherit'.  If the
-                          continuation does not have the task's signal, an abort of that signal is raised at the coroutine's next
-                          await
+                          continuation has another signal, an abort of the task's signal is raised at the coroutine's next await
         takes_turns       True to wait behind tasks of the same priority that are queued already, as all yields of a task posted
                           with takes_turns do
 
-        Outside any task the priority is 'user-visible'.
+        Outside any task, the priority of the continuation is 'user-visible', unless another one is given.
         """
         try:
             table = self._table
@@ -253,10 +256,10 @@ class Scheduler(PrioSched.Scheduler):
     def sleep(self, delay, signal=None, priority=None):
         """Waits, and continues the current task: await scheduler.sleep (500).
 
-        An abort ends the wait at once: its reason is raised.
+        An abort of the signal ends the wait at once, and the await raises the reason.
 
         delay             milliseconds, a whole number
-        signal, priority  of the continuation instead of the task's; either may be 'inherit'
+        signal, priority  of the code after the await instead of the task's; either may be 'inherit'
         """
         delay = to_delay(delay)
         signal = signal if signal == 'inherit' else to_signal(signal)
@@ -283,7 +286,7 @@ Scheduler = override(Scheduler)
 
 
 class IdleDeadline(PrioSched.IdleDeadline):
-    """The argument of an idle callback; get_current () returns it, too."""
+    """Represents the deadline of an idle callback: the callback's argument, which IdleDeadline.get_current () returns, too."""
 
     @property
     def did_timeout(self):
@@ -302,12 +305,12 @@ class TaskController(PrioSched.TaskController):
 
     @property
     def signal(self):
-        """The controller's PrioSched.TaskSignal, for post_task () and for any call of GIO."""
+        """The controller's PrioSched.TaskSignal, for post_task () and for any call of GIO that takes a Gio.Cancellable."""
         signal = self.get_signal()
         try:
             signal._controller
         except AttributeError:
-            signal._controller = self.weak_ref()  # the controller holds the handlers of the signal
+            signal._controller = self.weak_ref()  # weak, because the controller holds the signal
         return signal
 
     @property
@@ -319,9 +322,9 @@ class TaskController(PrioSched.TaskController):
         return f'<PrioSched.TaskController {self.signal!r}>'
 
     def set_priority(self, priority):
-        """Changes the priority of all tasks that follow the signal, and of signals that follow it.
+        """Changes the priority of the signal, and of all tasks and signals that follow it.
 
-        Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
+        Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of priority-change for this signal.
         """
         super().set_priority(PrioSched.TaskPriority(to_given_priority(priority)))
 
@@ -333,7 +336,7 @@ class TaskController(PrioSched.TaskController):
         """
         reasons.check(reason)
         if reason is None:
-            # PyGObject does not accept None for a GError.
+            # PyGObject does not accept None for a GError, so the default reason is made here.
             reason = AbortError()
         if reasons.is_of_library(reason):
             super().abort(reason)
@@ -355,7 +358,7 @@ class TaskSignal(PrioSched.TaskSignal):
 
     @staticmethod
     def any(signals, priority='user-visible'):
-        """Returns a signal that is aborted as soon as one of signals is, each a Gio.Cancellable.
+        """Returns a signal that is aborted as soon as one of signals is aborted; each of these is a Gio.Cancellable.
 
         priority  a fixed priority, or a PrioSched.TaskSignal, whose priority the new signal follows
         """
@@ -368,7 +371,7 @@ class TaskSignal(PrioSched.TaskSignal):
 
     @staticmethod
     def any_following(signals, priority_source):
-        """Returns a signal that is aborted as soon as one of signals is, and that follows the priority of priority_source."""
+        """Returns a signal that is aborted as soon as one of signals is aborted, and that follows the priority of priority_source."""
         signals = to_signals(signals)
         if not isinstance(priority_source, PrioSched.TaskSignal):
             raise TypeError(f'the source of a priority is a PrioSched.TaskSignal, not {priority_source!r}')
@@ -376,12 +379,12 @@ class TaskSignal(PrioSched.TaskSignal):
         reasons.keep_reasons_of(result, signals)
         return result
 
-    # The library's names.
+    # The library's own names for the two functions.
     new_any, new_any_following = any, any_following
 
     @staticmethod
     def new_aborted(reason=None):
-        """Returns an aborted signal.  reason is any exception, or None for GIO's error of a cancelled operation."""
+        """Returns an aborted signal.  reason is any exception but StopIteration and StopAsyncIteration; by default a PrioSched.AbortError."""
         reasons.check(reason)
         if reason is None or reasons.is_of_library(reason):
             return _native_new_aborted(reason if reason is not None else AbortError())
@@ -395,7 +398,7 @@ class TaskSignal(PrioSched.TaskSignal):
         return result
 
     def connect(self, *args):
-        """Calls GObject's connect (name, callback…), or Gio.Cancellable's, which takes no name."""
+        """Calls GObject's connect (name, callback, …), or Gio.Cancellable's connect (callback, …), which has no name and is for aborts."""
         if args and isinstance(args[0], str):
             handler = GObject.Object.connect(self, *args[:1], *handlers.held(self, args[1:]))
         else:
@@ -415,12 +418,15 @@ class TaskSignal(PrioSched.TaskSignal):
         return self._pinned_for(super().connect_object_after(*args))
 
     def disconnect(self, handler):
-        """Disconnects a handler.  Gio.Cancellable's method waits for the end of an abort, so it never returns in a handler of the abort."""
+        """Disconnects a handler by GObject's method.
+
+        Gio.Cancellable's method waits for the end of an abort, so it would never return in a handler of the abort.
+        """
         GObject.Object.disconnect(self, handler)
 
     def _pinned_for(self, handler):
-        # If only its own handler refers to the signal, Python's collector clears both, while the
-        # library still holds the signal and would call the handler.
+        # If only its own handler refers to a signal that depends on others, Python's collector would clear both, although
+        # the others can still abort the signal.  So pin () holds the signal for as long as they can.
         self.pin()
         return handler
 

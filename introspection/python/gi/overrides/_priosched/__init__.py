@@ -9,7 +9,7 @@ import sys
 
 import gi.overrides
 
-# _native may be in another folder, such as a build folder.
+# _native may be in another folder, such as a build folder, so modules are looked up in each folder of gi.overrides.
 __path__ = [f'{folder}/_priosched' for folder in gi.overrides.__path__]
 
 try:

@@ -14,7 +14,7 @@ from .names import name_of_callable
 
 PrioSched = get_introspection_module('PrioSched')
 
-UNSET = 0  # the priority of a task that follows its signal's
+UNSET = 0  # the priority of a task that follows the priority of its signal
 NO_EXPIRY = -1  # the expiry of a continuation whose task has no timeout
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
@@ -26,7 +26,7 @@ MAX_LIMIT = 2 ** 32 - 1
 
 
 def to_priority(value):
-    """Converts a member of TaskPriority or its nick; None becomes UNSET."""
+    """Converts a priority, which is a member of TaskPriority, its nick or its number, to the number; None becomes UNSET."""
     if value.__class__ is str and value in _PRIORITIES:
         return _PRIORITIES[value]
     if value is None:
@@ -44,7 +44,10 @@ def to_priority(value):
 
 
 def to_priority_of(callback, value):
-    """Converts value to a priority.  The error has a hint if value is a signal, or may have been meant as an argument of callback."""
+    """Converts value to the number of a priority.
+
+    The error has a hint if value is a signal or a controller, or may have been meant as an argument of callback.
+    """
     try:
         return to_priority(value)
     except ValueError as error:
@@ -54,14 +57,17 @@ def to_priority_of(callback, value):
 
 
 def to_given_priority(value):
-    """Converts a required value to a priority."""
+    """Converts value, which must not be None, to the number of a priority."""
     if value is None:
         raise ValueError(f'None is not a task priority: {_NAMES}')
     return to_priority(value)
 
 
 def refusing(method):
-    """Decorates a method that calls no code of the program: its traceback ends with this frame, just below the caller's."""
+    """Decorates a method that checks its arguments, and calls no code of the program.
+
+    The tracebacks of its errors end with the frame of call (), just below the caller's, and do not show the checks.
+    """
     @functools.wraps(method)
     def call(*args, **kwargs):
         try:
@@ -81,7 +87,7 @@ def _to_integer(value, name, unit):
 
 
 def to_whole(value, name, unit, maximum, minimum=0):
-    """Checks a whole number between minimum and maximum."""
+    """Checks that value is a whole number from minimum to maximum, and returns it as an int."""
     number = _to_integer(value, name, unit)
     if not minimum <= number <= maximum:
         raise ValueError(f'{name} is out of range: {value!r}; it is from {minimum} to {maximum} {unit}')
@@ -100,7 +106,7 @@ def to_timeout(value):
 
 
 def to_limit(value):
-    """Checks how many tasks may run at a time: None means any number."""
+    """Checks how many tasks may run at a time: None becomes MAX_LIMIT, which means any number."""
     return MAX_LIMIT if value is None else to_whole(value, 'limit', 'tasks', MAX_LIMIT, 1)
 
 
@@ -118,11 +124,11 @@ def to_frame_rate(value):
 
 
 def to_part(value, what, maximum):
-    """Checks a number that may have a fraction."""
+    """Checks that value is a number from 0 to maximum, which may have a fraction, and returns it as a float."""
     import numbers  # imported late, because few programs need it
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise TypeError(f'{what} is a number from 0 to {maximum}, not {value!r}')
-    # NaN fails, too.
+    # This refuses NaN, too.
     if not 0 <= value <= maximum:
         raise ValueError(f'{what} is from 0 to {maximum}, not {value!r}')
     return float(value)
@@ -147,10 +153,10 @@ def hint_at_arguments(callback, value):
 
 
 def called_back(owner, name, position, awaitable=None):
-    """Wraps the library's method of that name, whose argument at position is a callback.
+    """Wraps the method of owner with the given name, whose argument at position is a callback.
 
-    PyGObject 3.50 and later return an awaitable if there is no callback, and crash if an argument of that call is
-    wrong.  So the wrapper requires a callback; its error names awaitable(), which can be awaited.
+    Without a callback, PyGObject 3.50 and later return an awaitable, and crash if another argument is wrong.  So the
+    wrapper raises TypeError without a callback; the message names the method awaitable, whose result can be awaited.
     """
     native = getattr(owner, name)
     hint = f'; {awaitable}() can be awaited' if awaitable else ''
@@ -162,7 +168,7 @@ def called_back(owner, name, position, awaitable=None):
             raise TypeError(f'{name}() needs a callback, not {callback!r}{hint}')
         return native(self, *args, **kwargs)
 
-    # Without a docstring, PyGObject would generate one now.
+    # A copy of the method's docstring would make PyGObject generate that now, so the wrapper gets a short one.
     method.__doc__ = f'The library\'s {name} (), which needs a callback{hint}.'
     return method
 
@@ -197,12 +203,16 @@ def check_name(value):
         raise TypeError(f'a name is a string, not {value!r}')
 
 
-# Names of tasks appear in reports of long tasks, in traces and in the monitor.  The library asks for them only while one of
-# these is used.
+# Names of tasks appear in reports of long tasks, in traces and in the monitor.  The library asks for a name
+# only while one of these is used, so name_of () need not be fast.
 
 
 def _name_of_runner(runner):
-    """Returns the name of a function or, for a Driver, an asyncio task or a wakeup, the name of the coroutine."""
+    """Returns the name of the code that a waiter continues.
+
+    The waiter is a function, a Driver, or a method by which an asyncio task is woken up.  The result is the name of the
+    task, if it has one, or else of the coroutine or the function.
+    """
     callback = getattr(runner, '_prio_sched_calls', runner)
     runner = getattr(callback, '__self__', callback)
     name = getattr(getattr(runner, 'future', None), 'name', None)
@@ -215,7 +225,10 @@ def _name_of_runner(runner):
 
 
 def name_of(entry):
-    """Returns the name of a table's entry: its own name, its function's name, or the name of the coroutine that continues."""
+    """Returns the name of an entry of a table, which is a task or a continuation, or None.
+
+    This is the name that the task was posted with, or the name of the function or of the coroutine that runs next.
+    """
     if entry is None:
         return None
     name = getattr(entry, 'name', None)

@@ -1,6 +1,6 @@
 """Finds names of functions, and names sources of GLib after their callbacks.
 
-This module does not depend on PrioSched: a program can name its sources without it.
+This module does not depend on PrioSched, so a program can name its sources without PrioSched.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -12,7 +12,11 @@ _ADDERS = ('idle_add', 'timeout_add', 'timeout_add_seconds', 'io_add_watch', 'ch
 
 
 def name_of_callable(callback):
-    """Returns the name of a function, or of another callable; for a wrapper of a binding, the name of the program's function in it."""
+    """Returns the name of a function or of another callable.
+
+    For a wrapper that this package has put around a program's function, this is the name of that function; for an object
+    without a name, the name of its class.
+    """
     callback = getattr(callback, '_prio_sched_calls', callback)
     name = getattr(callback, '__qualname__', None)
     if name is None and hasattr(callback, 'func'):
@@ -21,7 +25,7 @@ def name_of_callable(callback):
 
 
 def place_of_callable(callback):
-    """Returns FILE:LINE, where a function begins, or None."""
+    """Returns the place where a function of Python begins, as FILE:LINE, or None for another callable."""
     code = getattr(getattr(callback, 'func', callback), '__code__', None)
     return code and f'{os.path.basename(code.co_filename)}:{code.co_firstlineno}'
 
@@ -46,7 +50,7 @@ class _Named:
     def _name(self):
         source, callback = self._glib.main_current_source(), self._prio_sched_calls
         name = source and source.get_name()
-        # GLib gives some sources their type as a name, such as GIdleSource.
+        # GLib names some sources after their types, such as GIdleSource; such a name is replaced.
         if source and (name is None or name.startswith('G') and name.endswith('Source')):
             place = place_of_callable(callback)
             source.set_name(name_of_callable(callback) + (f' ({place})' if place else ''))

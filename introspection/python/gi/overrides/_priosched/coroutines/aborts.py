@@ -10,15 +10,15 @@ from ..futures.contexts import SLICE, get_running_loop, local
 from ..futures.future import CancelledError, Continuation, Future
 from ..futures.reasons import cancelled_for, is_aborted, is_reason_of, members_of, reason_of, tells_of
 
-# Maps signals to watches; the tasks of a signal may run in several threads.
+# Guards the attribute _watch of signals, and the members of watches: the tasks of a signal may run in several threads.
 _watches_lock = threading.RLock()
 
 
 def _call_in_passes(loop, step, n=16):
-    """Calls step () n times in each pass of asyncio's loop, until it returns False.
+    """Calls step () up to n times now, and again in each pass of asyncio's loop, until step () returns False.
 
-    A pass runs all ready callbacks, and so continues the coroutines that step () has woken up.  n doubles after a
-    short pass, and is halved after a long one.
+    A pass runs all ready callbacks, and so continues the coroutines that step () has woken up.  n is doubled after a
+    short pass, and halved after a long one.
     """
     begun = time.monotonic()
 
@@ -41,20 +41,21 @@ class _Watch:
     """Reports the abort of a signal, from any thread, to the coroutines that run with the signal."""
 
     def __init__(self, signal):
-        # Members by table, in the order in which they started, because asyncio finds the first of many waiters fastest.
+        # The members, which are Abortables, by table.  They keep the order in which they started, and get an abort in that order,
+        # because asyncio finds the first of many waiters fastest.
         self.members = {}
-        self.told = set()  # tables whose tasks have noticed the abort before `cancelled` was emitted
+        self.told = set()  # the tables to whose tasks tell () has reported the abort, perhaps before `cancelled` was emitted
         self.aborted = False
         self.handler = GObject.Object.connect(signal, 'cancelled', self._cancelled)
 
     def _cancelled(self, signal):
         self.aborted = True
-        passed_on = {}  # shared by all tables: a future that many coroutines await is cancelled once
+        passed_on = {}  # shared by all tables, so that a task that many coroutines await is cancelled once
         for table in tuple(self.members):
             table.call_soon(lambda table=table: self._tell_in_slices(table, passed_on))
 
     def _tell_in_slices(self, table, passed_on):
-        end = time.monotonic() + SLICE  # the copy of many members takes time, too
+        end = time.monotonic() + SLICE  # computed first, because the copy of many members takes time, too
         members = collections.deque(self.members.get(table, ()))
 
         def tell_next():
@@ -68,7 +69,7 @@ class _Watch:
             _call_in_passes(loop, tell_next)
 
     def tell(self, table):
-        """Reports the abort to the tasks of table, which this thread runs."""
+        """Reports the abort at once to the tasks of table, which this thread runs.  Later calls do nothing."""
         if table not in self.told:
             self.told.add(table)
             for member in tuple(self.members.get(table, ())):
@@ -99,27 +100,29 @@ class _Watch:
 
 
 def told_at(waits_for, reason):
-    """Returns the exception that a coroutine awaiting waits_for gets for an abort with reason.
+    """Returns the exception that a coroutine gets at its await of waits_for, for an abort with reason.
 
-    Asyncio, and libraries built on it, take only a CancelledError for a cancellation.
+    At a future of this library, this is the reason.  At another future, it is a CancelledError, because asyncio, and
+    libraries built on it, take no other exception for a cancellation.
     """
     if not isinstance(waits_for, Future):
         return cancelled_for(reason)
-    reason.__traceback__ = None  # of another coroutine that was aborted earlier
+    reason.__traceback__ = None  # the traceback of another coroutine that got the reason earlier
     return reason
 
 
 class Abortable:
     """Runs a coroutine with a signal, and delivers an abort at the coroutine's current await.
 
-    The coroutine awaits waits_for.  It gets the abort once, from a rejected yield or at another await.
+    The coroutine awaits the future waits_for.  It gets the abort once: from a yield that the library rejects, or at another
+    await, where this class delivers it.
     """
 
     state = None        # the state that the coroutine was posted with
     coroutine = None
     waits_for = None
     watch = None
-    told = False
+    told = False        # whether the abort has reached the coroutine
     told_first = False  # whether the abort came before any cancellation that the coroutine has yet to handle
 
     def hear(self):
@@ -140,20 +143,23 @@ class Abortable:
             self.watch = None
 
     def is_yielding(self, waits_for):
-        """Returns whether the coroutine waits in a yield that the library rejects, or whose options give it another signal."""
+        """Returns whether the coroutine waits in a yield, at which an abort is not delivered by this class.
+
+        The library rejects the yield, or the yield has options, so that its signal may be another one.
+        """
         if waits_for.__class__ is not Continuation:
             return False
         state = waits_for._posted_with
         return state is None or state.signal is self.state.signal or state.is_given
 
     def notice(self):
-        """Notes an abort that the coroutine is about to get as the exception of the yield that it awaits."""
+        """Calls hear () if the coroutine is about to get the abort as the exception of the yield that it awaits."""
         waits_for = self.waits_for
         if waits_for.__class__ is Continuation and is_reason_of(waits_for._exception, self.state.signal):
             self.hear()
 
     def is_to_be_cancelled(self):
-        """Returns whether the coroutine has been cancelled, and has not noticed yet."""
+        """Returns whether the coroutine has been cancelled, and has not got the CancelledError yet."""
         raise NotImplementedError
 
     def ends_by_abort(self):
@@ -161,7 +167,7 @@ class Abortable:
         return self.told_first
 
     def outcome_of(self, error):
-        """Returns the exception of a task whose coroutine has ended with error: the reason if the abort caused error."""
+        """Returns the exception of the task when its coroutine has ended with error, or None: the reason if the abort caused error."""
         signal = self.state.signal if error is not None and self.state is not None else None
         if signal is not None and (isinstance(error, CancelledError) or members_of(error)) and is_aborted(signal):
             reason = reason_of(signal)
@@ -173,13 +179,13 @@ class Abortable:
 
 
 def signal_here():
-    """Returns the signal of the running coroutine, or None."""
+    """Returns the signal of the coroutine that is running a step, or None."""
     abortable = local.abortable
     return None if abortable is None or abortable.state is None else abortable.state.signal
 
 
 def is_yet_to_be_told():
-    """Returns whether the coroutine whose step is running has been aborted, by the step or by another thread, and has not noticed
-    yet."""
+    """Returns whether the coroutine whose step is running has been aborted, by the step itself or by another thread, and has not
+    got the abort yet."""
     signal = signal_here()
     return signal is not None and not local.abortable.told and is_aborted(signal)

@@ -33,31 +33,31 @@ def to_coroutine(awaitable):
 class Driver(DriverBase, Abortable):
     """Runs a coroutine in a context until the coroutine ends, if no loop of asyncio is running."""
 
-    is_cancelled = False  # whether the coroutine was cancelled, and has not noticed it yet
+    is_cancelled = False  # whether the coroutine was cancelled, and has not got the CancelledError yet
 
     def _find_main_context(self):
         self.main_context = own_context()
 
     @staticmethod
     def _begin_thread():
-        """Sets the thread's hook for generators, before the first driver of the thread."""
+        """Sets this thread's hook for asynchronous generators, before the first driver of the thread runs."""
         set_hook(close_generator)
 
     def _step_elsewhere(self):
-        """Continues the coroutine later, because the awaited future ended in another thread."""
+        """Continues the coroutine later, on the driver's thread, because another thread has settled the awaited future."""
         self._call_later(self)
 
     def _call_later(self, call):
-        """Calls call () in the main context that runs the driver."""
+        """Calls call () later, in the main context that runs the driver."""
         if self.state is None or not self.state.table.call_soon(call):
             call_in(self.main_context or own_context(), call)
 
     def go_on_after(self, future):
-        """Continues the coroutine later, because future has been cancelled.  Another event may continue the coroutine first."""
+        """Continues the coroutine later, because future has been cancelled, unless another event has continued the coroutine by then."""
         self._call_later(lambda: self.go_on_from(future))
 
     def go_on_from(self, future):
-        """Continues the coroutine, unless it awaits another future by now."""
+        """Continues the coroutine if it still awaits future."""
         if self.waits_for is future:
             self.step()
 
@@ -76,12 +76,12 @@ class Driver(DriverBase, Abortable):
             has_ended = False
         except StopIteration as end:
             value = end.value
-        except BaseException as caught:  # raised by the coroutine, or by the future that it awaits
+        except BaseException as caught:  # raised by the coroutine
             error = without_own_frames(caught)
         finally:
             running.context, local.abortable = outer
 
-        # No exception is being handled here, so later calls do not get one as their context.
+        # These calls are outside the try statement, so that exceptions that they raise do not get the caught one as their __context__.
         if has_ended:
             self._end(value, error)
         else:
@@ -91,9 +91,9 @@ class Driver(DriverBase, Abortable):
         return self.coroutine.send(None) if exception is None else self.coroutine.throw(exception)
 
     def _stand(self, waits_for):
-        """Makes the coroutine await waits_for."""
+        """Makes the coroutine await waits_for, which it has yielded."""
         if waits_for is None:
-            # A bare yield, as in asyncio.sleep (0).
+            # A bare yield, as in asyncio.sleep (0), becomes a yield of this library.
             waits_for = self.context.run(_yield, self.state)
         self.waits_for = waits_for
         if waits_for is self.future and waits_for is not None:
@@ -101,7 +101,7 @@ class Driver(DriverBase, Abortable):
         elif isinstance(waits_for, Future):
             waits_for._wait(self)
         elif getattr(waits_for, '_asyncio_future_blocking', False) and _may_wake_up(waits_for):
-            # Asyncio's own tasks do this with an awaited future.
+            # Asyncio's own tasks treat an awaited future in the same way.
             waits_for._asyncio_future_blocking = False
             waits_for.add_done_callback(self)
         else:
@@ -141,29 +141,29 @@ class Driver(DriverBase, Abortable):
         run_in_turn(lambda: self.step(error))
 
     def own_main_context(self):
-        """Returns the main context that runs the driver, or None if the context has been freed."""
+        """Returns the main context that runs the driver, or None if the driver's scheduler has been freed."""
         if self.state is None:
             return self.main_context
         scheduler = self.state.table.scheduler()
         return scheduler.get_context() if scheduler is not None else None
 
     def runs_in(self, context):
-        """Returns whether the driver belongs to this thread and to the main context."""
+        """Returns whether the driver belongs to this thread, and runs in the main context `context`."""
         own = self.own_main_context()
         return self.thread == threading.get_ident() and own is not None and hash(own) == hash(context)
 
     def close(self, error):
-        """Ends the coroutine with error, as if it had been garbage collected."""
+        """Closes the coroutine, as when it is garbage collected, and settles its future with error, or with an error that it raises."""
         if self.waits_for is not None:
             self.waits_for.remove_done_callback(self)
         try:
             self.context.run(self.coroutine.close)
-        except BaseException as caught:  # a coroutine that ignores its close, or raises in it
+        except BaseException as caught:  # the coroutine ignores GeneratorExit, or raises another exception
             error = caught
         self._end(None, error)
 
     def abort(self, passed_on=None):
-        """Reports an abort of the signal to the coroutine."""
+        """Delivers the abort at the coroutine's await, unless the coroutine has ended, has got the abort or is in a yield."""
         waits_for = self.waits_for
         if self.ended or self.told or waits_for is None or self.is_yielding(waits_for):
             return
@@ -187,7 +187,7 @@ class Driver(DriverBase, Abortable):
 
 
 def _may_wake_up(future):
-    """Returns whether the loop of an asyncio future is running, or is run by the main context."""
+    """Returns whether an asyncio future can end here: its loop is running, or belongs to a main context, or it has no loop."""
     loop = future.get_loop() if hasattr(future, 'get_loop') else None
     return loop is None or loop.is_running() or hasattr(loop, '_context')
 
@@ -202,20 +202,24 @@ def _yield(state):
 
 
 class _Shell(Abortable, collections.abc.Coroutine):
-    """Wraps a coroutine with a signal for asyncio: an abort arrives as a cancellation that has the reason."""
+    """Wraps a coroutine with a signal, for an asyncio task.
+
+    An abort cancels the asyncio task, unless the coroutine awaits a future of this library: that await raises the reason.
+    """
 
     def __init__(self, coroutine, state):
         self.coroutine = coroutine
         self.state = state
         self.task = None
-        self.reason = None     # the reason of the abort that comes as a cancellation
-        # Counts of the task's cancellations: from aborts, and earlier ones that had reached the coroutine.
+        self.reason = None     # the reason of the abort for which the asyncio task is being cancelled, or None
+        # How many of the task's cancellations, as task.cancelling () counts them, come from aborts, and how many others had reached
+        # the coroutine before the abort.
         self.n_aborts = self.n_heard = 0
         self.__name__ = getattr(coroutine, '__name__', type(coroutine).__name__)
         self.__qualname__ = getattr(coroutine, '__qualname__', self.__name__)
 
     def __getattr__(self, name):
-        # cr_frame, cr_await and so on, for debuggers.
+        # Gives debuggers the attributes of the coroutine: cr_frame, cr_await and so on.
         return getattr(self.coroutine, name)
 
     def send(self, value):
@@ -241,7 +245,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         try:
             return self._go_on(self.coroutine.throw, error)
         finally:
-            error = exception = reason = None  # the traceback of the error refers to this frame
+            error = exception = reason = None  # avoids a circle: the traceback of the error refers to this frame
 
     def _go_on(self, method, value):
         outer, local.abortable = local.abortable, self
@@ -259,7 +263,8 @@ class _Shell(Abortable, collections.abc.Coroutine):
         return self.task is not None and self.task.cancelling() > self.n_heard
 
     def ends_by_abort(self):
-        # A scope such as asyncio.timeout () takes back only its own cancellation, not the abort's.
+        # A scope such as asyncio.timeout () takes back its own cancellation with task.uncancel (), and not the abort's.  So if
+        # no more cancellations are left than these, the abort is the cause.
         return self.told_first or (self.told and self.task.cancelling() <= self.n_aborts + self.n_heard)
 
     def __await__(self):
@@ -288,7 +293,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
             self.n_aborts = 1
             cancel_in_turn(self.task, str(reason), passed_on)
         else:
-            # The coroutine awaits another task, which continues.
+            # The coroutine awaits a future of this library.  Only this await ends; the task that the future belongs to continues.
             waits_for._is_left()
             callback, context = wakeup
             error = raising(reason)
@@ -299,17 +304,17 @@ class _Shell(Abortable, collections.abc.Coroutine):
                 loop.call_soon(callback, error, context=context)
 
 
-# Loops of asyncio in which no new coroutine starts.
+# Loops of asyncio that run () is closing: no new coroutine may start in them.
 closing_loops = set()
 
 
 class CoroutineTask:
-    """Records an asyncio task that runs a coroutine of this library.
+    """Adds to asyncio.Task the outcome of a coroutine of this library, with the attributes of a Driver that other modules use.
 
     The attributes have names that asyncio.Task does not use.
     """
 
-    shell = None
+    shell = None          # the _Shell of a coroutine with a signal
     future = None
     thread = None         # the thread in which it runs
     ended = False
@@ -317,11 +322,11 @@ class CoroutineTask:
 
     @property
     def told(self):
-        """Returns whether an abort of the task's signal has reached the task's coroutine."""
+        """Whether an abort of the task's signal has reached the task's coroutine."""
         return self.shell is not None and self.shell.told
 
     def coroutine_ended(self):
-        """Takes over the coroutine's outcome, once."""
+        """Takes over the outcome of the coroutine, which has ended, and settles its future.  Later calls do nothing."""
         if self.ended:
             return
         self.ended = True
@@ -363,8 +368,10 @@ class CoroutineTask:
             self.cancel(msg)
 
     def throw_in(self, error):
-        """Raises error at the await of a future of this library, in this task or in an asyncio task that it awaits, so that
-        gather () ends at once."""
+        """Raises error at the await of this task or, if it awaits another asyncio task, at the await of that task.
+
+        If a future of asyncio is awaited there, such as the future of gather (), it is cancelled, and so ends at once.
+        """
         task, waits_for = self, self._fut_waiter
         while isinstance(waits_for, asyncio.Task):
             task, waits_for = waits_for, waits_for._fut_waiter
@@ -377,7 +384,7 @@ class CoroutineTask:
 
 
 class _Ended:
-    """Marks a coroutine that KeyboardInterrupt or SystemExit has ended at once, or that could not start."""
+    """Takes the place of the asyncio task if KeyboardInterrupt or SystemExit has ended the coroutine at once, or if it could not start."""
 
     ended = True
     told = False
@@ -421,7 +428,7 @@ def _begin_task(loop, coroutine, context, name):
 
 
 def start(coroutine, context, state=None, name=None):
-    """Runs coroutine in context, up to its first wait.  Returns a Driver or an asyncio task, which runs it."""
+    """Runs coroutine in context, up to its first wait.  Returns the Driver or the asyncio task that runs it, or an _Ended."""
     loop = get_running_loop()
     if loop is None:
         return Driver(coroutine, context, state)
@@ -449,12 +456,12 @@ def start(coroutine, context, state=None, name=None):
 
 
 def close_generator(generator, context):
-    """Closes an asynchronous generator in context; its cleanup may await."""
+    """Closes an asynchronous generator, whose cleanup may await, in context."""
     start_alone(to_coroutine(generator.aclose()), context, Future())
 
 
 def start_alone(coroutine, context, future):
-    """Starts coroutine in context, and settles future with its result."""
+    """Starts coroutine in context.  future gets its result, at once or when it has ended.  Returns the same as start ()."""
     run = start(coroutine, context)
     if run.ended:
         future._settle(run.value, run.error)

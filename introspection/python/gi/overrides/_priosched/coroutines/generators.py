@@ -1,7 +1,7 @@
 """Closes asynchronous generators that are no longer iterated over, so that their cleanup runs to its end.
 
-Python passes them to a hook of the thread, which closes them.  asyncio's own hook closes a generator in the context of
-the code that drops it, and so in the state of a task that may have been aborted.  Without asyncio there is no hook.
+Python passes such a generator to a hook of the thread, which closes it.  asyncio's hook closes it in the context of the code
+that drops it, and so in the state of a task that may have been aborted.  Without asyncio there is no hook.  So this module has one.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -16,7 +16,7 @@ from ..futures.future import borrowed_state, own_state
 
 
 class Finalizer:
-    """Serves as the thread's hook: closes a generator outside any task, with asyncio's hook or close (generator, context)."""
+    """Serves as the thread's hook: closes a generator outside any task, by inner, the hook of asyncio, or else by close (generator, context)."""
 
     def __init__(self, close, inner=None):
         self._close = close
@@ -35,12 +35,12 @@ class Finalizer:
         elif self._thread == threading.get_ident():
             call_outside(lambda _: self._close(generator, context), None)
         else:
-            # The collector may run in another thread.
+            # The collector has run in another thread, so the generator is closed later, in its own thread.
             call_in(self._main_context, lambda: self._close(generator, context))
 
 
 def set_hook(close):
-    """Sets a hook on this thread that closes the generators that start from now on, unless the hook is set already."""
+    """Sets this thread's hook for the asynchronous generators that start from now on, unless it is a Finalizer already."""
     firstiter, finalizer = sys.get_asyncgen_hooks()
     if not isinstance(finalizer, Finalizer):
         sys.set_asyncgen_hooks(firstiter=firstiter, finalizer=Finalizer(close, finalizer))

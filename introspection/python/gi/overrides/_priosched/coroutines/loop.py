@@ -28,23 +28,24 @@ _follow = PrioSched.TaskSignal.new_any_following
 class _Lane:
     """Calls the callbacks of asyncio for the tasks of one priority or signal, in their order.
 
-    As new tasks they would starve while a coroutine yields in a loop; as continuations they would starve new tasks in a
-    loop of asyncio.sleep (0).  So they alternate, and are new tasks for a millisecond, then continuations for a
-    millisecond.
+    Posted as new tasks, the callbacks would starve while another coroutine yields in a loop.  Posted as continuations,
+    they would starve new tasks while they repeat asyncio.sleep (0).  So the callbacks alternate: for a millisecond they are
+    posted as new tasks, then for a millisecond as continuations.
     """
 
     def __init__(self, ready, key):
         self._ready = ready
         self._key = key
         self._table, self._priority, signal = key
-        # The coroutine gets the abort; callbacks that asyncio needs for that are not dropped.
+        # The lane has the priority of signal, but is not aborted with it: the coroutine gets the abort by callbacks of asyncio, so
+        # these must not be dropped.
         self._signal = _follow([], signal) if signal is not None else None
-        self._handles = {}  # handles by their entries, the oldest first
+        self._handles = {}  # handles of asyncio by the continuations that call them, the oldest first
         self._continues = False
         self._is_watched = False
 
     def add(self, handle):
-        """Adds handle.  Returns whether it will be called."""
+        """Posts a call of handle, an asyncio.Handle.  Returns False if the main context has gone, so that no call is posted."""
         if not self._post_handle(handle):
             return False
         if not self._is_watched:
@@ -57,7 +58,7 @@ class _Lane:
     def _post_handle(self, handle):
         def call():
             self._call(entry)
-        call._prio_sched_calls = handle._callback  # names of tasks are found by this attribute
+        call._prio_sched_calls = handle._callback  # name_of () uses this attribute
         entry = Continuation.calling(call)
         self._handles[entry] = handle
         if self._post(entry, 0, self._continues):
@@ -79,11 +80,11 @@ class _Lane:
             self._ready.call(handle)
 
     def take_back(self):
-        """Returns the ready callbacks, for the caller to call."""
+        """Removes the posted calls from the scheduler's queue, and returns their handles."""
         waiting, self._handles = self._handles, {}
         for entry in waiting:
             self._table.dequeue(entry)
-            entry._waiter = None  # the waiter refers to entry
+            entry._waiter = None  # avoids a circle: the waiter refers to entry
         return waiting.values()
 
     def _take_turns(self):
@@ -100,15 +101,18 @@ class _Lane:
 
 
 def _state_of_other(handle):
-    """Returns the state of the task to which handle belongs; None outside any task, and for a user-visible task, which asyncio runs."""
+    """Returns the State of the task to which handle, an asyncio.Handle, belongs, if its callback is to be passed to a scheduler.
+
+    Returns None if asyncio is to call it: outside any task, and for a task of the priority user-visible.
+    """
     state = handle._context.get(_state) if handle._context is not None else None
     return state if state is not None and state.priority != _USER_VISIBLE else None
 
 
 class _Ready(collections.deque):
-    """Stands for asyncio's list of ready callbacks.  A task's callbacks are passed to its scheduler.
+    """Replaces the list of ready callbacks in a loop of asyncio, and passes the callbacks of a task to the task's scheduler.
 
-    If the task's priority is asyncio's, user-visible, asyncio runs them.
+    Callbacks outside any task, and of tasks with the priority user-visible, stay in the list, and asyncio calls them.
     """
 
     def __init__(self, loop):
@@ -120,7 +124,7 @@ class _Ready(collections.deque):
         self._context_id = hash(loop._context)
 
     def __len__(self):
-        # While one of its tasks runs a nested main loop, asyncio does nothing.
+        # While a task of asyncio runs a nested main loop, asyncio must not call callbacks, so the list seems to be empty.
         return super().__len__() if asyncio.current_task(self._loop) is None else 0
 
     def append(self, handle):
@@ -129,7 +133,7 @@ class _Ready(collections.deque):
             super().append(handle)
 
     def end(self):
-        """Makes asyncio run all callbacks from now on, including the ready ones, as at the loop's end."""
+        """Makes asyncio call all callbacks from now on, including the ones that were passed to schedulers, because the loop is about to end."""
         with self.lock:
             self._is_ending = True
             for lane in self._lanes.values():
@@ -160,7 +164,7 @@ class _Ready(collections.deque):
         if handle._cancelled or loop.is_closed():
             return
         if get_running_loop() is not loop or asyncio.current_task(loop) is not None:
-            # The loop is not running, or one of its tasks runs a nested main loop.
+            # The loop is not running, or one of its tasks runs a nested main loop, so asyncio calls the callback later.
             super().append(handle)
             return
         outer, running.context = running.context, handle._context
@@ -191,17 +195,17 @@ class _Readiness(asyncio.Handle):
 class EventLoop(GLibEventLoop):
     """Runs callbacks, timers and tasks, as PyGObject's loop does, but with the priority of the task that started them.
 
-    main_context  the main context to run; the loop makes it the thread-default one while it runs; by default, PrioSched.run()'s
-                  context on this thread
+    main_context  the main context to run, which is the thread-default one while the loop runs; by default, the main context
+                  that PrioSched.run () would run on this thread
     """
 
     def __init__(self, main_context=None):
         super().__init__(main_context if main_context is not None else context_to_run())
         self._ready = _Ready(self)
-        # PyGObject's resolution of a millisecond would call timers early.
+        # With PyGObject's resolution, which is a millisecond, asyncio would call timers up to a millisecond early.
         self._clock_resolution = 1e-9
-        # The readers and writers that are ready and have been passed to a task.  If their descriptors were still
-        # watched, the source would be ready all the time, and tasks of a lower priority would never run.
+        # The handles of readers and writers that are ready and have been passed to a scheduler.  Their descriptors are not
+        # watched meanwhile: otherwise the source would be ready all the time, and tasks of a lower priority would never run.
         self._left = set()
         self._selector._register_key = self._watch
         self._interrupt = None  # an exception that is to be raised by run_forever ()
@@ -210,7 +214,7 @@ class EventLoop(GLibEventLoop):
         timeout = super()._get_timeout_ms()
         if timeout < 0 or self._ready:
             return timeout
-        # PyGObject rounds down, so the loop would poll until the time has come.
+        # PyGObject rounds down to milliseconds, so the loop would poll without waiting until the time has come.  This rounds up.
         return max(math.ceil((self._scheduled[0]._when - self.time()) * 1000), 0)
 
     @contextlib.contextmanager
@@ -238,7 +242,7 @@ class EventLoop(GLibEventLoop):
 
     @contextlib.contextmanager
     def _taking_interrupts(self):
-        """Makes the waiting loop raise an exception of the Ctrl-C handler, because PyGObject would only print it."""
+        """Makes the loop raise a KeyboardInterrupt of the Ctrl-C handler even while the loop waits: PyGObject would only print it then."""
         handler = signal.getsignal(signal.SIGINT)
         if threading.current_thread() is not threading.main_thread() or not callable(handler) or self.is_running():
             yield
@@ -259,29 +263,32 @@ class EventLoop(GLibEventLoop):
                 signal.signal(signal.SIGINT, handler)
 
     def _run_once(self):
-        # PyGObject prints exceptions of its sources, or ends the process at once.
+        # PyGObject prints an exception that leaves this method, or ends the process at once, so the loop is stopped here instead.
         try:
             super()._run_once()
         except (KeyboardInterrupt, SystemExit) as error:
             self.interrupt(error)
 
     def interrupt(self, error):
-        """Makes the code that runs the loop raise error."""
+        """Stops the loop, and makes the code that runs the loop raise error, or an earlier error if there is one."""
         self._interrupt = self._interrupt or error
         self.stop()
 
     async def shutdown_asyncgens(self):
-        # Code that closes a loop calls this last, and runs ready callbacks.
+        # Code that is about to close a loop calls this method, so from now on asyncio calls all callbacks itself.
         self._ready.end()
         await super().shutdown_asyncgens()
 
     def _process_events(self, event_list):
-        # Leaves out keys that have been removed since the poll: PyGObject would otherwise remove a new key of the same descriptor.
+        # Skips keys that have been removed since the poll, because for these PyGObject would remove a new key of the same descriptor.
         keys = self._selector._fd_to_key
         super()._process_events([(key, self._leave_events(key, events)) for key, events in event_list if keys.get(key.fd) is key])
 
     def _leave_events(self, key, events):
-        """Passes the callbacks of tasks with other priorities to these tasks.  Returns the remaining events."""
+        """Passes the ready callbacks of key, a selectors.SelectorKey, to schedulers, if their tasks are not user-visible.
+
+        Returns the remaining events, whose callbacks asyncio is to call.
+        """
         rest = 0
         for event, handle in _handles_of(key):
             if events & event and handle not in self._left:
@@ -309,7 +316,7 @@ class EventLoop(GLibEventLoop):
         for event, handle in _handles_of(key):
             if handle not in self._left:
                 condition |= _CONDITIONS[event]
-        # Even without conditions, the end of a watched descriptor would be reported.
+        # Without conditions, -1 takes the place of the descriptor: the end of a descriptor would be reported even then.
         key._tag = self._selector._source.add_unix_fd(key.fd if condition else -1, condition)
 
 
@@ -317,5 +324,5 @@ _CONDITIONS = {selectors.EVENT_READ: GLib.IOCondition.IN, selectors.EVENT_WRITE:
 
 
 def _handles_of(key):
-    """Returns the reader and the writer of key, as far as they exist, with their events."""
+    """Returns a list of (event, handle) for the reader and the writer of key, a selectors.SelectorKey; either may be missing."""
     return [(event, handle) for event, handle in zip(_CONDITIONS, key.data) if handle is not None]

@@ -26,7 +26,7 @@ else:
     from .loop import EventLoop
 
 
-# Flags of the code of an async function or generator: inspect.CO_COROUTINE, CO_ASYNC_GENERATOR.
+# The flags of the code of an async function or generator, inspect.CO_COROUTINE and CO_ASYNC_GENERATOR, without that import.
 _ASYNC = 0x80 | 0x200
 
 
@@ -51,13 +51,15 @@ class _Run:
 
 
 def _is_nested(context):
-    """Returns whether this thread runs context already.  Returns False if the thread has only pushed context."""
+    """Returns whether this thread runs a main loop, and owns context.  Code that owns context outside a main loop has only pushed it."""
     return context.is_owner() and GLib.main_depth() > 0
 
 
 class _Interruptible:
-    """Handles Ctrl-C: the first one cancels the coroutine, so that its finally clauses run; the second one interrupts the
-    running code, or the main loop.
+    """Handles Ctrl-C: the first one calls cancel (), which cancels the coroutine, so that the coroutine's finally clauses run.
+
+    Later ones raise KeyboardInterrupt in the running code or, if the main loop waits, from run ().  A handler of the program
+    is not replaced.
     """
 
     def __init__(self, cancel, context):
@@ -77,8 +79,7 @@ class _Interruptible:
 
     def __enter__(self):
         handler = signal.getsignal(signal.SIGINT)
-        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # the handler of the run() around this one
-                                                                                  # one
+        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # the handler of the run () around this
         if threading.current_thread() is threading.main_thread() and (handler is signal.default_int_handler or is_ours):
             self.outer = signal.signal(signal.SIGINT, self._handle)
         return self
@@ -89,7 +90,10 @@ class _Interruptible:
 
 
 class _Generators:
-    """Records the asynchronous generators that have started, and closes them when they are collected or when run() ends."""
+    """Records the asynchronous generators that start, and closes them when they are collected or when run () ends.
+
+    If a loop of asyncio is running, its hooks do this instead.
+    """
 
     def __init__(self):
         self.open = weakref.WeakSet()
@@ -111,7 +115,7 @@ class _Generators:
 
 
 def _run_alone(coroutine, loop):
-    """Runs coroutine to its end in a main loop, and returns its future."""
+    """Runs coroutine to its end in a main loop, and returns a future with the result.  After Ctrl-C, raises KeyboardInterrupt."""
     future = Future()
     standing = []  # the Driver or task that runs coroutine, from its first await until Ctrl-C
 
@@ -131,14 +135,14 @@ def _run_alone(coroutine, loop):
                 loop.run()
             finally:
                 _cancel_drivers([run], loop)
-    # A coroutine that returns in its first step cannot be cancelled.
+    # A coroutine that returns in its first step cannot be cancelled, so the interrupt is raised although the coroutine has a result.
     if interruptible.count > 0 and (future.cancelled() or (ended_at_once and future._exception is None)):
         raise KeyboardInterrupt
     return future
 
 
 def _cancel_drivers(drivers, loop):
-    """Cancels drivers that have not ended, and runs the main loop until they have."""
+    """Cancels the drivers that have not ended, and runs the main loop until all have ended."""
     pending = {driver for driver in drivers if not driver.ended and driver.future is not None}
 
     def ended(driver, _):
@@ -154,7 +158,10 @@ def _cancel_drivers(drivers, loop):
 
 
 def _cancel_rest(loop, context):
-    """Cancels the coroutines that have started, as asyncio.run() does at its end, and the coroutines that start during their cleanup."""
+    """Cancels the coroutines that have started, as asyncio.run () does at its end, and the coroutines that start during their cleanup.
+
+    Closes coroutines that have not ended even then.
+    """
     for _ in range(2):
         _cancel_drivers([driver for driver in Driver.all_standing() if driver.runs_in(context)], loop)
     for driver in Driver.all_standing():
@@ -163,7 +170,10 @@ def _cancel_rest(loop, context):
 
 
 def _run_in_context(coroutine, context, is_nested):
-    """Runs coroutine without a loop of asyncio: asyncio has no loop on GLib, or its loop is running already."""
+    """Runs coroutine with a Driver, and returns its result.
+
+    This is used if asyncio has no loop on GLib, or if a loop of asyncio or the main context is running already.
+    """
     is_pushed = hash(context) != hash(own_context())
     if is_pushed:
         context.push_thread_default()
@@ -188,7 +198,10 @@ def _run_in_context(coroutine, context, is_nested):
 
 
 def _run_in_asyncio(coroutine, context):
-    """Calls asyncio.run() with a loop on GLib."""
+    """Runs coroutine as an asyncio task, and returns its result.
+
+    The loop is PyGObject's loop for context, if there is one, or else a new EventLoop, which is run as by asyncio.run ().
+    """
     loop = loop_of(context)
     if loop is not None:
         with _Run(loop.stop):
@@ -205,7 +218,7 @@ def _run_in_asyncio(coroutine, context):
             try:
                 return _result_of(loop.create_task(coroutine), loop, context)
             finally:
-                # A second call, because tasks may start during the cleanup; tasks that start now are cancelled, and do not run.
+                # Tasks may start during the cleanup, so the second call cancels these.  During that call, no more coroutines start.
                 _cancel_tasks(asyncio.all_tasks(loop), loop)
                 closing_loops.add(loop)
                 try:
@@ -223,7 +236,7 @@ def _cancel_tasks(tasks, loop):
         try:
             loop.run_until_complete(asyncio.wait(tasks))
         except RuntimeError:
-            # Another interrupt has stopped the loop.
+            # If another interrupt has stopped the loop, run it again.
             if runs.stack[-1].error is None:
                 raise
     for task in tasks:
@@ -233,7 +246,10 @@ def _cancel_tasks(tasks, loop):
 
 
 def _result_of(task, loop, context):
-    """Runs loop until task has ended, or until an interrupt."""
+    """Runs loop until task, of asyncio, has ended, and returns the task's result.
+
+    Returns None if an interrupt has stopped the loop: the _Run around this call then raises the interrupt.
+    """
     def cancel():
         task.cancel()
         loop.call_soon_threadsafe(lambda: None)  # the loop may be about to wait
@@ -242,7 +258,7 @@ def _result_of(task, loop, context):
         try:
             return loop.run_until_complete(task)
         except RuntimeError:
-            # The error is "Event loop stopped before Future completed."
+            # The error is "Event loop stopped before Future completed." if an interrupt has stopped the loop.
             if runs.stack[-1].error is None:
                 raise
         except asyncio.CancelledError:
@@ -254,11 +270,13 @@ def _result_of(task, loop, context):
 def run(coroutine):
     """Runs the main loop until coroutine ends, and returns its result or raises its exception.
 
-    With PyGObject 3.50 and later this is asyncio.run() with a PrioSched.EventLoop; earlier versions behave alike: Ctrl-C
-    cancels the coroutine and is raised as KeyboardInterrupt, SystemExit is raised, and asynchronous generators are closed.
-    At the end, the coroutines of started tasks are cancelled, and also coroutines that start during their cleanup; tasks that
-    have not started remain in the main context.  The main context is the thread-default one.  In the function of a task it runs a
-    nested main loop; in a coroutine, which can use await instead, it raises RuntimeError.
+    With PyGObject 3.50 and later this is asyncio.run () with a PrioSched.EventLoop.  With earlier versions run () behaves
+    alike: Ctrl-C cancels the coroutine and is raised as KeyboardInterrupt, SystemExit is raised, and asynchronous generators
+    are closed.  At the end, the coroutines of started tasks are cancelled, and also coroutines that start during their cleanup;
+    tasks that have not started remain in the main context.  The main context is the thread-default one.
+
+    In the function of a task, run () runs a nested main loop, and cancels no other coroutines.  In a coroutine, which can use
+    await instead, run () raises RuntimeError.
     """
     if not is_awaitable(coroutine):
         hint = ': call it, as in PrioSched.run(main())' if callable(coroutine) else ''

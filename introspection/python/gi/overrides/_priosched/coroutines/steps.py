@@ -1,4 +1,4 @@
-"""Runs generators as tasks: each step is short, and the time slice decides when the task yields."""
+"""Runs generators as tasks: a step runs up to the generator's next yield, and the time slice decides after which step the task yields."""
 
 import inspect
 import types
@@ -17,7 +17,7 @@ def _is_generator(value):
 
 
 class _WithProgress:
-    """Contains a generator to be stepped, and the function to call with values that it yields."""
+    """Contains a generator to run step by step, and the function to call with values that the generator yields."""
 
     __slots__ = ('generator', 'progress')
 
@@ -26,30 +26,30 @@ class _WithProgress:
         self.progress = progress
 
     def __await__(self):
-        # Makes an await of this object fail.
+        # Only makes the object look awaitable, as the native code expects; an await of it fails.
         raise TypeError('generators are stepped')
 
 
 def is_stepped(value):
-    """Returns whether value, which the callback of a task has returned, is a generator to be stepped."""
+    """Returns whether value, which the callback of a task has returned, is a generator, perhaps with_progress (), to run step by step."""
     return _is_generator(value) or value.__class__ is _WithProgress
 
 
 def in_steps(table, value, task):
-    """Steps the generator of task as long as the slice lasts, and then yields.  An abort is raised at the generator's current
-    yield.
+    """Returns a coroutine that runs the generator in value, step by step, as task, and yields to other tasks when it should.
 
-    If the generator yields an awaitable, the task awaits it and sends the result to the generator.
+    An abort is raised at the generator's current yield.  If the generator yields an awaitable, the coroutine awaits it, and
+    sends the result to the generator.
     """
     generator, progress = (value.generator, value.progress) if value.__class__ is _WithProgress else (value, None)
     coroutine = _in_steps(table, generator, progress, task)
-    coroutine.__qualname__ = generator.__qualname__  # names of tasks are made of this
+    coroutine.__qualname__ = generator.__qualname__  # name_of () uses this attribute
     return coroutine
 
 
 def has_ended_itself(task):
-    """Returns whether the current step of task has aborted or cancelled the task itself."""
-    run = task._callback  # or the task's function, in the first step
+    """Returns whether the current step of task has aborted or cancelled task, or another thread has aborted it meanwhile."""
+    run = task._callback  # the Driver or asyncio task; in the first step the task's function
     return (task._aborted or getattr(run, '_must_cancel', False) or getattr(run, 'pending', None) is not None or
             is_yet_to_be_told())
 
@@ -57,7 +57,7 @@ def has_ended_itself(task):
 async def _in_steps(table, generator, progress, task):
     scheduler = table.scheduler() or PrioSched.Scheduler.ref_thread_default()
     signal = signal_here()
-    passed = None if progress is None else []  # the last value before an awaitable, or before the end
+    passed = None if progress is None else []  # the value that progress () has yet to get, if any
     error = sent = None
     try:
         while True:
@@ -97,7 +97,10 @@ def _report(progress, passed):
 
 
 def with_progress(callback, progress):
-    """Returns a callback for a task that calls progress (value) with the values that its generator yields."""
+    """Returns a callback for a task that runs the generator of callback (), and reports to progress () the values that it yields.
+
+    progress () gets the last value whenever the task yields, awaits or ends.
+    """
     def begin():
         generator = callback()
         if not _is_generator(generator):

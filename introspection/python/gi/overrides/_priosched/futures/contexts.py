@@ -8,20 +8,23 @@ import threading
 from gi.repository import GLib
 
 get_running_loop = asyncio._get_running_loop
-SLICE = 0.004  # seconds that work in slices takes at a time
+SLICE = 0.004  # the length of a slice of work that is done in slices, in seconds
 
 
 class _Local(threading.local):
-    queue = None  # calls to make after the running call, if there is one
-    abortable = None  # the coroutine under a signal whose step is running
-    cancels = None    # calls to make after the running cancel (), if there is one
+    queue = None      # the calls that wait for the end of a call by run_in_turn (), or None if none is running
+    abortable = None  # the Abortable that runs a step of its coroutine, or None
+    cancels = None    # the cancellations that wait for the end of another by cancel_in_turn (), or None if none is running
 
 
 local = _Local()
 
 
 def run_in_turn(call):
-    """Calls call (), or leaves the call to the run_in_turn() that is running in this thread, so that chains do not nest."""
+    """Calls call (), or leaves it to the run_in_turn () that is running in this thread, so that a chain of calls does not nest.
+
+    Exceptions are reported, and KeyboardInterrupt or SystemExit is raised after the last call.
+    """
     queue = local.queue
     if queue is not None:
         queue.append(call)
@@ -54,7 +57,10 @@ runs = _Runs()
 
 
 def interrupt(error):
-    """Handles KeyboardInterrupt or SystemExit in a task, so that run(), or the library's loop if that is running, raises it."""
+    """Makes the innermost run (), or else the running EventLoop, raise error, a KeyboardInterrupt or SystemExit of a task.
+
+    If there is neither, raises error here.
+    """
     innermost = runs.stack[-1] if runs.stack else get_running_loop()
     if not hasattr(innermost, 'interrupt'):
         raise error
@@ -64,7 +70,7 @@ def interrupt(error):
 def call_in(context, call):
     """Calls call () once, soon, on the thread that runs context.  Any thread may call this."""
     source = GLib.Idle(priority=GLib.PRIORITY_HIGH)
-    source.set_callback(lambda *_: _call(call))  # returns None, whatever a callback of the program returns
+    source.set_callback(lambda *_: _call(call))  # returns None, so GLib removes the source
     source.attach(context)
 
 
@@ -76,12 +82,15 @@ def _call(call):
 
 
 def own_context():
-    """Returns the main context of this thread."""
+    """Returns the thread-default main context of this thread or, without one, the global default one."""
     return GLib.MainContext.get_thread_default() or GLib.MainContext.default()
 
 
 def is_run_here(context):
-    """Returns whether this thread must not wait for a main context, because it runs the context, or will run it."""
+    """Returns whether this thread must not wait for a main context, because it runs the context, or is to run it.
+
+    If no thread runs the context, the main thread is to run it, if it is the main thread's own context.
+    """
     if context.is_owner():
         return True
     if not context.acquire():
@@ -91,7 +100,11 @@ def is_run_here(context):
 
 
 def context_to_run():
-    """Returns the main context that this thread is to run."""
+    """Returns the main context for run () or an EventLoop in this thread.
+
+    This is the thread-default one or else the global default one.  If another thread runs the global default one, a thread
+    other than the main thread gets a new main context.
+    """
     own = GLib.MainContext.get_thread_default()
     if own is not None:
         return own
@@ -105,7 +118,7 @@ def context_to_run():
 
 
 def loop_of(context):
-    """Returns the loop of asyncio that PyGObject has made for a main context, or None."""
+    """Returns the loop of asyncio that PyGObject has made for a main context, or None if there is none or it is closed."""
     policy = getattr(sys.modules.get('gi.events'), 'GLibEventLoopPolicy', None)
     if policy is not None and not hasattr(policy, '_loops'):
         # PyGObject before 3.52 keeps its loops in the event loop policy.
@@ -116,7 +129,10 @@ def loop_of(context):
 
 
 def _is_run_elsewhere(context_id):
-    """Returns whether another thread is known to run the main context with the given number."""
+    """Returns whether another thread runs the main context whose hash () is context_id.
+
+    Only the global default context and this thread's can be asked; for any other, this assumes that a thread runs it.
+    """
     for context in (GLib.MainContext.default(), GLib.MainContext.get_thread_default()):
         if context is not None and hash(context) == context_id:
             if context.is_owner():
@@ -129,7 +145,11 @@ def _is_run_elsewhere(context_id):
 
 
 def check_loop(loop, context_id):
-    """Raises RuntimeError if loop, of asyncio, would wait forever for a result from the main context with the given number."""
+    """Raises RuntimeError if an asyncio loop would wait for ever for a result from the main context whose hash () is context_id.
+
+    This is so if loop runs on another main context, and no other thread runs that main context.  A future without a
+    scheduler has the context_id 0, and any loop may wait for it.
+    """
     if context_id == 0 or getattr(loop, '_prio_sched_checked', None) == context_id:
         return
     own = getattr(loop, '_context', None)
@@ -140,13 +160,17 @@ def check_loop(loop, context_id):
         loop._prio_sched_checked = context_id
 
 
-# Functions of PyGObject that run between callbacks: an exception that is raised in them is only printed.
+# The modules and names of PyGObject's functions that run between callbacks.  PyGObject only prints an exception that is raised
+# in them, so KeyboardInterrupt must not be raised there.
 _AT_REST = {('gi._ossighelper', 'signal_notify'), ('gi.events', 'prepare'), ('gi.events', 'check')}
 
 
 def is_at_rest(frame):
-    """Returns whether a Unix signal interrupted the waiting main loop, or a function in a module of gi, even if a
-    callback has called the function. Returns False if it interrupted the code of a callback."""
+    """Returns whether frame, which a Unix signal has interrupted, belongs to the waiting main loop, and not to a callback.
+
+    Code in modules of gi, this package included, counts as the main loop, even if a callback has called it.  In a callback,
+    KeyboardInterrupt can be raised; elsewhere it would be lost.
+    """
     if frame.f_globals.get('__name__', '').startswith('gi.'):
         return True
     while frame is not None and (frame.f_globals.get('__name__'), frame.f_code.co_name) not in _AT_REST:

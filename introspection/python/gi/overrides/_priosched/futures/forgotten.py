@@ -1,4 +1,4 @@
-"""Warns about waits that are never awaited and, in development, about tasks that never ran."""
+"""Warns about waits, such as results of yield_ () and sleep (), that are never awaited and, in development, about tasks that never ran."""
 
 import atexit
 import functools
@@ -9,9 +9,9 @@ import traceback
 import warnings
 import weakref
 
-# With this variable of the library, its C code reports how many tasks never ran.
+# If this environment variable is set, the library itself reports how many tasks never ran, so this module does not.
 _IS_DEBUGGING = os.environ.get('PRIO_SCHED_DEBUG', '0') != '0'
-# Python's development mode (-X dev, PYTHONDEVMODE) counts as well.
+# Whether to give warnings for developers: with that variable, or in Python's development mode (-X dev, PYTHONDEVMODE).
 IS_DEVELOPING = sys.flags.dev_mode or _IS_DEBUGGING
 
 _FRAMES = 10
@@ -19,7 +19,10 @@ _OVERRIDES = os.path.dirname(os.path.dirname(os.path.dirname(__file__))) + os.se
 
 
 def awaited(method):
-    """Decorates a method whose result is to be awaited: in development, a warning says where it was called."""
+    """Decorates a method whose result is to be awaited.
+
+    In development, the warning about a result that is never awaited says where the method was called.
+    """
     if not IS_DEVELOPING:
         return method
 

@@ -24,18 +24,20 @@ _get_ident = threading.get_ident
 _copy_context = contextvars.copy_context
 _logger = logging.getLogger('PrioSched')
 
-# The State of the task to which this context belongs; None if only the library knows the state, mostly outside any
-# task.
+# The State of the task to which the current contextvars.Context belongs; None outside any task, and if only the library
+# knows the state.
 own_state = contextvars.ContextVar('PrioSched.state', default=None)
-# The State of a wrapped callback, whatever code calls it.
+# The State that Scheduler.wrap_callback () gives to a callback, whatever code calls the callback.
 borrowed_state = contextvars.ContextVar('PrioSched.borrowed', default=None)
 
 
 def cancel_in_turn(run, msg, passed_on=None):
-    """Cancels run, a Driver or an asyncio task, or leaves this to the cancel_in_turn() that is running in this thread: chains do not nest.
+    """Cancels run, which is a Driver or an asyncio task.
 
-    A future that several runs await gets the cancellation once.  passed_on maps runs to the futures that they awaited.  In a
-    circle of tasks that await each other, the first is woken up.
+    If this is called within cancel_in_turn () in the same thread, the outer call cancels run later, so that a chain of tasks
+    that await each other does not nest.  If several cancelled runs await the same task, that task is cancelled once:
+    passed_on maps each cancelled run to the future that it awaited.  In a circle of tasks that await each other, none would
+    end, so CancelledError is raised at the await of one.
     """
     cancels = local.cancels
     if cancels is not None:
@@ -68,7 +70,10 @@ def awaited_by(run):
 
 
 def _cancelled_by(run):
-    """Returns the runs of posted tasks that run.cancel () cancels, too."""
+    """Returns the runs of the posted tasks that are cancelled with run, because run awaits them directly or through asyncio.
+
+    A run is a Driver or an asyncio task.
+    """
     runs = []
     futures = [awaited_by(run)]
     while futures:
@@ -84,9 +89,12 @@ def _cancelled_by(run):
 
 
 def _in_circles(runs):
-    """Returns one run of each circle to which runs lead: the run that a search reaches twice."""
+    """Searches for circles of runs, which are Drivers or asyncio tasks, that await each other, from each of runs on.
+
+    Returns one run of each circle: the run that the search reaches twice.
+    """
     found = []
-    is_below = {}  # whether the search is below a run, or has left it
+    is_below = {}  # by run: True while the search follows the futures that the run awaits, and False afterwards
     for first in runs:
         path = [] if first in is_below else [(first, _cancelled_by(first))]
         is_below.setdefault(first, True)
@@ -105,12 +113,13 @@ def _in_circles(runs):
     return found
 
 
-# Held while a waiter is added, or waiters are taken: the garbage collector may run meanwhile.
+# Held while any thread adds a waiter or takes waiters.  It is reentrant, because the garbage collector may run meanwhile, and
+# finalizers may do the same.
 _waiting_lock = threading.RLock()
 
 
 class _Raise:
-    """Wakes up an asyncio task with an exception."""
+    """Takes the place of a future that wakes up an asyncio task, so that the task raises an exception."""
 
     def __init__(self, exception):
         self._exception = exception
@@ -120,7 +129,7 @@ class _Raise:
 
 
 class _ThreadWaiter:
-    """Wakes a thread that waits in Future.result ().  Called like the step of a driver."""
+    """Wakes a thread that waits in Future.result ().  The future calls its methods as it calls a Driver's."""
 
     def __init__(self):
         self.done = threading.Event()
@@ -140,14 +149,14 @@ class _ThreadWaiter:
 class Future(FutureBase):
     """Represents the result of a task, which coroutines of PrioSched and of asyncio can await.
 
-    It has the methods of asyncio.Future for waiting.
+    It has the methods of asyncio.Future that code needs to wait for a result.
     """
 
     __slots__ = ('__weakref__',)
     __class_getitem__ = classmethod(types.GenericAlias)
 
     def _loop_elsewhere(self):
-        # loop.run_until_complete (future) needs this method.
+        # get_loop () calls this if no loop is running, as in loop.run_until_complete (future).
         return loop_of(own_context()) or asyncio.get_event_loop_policy().get_event_loop()
 
     def done(self):
@@ -163,7 +172,10 @@ class Future(FutureBase):
             self._wait_in_thread(timeout)
 
     def _is_own_thread(self):
-        """Returns whether this thread must not wait, because it runs the task or a loop."""
+        """Returns whether this thread must not block until the future is done.
+
+        This is so if the thread runs a loop of asyncio or the task's main context, or if there is no scheduler.
+        """
         if get_running_loop() is not None:
             return True
         table = self._table()
@@ -181,7 +193,7 @@ class Future(FutureBase):
         raise asyncio.InvalidStateError(f'{self!r} has not completed')
 
     def exception(self):
-        """Returns the exception or None.  Raises the exception if it is asyncio.CancelledError."""
+        """Returns the exception or None.  Raises asyncio.CancelledError if the future was cancelled, and InvalidStateError if it is not done."""
         if not self._done:
             self._has_no_result()
         self._retrieved = True
@@ -196,7 +208,7 @@ class Future(FutureBase):
         self._settle_later(CancelledError() if msg is None else CancelledError(msg))
         return True
 
-    # asyncio.gather () calls this on a cancelled future.
+    # asyncio.gather () uses these two members of a cancelled future.
 
     def _make_cancelled_error(self):
         return self._exception
@@ -221,7 +233,7 @@ class Future(FutureBase):
         self._check_waiting()
 
     def _is_left(self):
-        """Handles an abort that has ended a coroutine's wait for this future."""
+        """Called when an abort has ended a coroutine's wait for this future.  Subclasses override this empty method."""
 
     def _check_waiting(self):
         """Calls a new waiter if another thread has settled the future while the waiter was added."""
@@ -250,7 +262,7 @@ class Future(FutureBase):
             self._callbacks.append(entry)
 
     def _wait(self, step):
-        """Calls a driver's step () on the thread of the driver when the future is done."""
+        """Makes the future call step (), of a Driver or a similar waiter, when it is done.  A Driver then continues on its own thread."""
         if self._waiter is None and self._callbacks is None:
             self._waiter = step
         else:
@@ -258,7 +270,7 @@ class Future(FutureBase):
         self._check_waiting()
 
     def _take_wakeup(self, task):
-        """Removes the callback that would wake up an asyncio task, and returns it with its context."""
+        """Removes the callback that would wake up task, of asyncio.  Returns the callback and its context, or None if there is none."""
         entries = [(self._waiter, self._waiter_context)] + [entry[:2] for entry in self._callbacks or ()]
         for callback, context in entries:
             if callback is not None and getattr(callback, '__self__', None) is task:
@@ -267,16 +279,20 @@ class Future(FutureBase):
         return None
 
     def _settle(self, value=None, exception=None):
-        """Settles the future, on the thread of its task, while no code of the program is running."""
+        """Settles the future, unless it is done, and notifies its waiters.
+
+        Waiters that may run here are called in turn, and the others later, on their threads.  After KeyboardInterrupt or
+        SystemExit, all are called later.
+        """
         if not self._done:
             if isinstance(exception, StopIteration):
                 stop, exception = exception, RuntimeError('StopIteration cannot be raised into a coroutine')
                 exception.__cause__ = stop
             self._value = value
             self._exception = exception
-            self._done = True  # last, because other threads look at it
+            self._done = True  # set last, because other threads read the result as soon as this is True
             if exception is not None and self._is_abort():
-                # An abort need not be reported, and the collector may later clear the reason.
+                # An abort is not reported as never retrieved.  This is found out now, because the collector may clear the reason later.
                 self._aborted = self._retrieved = True
             self._leave_signal()
             if self._waiter is None and self._callbacks is None:
@@ -287,13 +303,17 @@ class Future(FutureBase):
                 self._notify()
 
     def _leave_signal(self):
-        """Drops the signal of a task that has ended, because the signal's handlers may refer to owners of this future."""
+        """Drops the signal of a task that has ended.
+
+        The signal's handlers may refer to objects that own this future, and the collector would not see such a circle.  If
+        is_followed, a waiter still needs the state with the signal.
+        """
         state = self._posted_with
         if state is not None and state.table is not None and not state.is_followed:
             state.table.take_signal(self)
 
     def _settle_later(self, exception):
-        """Settles the future from any thread, and within any call.  Waiters are called later, on their own threads."""
+        """Settles the future with exception, on any thread, even while code of the program runs: waiters are called later, on their threads."""
         self._exception = exception
         self._done = self._retrieved = True
         here = []
@@ -312,7 +332,7 @@ class Future(FutureBase):
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _notify_later(self):
-        """Wakes the waiters later, because an interrupt makes run () end and cancel them first."""
+        """Calls the waiters later.  So after an interrupt, run () ends first, and cancels them."""
         for callback, context, loop, thread in self._take_waiting():
             if context is None:
                 call_in(callback.own_main_context() or own_context(), lambda driver=callback: driver.go_on_from(self))
@@ -320,7 +340,7 @@ class Future(FutureBase):
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _is_of(self, main_context):
-        """Returns whether main_context runs the task."""
+        """Returns whether main_context, if it is not None, is the main context that runs the task."""
         return main_context is not None and hash(main_context) == self._context_id
 
     def _take_waiting(self):
@@ -340,8 +360,8 @@ class Future(FutureBase):
     def _raises(self, task, context):
         """Returns the exception that the future raises in task, an asyncio task that awaits it in context.
 
-        An asyncio task in a task of PrioSched gets the abort of that task as a cancellation.  The abort is first
-        reported to the task of PrioSched, because a TaskGroup of asyncio ignores that a child was cancelled.
+        An asyncio task that a task of PrioSched has created gets the abort of that task as a cancellation.  The abort is
+        first reported to the task of PrioSched, because a TaskGroup of asyncio ignores that a child was cancelled.
         """
         error = self._exception
         if not isinstance(task, asyncio.Task) or hasattr(task, 'coroutine_ended') or isinstance(error, CancelledError):
@@ -355,13 +375,13 @@ class Future(FutureBase):
         return cancelled_for(error)
 
     def _raises_here(self):
-        """Returns the exception that is set, for the code that awaits the future now."""
+        """Returns the exception that the code gets that awaits the future now: the future's, or a CancelledError in its place."""
         loop = get_running_loop()
         task = asyncio.current_task(loop) if loop is not None else None
         return self._raises(task, _copy_context()) if task is not None else self._exception
 
     def _as_seen_by(self, callback, context):
-        """Returns the future to pass to callback, which may wake up an asyncio task."""
+        """Returns the future to pass to callback: this future or, if callback wakes up an asyncio task that is to raise another error, a _Raise."""
         if self._exception is None or context is None:
             return self
         error = self._raises(getattr(callback, '__self__', None), context)
@@ -428,7 +448,7 @@ class Future(FutureBase):
 class _Awaited(Future):
     """Represents a wait, and warns if the wait is over, or the program ends, before any code has awaited it."""
 
-    __slots__ = ('_made_at',)  # set in development
+    __slots__ = ('_made_at',)  # a warning with the place of the call; set in development
 
     @property
     def is_forgotten(self):
@@ -451,13 +471,13 @@ class _Awaited(Future):
 
 
 class Continuation(_Awaited):
-    """Represents the result of yield_()."""
+    """Represents the result of yield_ () or sleep (), or an internal call that waits for its turn."""
 
     __slots__ = ()
 
     @classmethod
     def calling(cls, call):
-        """Returns a continuation without waiters, which calls call () in its turn."""
+        """Returns a continuation that calls call () in its turn, and that no code awaits."""
         continuation = cls()
         continuation._waiter = call
         continuation._retrieved = True
@@ -503,8 +523,9 @@ class PostedTask(Future):
         """Cancels this task alone, as asyncio.Task.cancel() does.
 
         A task that has not started will not run.  In a coroutine that has started, asyncio.CancelledError is raised at
-        its await, and the result is whatever the coroutine returns or raises then.  If no thread runs its main context,
-        or another thread runs its function, the waiting code continues at once.  Returns whether the task was not done.
+        its await, and the task's result is whatever the coroutine returns or raises then.  Code that awaits the task
+        continues at once if no thread runs the task's main context, or if another thread runs the task's function.
+        Returns False if the task, or its coroutine, had ended already.
         """
         if self._done:
             return False
@@ -522,7 +543,7 @@ class PostedTask(Future):
             if self._is_out_of_reach():
                 super().cancel(msg)
         else:
-            # Its callback is running.
+            # The task's function is running.
             self._aborted = True
             if self._is_in_another_thread():
                 super().cancel(msg)
@@ -549,7 +570,7 @@ class PostedTask(Future):
         return True
 
     def _abort(self, reason):
-        # An abort is not reported if no code waits for the task.
+        # An abort is not reported as never retrieved.
         self._aborted = self._retrieved = True
         self._callback = self._context = None
         self._settle(None, reason)
@@ -561,12 +582,12 @@ class PostedTask(Future):
 
 
 class Wait(_Awaited, PostedTask):
-    """Represents the wait for a group."""
+    """Represents a wait for tasks of a group."""
 
     __slots__ = ()
 
     def _is_left(self):
-        # The result of a wait that is left is not reported.
+        # Without other waiters, no code wants the result any more, so the wait is cancelled, which also keeps it from being reported.
         if self._callbacks is None:
             self.cancel()
 
@@ -607,11 +628,11 @@ def wake_up(callback, context, future):
 
 
 def woken(task):
-    """Settles the coroutine of an asyncio task, if the task has ended since this library woke it up."""
+    """Passes on the result of an asyncio task that runs a coroutine of this library, if the task has ended when this library woke it up."""
     if hasattr(task, 'coroutine_ended') and task.done():
         task.coroutine_ended()
 
 
 def raising(exception):
-    """Returns a future to pass to wake_up(), which makes the awaiting task raise exception."""
+    """Returns an object to pass to wake_up () in place of a future, so that the awaiting task raises exception."""
     return _Raise(exception)

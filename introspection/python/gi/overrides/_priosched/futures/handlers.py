@@ -26,7 +26,7 @@ class _Handler:
 
 
 class _Connected:
-    """Records a handler for the signal."""
+    """Represents a handler at the signal: the signal calls this object, which refers to the _Handler weakly, and calls its callback."""
 
     __slots__ = ('number', 'handler', '__weakref__')
 
@@ -39,21 +39,25 @@ class _Connected:
         return handler.callback(*args, *handler.data) if handler is not None else None
 
     def __eq__(self, other):
-        # disconnect_by_func () and similar functions compare handlers.
+        # disconnect_by_func () and similar functions compare the connected object with the callback, so the two are equal.
         handler = self.handler()
         return self is other or (handler is not None and handler.callback == other)
 
     __hash__ = object.__hash__
 
     def __del__(self):
-        # The handler has been disconnected.
+        # The signal has disconnected the handler, so the controller need not hold it any longer.
         handler = self.handler()
         if handler is not None:
             handler.handlers.pop(self.number, None)
 
 
 class _Holder:
-    """Holds the handlers for a controller.  Once the controller is freed, the signal holds them as long as it has other references."""
+    """Holds the handlers of a signal for the controller.
+
+    When the controller is freed, the handlers move to the signal's box, which lives as long as other code refers to the
+    signal.
+    """
 
     __slots__ = ('handlers', 'box', 'controller')
 
@@ -67,11 +71,11 @@ class _Holder:
         if getattr(controller, '_handlers', None) is not self:
             self.box.handlers = self.handlers
         elif is_used_by_others(self, controller):
-            # If a handler refers to the controller, the collector has to look again before either is freed.
+            # If a handler refers to the controller, the collector has to look again before either is freed, so both stay alive.
             controller._handlers = _Holder(self.handlers, self.box, controller)
         else:
             return
-        # The collector has cleared the weak references.
+        # The collector has cleared the weak references to the handlers, so they are set again.
         for connected in tuple(self.box.connected):
             if connected.number in self.handlers:
                 connected.handler = weakref.ref(self.handlers[connected.number])
@@ -83,11 +87,14 @@ def controller_of(signal):
 
 
 def held(signal, args):
-    """Returns args, a callback and its data, to be passed to a method that connects them to signal."""
+    """Returns the arguments with which to call a method that connects args, a callback and its data, to signal.
+
+    If signal has a controller, the controller gets the callback to hold, and the result is an object that calls it.
+    """
     controller = controller_of(signal)
     if controller is None or not args or not callable(args[0]):
         return args
-    references_if_alone()  # computed once, and never while the collector runs
+    references_if_alone()  # called now, because the first call must not happen while the collector runs
     box, number = box_of(signal), next(_numbers)
     if not hasattr(controller, '_handlers'):
         box.connected = weakref.WeakSet()

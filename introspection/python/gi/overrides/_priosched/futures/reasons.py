@@ -1,4 +1,8 @@
-"""Passes reasons of aborts in PrioSched: any exception, which the library knows by a number."""
+"""Passes reasons of aborts to the library and back.
+
+A reason is any exception.  The library can carry only a GLib.Error, so it gets a GLib.Error with a number as its code,
+and this module finds the exception by the number.
+"""
 
 import asyncio
 import functools
@@ -21,9 +25,9 @@ _IO_DOMAIN = GLib.quark_to_string(Gio.io_error_quark())
 
 
 class AbortError(GLib.Error):
-    """Reports an abort without a reason; a GLib.Error with Gio.IOErrorEnum.CANCELLED, too.
+    """Reports an abort without a reason.  It is also a GLib.Error, with Gio.IOErrorEnum.CANCELLED.
 
-    A program can derive its own classes from it, and use them as reasons.
+    A program can derive classes from AbortError, and use their instances as reasons.
     """
 
     def __init__(self, message='Operation was cancelled'):
@@ -31,7 +35,7 @@ class AbortError(GLib.Error):
 
 
 def is_of_library(reason):
-    """Returns whether the library can carry reason itself: a GLib.Error, but not of a class that the program has derived."""
+    """Returns whether the library can carry reason itself: a GLib.Error or an AbortError, but not an instance of a derived class."""
     return reason.__class__ in (GLib.Error, AbortError)
 
 
@@ -44,7 +48,7 @@ def check(reason):
 
 
 class _Reason:
-    """Holds an exception that is not a GLib.Error, and a GLib.Error that stands for it, with a number as its code."""
+    """Holds an exception that the library cannot carry, and a GLib.Error that stands for it, with a number as its code."""
 
     def __init__(self, exception):
         self.exception = exception
@@ -66,7 +70,10 @@ class _Box:
 
 
 def _references(keeper, controller):
-    """Counts the references to the signal, in the library and in Python, and to the box, without the controller's own."""
+    """Returns three numbers of references: to the controller's signal in the library, to the signal in Python, and to the signal's box.
+
+    References to the box from the controller's own objects do not count.
+    """
     signal, box = controller.get_signal(), keeper.box
     n_own = hasattr(controller, '_reason') + hasattr(controller, '_handlers')
     return signal.__grefcount__, sys.getrefcount(signal), sys.getrefcount(box) - n_own
@@ -74,23 +81,25 @@ def _references(keeper, controller):
 
 @functools.lru_cache(maxsize=None)
 def references_if_alone():
-    """Returns the number of references if only the controller has the signal.  The number depends on the versions of Python and
-    PyGObject."""
+    """Returns the numbers of _references () for a signal to which only its controller refers.
+
+    They depend on the versions of Python and PyGObject, so they are measured.
+    """
     controller = PrioSched.TaskController()
     controller._reason = _Keeper(_Reason(None), box_of(controller.get_signal()), controller)
     return _references(controller._reason, controller)
 
 
 def is_used_by_others(keeper, controller):
-    """Returns whether code other than the controller refers to its signal, or a dependent signal refers to the box."""
+    """Returns whether other code than the controller refers to the controller's signal, or a dependent signal refers to that signal's box."""
     return any(map(operator.gt, _references(keeper, controller), references_if_alone()))
 
 
 class _Keeper:
-    """Holds the reason for a controller.
+    """Holds the reason of an abort for a controller.
 
-    The reason may refer to the controller.  Python's collector does not see references of a signal, which the library
-    holds, but sees references of a controller.
+    The reason may refer to the controller.  Python's collector has to see such a circle.  It sees the references of a
+    controller, but not of a signal, which the library holds; so the controller holds the reason, and not the signal.
     """
 
     __slots__ = ('reason', 'box', 'controller')
@@ -104,14 +113,14 @@ class _Keeper:
         _forget_tracebacks(self.reason.exception)
         controller = self.controller()
         if getattr(controller, '_reason', None) is not self:
-            # The controller has gone, and the reason does not refer to it.
+            # The controller has gone, and the reason does not refer to the controller, so the signal's box can hold the reason.
             self.box.reason = self.reason
         elif is_used_by_others(self, controller):
-            # If the reason refers to the controller, the collector has to look again before either is freed.
+            # If the reason refers to the controller, the collector has to look again before either is freed, so both stay alive.
             controller._reason = _Keeper(self.reason, self.box, controller)
         else:
             return
-        # The collector has cleared the weak reference.
+        # The collector has cleared the weak reference to the reason, so it is set again.
         _reasons[self.reason.error.code] = self.reason
 
 
@@ -124,7 +133,7 @@ def _forget_tracebacks(exception):
 
 
 def without_own_frames(error):
-    """Removes this library's two frames from the traceback of error, which has been caught."""
+    """Removes this library's two frames from the traceback of error, which has been caught, unless no others follow.  Returns error."""
     own = error.__traceback__
     if own.tb_next is not None and own.tb_next.tb_next is not None:
         error.__traceback__ = own.tb_next.tb_next
@@ -140,11 +149,11 @@ def box_of(signal):
 
 
 def keep_reasons_of(dependent, signals):
-    """Keeps the reasons of signals as long as dependent lives, and keeps timeouts among the signals running."""
+    """Keeps the reasons of signals, and timeouts among them, alive as long as dependent, a signal that depends on them, lives."""
     sources = [signal for signal in signals if isinstance(signal, PrioSched.TaskSignal)]
     if sources:
         dependent._box = _Box([box_of(signal) for signal in sources])
-    # A source is held weakly, and a timeout without references ends.
+    # The library refers to the signals weakly, and a timeout without references would end before it aborts dependent.
     timeouts = [signal for signal in sources if hasattr(signal, '_timeouts')]
     if timeouts:
         dependent._timeouts = timeouts
@@ -152,7 +161,7 @@ def keep_reasons_of(dependent, signals):
 
 def to_error(exception, controller, signal):
     """Returns the GLib.Error that represents exception, the reason of an abort by controller."""
-    references_if_alone()  # computed once, and never while the collector runs
+    references_if_alone()  # called now, because the first call must not happen while the collector runs
     reason = _Reason(exception)
     controller._reason = _Keeper(reason, box_of(signal), controller)
     return reason.error
@@ -175,7 +184,10 @@ def keep(exception, make):
 
 
 def to_exception(error):
-    """Returns the exception that a reason represents, or the reason itself."""
+    """Returns the exception for error, which is the reason of an abort in the library, or None for None.
+
+    This is the exception that error stands for, an AbortError for a plain cancellation, or else error itself.
+    """
     if error is None:
         return None
     if error.domain == _IO_DOMAIN and error.code == Gio.IOErrorEnum.CANCELLED:
@@ -185,12 +197,15 @@ def to_exception(error):
 
 
 def is_aborted(signal):
-    """Returns whether signal is aborted.  GIO reports the abort of a dependent signal a little later."""
+    """Returns whether signal is aborted.
+
+    A TaskSignal is asked itself, because Gio.Cancellable.is_cancelled () reports the abort of a dependent signal a little later.
+    """
     return signal.is_aborted() if isinstance(signal, PrioSched.TaskSignal) else signal.is_cancelled()
 
 
 def reason_of(signal):
-    """Returns the exception of the tasks of signal, which has been aborted."""
+    """Returns the exception with which the tasks of signal end, which has been aborted: the reason, or an AbortError."""
     reason = to_exception(signal.dup_reason()) if isinstance(signal, PrioSched.TaskSignal) else None
     return reason if reason is not None else AbortError()
 
@@ -214,7 +229,7 @@ def cancelled_for(reason):
 
 
 def members_of(error):
-    """Returns the exceptions of a group, which is Python's or, as in anyio before version 4, a library's; otherwise ()."""
+    """Returns the exceptions in error if it is an exception group, of Python or of a library such as anyio before version 4; otherwise ()."""
     members = getattr(error, 'exceptions', None)
     return members if isinstance(members, (list, tuple)) else ()
 
@@ -222,8 +237,8 @@ def members_of(error):
 def tells_of(error, reason, is_told):
     """Returns whether error is reason, a CancelledError that it caused, or a group of only these.
 
-    If is_told, the abort reached the raising code before any other cancellation, and caused every CancelledError: a
-    library may catch one CancelledError and raise another.
+    If is_told, the abort reached the raising code before any other cancellation.  Then every CancelledError counts as
+    caused by reason, because a library may catch one CancelledError and raise another.
     """
     members = members_of(error)
     if members:

@@ -18,7 +18,10 @@ _REJECTED = 0
 
 
 class Follower:
-    """Waits for a future of this library, and is called before all other waiters, whether the future succeeds or fails."""
+    """Waits for a future of this library: the future calls this object when it is done, however it ends.
+
+    A Follower that is made together with its future is called before all other waiters.
+    """
 
     __slots__ = ('future',)
 
@@ -26,7 +29,7 @@ class Follower:
         self.future = future
         future._wait(self)
 
-    # Drivers of coroutines have a method of this name, too.
+    # Futures call these three methods of their waiters; a Driver, which runs a coroutine, has them, too.
 
     def own_main_context(self):
         scheduler = self.future._posted_with.table.scheduler()
@@ -41,7 +44,7 @@ class Follower:
 
 
 class _End(Follower):
-    """Tells the library that a task has its result."""
+    """Removes the lender of a task that has its result, so that the library ends the waits of the task, and for it."""
 
     __slots__ = ()
 
@@ -53,7 +56,7 @@ class _End(Follower):
 
 
 class LendingState(State):
-    """Keeps the state of a task that may lend its priority, or be lent one."""
+    """Keeps the state of a task that may lend its priority, or borrow another task's."""
 
     __slots__ = ('lender', 'task')
     is_followed = True
@@ -61,10 +64,13 @@ class LendingState(State):
     def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         super().__init__(table, signal, priority, expiry, takes_turns)
         self.lender = 0
-        self.task = None  # a weak reference
+        self.task = None  # a weak reference to the task, as soon as the task exists
 
     def find_lender(self):
-        """Returns the task's number, or 0 if the task has its result or belongs to another thread."""
+        """Returns the task's lender, which is a number in the library.  Creates it at the first call.
+
+        Returns 0 if the task has its result, or if the library gives no lender, as on another thread.
+        """
         task = self.task() if self.lender == 0 and self.task is not None else None
         if task is not None and not task._done:
             self.lender = self._add_lender(task)
@@ -78,7 +84,7 @@ class LendingState(State):
 
 
 def _begin_wait(task):
-    """Makes the running code wait for task.  Returns the code's state, or None if no priority is lent."""
+    """Reports that the running code waits for task.  Returns the code's state, for _end_wait (), or None if no priority is lent."""
     waiter = current_state()
     if not isinstance(waiter, LendingState) or not waiter.table.lends:
         return None
@@ -90,7 +96,7 @@ def _begin_wait(task):
 
 
 def _end_wait(task, waiter):
-    # If either task has its result, the library has ended the wait.
+    # A task that has its result has the lender 0; then the library has ended the wait already.
     if waiter.lender != 0 and task._posted_with.lender != 0:
         waiter.table._runner.end_wait(waiter.lender, task._posted_with.lender)
 
@@ -103,12 +109,12 @@ def _awaiting(task, iterator, waiter):
 
 
 def _is_of_a_coroutine(callback):
-    """Returns whether callback continues a coroutine, so that the wait begins and ends with the coroutine's await."""
+    """Returns whether callback continues a coroutine.  Then LendingTask.__await__ () has reported the wait, and reports its end."""
     return is_wakeup(callback) or isinstance(callback, Driver)
 
 
 class LendingTask(PostedTask):
-    """Represents a task that is lent the priority of its waiters."""
+    """Represents a task to which other tasks lend their priority while they wait for it."""
 
     __slots__ = ()
 
@@ -120,7 +126,7 @@ class LendingTask(PostedTask):
     __iter__ = __await__
 
     def add_done_callback(self, callback, *, context=None):
-        # asyncio.gather () and wait () add such callbacks.
+        # asyncio.gather () and asyncio.wait () add callbacks, and do not call __await__ (), so the wait begins here.
         if not self._done and not _is_of_a_coroutine(callback):
             _begin_wait(self)
         super().add_done_callback(callback, context=context)
@@ -135,14 +141,14 @@ class LendingTask(PostedTask):
 
 
 def new_lending_task(callback, state, name):
-    """Returns a task that can lend its priority.  The task's state refers to the task."""
+    """Returns a task, not posted yet, that can lend its priority.  state, a LendingState, gets a weak reference to the task."""
     task = new_task(callback, state, name, LendingTask)
     state.task = weakref.ref(task)
     return task
 
 
 class LendingTable(Table):
-    """Keeps the tasks of a scheduler that lends: each has a separate state."""
+    """Keeps the tasks of a scheduler whose lends-priority is set.  Each task has a separate state, which keeps the task's lender."""
 
     def post(self, callback):
         return self._post_lending(callback, LendingState(self, None, _USER_VISIBLE), 0, None)
@@ -174,7 +180,10 @@ class LendingTable(Table):
         return self._lend_to(super().sleep(delay, signal, priority, takes_turns))
 
     def _lend_to(self, continuation):
-        """Makes the running code wait for its own continuation."""
+        """Reports that the running code waits for its own continuation, which thus borrows the priorities that others lend to the code.
+
+        Returns continuation.
+        """
         state = current_state()
         if isinstance(state, LendingState) and not continuation._done and state.find_lender() != 0:
             self._runner.begin_wait_for_id(state.lender, continuation._number)

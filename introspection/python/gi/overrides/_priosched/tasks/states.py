@@ -28,18 +28,18 @@ class State:
     """Keeps the state of a task, which PrioSched.SchedulingState.get_current() returns in that task."""
 
     __slots__ = ('table', 'signal', 'priority', 'expiry', 'takes_turns')
-    is_given = False  # given to a yield, whose signal may differ from the task's
-    is_followed = False  # whether a Follower of the task asks this state when the task has ended
+    is_given = False  # whether the options of a yield gave this state, whose signal may thus differ from the task's
+    is_followed = False  # whether a Follower of the task still needs this state when the task has ended
 
     def __init__(self, table, signal, priority, expiry=None, takes_turns=False):
         self.table = table
         self.signal = signal
         self.priority = priority  # UNSET to follow the signal's priority
-        self.expiry = expiry      # when its timeout passes, in microseconds of GLib.get_monotonic_time (), or None
-        self.takes_turns = takes_turns  # whether the code after its yields waits behind tasks of the same priority
+        self.expiry = expiry      # when the task's timeout passes, in microseconds of GLib.get_monotonic_time (), or None
+        self.takes_turns = takes_turns  # whether the code after a yield waits behind queued tasks of the same priority
 
     def dup_scheduler(self):
-        """Returns the scheduler of the task, or None if the scheduler has been freed."""
+        """Returns the scheduler of the task, or None if it has been freed, or if only the library knows it."""
         return self.table.scheduler() if self.table is not None else None
 
     def get_cancellable(self):
@@ -51,15 +51,15 @@ class State:
         return self.priority
 
     def priority_now(self):
-        """Returns the current PrioSched.TaskPriority, the signal's if the task has none."""
+        """Returns the current PrioSched.TaskPriority: the task's own or, if the task has none, the signal's."""
         return self.signal.priority if self.priority == UNSET else PrioSched.TaskPriority(self.priority)
 
     def reason(self):
-        """Returns why the library has rejected a task with this state."""
+        """Returns the exception with which a task with this state ends after the library has rejected it: the reason of the signal's abort."""
         return reason_of(self.signal)
 
     def run(self, func):
-        """Calls func () in this state."""
+        """Calls func () in this state, and in a copy of the current contextvars.Context."""
         _copy_context().run(_call_with, self, func)
 
     def __repr__(self):
@@ -68,7 +68,7 @@ class State:
 
 
 class GivenState(State):
-    """Keeps the state of a yield with options."""
+    """Keeps the state of a yield whose options have a signal or a priority."""
 
     __slots__ = ()
     is_given = True
@@ -105,24 +105,25 @@ def leave_state():
 
 
 def own_priority(priority, signal):
-    """Returns the priority of a task that is posted with priority and signal, or UNSET if the task follows the signal."""
+    """Returns the priority of a task that is posted with priority and signal, or UNSET if the task follows the signal's priority."""
     return _USER_VISIBLE if priority == UNSET and not isinstance(signal, PrioSched.TaskSignal) else priority
 
 
 def expiry_after(delay, timeout):
-    """Returns the time at which the timeout passes, in microseconds of GLib.get_monotonic_time (), or None for no timeout."""
+    """Returns when the timeout passes, if it begins after delay, in microseconds of GLib.get_monotonic_time (); None for no timeout."""
     return None if timeout == 0 else min(max(PrioSched.testing_get_time() + (delay + timeout) * 1000, 0), _MAX_TIME)
 
 
 def _is_stranger():
     """Returns whether the current context belongs to a task, but the running code does not.
 
-    A nested main loop calls other callbacks in the context of the task that runs it.  Asyncio's callbacks in it have
-    their own contexts.
+    If a task runs a nested main loop, the loop calls other code's callbacks in the context of the task.  Asyncio's
+    callbacks have separate contexts, even in a nested loop.
     """
     depth = running.depth
     if depth == 0:
-        # With more than one quit function, an asyncio step runs a nested main loop, and this callback is not part of the step.
+        # PyGObject's loop has a quit function for each main loop that runs it.  With more than one, a step of an asyncio task runs
+        # a nested main loop, and the running code is a callback there, which is not part of the step.
         return len(getattr(get_running_loop(), '_quit_funcs', ())) > 1
     if running.context is None or depth == GLib.main_depth():
         return False
@@ -134,7 +135,7 @@ def _is_stranger():
 
 
 def current_state():
-    """Returns the State of the running code, or None."""
+    """Returns the State of the running code, or None.  If only the library knows the state, the result is a State without a table."""
     state = _state.get()
     if state is not None:
         return None if _is_stranger() else state
@@ -153,7 +154,8 @@ def get_current_state():
 def in_context(callback, keeps_state=False):
     """Wraps callback, a function or a coroutine function, to run in a copy of the current context.
 
-    The callback's state is the library's current state at the call or, with keeps_state, the context's state.
+    The callback's state is the library's current state when the callback is called.  With keeps_state, it is the state of
+    the current context, if this is not the library's current state by now, as after an await of asyncio.
     """
     context = contextvars.copy_context()
     keeps_state = keeps_state and _state.get() is not running.state

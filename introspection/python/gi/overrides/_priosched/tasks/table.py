@@ -1,7 +1,7 @@
 """Keeps the tasks of a scheduler in a table.
 
 The library knows a task by its number, and runs it through a PrioSched.Runner.  A task costs
-one call to post and one to run, and no object, closure or trampoline in C.
+one call to post and one call to run, and needs no object, closure or trampoline in C.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -31,7 +31,7 @@ PrioSched = get_introspection_module('PrioSched')
 _USER_VISIBLE = 2
 _USER_BLOCKING = 3
 _REJECTED = 0
-_FEW = 16  # tasks to settle at once, without slices
+_FEW = 16  # the number of steps that in_slices () makes at least, however long they take
 _copy_context = contextvars.copy_context
 _end_task = PrioSched.Runner.end
 
@@ -43,7 +43,7 @@ def _closed():
 
 
 class _Entrance:
-    """Serves as the function of a runner.  The library drops it when the scheduler or the main context is freed."""
+    """Serves as the function of a runner.  When the scheduler or the main context is freed, the library drops this object: the table closes."""
 
     def __init__(self, table):
         self.table = table
@@ -65,17 +65,17 @@ class _Entrance:
 class Table(TableBase):
     """Keeps the tasks of a scheduler, by their numbers in the library."""
 
-    has_run = False  # whether a main loop has run tasks
+    has_run = False  # whether a main loop has run a task of this table
 
     @property
     def lends(self):
-        """Returns whether a task lends its priority to the task for which it waits."""
+        """Whether the scheduler's tasks lend their priorities to tasks for which they wait."""
         return self.__class__ is not Table
 
     def __init__(self, scheduler):
-        # Neither the function nor the table owns the scheduler.
+        # A weak reference: the runner's function and the table must not keep the scheduler alive.
         self.scheduler = weakref.ref(scheduler)
-        entrance = _Entrance(self)  # dropped at once if the main context has gone
+        entrance = _Entrance(self)  # the library drops it at once if the main context has gone
         self._runner = PrioSched.Runner.new(scheduler, entrance)
         self._runner.set_name_func(lambda number: name_of(self._peek(number)))
         self._post_full = self._runner.post_full
@@ -86,19 +86,22 @@ class Table(TableBase):
         note_table(self)
 
     def count_stuck(self):
-        """Returns how many tasks wait in a table of which no task has ever run."""
+        """Returns how many tasks wait, if no task of the table has ever run; otherwise 0.
+
+        Returns 0 also on another thread, and after the scheduler has been freed.
+        """
         scheduler = self.scheduler()
         if self.has_run or scheduler is None or not self._runner.is_owner():
             return 0
         return PrioSched.Scheduler.count_pending(scheduler)
 
     def get_first(self):
-        """Returns the PostedTask that runs next, or None."""
+        """Returns the PostedTask that runs next, or None if there is none or if an entry of another kind is next."""
         entry = self._peek(self._runner.get_first())
         return entry if isinstance(entry, PostedTask) else None
 
     def dequeue(self, entry):
-        """Removes an entry that has been cancelled.  On another thread, the library drops the task a little later."""
+        """Removes an entry, a task or a continuation, that has been cancelled.  If this is another thread, the library drops it later."""
         number = entry._number
         if self._peek(number) is not entry:
             return
@@ -106,14 +109,17 @@ class Table(TableBase):
         if self._runner.is_owner():
             self._runner.cancel(number)
         else:
-            # When this is called, the number may be free, or belong to another entry, queued or cancelled.
-            # It waits its turn: threads that cancel task after task leave turns to other tasks.
+            # When the lambda is called, the number may be free, or belong to another entry, so it checks the number.
+            # The call takes turns, so that threads that cancel task after task leave turns to other tasks.
             state = entry._posted_with
             self.call_soon(lambda: self._is_dropped(number) and self._runner.cancel(number),
                            int(state.priority_now()) if state is not None else _USER_VISIBLE, True)
 
     def check_owner(self, what):
-        """Raises RuntimeError on a thread to which the tasks do not belong; there the library would only log a critical message."""
+        """Raises RuntimeError, whose message begins with the given words, on a thread that does not run the scheduler's main context.
+
+        There the library would only log a critical message.
+        """
         if not self._runner.is_owner():
             raise RuntimeError(f"{what} the thread that runs the scheduler's main context, and this is another one: do it in a task "
                                'that scheduler.post_task () posts there')
@@ -121,7 +127,7 @@ class Table(TableBase):
     # Running
 
     def in_slices(self, step, end=None):
-        """Calls step () in slices, before other tasks, until it returns False.  The first slice lasts until end, if given.
+        """Calls step () in slices, before other tasks, until step () returns False.  The first slice lasts until end, if given.
 
         Between two slices the main loop has its turn.
         """
@@ -133,7 +139,7 @@ class Table(TableBase):
                 n += 1
         finally:
             if goes_on and not self.call_soon(lambda: self.in_slices(step)):
-                # No thread runs the main context any more.
+                # No thread runs the main context any more, so there are no more slices.
                 while step():
                     pass
 
@@ -143,7 +149,7 @@ class Table(TableBase):
         self.in_slices(self._reject_next, end)
 
     def _reject_next(self):
-        """Rejects the oldest entry.  Returns whether there was one."""
+        """Rejects the oldest of the entries that the library has dropped.  Returns whether there was such an entry."""
         number = self._next_rejected()
         if number == 0:
             return False
@@ -154,16 +160,17 @@ class Table(TableBase):
         return True
 
     def _close(self):
-        """Closes the table: no task will run any more."""
+        """Rejects all entries, because no task will run any more."""
         for entry in self._take_all():
             if not entry._done:
                 self._reject(entry)
-        # A worker has stopped: its main context was freed, not only the scheduler.
+        # If this thread does not own the main context, the context was freed, as when a worker stops, and not only the scheduler.
+        # Then no coroutine of that context can continue.
         if not self._runner.is_owner():
             self._end_coroutines()
 
     def _end_coroutines(self):
-        """Raises Error.CLOSED in the started coroutines, and once more if they await again.  Closes the remaining coroutines."""
+        """Raises Error.CLOSED in the started coroutines, and once more if they await again.  Closes coroutines that have not ended by then."""
         for _ in range(2):
             for driver in self._standing():
                 driver.throw_in(_closed())
@@ -177,7 +184,7 @@ class Table(TableBase):
     _interrupt = staticmethod(interrupt)
 
     def _finish(self, task, context, value, exception):
-        """Settles task, whose callback has returned."""
+        """Ends the callback of task, which has returned value or raised exception: settles task, or makes it run the coroutine that is value."""
         run = None
         told = False
         if is_stepped(value):
@@ -191,7 +198,8 @@ class Table(TableBase):
             if run.ended:
                 value, exception, run = run.value, run.error, None
 
-        # The checkpoint comes first; after it, the signal can no longer abort the task, and the result settles.
+        # _end_task () performs the checkpoint, which calls microtasks.  After that, the signal can no longer abort the task, and the
+        # result settles.
         running.state = running.context = None
         aborted = _end_task()
         if run is not None and run.ended:
@@ -211,7 +219,7 @@ class Table(TableBase):
         if run is not None:
             run.start_watching()
             if task._aborted:
-                # The coroutine has cancelled itself before its first await.
+                # The coroutine has cancelled its own task before its first await.
                 task._aborted = False
                 run.cancel_coroutine(None)
         if isinstance(exception, (KeyboardInterrupt, SystemExit)):
@@ -222,11 +230,14 @@ class Table(TableBase):
         task._abort(reason_of(task._posted_with.signal))
 
     def _settle_cancelled(self, task):
-        """Settles task, whose callback has called cancel()."""
+        """Settles task, which has been cancelled while its callback ran."""
         task._abort(CancelledError())
 
     def _reject(self, entry, delay=0):
-        """Settles entry, which the library has not accepted or will not run."""
+        """Settles entry, a task or a continuation, which the library has not accepted or will not run.
+
+        If entry is a yield in a coroutine that has got the abort already, the yield is posted again, without the signal.
+        """
         state = entry._posted_with
         if state is not None and state.signal is not None and is_aborted(state.signal):
             abortable = local.abortable
@@ -243,8 +254,11 @@ class Table(TableBase):
         self._reject_with(entry, reason)
 
     def _yield_without_signal(self, future, state, delay):
-        """Yields without a signal, for cleanup after an abort, because the reason is raised only once.  Returns whether future
-        will be done."""
+        """Posts future, a yield that the library has rejected for an abort, again without the signal.
+
+        The coroutine has got the abort, whose reason is raised only once, and may yield while it cleans up.  Returns False if
+        the library rejects this, too.
+        """
         priority = int(state.priority_now())
         future._posted_with = State(self, None, priority, state.expiry, state.takes_turns)
         number = self._add(future)
@@ -277,15 +291,15 @@ class Table(TableBase):
         return task
 
     def _go_on(self, number, state, delay=0):
-        """Posts a continuation with state."""
+        """Posts the continuation with that number, to run in state after delay milliseconds.  Returns a PrioSched.PostResult."""
         expiry = NO_EXPIRY if state.expiry is None else state.expiry
         return self._yield_full(number, state.priority, state.signal, delay, expiry, state.takes_turns)
 
     def call_soon(self, call, priority=_USER_BLOCKING, takes_turns=False):
-        """Calls call () soon, before other tasks of priority or, with takes_turns, behind them, on the thread of the main
-        context.  Returns False if the context has ended.
+        """Calls call () soon, on the thread that runs the main context: before other tasks of the same priority or, with
+        takes_turns, behind them.  Returns False if the main context has gone.
 
-        A cancelled or aborted task does not wait for its turn, not even while the scheduler is paused.
+        If the scheduler is paused, call () is called in spite of that, so that code can await cancelled and aborted tasks.
         """
         scheduler = self.scheduler()
         if scheduler is not None and scheduler.get_paused():
@@ -299,7 +313,7 @@ class Table(TableBase):
         return False
 
     def _yield_elsewhere(self):
-        """Yields like yield_now(), in case the library's current state is not the task's."""
+        """Yields like yield_now (), which calls this if the library's current state is not the state of the running code."""
         return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
@@ -308,16 +322,19 @@ class Table(TableBase):
         self._reject(future)
 
     def _inherited(self):
-        """Returns the state that the current task passes on."""
+        """Returns the state that a continuation inherits from the running code.
+
+        Outside any task, and in a task of another scheduler, this is the state of a user-visible task without a signal.
+        """
         state = current_state()
         return state if state is not None and state.table in (self, None) else self._states[_USER_VISIBLE - 1]
 
     def yield_with(self, signal, priority, takes_turns):
-        """Yields with the older draft's options, each of which may be "inherit"."""
+        """Yields with options, as an older version of the web's scheduling draft has them.  signal and priority may be 'inherit'."""
         return self._yield_in(self._state_with(signal, priority, GivenState, takes_turns))
 
     def sleep(self, delay, signal, priority, takes_turns=False):
-        """Yields for delay milliseconds.  Without a signal, uses the task's signal, and raises the reason of its abort once."""
+        """Yields for delay milliseconds.  Without signal, an abort of the task's signal ends the wait, and raises the reason once in the task."""
         state = self._state_with('inherit' if signal is None else signal, priority, State if signal is None else GivenState,
                                  takes_turns)
         return self._yield_in(state, delay)
@@ -331,7 +348,7 @@ class Table(TableBase):
         if priority == 'inherit':
             priority = inherited.priority
             if priority == UNSET and signal is not inherited.signal:
-                # signal can abort it, and the other signal sets its priority.
+                # signal can abort the continuation, and the priority follows the task's signal.
                 signal = PrioSched.TaskSignal.new_any_following([signal] if signal else [], inherited.signal)
         return kind(self, signal, own_priority(priority, signal), inherited.expiry, takes_turns or inherited.takes_turns)
 

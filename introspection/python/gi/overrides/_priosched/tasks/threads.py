@@ -41,7 +41,7 @@ class ThreadTask(Future):
 
 
 class _Work:
-    """Keeps the function, and its result."""
+    """Keeps a function that a thread is to call, and then its result."""
 
     def __init__(self, future, call):
         self.future = future
@@ -50,7 +50,7 @@ class _Work:
         self.value = self.error = None
 
     def run(self, task, *_):
-        """Calls the function, in the thread, where no state is current."""
+        """Calls the function, in the other thread and outside any task, unless it has been cancelled."""
         call, context, self.call, self.context = self.call, self.context, None, None
         # A thread may take the function before the library notices a cancellation.
         if not self.future._cancellable.is_cancelled():
@@ -59,11 +59,11 @@ class _Work:
                 self.value = context.run(call)
             except BaseException as error:
                 self.error = without_own_frames(error)
-        # If the task was not aborted, this call changes nothing, and the task is then fulfilled.
+        # If the task was aborted, this gives it the error; otherwise this does nothing, and the library fulfils the task.
         task.return_error_if_aborted()
 
     def end(self, _, task, *__):
-        """Settles the result, on the thread of the scheduler."""
+        """Settles the future, on the thread that runs the scheduler's main context."""
         future, self.future, self.call, self.context = self.future, None, None, None
         value, error, self.value, self.error = self.value, self.error, None, None
         if future._done:
@@ -79,8 +79,10 @@ class _Work:
 
 
 def _both(signal, own):
-    """Returns the signal that aborts the work: signal, or own without a signal.  The result follows the priority of signal, if
-    there is one."""
+    """Returns a signal that is aborted with signal, if that is not None, and with own, the cancellable of the ThreadTask.
+
+    It follows the priority of signal, if signal has one.
+    """
     if signal is None:
         return own
     signals = [signal, own]
