@@ -142,7 +142,7 @@ closed_error (void)
   return g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The channel is closed"));
 }
 
-/* The callers of the functions from here to update () hold the lock. */
+/* The callers of the functions that follow, as far as update (), hold prio_waits_lock.  update () takes the lock. */
 
 static gboolean
 is_closed (PrioChannel *self)
@@ -186,8 +186,8 @@ append (PrioChannel *self, Value *value)
   return posts;
 }
 
-/* Moves values from @outside to @values after @n_places have become free, or refuses them if the channel is closed.
- * After the last value of a closed channel, makes the loop release the user data. */
+/* Moves values from @outside into the channel after @n_places have become free, or refuses these values if the channel
+ * is closed.  After the last value of a closed channel, makes the loop release the user data. */
 static void
 update (PrioChannel *self, guint n_places)
 {
@@ -274,9 +274,9 @@ add (PrioChannel *self, Value *value, gboolean replaces)
   return accepted;
 }
 
-/* Replaces the newest value without the lock, and takes ownership of @value.  Returns FALSE if the caller has to call
- * add ().  If another thread replaces the value first, this thread waits for a moment: the other one is faster while it has the
- * memory for itself. */
+/* Replaces the newest value without the lock, and takes ownership of @value.  Returns FALSE, and takes nothing, if no
+ * value waits in a channel of capacity 1, or the channel is closed: then the caller calls add ().  If another thread
+ * replaces the value first, waits for a moment, because threads that write the same memory slow each other down. */
 static gboolean
 replace_newest (PrioChannel *self, Value *value)
 {
@@ -295,7 +295,7 @@ replace_newest (PrioChannel *self, Value *value)
   return TRUE;
 }
 
-/* Calls the function with the oldest value, which keeps its place meanwhile.  Returns FALSE if there is no value. */
+/* Calls the function with the oldest value, which still counts toward the capacity.  Returns FALSE if there is none. */
 static gboolean
 take_one (PrioChannel *self)
 {
@@ -536,8 +536,8 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  * }
  * ```
  *
- * The task fails with %PRIO_ERROR_CLOSED if the channel is or gets closed before.  If the task is aborted while the value
- * waits, the value is released when its turn comes.  Any thread may call this function.
+ * The task fails with %PRIO_ERROR_CLOSED if the channel is closed before it accepts the value.  If the task is aborted
+ * while the value waits, the value is released when its turn comes.  Any thread may call this function.
  *
  * Returns: (transfer full): the task
  *

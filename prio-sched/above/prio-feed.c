@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-feed.c: feeds, which call a function for each next task of a group */
+/* prio-feed.c: feeds, which ask a function for the next task of a group whenever it has a free place */
 
 #include "config.h"
 
@@ -12,7 +12,7 @@
 /**
  * PrioFeed:
  *
- * Calls a function for each next task of a group, when the group's limit allows another task.
+ * Asks a function for the next task of a group, whenever the group's limit allows another task.
  *
  * A list of 100,000 rows need not post 100,000 tasks.  A feed of a list, created with
  * [ctor@PrioSched.Feed.new_for_model], calls a function for each row that is in view, and then for the rows around

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-feeding-private.h: calls a function for each next task of a group when the group has a free place
+/* prio-feeding-private.h: asks a function for the next task of a group whenever the group has a free place
  *
  * Promises: only the loop calls the function of a feed, in a task that observers do not see, or after the end of a task
  * that the function has returned.  A change of the list, of the view or of the free places is only recorded, because it

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-feeding.c: calls a function for each next task of a group when the group has a free place */
+/* prio-feeding.c: asks a function for the next task of a group whenever the group has a free place */
 
 #include "config.h"
 
@@ -66,7 +66,7 @@ prio_feeding_unref (PrioFeeding *self)
   g_atomic_rc_box_release_full (self, feeding_clear);
 }
 
-/* Marks the row of @asked as done, because its task has ended. */
+/* Marks the row of @asked, whose task has ended, as done, or forgets the row if it has left @rows. */
 static void
 end_row (PrioAsked *asked)
 {
@@ -86,7 +86,7 @@ asked_clear (gpointer data)
   g_clear_object (&asked->item);
   if (asked->feeding == NULL)
     return;
-  end_row (asked); /* needed only if the context is destroyed */
+  end_row (asked); /* needed only if the context was destroyed before the task has ended */
   prio_feeding_unref (asked->feeding);
 }
 
@@ -150,7 +150,7 @@ enqueue (PrioFeeding *self, gboolean has_changed)
   (has_changed ? g_queue_push_head_link : g_queue_push_tail_link) (&self->feeds->queue, &self->link);
 }
 
-/* Makes the loop read the list and the view, and call the function. */
+/* Queues the feed @self, so that the loop will read the list and the view, if it has a list, and call the function. */
 void
 prio_feeding_change (PrioFeeding *self)
 {
@@ -191,7 +191,7 @@ feeds_of (PrioTaskGroup *group)
 static gboolean
 is_over (PrioFeeding *self)
 {
-  /* During an abort, destroy notifies may be called before the task has ended. */
+  /* Checks the signal too, because an abort may call destroy notifies before it ends the task. */
   return g_atomic_int_get (&self->is_over) || prio_task_signal_is_aborted (PRIO_TASK_SIGNAL (prio_task_get_cancellable (self->task))) ||
          prio_task_get_state (self->task) != PRIO_TASK_STATE_PENDING;
 }
@@ -347,7 +347,7 @@ window_of (const PrioFeeding *self)
   return window;
 }
 
-/* Sets the priority of a task, which depends on whether its row is in the window.  May run any signal handlers. */
+/* Sets the priority of a row's task, which depends on whether the row is demoted.  May run any signal handlers. */
 static void
 set_priority (gpointer data, gpointer group)
 {
@@ -460,7 +460,7 @@ next_row (PrioFeeding *self)
   return below < window.end && below - window.last < window.first - above ? below : above;
 }
 
-/* Updates @rows after changes of the list and the view, and aborts tasks outside of the window. */
+/* Updates @rows after changes of the list and the view, and aborts or demotes tasks outside of the window. */
 static void
 look (PrioFeeding *self)
 {
@@ -549,7 +549,7 @@ call (gpointer data)
   prio_task_then (task, has_ended, g_atomic_rc_box_acquire (asked), asked_unref);
 }
 
-/* Asks for the next task of @self.  Returns FALSE if there is no next task. */
+/* Asks for the next task of @self.  Returns FALSE if there is no next row, or if the function has no further task. */
 static gboolean
 ask_once (PrioFeeding *self)
 {

@@ -29,8 +29,8 @@ struct _PrioFrameView
   guint n_gaps; /* the number of gaps since the last pause */
 };
 
-/* Returns the view of @key, the signal's first argument.  This need not be a view, and may be a different object each
- * time, so all keys after the first MAX_VIEWS share one view. */
+/* Returns the record of the view @key.  @key is the signal's first argument, which need not be a view, and may be a
+ * different object each time.  So all keys after the first MAX_VIEWS share one record. */
 static PrioFrameView *
 find_view (PrioFrameClock *self, gconstpointer key)
 {

@@ -92,14 +92,14 @@ look (gint64 now)
   __atomic_store_n (&next_look, prio_time_after (now, LOOK_INTERVAL), __ATOMIC_RELEASE);
 }
 
-/* Runs when the library is loaded, because code outside this folder may not call it. */
+/* Runs when the library is loaded, because the engine, which calls look (), may not name functions of this folder. */
 __attribute__ ((constructor)) static void
 load (void)
 {
   prio_frames_look = look;
 }
 
-/* Stops following @clock automatically.  The program can still make a scheduler follow it. */
+/* Stops following @clock automatically.  The program can still make a scheduler follow @clock. */
 void
 prio_frame_hook_leave_alone (GObject *clock)
 {

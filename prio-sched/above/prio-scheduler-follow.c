@@ -12,8 +12,8 @@
 #include "prio-engine.h"
 
 /* The clocks that a scheduler follows.  The record is a GAtomicRcBox, which all closures of the scheduler share, and
- * which may outlive the scheduler.  One weak reference is enough for all, because GObject visits every weak reference
- * when an object is finalized. */
+ * which may outlive the scheduler.  All closures share one weak reference, because the finalization of an object takes
+ * time for each weak reference to it. */
 typedef struct
 {
   GWeakRef scheduler;

@@ -55,7 +55,7 @@ steps_unref (gpointer self)
   g_atomic_rc_box_release_full (self, clear);
 }
 
-/* Calls the function until the task should yield.  Runs in the task, and in each of its continuations. */
+/* Calls the function until the task should yield, ends or is delayed.  Runs in the task, and in each continuation. */
 static void
 run (PrioTask *task, gpointer data)
 {

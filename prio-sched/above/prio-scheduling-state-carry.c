@@ -69,10 +69,10 @@ call_wrapped (gpointer data)
 /**
  * prio_scheduling_state_call_wrapped: (skip)
  * @source_object: (nullable): the object of the asynchronous function
- * @result: its result
+ * @result: the result of the asynchronous function
  * @wrapped: (transfer full): the data that `prio_scheduling_state_wrap_callback()` has returned
  *
- * Calls a wrapped callback in the state that was current at `prio_scheduling_state_wrap_callback()`.  Pass this
+ * Calls the callback of `prio_scheduling_state_wrap_callback()` in the state that was current at that call.  Pass this
  * function as the [callback@Gio.AsyncReadyCallback].
  *
  * On a thread that does not own the main context of that state, the callback runs without a state.
@@ -99,8 +99,8 @@ prio_scheduling_state_call_wrapped (GObject *source_object, GAsyncResult *result
     call_wrapped (self);
 }
 
-/* Continues with an error.  Unlike a GTask, the queued task does not own its context, because a context that is no
- * longer iterated would never be freed. */
+/* Calls @callback with an error, in a task.  A GTask would own its context, and so keep a context that is no longer
+ * iterated alive for ever. */
 static void
 fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
 {

@@ -28,7 +28,7 @@ typedef struct
 } Waiting;
 
 static GThread *tester; /* the thread of the test, or NULL if no test has begun; atomic */
-/* Only the thread of the test uses the variables that follow. */
+/* Only the thread of the test changes the variables that follow; any thread may read @began during the test. */
 static PrioScheduler *scheduler; /* the scheduler of the test's main context; owned */
 static PrioLoop *loop_of_test;
 static gint64 began;
@@ -133,12 +133,12 @@ typedef struct
   gint64 until;   /* the time to reach, µs */
   guint64 seen;   /* @n_begun at the last dispatch of the driver */
   guint quiet;    /* the number of dispatches in a row without a new task */
-  guint depth;    /* @depth at the creation; in a deeper main loop, the driver of that loop sets the time */
+  guint depth;    /* the global depth at the creation; in a deeper main loop, the driver of that loop sets the time */
   gboolean waits; /* whether functions run in threads, so the iteration has to block */
 } Driver;
 
-/* Wakes the main context, so that the iteration does not block.  The driver itself is not ready, because a ready source
- * would leave no time for idle callbacks. */
+/* Wakes the main context, so that the iteration blocks only to wait for functions in threads.  Returns FALSE, because a
+ * source that is ready here would leave no time for idle callbacks; driver_check () makes the driver ready. */
 static gboolean
 driver_prepare (GSource *source, gint *timeout)
 {
@@ -155,7 +155,7 @@ driver_check (GSource *source)
   return TRUE;
 }
 
-/* Advances the time if the main context is idle.  Calls @over when @until is reached. */
+/* Advances the time if the main context is idle.  Calls @over when @until is reached, or when the test has ended. */
 static gboolean
 driver_dispatch (GSource *source, GSourceFunc over, gpointer data)
 {
@@ -468,8 +468,8 @@ prio_testing_run_until_idle (void)
  *
  * Runs one ready task, with its microtasks, or one idle callback.
  *
- * First it dispatches other sources of the main context that are ready.  The time does not change.  Call this function
- * on the thread of the test.
+ * The function first dispatches other sources of the main context that are ready.  The time does not change.  Call this
+ * function on the thread of the test.
  *
  * Returns: whether there was a task or an idle callback
  *
@@ -498,7 +498,7 @@ list (const char *function, gboolean are_delayed)
 
   if (check (function, FALSE, 0))
     {
-      /* An abort reports its tasks only later. */
+      /* Makes aborts report their tasks now and not later, so that aborted tasks are not listed. */
       prio_observed_call (loop_of_test, finish_aborted, NULL);
       prio_lock_lock (&lock);
       for (GTreeNode *node = g_tree_node_first (waiting); node != NULL; node = g_tree_node_next (node))

@@ -50,8 +50,8 @@ waits_for (gsize thread)
   return NULL;
 }
 
-/* Returns whether this thread may wait for @loop: the owner of @loop is not this thread, and does not wait for this
- * thread.  If only other threads wait for each other, one of them finds that out.  The caller holds the lock. */
+/* Returns whether this thread may wait for @loop: its owner is another thread, and does not wait for this one, even
+ * through others.  If only other threads wait for each other, one of these finds that out.  Called under the lock. */
 static gboolean
 may_wait (PrioLoop *loop)
 {
@@ -93,7 +93,7 @@ ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gpoint
 {
 }
 
-/* Calls @notify when @task has completed, or at the end of its context. */
+/* Calls @notify with @data when @task has completed, or at the end of its context. */
 void
 prio_task_when_over (PrioTask *task, gpointer data, GDestroyNotify notify)
 {

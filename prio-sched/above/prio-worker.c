@@ -319,7 +319,7 @@ prio_worker_stop (PrioWorker *self, PrioWorkerStop how)
   else
     {
       g_atomic_int_set (&inner->stop, 1 + PRIO_WORKER_STOP_ABORT);
-      /* Ends the batch that the thread is running. */
+      /* A pause ends the batch that the thread is running. */
       prio_scheduler_pause (inner->scheduler);
     }
   g_main_context_wakeup (inner->context);

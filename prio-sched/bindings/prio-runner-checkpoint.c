@@ -8,8 +8,8 @@
 #include "base/prio-thread-private.h"
 #include "prio-numbers.h"
 
-/* A function that runs jobs.  The array holds a reference, and so does each call, because the function may be removed
- * during the call. */
+/* A function that runs an interpreter's jobs.  The array holds a reference, and so does each call, because the function
+ * may be removed during the call. */
 typedef struct
 {
   GSourceFunc func;
@@ -31,7 +31,7 @@ release (gpointer self)
   g_rc_box_release_full (self, clear);
 }
 
-/* The functions of a loop.  The last one is called first. */
+/* The functions that a loop calls between tasks.  The function that was added last is called first. */
 typedef struct
 {
   GPtrArray *all; /* NULL before the first function is added, and after the end of the context */
@@ -102,8 +102,8 @@ add (PrioLoop *loop, gpointer func)
  * have queued.  So these jobs are not part of the next task, and if a job aborts the signal of that task, the task does
  * not run.
  *
- * @func is called on the thread that runs @context, and may run a main loop.  It is not called between two tasks of one runner,
- * whose function runs its jobs itself.
+ * @func is called on the thread that runs @context, and may run a main loop.  @func is not called between two tasks of
+ * one runner, because the runner's function runs its jobs itself.
  *
  * Any thread may call this function.  The main context must have a scheduler.  The function is removed with the last
  * scheduler.

@@ -35,8 +35,8 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  * prio_runner_post_full:
  * @self: a runner
  * @id: the number that identifies the task; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if it has
- *   none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if @signal
+ *   has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the task
  * @delay: milliseconds to wait before the task is queued
  * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all tasks whose timeout
@@ -94,8 +94,8 @@ prio_runner_yield (PrioRunner *self, guint id)
  * prio_runner_yield_full:
  * @self: a runner
  * @id: the number that identifies the continuation; not 0
- * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if it has
- *   none, %PRIO_TASK_PRIORITY_USER_VISIBLE
+ * @priority: a [enum@PrioSched.TaskPriority], or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, if @signal
+ *   has none, %PRIO_TASK_PRIORITY_USER_VISIBLE
  * @signal: (nullable): a [class@PrioSched.TaskSignal], or any other cancellable, that may abort the continuation
  * @delay: milliseconds to wait before the continuation is queued
  * @expiry: when the timeout of the task passes, in microseconds of g_get_monotonic_time(); -1 if it has none

@@ -76,7 +76,7 @@ prio_runner_unref (PrioRunner *self)
  * @n_rejected: (out): the number of rejected tasks
  *
  * Returns the numbers of the tasks that were rejected since the last call, in order.  The tasks will not run, because
- * their signal was aborted.
+ * they were cancelled, their signal was aborted, or the main context was destroyed.
  *
  * The runner's function is called with 0 at the next checkpoint after a task has been rejected; code that aborts a
  * signal may call this function at once.  On other threads than the owner of the main context, the array is empty,
@@ -174,8 +174,8 @@ prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer u
 /**
  * prio_runner_end:
  *
- * Ends the function of the running task, and performs its checkpoint: the microtasks that it queued are called.  After
- * that, the signal can no longer abort the task (§2.4.2 of the draft), and no task is running.
+ * Ends the function of the running task, and performs its checkpoint: queued microtasks are called.  After that, the
+ * signal can no longer abort the task (§2.4.2 of the draft), and no task is running.
  *
  * The function of a runner calls this, on its thread, if the binding needs to know about an abort before it settles the
  * result; otherwise [func@PrioSched.Runner.next] does the same.

@@ -17,7 +17,7 @@ static G_DEFINE_QUARK (prio-sched-task-handle, handle)
 /* The data of an id task, until it has its result. */
 typedef struct
 {
-  PrioRunner *runner; /* owned, and used like a runner's task, until the task begins; then NULL */
+  PrioRunner *runner; /* owned, and kept open by this record as a user, until the task begins; then NULL */
   PrioTask *task;     /* owned; NULL until the post has succeeded */
   guint id;
 } PrioIdTask;
@@ -35,7 +35,7 @@ get_id_task (PrioTaskGroup *self, guint handle)
   return id_task_of (prio_task_group_find (self, handle));
 }
 
-/* Frees the data of an id task, as its destroy notify, because the task has its result. */
+/* Frees the data of an id task that has its result.  If it has not begun, its runner reports its id as rejected. */
 static void
 end_id_task (gpointer data)
 {
@@ -53,7 +53,7 @@ run_id_task (PrioTask *task, gpointer data)
   PrioIdTask *id_task = data;
   PrioRunner *runner = g_steal_pointer (&id_task->runner);
 
-  /* The function may end @task.  The runner is not closed before its function returns. */
+  /* The function may end @task, which frees @id_task.  So the runner is kept open here until the function returns. */
   prio_task_defer (task);
   prio_numbers_run_in (runner, id_task->id, prio_task_get_entry (task));
   prio_numbers_drop (runner);
@@ -118,7 +118,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
   prio_return_val_if_wrong (check_runner_of_group (G_STRFUNC, self, runner), 0);
   g_return_val_if_fail (id != 0, 0);
 
-  /* The runner is closed if its scheduler was finalized. */
+  /* A closed runner, whose scheduler was finalized, takes no tasks. */
   if (runner->run_queue == NULL || !prio_numbers_enter (runner->loop))
     return 0;
   prio_numbers_use (runner);
@@ -164,7 +164,7 @@ prio_task_group_return_id (PrioTaskGroup *self, guint handle, const char *failur
   g_autoptr (PrioTask) task = NULL;
   PrioIdTask *id_task;
 
-  /* After the end of the main context, the group's tasks have no results. */
+  /* After the end of the main context, there is no task to give a result to, and the call logs no message. */
   if (PRIO_IS_TASK_GROUP (self) && prio_loop_has_gone (prio_task_group_get_loop (self)))
     return;
   prio_return_if_wrong (prio_check_task_group (G_STRFUNC, self));

@@ -5,8 +5,8 @@
  * source, with its name or the name of its callback (prio-others); or unknown code, such as the program's own code
  * between two iterations.
  *
- * If the sources that are dispatched in one iteration together block the loop for as long, they are reported together
- * (prio-flood): no input is handled between them.
+ * If the sources that are dispatched in one iteration together block the loop for the threshold or longer, they are
+ * reported together, as a *flood* (prio-flood), because no input is handled between them.
  *
  * A task or source that runs a nested main loop does not block the loop, so its time counts from the last iteration of
  * the nested loop.  Handlers of reports are not reported, however slow they are.

@@ -59,8 +59,8 @@ holding_of (PrioLoop *loop)
   return prio_loop_ensure_slot (loop, PRIO_SLOT_WATCH, &slot_funcs);
 }
 
-/* Makes the queued reports.  The caller has entered no loop.  The time that the handlers take is not counted, even if
- * they run the main loop. */
+/* Calls the report function for each queued report.  The caller has entered no loop.  The time that the program's
+ * functions take is not counted, even if they run the main loop. */
 static void
 tell_all (gpointer loop)
 {
@@ -139,7 +139,7 @@ note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
     prio_observed_call_later (loop, tell_all, loop);
 }
 
-/* Ends the flood of an iteration, and reports it if it took long enough. */
+/* Ends the flood of an iteration, and reports it if its callbacks together took the threshold or longer. */
 static void
 end_flood (PrioLoop *loop, gint64 now)
 {
@@ -154,7 +154,7 @@ end_flood (PrioLoop *loop, gint64 now)
   prio_flood_clear (flood);
 }
 
-/* Reports the current holder if it has blocked the loop for long until @now.  From @since on, unknown code holds it. */
+/* Reports the current holder if it has blocked the loop for long until @now.  Unless @since is 0, unknown code follows. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {
@@ -244,7 +244,7 @@ source_begins (PrioLoop *loop, PrioOther *other)
   PrioHolding *holding = holding_of (loop);
   gint64 now;
 
-  /* Sources keep these callback functions even after the watch has ended. */
+  /* Ignores a call after the watch has ended, because sources keep these callback functions. */
   if (holding->threshold == 0)
     return;
   now = prio_clock_now ();

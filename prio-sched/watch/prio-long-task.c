@@ -25,7 +25,7 @@ typedef struct
   gpointer data;
   GDestroyNotify notify;
   gboolean removed; /* atomic */
-  gboolean is_observed; /* whether watch_unref () removes the observer: another thread has removed the function */
+  gboolean is_observed; /* whether the end of this record removes the observer: another thread has removed @func */
 } Watch;
 
 /* Guards the list, which begins with the oldest function.  No other lock is taken while this lock is held. */
@@ -108,7 +108,7 @@ report (PrioLoop *loop, PrioHeld *held)
   prio_held_free (held);
 }
 
-/* Sets the threshold of @loop to the smallest threshold of its functions. */
+/* Sets the threshold of @loop to the smallest threshold of its functions and of the environment variable. */
 static void
 begin_to_watch (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
 {
@@ -198,9 +198,9 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * iterations of a program that iterates its main context itself.  A function does not block the main context while it
  * runs a nested main loop.
  *
- * @func is called soon afterwards, on the thread that runs the main context, in the order of time.  It is removed with
- * [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @notify is called there,
- * too.
+ * @func is called soon afterwards, in the order of time, and is removed with
+ * [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @func and @notify are called
+ * on the thread that runs the main context.
  *
  * While such a function is added, the library reads the clock when each task begins and ends.
  *
@@ -289,7 +289,7 @@ read_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Reads the environment variable.  Called for each new scheduler, when no loop is entered. */
+/* Watches a new scheduler's loop if the environment variable is set.  The caller has entered no loop. */
 void
 prio_scheduler_watch_from_environment (PrioScheduler *self)
 {

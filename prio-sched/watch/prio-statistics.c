@@ -233,7 +233,7 @@ prio_scheduler_get_statistics (PrioScheduler *self, PrioStatistics *statistics)
 
   prio_return_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_SCHEDULER));
   g_return_if_fail (statistics != NULL);
-  /* The structure has less than 4 KiB in every version. */
+  /* A larger size is a mistake, because the structure has less than 4 KiB in every version. */
   g_return_if_fail (statistics->size == 0 || (statistics->size >= SIZE_1_0 && statistics->size <= 4096));
 
   if (!prio_scheduler_enter (self, G_STRFUNC, "the statistics are"))

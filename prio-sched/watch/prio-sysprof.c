@@ -64,7 +64,7 @@ static PrioObserver observer = {
 static gpointer
 start (gpointer data G_GNUC_UNUSED)
 {
-  /* In a setuid program, Sysprof's library would read these variables, too, and share memory with the caller. */
+  /* Calls Sysprof's library only if these variables may be read, because it would use them in a setuid program, too. */
   if (prio_environment_get ("SYSPROF_CONTROL_FD") == NULL && prio_environment_get ("SYSPROF_TRACE_FD") == NULL)
     return NULL;
   if (sysprof_collector_is_active ())

@@ -48,7 +48,7 @@ typedef struct
 static PrioLock lock = PRIO_LOCK_INIT;
 /* Signalled when a block is full, and when a trace begins, has to end, or has ended. */
 static PrioCond changed = PRIO_COND_INIT;
-/* The thread that writes the trace frees it. */
+/* The trace, or NULL.  Its thread frees the trace; a trace without a thread is freed by drop_current (). */
 static Trace *current;
 static gint last_generation;
 static gint generation; /* the generation of @current while lines are added to it, otherwise 0; atomic */
@@ -150,7 +150,7 @@ write_lines (Trace *trace, const GString *lines)
   return 0;
 }
 
-/* Waits for lines, and returns them.  If they are the last lines, sets @is_last, and ends the array. */
+/* Waits for lines, and returns them.  If they are the last lines, sets *@is_last, and ends the array. */
 static GString *
 take_lines (Trace *trace, gboolean *is_last)
 {
@@ -355,7 +355,7 @@ prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
   return number;
 }
 
-/* Adds @line, an event that ends with a comma and a newline.  Any thread may call this, even after entering a loop. */
+/* Adds @line, an event that ends with ",\n", or counts it as lost.  Any thread may call this, even after entering a loop. */
 void
 prio_trace_writer_add (const GString *line)
 {

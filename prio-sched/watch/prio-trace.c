@@ -234,7 +234,7 @@ static PrioObserver observer;
 static gboolean is_observing; /* atomic */
 static gboolean until_exit;   /* whether PRIO_SCHED_TRACE has begun the trace; atomic */
 
-/* Stops observing if the trace has ended because of a failed write. */
+/* Stops observing if the trace has ended, by a call or because of a failed write. */
 static void
 end_observing (void)
 {
@@ -275,7 +275,7 @@ frame (PrioObserver *self G_GNUC_UNUSED, PrioLoop *loop G_GNUC_UNUSED, gint64 du
              ",\"interval\":%" G_GINT64_FORMAT "}", due, interval);
 }
 
-/* Adds a slice of @duration µs for a source that blocked a loop.  @name is its name, or NULL.  For the owner thread. */
+/* Adds a slice of @duration µs, until @now, for code that has blocked this thread's loop, with its name, or NULL. */
 void
 prio_trace_held (const char *name, gint64 duration, gint64 now)
 {

@@ -33,7 +33,7 @@ static const PrioSchedulerWatchFuncs funcs = {
   .ends = ends,
 };
 
-/* Runs when the library is loaded, because code outside this folder may not call it. */
+/* Runs when the library is loaded, because the engine, which calls @funcs, may not name functions of this folder. */
 __attribute__ ((constructor)) static void
 load (void)
 {

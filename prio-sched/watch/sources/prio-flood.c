@@ -30,7 +30,7 @@ find (PrioFlood *flood, const char *name)
   return least;
 }
 
-/* Adds a callback of the function @name, or of an unknown function if it is NULL, that took @duration µs. */
+/* Adds a callback that took @duration µs, of the function @name or, if @name is NULL, of an unknown function. */
 void
 prio_flood_add (PrioFlood *flood, const char *name, gint64 duration)
 {

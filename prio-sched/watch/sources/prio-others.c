@@ -8,7 +8,7 @@
 #include "base/prio-thread-private.h"
 #include "watch/sources/prio-symbol-private.h"
 
-/* How many ids of older sources are looked up in the first call, and in each later call, at most. */
+/* The most ids of older sources that the first call looks up (MAX_FIRST), and each later call (MAX_OLD). */
 #define MAX_FIRST 131072
 #define MAX_OLD 256
 
@@ -114,8 +114,8 @@ plain_funcs (void)
   return (gconstpointer) plain;
 }
 
-/* Returns the callback that gdk_threads_add_timeout () and gdk_threads_add_idle () set in a source.  @func is in the
- * library that defines them. */
+/* Returns the callback that gdk_threads_add_timeout () and gdk_threads_add_idle () set in a source; NULL if the library
+ * that contains @func does not define these functions. */
 static GSourceFunc
 find_gdk_wrapper (GSourceFunc func)
 {
@@ -149,7 +149,7 @@ name_function (GSourceFunc func, gpointer data)
   return func == g_atomic_pointer_get (&gdk_wrapper) ? prio_symbol_get_name (*(gconstpointer *) data) : name;
 }
 
-/* Returns the name of a source during its dispatch or, if the name is a default such as GIdleSource, of its callback. */
+/* Returns the name of a source during its dispatch or, if it has none or a default such as GIdleSource, its callback's. */
 const char *
 prio_other_get_name (PrioOther *other)
 {

@@ -108,7 +108,7 @@ look_up (gconstpointer function)
   return name;
 }
 
-/* Returns the name of @function, an interned string, or NULL. */
+/* Returns the name of @function, an interned string, or NULL if @function is in no file. */
 const char *
 prio_symbol_get_name (gconstpointer function)
 {
@@ -119,7 +119,7 @@ prio_symbol_get_name (gconstpointer function)
   if (names == NULL)
     names = g_hash_table_new (NULL, NULL);
   name = g_hash_table_lookup (names, function);
-  /* Code that is in no file is created and freed at run time, so its names are not kept. */
+  /* A failed look-up is not kept, because code that is in no file may be freed, and its address used again. */
   if (name == NULL && (found = look_up (function)) != NULL)
     {
       name = g_intern_string (found);
