@@ -1,7 +1,7 @@
 // PrioSched.js: PrioSched in JavaScript
 //
-// GJS calls _init() with the namespace.  In JavaScript, the scheduler's methods return promises, and PrioSched.web has
-// the interfaces of the web.
+// GJS calls _init () with the namespace as `this`.  In JavaScript, the scheduler's methods return promises, and
+// PrioSched.web has the interfaces of the web.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -15,8 +15,8 @@ const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
 const {namesOfSteps, namesOfTasks, optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const React = imports.overrides._priosched.library.react;
-// These files are loaded before this file changes anything.  If a file cannot be loaded, the program can still use another
-// complete copy of the library.
+// These files are loaded here, before this file changes the library.  So if one of them cannot be loaded, the library is
+// unchanged, and the program can still use another copy of it that is complete.
 const Channels = imports.overrides._priosched.library.channels;
 const Groups = imports.overrides._priosched.library.groups;
 const Numbers = imports.overrides._priosched.library.numbers;
@@ -37,7 +37,7 @@ function toPriority(value) {
     return priority;
 }
 
-// Converts a priority that is not optional.
+// Converts a priority, and throws if there is none.
 function toGivenPriority(value) {
     const priority = toPriority(value);
     if (priority === UNSET)
@@ -45,7 +45,8 @@ function toGivenPriority(value) {
     return priority;
 }
 
-// Makes `priority` a property that cannot be set: GObject's own setter would complain about a number that the program has not passed.
+// Makes `priority` a property that throws when it is set.  GObject's own setter would complain about a number, even if the
+// program has passed a string.
 function definePriority(prototype, what, get) {
     Object.defineProperty(prototype, 'priority', {
         configurable: true,
@@ -66,7 +67,8 @@ function toGivenDelay(value) {
     return Math.trunc(value);
 }
 
-// Suggests the option to write if the argument is a controller or a web signal.
+// Returns the end of the message for a value that is not a Gio.Cancellable.  If the value is a controller or a signal of the
+// web, this suggests the property to pass instead; otherwise it is empty.
 function hintFor({cancellable, signal}) {
     if (cancellable instanceof Gio.Cancellable)
         return ': give its cancellable';
@@ -107,7 +109,7 @@ function toFlag(value, name) {
     return value === true;
 }
 
-// Converts to an integer; GJS would accept any value.
+// Converts a number from 0 to max to an integer, and throws for any other value, which GJS would convert without an error.
 function toInteger(value, max, what) {
     if (typeof value !== 'number' || !(value >= 0) || value > max)
         throw new TypeError(`${named(value)} is not a valid ${what}`);
@@ -128,13 +130,13 @@ function toFrameClock(value) {
     return value;
 }
 
-// Defines a property of prototype, in camelCase and with underscores.
+// Defines a property of prototype with the given name and, if that has underscores, also in camelCase.
 function defineProperty(prototype, name, get, set = undefined) {
     for (const alias of [name, name.replace(/_(.)/g, (_, letter) => letter.toUpperCase())])
         Object.defineProperty(prototype, alias, {configurable: true, get, set});
 }
 
-// Makes a property of prototype check each value that is set.
+// Makes the method set_NAME () and the property, which sets it by that method, check each value with convert ().
 function checkProperty(prototype, name, convert) {
     const setter = `set_${name}`, set = prototype[setter], getter = `get_${name}`;
     prototype[setter] = function (value) {
@@ -150,7 +152,8 @@ function checkProperty(prototype, name, convert) {
     }
 }
 
-// Returns the library's classes.  The first look-up loads the library.
+// Returns the classes that _init () changes.  GJS loads the library at the first look-up of a class.  If that fails, this
+// throws an error that says so.
 function classesOf(PrioSched) {
     try {
         const {Scheduler, TaskController, TaskSignal} = PrioSched;
@@ -160,16 +163,16 @@ function classesOf(PrioSched) {
     }
 }
 
-// Makes methods that take only GLib's types check their arguments.
+// Makes post () and the methods for slices and frames check their arguments.
 function checkScheduler(Scheduler) {
     const {post} = Scheduler.prototype;
 
-    // GJS would accept any value for an enumerator, and convert it to a number.
+    // Checks the priority, because GJS would accept any value for an enumerator, and convert it to a number.
     Scheduler.prototype.post = function (priority, callback) {
         return post.call(this, toGivenPriority(priority), toUnstepped(callback, 'post ()'));
     };
 
-    // Suggests the method to call in place of the web's.
+    // Suggests post_task () to a program that calls the web's method here.
     Scheduler.prototype.postTask = () => {
         throw new TypeError('postTask() is a function of PrioSched.web.scheduler: call post_task () here');
     };
@@ -190,8 +193,9 @@ function checkScheduler(Scheduler) {
     }
 }
 
-// Adds the methods that post tasks as promises.  byDefault is the scheduler with the fast path, for posts without options, once there is a table.
-// Each method creates its promise itself: see keepResolvers.
+// Adds the methods that post a task and return a promise.  byDefault is the default scheduler, and table its table; both are
+// null until the first scheduler has a table.  A post to byDefault without options takes a shorter way.  Each method creates
+// its promise itself, so that the stack is short there: see keepResolvers in core/settling.js.
 function addPosts(Scheduler, tasks) {
     const {keepResolvers, tableOf} = tasks;
     let byDefault = null, table = null;
@@ -219,20 +223,23 @@ function addPosts(Scheduler, tasks) {
         tasks.hasten('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
     });
 
-    // Posts a task that runs, in steps, the generator that make () returns.  The options are post_task ()'s, and progress.
+    // Posts a task that runs, in steps, the generator that make () returns.  The options are the options of post_task (),
+    // and progress, a function: see toSteps ().
     Scheduler.prototype.post_steps = function (make, options) {
         const given = toOptions(options, namesOfSteps, 'post_steps ()');
         return postWith(this, toSteps(this, make, given.progress, tasks), given);
     };
 }
 
-// Adds yields, and waits that end with a yield.
+// Adds the methods that continue the calling task later: yield (), sleep (), adopt (), each () and slices ().
 function addYields(Scheduler, tasks) {
     const {keepResolvers, tableOf} = tasks;
     const names = optionNames('signal', 'priority', 'name', 'takesTurns'), namesOfSleep = optionNames('signal', 'priority');
     let byDefault = null, table = null;
 
-    // Yields.  The options are signal and priority, each of which may be "inherit", and takesTurns.
+    // Returns a promise that is fulfilled in a continuation of the calling task, or rejected if the continuation's signal is
+    // aborted.  The options are signal and priority, each of which may be 'inherit', and takesTurns.  The option name is
+    // checked, and has no effect.
     Scheduler.prototype.yield = function (options) {
         if (options !== undefined || this !== byDefault)
             return yieldWith(this, options);
@@ -257,7 +264,9 @@ function addYields(Scheduler, tasks) {
         return promise;
     }
 
-    // Waits, and then continues the task, with its own signal and priority or with the given ones.
+    // Returns a promise that is fulfilled after the delay, in a continuation of the calling task, or rejected if the
+    // continuation's signal is aborted.  The continuation has the given signal and priority.  Without the option signal, it
+    // has the task's signal, and without both options also the task's priority.
     Scheduler.prototype.sleep = function (delay, options) {
         const {signal = null, priority = null} = toOptions(options, namesOfSleep, 'sleep ()');
         const milliseconds = toGivenDelay(delay);
@@ -273,26 +282,28 @@ function addYields(Scheduler, tasks) {
         tasks.hasten('fastYield', Scheduler.prototype, 'yield', byDefault);
     });
 
-    // Returns a promise that settles as `promise` does, in a continuation of the current task.
+    // Returns a promise that settles as `promise` does, in a continuation of the calling task.  If that task is aborted
+    // first, the returned promise is rejected.
     Scheduler.prototype.adopt = function (promise) {
         const itsTable = tableOf(this), adopted = new Promise(keepResolvers);
         itsTable.adopt(promise, adopted);
         return adopted;
     };
 
-    // Iterates over items, as in for await (const item of scheduler.each(items)), and yields between two of them if
-    // should_yield () returns true.
+    // Returns an asynchronous iterator: for await (const item of scheduler.each(items)).  Before an item, the iterator
+    // yields if should_yield () returns true.
     Scheduler.prototype.each = function (items) {
         return new Each(this, items, tasks.watchAbort);
     };
 
-    // for await (const slice of scheduler.slices(items)) for (const item of slice): yields between slices.
+    // Returns an asynchronous iterator over slices, which are iterators over items, and yields between two slices: for await
+    // (const slice of scheduler.slices(items)) for (const item of slice).
     Scheduler.prototype.slices = function (items) {
         return slicesOf(this, items, tasks.watchAbort);
     };
 }
 
-// Adds functions that call a callback outside any task.
+// Adds the methods whose callbacks are not tasks: microtasks and idle callbacks.
 function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableOf}) {
     const {cancel_idle_callback: cancelIdle} = Scheduler.prototype;
 
@@ -315,7 +326,8 @@ function addCallbacks(Scheduler, {cancelIdle: forgetIdle, queueMicrotask, tableO
 }
 
 function addLatest({Scheduler, TaskController, TaskSignal}) {
-    // Returns a function that calls job (…) as a task; its next call aborts the previous run.
+    // Returns a function that posts a task, which calls job with the function's arguments.  Each call of the function aborts
+    // the task of the previous call.
     Scheduler.prototype.latest = function (job, options = undefined) {
         const {priority, signal} = toOptions(options, optionNames('priority', 'signal'), 'latest ()');
         const givenPriority = toPriority(priority) || USER_VISIBLE, givenSignal = toSignal(signal);
@@ -328,7 +340,7 @@ function addLatest({Scheduler, TaskController, TaskSignal}) {
 }
 
 function refuseThreads({Scheduler, Worker}) {
-    // GJS would end the program if a second thread called a JavaScript function.
+    // Makes these methods throw, because GJS would end the program if a second thread called a JavaScript function.
     for (const [type, name] of [[Scheduler, 'run_in_thread'], [Scheduler, 'run_in_thread_full'], [Worker, 'run']]) {
         type.prototype[name] = function () {
             throw new Error(`${name}(): JavaScript has one thread, and its functions run in no other: post a task that ` +
@@ -358,7 +370,9 @@ function adaptControllers(TaskController, tasks) {
         return this.signal.priority;
     });
 
-    // The reason may be any value; dependent signals get it too.
+    // Aborts the controller's signal, and the signals that depend on it.  The reason may be a value of any type; without a
+    // reason, it is the library's error for aborts.  The promises of the aborted tasks are rejected before this method
+    // returns or, if there are many, in later tasks.
     TaskController.prototype.abort = function (reason = undefined) {
         tasks.abort(this, reason);
         tasks.beginAbort(tasks.reasonOf(this.signal));
@@ -366,14 +380,15 @@ function adaptControllers(TaskController, tasks) {
     };
 }
 
-// Adds JavaScript's names for members of the library.
+// Removes Task.then (), and makes the constructors of TaskSignal check their arguments also under the library's names.
 function addNames({Scheduler, Task, TaskSignal}) {
-    Task.prototype.then = undefined; // a promise that is resolved with a task would call it, and never settle
+    Task.prototype.then = undefined; // a promise that is resolved with a task would call this method, and never settle
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
 }
 
-// Adds the property current_signal: the signal of the running task, whatever its scheduler, or null.  If the task has no signal, the
-// property is a signal that is never aborted, with the task's priority if one was given.
+// Adds the property current_signal: null outside any task, and otherwise the signal of the running task, which may belong to
+// another scheduler.  If the task has no signal, or a priority that is not its signal's, the property is a new signal with
+// the task's priority, which is aborted with the task's signal, if there is one.
 function addCurrentSignal({Scheduler, TaskSignal}, {currentState}) {
     defineProperty(Scheduler.prototype, 'current_signal', () => {
         const state = currentState(), {signal, priority} = state ?? {};
@@ -386,7 +401,8 @@ function addCurrentSignal({Scheduler, TaskSignal}, {currentState}) {
 function adaptSignals(TaskSignal) {
     const {new_any: newAny, new_any_following: newAnyFollowing, new_timeout: newTimeout} = TaskSignal;
 
-    // Looks up the reason of an aborted signal now, because the source that has the reason may be freed later.
+    // Looks up the reason if signal is aborted already, because the source signal that has the reason may be freed later.
+    // Returns signal.
     const takeReason = signal => {
         if (signal.is_cancelled())
             reasonOf(signal);
@@ -401,8 +417,9 @@ function adaptSignals(TaskSignal) {
     };
     TaskSignal.new_timeout = delay => newTimeout.call(TaskSignal, toGivenDelay(delay));
 
-    // Calls GObject's connect (name, callback), or Gio.Cancellable's, which takes no name.  Pins the signal, because
-    // handlers are lost with a wrapper that is collected.
+    // Calls GObject's connect (name, callback) or, if the first argument is not a name, Gio.Cancellable's connect ().  For
+    // the former, also keeps the signal alive as long as a source signal can reach it: GJS disconnects the handlers when the
+    // collector frees the signal's JavaScript object, so the library would not know that there were any.
     for (const name of ['connect', 'connect_after']) {
         const connect = TaskSignal.prototype[name];
         TaskSignal.prototype[name] = function (...args) {
@@ -414,7 +431,8 @@ function adaptSignals(TaskSignal) {
         };
     }
 
-    // Gio.Cancellable's disconnect () waits for the end of an abort, so it would never return in a handler of the abort.
+    // Replaces Gio.Cancellable's disconnect (), which waits for the end of an abort, and so would never return in a handler
+    // of the abort.
     TaskSignal.prototype.disconnect = GObject.Object.prototype.disconnect;
 
     TaskSignal.prototype.cancel = function () {
@@ -452,10 +470,11 @@ function _init() {
     Groups.make(PrioSched, tasks, convert);
     PrioSched.Channel = Channels.make(PrioSched, convert);
 
-    // The native part's level: 'none', 'speed', or 'state', which includes 'speed' and keeps the state across every
-    // promise.
+    // The abilities of the native part: 'none' if there is none, 'speed' if tasks are fast, or 'state' if tasks are fast and
+    // each reaction of a promise has the state of the code that registered the reaction.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
-    // PrioSchedCopy.js finds the files of a copy by these statements.
+    // These functions assign the files to constants, as the beginning of this file does, because PrioSchedCopy.js finds the
+    // files of a copy by such assignments.
     defineLater(PrioSched, 'testing', () => {
         const Testing = imports.overrides._priosched.library.testing;
         return Testing.make(PrioSched);

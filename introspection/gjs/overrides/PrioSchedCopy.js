@@ -13,8 +13,8 @@ const LIBRARY = 'libprio-sched-1.so.1';
 const TYPELIB = 'PrioSched-1.typelib';
 const BINDING = ['PrioSchedGjs-1.typelib', 'libprio-sched-gjs-1.so.1'];
 
-const HEADER = 20;     // bytes of ELF that identify the processor
-const START = 0x40000; // bytes that contain the names of symbol versions
+const HEADER = 20;     // first bytes of an ELF file, which identify the processor
+const START = 0x40000; // first bytes of a library, which contain the names of symbol versions
 
 const GLIBC = [...'GLIBC_2.'].map(letter => letter.charCodeAt(0));
 
@@ -30,7 +30,8 @@ function textOf(path) {
     return new TextDecoder().decode(Gio.File.new_for_path(path).load_contents(null)[1]);
 }
 
-// Returns the newest minor version of glibc that a file mentions, or 0.  Decoding all bytes to a string would take ten times as long.
+// Returns the newest minor version of glibc that is named in the bytes of a file, or 0.  Searches the bytes themselves,
+// because decoding all of them to a string would take ten times as long.
 function glibcOf(bytes) {
     let newest = 0;
     for (let i = bytes.indexOf(GLIBC[0]); i !== -1; i = bytes.indexOf(GLIBC[0], i + 1)) {
@@ -70,19 +71,19 @@ function checkText(file, text) {
     if (text.trim() === '')
         throw new Error(`its ${file} is empty`);
     try {
-        new Function(text); // parses it without running it
+        new Function(text); // parses the text without running it
     } catch (error) {
         throw new Error(`its ${file} has an error: ${error.message}`);
     }
 }
 
-// Returns the path of the override with that name in imports.overrides; the name may include folders, as in
-// _priosched.core.tasks.
+// Returns the path, in the folder of a copy, of the override with that name in imports.overrides.  The name may include
+// folders, as in _priosched.core.tasks.
 function fileOf(name) {
     return `overrides/${name.replaceAll('.', '/')}.js`;
 }
 
-// Returns the texts of the overrides, by name: PrioSched, and all that it imports.
+// Returns the texts of the overrides by name: of PrioSched, and of all files that PrioSched imports, directly or indirectly.
 function readOverrides(folder) {
     const texts = new Map(), names = ['PrioSched'];
     for (const name of names) {
@@ -100,8 +101,8 @@ function readOverrides(folder) {
     return texts;
 }
 
-// Returns the folders that contain overrides of these names, by the names of their importers, each folder after its
-// parent.
+// Returns the names in imports.overrides of the folders that contain these overrides, each folder after its parent: '' for
+// the outermost folder, then for instance _priosched, and _priosched.core.
 function foldersOf(names) {
     const folders = new Set(['']);
     for (const name of names) {
@@ -112,13 +113,13 @@ function foldersOf(names) {
     return folders;
 }
 
-// Returns the member of imports.overrides with that name.
+// Returns the member of imports.overrides with that name, or imports.overrides itself for the name ''.
 function find(name) {
     return name.split('.').filter(part => part !== '').reduce((importer, part) => importer[part], imports.overrides);
 }
 
-// Makes GJS look for these overrides in folder first, and returns a function that restores the search paths.  The importer of a
-// subfolder may already exist and search another copy, so its search path is set too.
+// Makes GJS look for these overrides in folder first, and returns a function that removes folder from the search paths.  The
+// importer of a subfolder may already exist and search another copy, so the subfolder's search path is changed, too.
 function lookIn(folder, names) {
     const added = [];
     for (const name of foldersOf(names)) {
@@ -130,8 +131,8 @@ function lookIn(folder, names) {
     return () => added.forEach(({searchPath, path}) => searchPath.splice(searchPath.indexOf(path), 1));
 }
 
-// Loads the overrides, which changes nothing yet.  GJS keeps each loaded file, even if another file of the copy fails
-// to load.
+// Loads the files of the overrides; this does not change the library yet.  GJS keeps each file that it has loaded, even if
+// another file of the same copy cannot be loaded.  So this throws if a kept file of another copy has a different text.
 function loadOverrides(folder, texts) {
     for (const [name, text] of texts) {
         const {__file__: path} = find(name);
@@ -141,7 +142,7 @@ function loadOverrides(folder, texts) {
 }
 
 // Adds the overrides' members to the namespace, if GJS did not find or load the overrides when the namespace was first
-// imported.
+// imported.  Returns the namespace.
 var complete = function complete(namespace) {
     if (namespace.nativePart === undefined)
         imports.overrides.PrioSched._init.call(namespace);
@@ -153,7 +154,8 @@ function isLoaded() {
 }
 
 function useLibrary(folder) {
-    // The repository is an object since GIRepository 3.0.  GJS finds only the version that it uses itself.
+    // Before GIRepository 3.0 these functions are static, and since then methods of an object.  Both forms have to work,
+    // because GJS finds only the version that it uses itself.
     const repository = GIRepository.Repository.dup_default?.() ?? GIRepository.Repository;
     repository.prepend_search_path(folder);
     repository.prepend_library_path(folder);

@@ -16,7 +16,7 @@ var INSIDE = 2;
 // The longest delay, in milliseconds
 var FOREVER = Number.MAX_SAFE_INTEGER;
 
-// The option of a yield that keeps the task's signal or priority
+// The value of a yield's option `signal` or `priority` that keeps the task's signal or priority
 var INHERIT = 'inherit';
 
 // The longest slice of the default scheduler, which extensions of GNOME Shell share, in milliseconds: three frames at 60 Hz

@@ -1,6 +1,6 @@
 // native.js: loads the native part, the library in C++ that posts and runs tasks in SpiderMonkey itself, if it is installed
 //
-// If the engine supports it, the native part also knows the state of each job: each reaction has the state of the code that
+// If SpiderMonkey supports this, the native part also knows the state of each job: each reaction has the state of the code that
 // registered it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
@@ -9,10 +9,10 @@
 
 const {GLib} = imports.gi;
 
-// The native part refuses to load if it was not built for this version of the interface.
+// The version of the native part's functions that the overrides call.  A native part with another version does not open.
 const INTERFACE = 10;
 
-// The property by which the native part finds this context.
+// The property of the global object by which the native part finds this program's context.
 const MARK = '__prioSchedNative__';
 
 // Returns the version of SpiderMonkey in this process, or 0 if it cannot be found.
@@ -25,8 +25,8 @@ function findEngine() {
     }
 }
 
-// Returns whether the native part is for the SpiderMonkey of this process.  Loading a library for another version may
-// fail.
+// Returns whether the native part is for the SpiderMonkey of this process, as far as both versions are known, and logs a warning
+// if not.  Loading a library for another version may fail.
 function isForThisEngine({MADE_FOR: madeFor}) {
     const engine = findEngine();
     if (madeFor === undefined || engine === 0 || engine === madeFor)
@@ -37,7 +37,7 @@ function isForThisEngine({MADE_FOR: madeFor}) {
     return false;
 }
 
-// Returns the native part's namespace, or null if the namespace or its library is missing, or is for another engine.
+// Returns the native part's namespace, or null if the namespace or its library is missing, or is for another SpiderMonkey.
 function find() {
     try {
         imports.gi.versions.PrioSchedGjsEngine = '1';
@@ -50,7 +50,8 @@ function find() {
     }
 }
 
-// Returns the native functions, or null.  With PRIO_SCHED_NATIVE=0 in the environment, returns null.
+// Returns the native functions, or null if there is no native part that can be used here, or PRIO_SCHED_NATIVE=0 is in the
+// environment.
 function open() {
     const PrioSchedGjsEngine = GLib.getenv('PRIO_SCHED_NATIVE') === '0' ? null : find();
     if (PrioSchedGjsEngine === null) {

@@ -5,7 +5,8 @@ var {Aborts} = ((Set, imports) => {
 const {Slice} = imports.overrides._priosched.core.settling;
 
 class Aborts {
-    // The tables that have unfinished tasks with signals; the first is the native part's.
+    // The tables that have unfinished tasks with signals, in addition to the native part's, which is always the first, if there
+    // is one.
     tables = new Set();
     #native;
     #results;
@@ -24,15 +25,16 @@ class Aborts {
 
     #isLate() {
         const results = this.#results, slice = this.#slice;
-        // A few promises are always settled at once.  Many are not, even if the slice is not over: the reactions of promises that
-        // the native part keeps may not be queued yet, so the clock does not measure them.
+        // The first few promises of a slice never make later promises wait.  With a native part, many promises do so even if the
+        // slice is not over: the reactions of promises that the native part keeps may not be queued yet, so the clock does not
+        // measure them.
         const {isShort} = slice;
         if (!results.isLate && ((slice.isOver() && !isShort) || (this.#native !== null && slice.isLong)))
             results.delay();
         return results.isLate;
     }
 
-    // Rejects the promise of entry before the library has rejected its task.
+    // Rejects the promise of entry, now or in a later task, before the library has rejected its task.
     reject(entry, reason) {
         entry.isRejected = true;
         if (this.#isLate())
@@ -41,7 +43,8 @@ class Aborts {
             this.#results.settle(entry, entry.reject, reason);
     }
 
-    // Rejects the promises of the tasks in table that the library has rejected; ids are their numbers.
+    // Rejects the promises of the tasks in table that the library has rejected, now or in a later task; ids are the tasks'
+    // numbers.
     rejectAll(table, ids) {
         if (ids.length > 0)
             this.#slice.begin();

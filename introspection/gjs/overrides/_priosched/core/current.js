@@ -12,8 +12,8 @@ const {INHERIT, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {closedError, named, toFunction} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
 
-// Returns a function that returns scheduler, or null if it has been freed.  The function does not hold scheduler: GJS
-// 1.74 has no working weak reference, but a GObject binding holds its source weakly.
+// Returns a function that returns scheduler, or null if scheduler has been freed.  The function must not hold scheduler.  GJS
+// 1.74 has no working weak reference, but a GObject binding holds its source weakly, so the function asks a binding.
 let end = null;
 function linkTo(scheduler) {
     if (!(scheduler instanceof imports.gi.PrioSched.Scheduler))
@@ -23,7 +23,7 @@ function linkTo(scheduler) {
     return () => binding.dup_source();
 }
 
-// Returns the State for a state of the library, or null.
+// Returns a new State for a state of the library, or null for null.
 function stateOf(state, tableOf) {
     if (state === null)
         return null;
@@ -35,7 +35,7 @@ function stateOf(state, tableOf) {
     return found;
 }
 
-// Returns the state of a continuation for the older draft's options, each of which has a value or is INHERIT.
+// Returns the state of a continuation for the options of yieldWith (), in core/table.js: each has a value or is INHERIT.
 function stateToYield(table, inherited, signal, priority, takesTurns) {
     const {TaskSignal} = imports.gi.PrioSched;
     if (signal === INHERIT && priority === UNSET)
@@ -52,23 +52,26 @@ function stateToYield(table, inherited, signal, priority, takesTurns) {
     return Object.assign(new State(table, signal, priority, inherited.expiry, takesTurns || inherited.takesTurns), {name: inherited.name});
 }
 
-// Returns queueMicrotask (callback).  core/tasks.js passes the state of the running code, a function that calls in a state, and a
-// function that returns the table of a scheduler.
+// Replaces methods of Scheduler and SchedulingState by methods that use the state of the running code.  Returns the function
+// queueMicrotask (). core/tasks.js passes the last argument: currentState () returns the state of the running code, runIn ()
+// calls a function in a state, and tableOf () returns the table of a scheduler.
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, runIn, tableOf}) {
     const {yield_async: yieldAsync, yield_finish: yieldFinish} = Scheduler.prototype;
 
-    // Continues in state, which may be null, with the signal and the priority of `inherited`.
+    // Posts a continuation, with the signal and the priority of the third argument, that calls callback in state, which may be
+    // null.
     function yieldUnder(scheduler, state, {signal, priority}, callback) {
         const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
         if (signal !== null)
             options.cancellable = signal;
-        // Without this option the library uses the signal's priority; GJS cannot set the option to UNSET.
+        // If the priority is the signal's, the option is not set, because the library then uses the signal's priority.  GJS
+        // cannot set the option to UNSET.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
         yieldAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));
     }
 
-    // Represents the result of SchedulingState.get_current (): a state of the overrides.
+    // The result of SchedulingState.get_current (): an object of the library's class for a state of the overrides.
     class CurrentState {
         #state;
 
@@ -118,7 +121,8 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
         return state && new CurrentState(state);
     };
 
-    // Takes a callback, or options and a callback.
+    // Given only a callback, calls it in a continuation that inherits the state of the running code.  Given options and a
+    // callback, calls the library's method.
     Scheduler.prototype.yield_async = function (...args) {
         const state = currentState(), callback = args.at(-1);
         if (args.length > 1 || typeof callback !== 'function')
@@ -127,7 +131,7 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
             yieldUnder(this, state, tableOf(this).stateToInherit(state), callback);
     };
 
-    // Queues a job of the engine that runs with the current state.
+    // Queues a job of SpiderMonkey that calls callback in the state of the running code.
     function queueMicrotask(callback) {
         const state = currentState();
         Promise.resolve().then(() => runIn(state, callback));

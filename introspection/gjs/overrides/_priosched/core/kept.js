@@ -16,8 +16,8 @@ const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const PENDING = {isRejected: false};
 
-// Returns the members of an entry that core/results.js needs: settle (promise, rejects, value) is a function of the
-// native part, and outer the state of the code that has posted the task.
+// Returns an object with the members of an Entry that core/results.js needs. settle (promise, rejects, value) is a function of
+// the native part, and outer the state of the code that has posted the task.
 function entryOf(settle, promise, outer, state = null) {
     return {
         promise, state, outer, name: null, isRejected: false,
@@ -26,8 +26,8 @@ function entryOf(settle, promise, outer, state = null) {
 }
 
 // The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  The native part keeps no task of a
-// signal while the overrides keep one of the same signal (may_keep (), in fast.cpp), so the native part's tasks were posted
-// first.
+// signal while the overrides keep another task of the same signal (may_keep (), in fast.cpp).  So the native part's tasks of a
+// signal were posted before those in the overrides, and are rejected first.
 class Kept {
     #TaskSignal;
     #abort; // the library's method, which takes reasons of any type
@@ -50,7 +50,8 @@ class Kept {
         return PENDING;
     }
 
-    // Returns the reason of an abort.  An owner, if there is one, has the reason for its signal.
+    // Returns the reason for which a task is rejected.  If the task has an owner (see State) that is aborted, the owner has the
+    // reason.
     reasonFor(state, owner) {
         return owner?.aborted ? owner.reason : this.#defaultTable.reasonFor(state);
     }
@@ -79,8 +80,9 @@ class Kept {
         return record.handle;
     }
 
-    // Creates a handle for an owner (see State), which keeps the handle; the library's signal is created on request.  priority
-    // is the priority of the tasks, which may be UNSET, and current is the signal's priority.
+    // Returns the handle of an owner (see State), and creates it at the first call.  If the owner has no controller of the
+    // library, the native part creates one for the handle, whose object in JavaScript controllerOf () creates on request.
+    // priority is the priority of the tasks, which may be UNSET, and current is the signal's priority.
     handleOfOwner(owner, priority, current) {
         if (owner.handle === null) {
             const signal = owner.controller?.signal ?? null, record = signal && recordOf(signal);
@@ -96,7 +98,7 @@ class Kept {
         return state.keeper;
     }
 
-    // Returns the controller of an owner that has a handle and no controller yet.
+    // Returns a new object for the controller that the native part has created for an owner's handle.
     controllerOf({aborted, handle, reason}) {
         this.#native.offerController(handle);
         const controller = this.#native.takeController();
@@ -106,7 +108,8 @@ class Kept {
         return controller;
     }
 
-    // Rejects the tasks of an owner, with or without a controller: first the running tasks, then the waiting ones.
+    // Aborts the signal of an owner, with or without a controller, and rejects the tasks: first the running ones, then the
+    // waiting ones.
     abort(owner) {
         const {controller, handle, reason} = owner, running = this.#native.getRunning(owner);
         for (let i = 0; i < running.length; i += 2)
@@ -123,7 +126,8 @@ class Kept {
     }
 }
 
-// Returns a function that runs a named callback in the task's own state.  The native part calls that function.
+// Returns a function for the native part that calls callback in a separate state, which has the name, so that the task's
+// continuations have it, too.  If the callback returns a promise, the state is kept until the promise settles.
 function nameCallback({runIn, running}, callback, name, given) {
     const state = given.named(name);
     const call = () => {
@@ -143,8 +147,8 @@ function nameCallback({runIn, running}, callback, name, given) {
     return Object.defineProperty(call, 'name', {value: name});
 }
 
-// Returns the functions that the native part calls, in the order of Hook, in engine.h.  null stands for a plain state (see
-// core/running.js).
+// Returns the functions that the native part calls, in the order of Hook, in engine.h.  As an argument, the state null stands for
+// the state of tasks that have only the default priority.
 function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     const orNone = state => state ?? defaultTable.states[USER_VISIBLE];
     return {
@@ -161,7 +165,7 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
                 running.settleUnder(outer, () => outcome.settle(outcome.value));
             }
         },
-        // A bound function adds no frame to the stack.
+        // Both functions are bound, because a bound function adds no frame to the stack.
         run: defaultTable.runPrioSchedTasks.bind(defaultTable, native.runTable.bind(native, table)),
         stateHere: running.stateHere,
         unhandled: (promise, reason) => results.unhandled.add(promise, reason, null),
@@ -183,10 +187,10 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
     };
 }
 
-// Returns the table of the tasks that the native part keeps, and hasten ().  That function replaces the method `name` of
-// prototype by a native function for calls on receiver; calls on objects that inherit directly from one of `others` still use
-// the method.  handleOf (signal) returns the handle of a signal, or null.  core/tasks.js has another table, for all other
-// tasks.
+// Makes the native part's table, for the tasks that the native part keeps; defaultTable has all other tasks of the default
+// scheduler.  Returns the Kept, and hasten ().  That function replaces the method `name` of prototype by a native function, which
+// handles simple calls on receiver, and passes all other calls to the method: also calls with a callback whose prototype is one
+// of `others`, such as a generator function.  handleOf (signal) returns the handle of a signal, or null.
 function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, results, runIn, running}) {
     native.newRunner(scheduler);
     const table = native.newTable(defaultTable.states.slice(BACKGROUND));

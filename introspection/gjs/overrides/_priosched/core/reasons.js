@@ -30,11 +30,13 @@ function toFunction(value) {
     return value;
 }
 
-// Reasons that are not errors of GLib, by code.  The aborted signal has the reason itself; all other objects have a
-// GError with the code.  If a reason refers to the controller or to a dependent signal, it stays here for ever.
+// Reasons that are not errors of GLib, by code.  The aborted signal has the reason itself; all other objects have a GError
+// with the code.  As long as there is such a GError, its reason stays here.  So a reason stays for ever if it refers to an
+// object that has the GError, such as the controller.
 const reasons = new Map();
 
-// Forgets the oldest reasons whose error only the aborted signal has.  A reason that is needed becomes the youngest.
+// Forgets reasons of which only the aborted signal has the GError, the oldest first, and stops at the first reason of which
+// other objects have it.  That reason becomes the youngest.
 function forgetReasons() {
     for (const [code, reason] of reasons) {
         reasons.delete(code);
@@ -58,7 +60,8 @@ function wrapReason(signal, value) {
     return error;
 }
 
-// Returns abort (controller, reason), which calls the library's method with a reason of any type.
+// Returns abort (controller, reason), which calls the library's method with a reason of any type.  If the reason is not a
+// GError and the controller has been aborted already, abort () does nothing.
 function makeAbort({prototype: {abort}}) {
     return (controller, reason) => {
         if (reason === undefined || reason instanceof GLib.Error)
@@ -72,12 +75,13 @@ function kept({code, domain}) {
     return domain === REASON_DOMAIN ? reasons.get(code) ?? imports.gi.PrioSchedGjs.ref_aborted(code)?.[REASON] : undefined;
 }
 
-// Returns the exception for a GError of the library.
+// Returns the reason that a GError of the library represents or, if it represents none, the GError itself.
 function reasonOfError(error) {
     return (kept(error) ?? {value: error}).value;
 }
 
-// Returns the reason of an aborted signal, which is the same object for all its tasks.
+// Returns the reason of an aborted signal, which is the same object for all its tasks.  If the signal is not aborted,
+// returns a new error.
 function reasonOf(signal) {
     if (signal[REASON])
         return signal[REASON].value;
@@ -92,7 +96,8 @@ function reasonOf(signal) {
     return signal[REASON].value;
 }
 
-// Returns the reason for a task that was posted after its signal had been aborted with `reason`.
+// Returns the reason for a task that was posted after its signal had been aborted with `reason`: in place of the default
+// reason, an error whose message says so.
 function reasonOfRefusal(reason) {
     const {IOErrorEnum} = Gio;
     if (!(reason instanceof IOErrorEnum) || !reason.matches(IOErrorEnum, IOErrorEnum.CANCELLED) ||
@@ -101,19 +106,20 @@ function reasonOfRefusal(reason) {
     return new IOErrorEnum({code: IOErrorEnum.CANCELLED, message: 'The signal was aborted before this task was posted: make a new controller'});
 }
 
-// The number of aborts from JavaScript.  While the number does not change, no counted signal has been aborted.
+// The number of aborts from JavaScript.  As long as the number does not change, the running code has aborted no signal of the
+// library.
 let nAborts = 0;
 function countAbort() {
     nAborts++;
 }
 
-// Reports once that signal, which may be null, has been aborted.
+// Reports once that a signal has been aborted.  The signal may be null, which is never aborted.
 class AbortWatch {
     #isCounted;
     #seen = -1;
     #signal;
 
-    // Aborts of plain GIO cancellables are not counted, so these cancellables are always asked.
+    // Aborts of plain cancellables of GIO are not counted, so isNew () always asks such a cancellable.
     constructor(signal) {
         this.#signal = signal;
         this.#isCounted = signal instanceof imports.gi.PrioSched.TaskSignal;
@@ -123,7 +129,8 @@ class AbortWatch {
         return this.#signal !== null;
     }
 
-    // Returns whether there is an abort that has not been reported.  Called at each step.
+    // Returns whether the signal has been aborted and take () has not been called.  This is called at each step, so a signal
+    // of the library is asked only if the number of aborts has changed.
     isNew() {
         if (this.#signal === null || (this.#isCounted && this.#seen === nAborts))
             return false;

@@ -1,6 +1,7 @@
 // results.js: the results of tasks, which settle with the state of the code that awaits them
 //
-// Promises are settled at once if that code's state is the current one, and otherwise once the engine's queue is empty.
+// A promise is settled at once if the awaiting code's state is the current one, or if the native part knows the state of
+// each job.  Otherwise the promise is settled once SpiderMonkey's job queue is empty.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -13,10 +14,10 @@ const {Unhandled} = imports.overrides._priosched.core.unhandled;
 class Results {
     // Reports unhandled rejections after the last promise has been rejected.
     unhandled;
-    // Promises to settle once the engine's queue is empty, each with the state of the code that awaits it; and aborted
+    // Promises to settle once SpiderMonkey's job queue is empty, each with the state of the code that awaits it; and aborted
     // tasks, as their tables and numbers.
     #queue = new Queue();
-    // Whether settling the queue takes more than one slice, so that later promises wait behind it.
+    // Whether settling #queue takes more than one slice, so that later promises have to be added to it.
     #isLate = false;
     #isAwake = false;
     #exact;
@@ -54,15 +55,15 @@ class Results {
             this.unhandled.report();
     }
 
-    // Posts a task that calls drain (), if no other task does.
+    // Posts a task after which drain () is called, unless such a task has been posted already and has not run.
     #wake() {
         this.#isAwake ||= this.#ownTable().wake(() => {
             this.#isAwake = false;
         });
     }
 
-    // Posts a task for the waiting promises where drain () would not be called: outside of a table's tasks.  In a
-    // nested main loop that task runs only after the outer task has ended.
+    // Posts a task for the waiting promises if no code will call drain () soon: outside of a table's tasks, or in a nested
+    // main loop, where drain () is called only after the task that runs the loop.
     wakeIfWaiting() {
         if (!this.#isAwake && this.#queue.length > 0 && !this.#running.willDrain)
             this.#wake();
@@ -73,7 +74,8 @@ class Results {
         this.wakeIfWaiting();
     }
 
-    // Prepares to settle a promise.  Returns whether any code may await the promise.
+    // Prepares to settle a promise: if it is to be rejected and has no handler, keeps it for the report of unhandled
+    // rejections, and returns false.  Otherwise returns true, because some code may await the promise.
     watch({name, promise, reject, returned}, settle, value) {
         return promise === null || settle !== reject || !this.unhandled.add(promise, value, name, returned);
     }
@@ -97,7 +99,8 @@ class Results {
         return promise;
     }
 
-    // Settles entry with the outcome of the promise that the callback of entry has returned.
+    // Makes entry settle as promise does, which the callback of entry has returned.  If that is the task's own promise,
+    // rejects entry with a TypeError.  Returns the outcome: see followPromise ().
     follow(promise, entry) {
         if (promise === entry.promise)
             return {settle: entry.reject, value: ownPromiseError(), isAwaited: false, isRejected: false};
@@ -114,8 +117,9 @@ class Results {
         return outcome;
     }
 
-    // Keeps the state of a task's function, whose call has returned, until the promise of the outcome settles.  An aborted task is rejected
-    // at once, but its function continues.  Returns whether the task's promise has to wait.
+    // Keeps the state of a task's function, whose call has returned a promise, until that promise settles.  An aborted task
+    // is rejected at once, but its function continues.  Returns whether the task's promise has to wait; it does not if the
+    // returned promise has settled already.
     keepState(outcome, state, isAborted) {
         if (outcome.settle !== null)
             return false;
@@ -125,8 +129,8 @@ class Results {
         return !isAborted;
     }
 
-    // Settles the first waiting promise.  Its reactions run before the next look at the clock, because they take time
-    // too.  Returns whether more may wait.
+    // Settles the first waiting promise.  The promise's reactions run before the next look at the clock, because they take
+    // time too.  Returns whether any code may await the promise.
     #settleNext() {
         const running = this.#running, result = this.#queue.shift();
         const {entry, settle, value} = result.table ? result.table.takeAborted(result.id) : result;
@@ -137,7 +141,8 @@ class Results {
         return isAwaited;
     }
 
-    // Runs the engine's queue with the current state, and then settles the waiting promises.
+    // Runs SpiderMonkey's queued jobs with the current state, and then settles the waiting promises.  If that takes longer
+    // than a slice, another task continues.
     drain() {
         this.#running.drainUnder(this.#running.current);
         const slice = new Slice();

@@ -8,7 +8,8 @@ const {GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
 imports.gi.versions.PrioSchedGjs = '1';
 
-// The name of a type is registered for the life of the process, and each context of GJS needs a different one.
+// Returns a free name for a GType: the given name, or the name and a number.  A type's name is registered for the life of
+// the process, and each context of GJS needs a different one.
 function typeName(name) {
     let free = name;
     for (let i = 2; GObject.type_from_name(free) !== null; i++)
@@ -16,10 +17,10 @@ function typeName(name) {
     return free;
 }
 
-// The source in which GJS runs its jobs.
+// The name of the source in which GJS runs its jobs.
 const JOBS = 'GjsPromiseJobQueueSource';
 
-// Returns the first source of context with that name, among the given ids.
+// Returns the source in which GJS runs its jobs, among the sources of context with the ids from `from` to `to`, or null.
 function findJobs(context, from, to) {
     for (let id = from; id <= to; id++) {
         const source = context.find_source_by_id(id);
@@ -29,7 +30,7 @@ function findJobs(context, from, to) {
     return null;
 }
 
-// Returns the last id that has been used in context.
+// Returns the last id that a source of context has got: the id of a new source.
 function lastId(context) {
     const probe = GLib.idle_source_new();
     const id = probe.attach(context);
@@ -37,9 +38,9 @@ function lastId(context) {
     return id;
 }
 
-// Calls JavaScript when the library sets a property of this object.  A closure would not do: GJS blocks all closures
-// while its garbage collector sweeps, and it sweeps in slices, between which JavaScript runs.  Tasks would be lost, and
-// without tasks the sweep would never end.
+// Calls JavaScript when the library sets a property of this object.  A closure would not do: GJS 1.74 blocks all closures
+// while its garbage collector sweeps, and the collector sweeps in slices, between which JavaScript runs.  Tasks would be
+// lost, and without tasks the sweep would never end.
 const Driver = GObject.registerClass({
     GTypeName: typeName('PrioSchedDriver'),
     Properties: {
@@ -64,7 +65,8 @@ const Driver = GObject.registerClass({
         }
     }
 
-    // Sets the name of the task; the library asks for it while the task is observed.
+    // Sets the number of the task whose name the property `name` then has.  The library asks for names while tasks are
+    // observed.
     set asked(id) {
         this.askedId = id;
     }
@@ -80,14 +82,15 @@ const Driver = GObject.registerClass({
     }
 });
 
-// Creates a runner that calls run with the number of each task of scheduler; find (id) returns the name and the
-// callback of a task.
+// Creates a runner for tasks of scheduler.  It calls run (id) with the number of a task that is to run first, or with 0 if
+// tasks have been rejected.  find (id) returns the entry of a task, which has the task's name and callback.
 function newRunner(scheduler, run, find = () => null) {
     const driver = Object.assign(new Driver(), {running: 0, run, find});
     return imports.gi.PrioSchedGjs.new_runner(scheduler, driver);
 }
 
-// Loads the binding's library, to which the native part is linked: the linker might not find it later.
+// Loads the binding's library by a look-up of one of its functions.  The native part is linked to this library, which the
+// dynamic linker might not find by itself.
 const loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
 
 // An object whose property setter queues a job.
@@ -100,9 +103,11 @@ const Prober = GObject.registerClass({
     }
 });
 
-// Tells the binding which source runs GJS's jobs.  GJS attaches that source early, at the latest for the first job.  So it is among
-// the first sources, or is attached for a job that is queued here and run at once: GJS 1.74 crashes where a program exits with a job
-// in its queue.  A property setter queues the job, because GJS 1.74 would refuse a callback during a collection.
+// Tells the binding which source runs GJS's jobs.  GJS attaches that source early, at the latest for the first job.  So this
+// looks for the source among the first ids of the context.  If the source is not there, queues a job, and looks for the
+// source that GJS has attached for it.  The job is run at once, because GJS 1.74 crashes if a program exits with a job in
+// the queue.  The binding gets an object whose property setter queues a job, because GJS 1.74 would refuse a callback during
+// a collection.
 function guardJobs() {
     const guard = imports.gi.PrioSchedGjs.guard_jobs;
     const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();

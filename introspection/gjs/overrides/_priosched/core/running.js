@@ -1,8 +1,7 @@
 // running.js: the state and the task of the running code
 //
-// The current state is tracked here, because the jobs of the engine run within a task: with the state of that task
-// until it has ended, then with the state of the code that awaits it.  states.js finds out which of those jobs belong
-// to the task.
+// The current state is tracked here, because SpiderMonkey's jobs run within a task: with the state of that task until it has
+// ended, then with the state of the code that awaits the task.  states.js finds out which of those jobs belong to the task.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -25,27 +24,30 @@ class Running {
     // The depth of main loops at which `current` was set.  Callbacks of a nested loop are not part of the task that runs
     // the loop.
     #depth = 0;
-    // Whether the running code is a callback, and not a job of the engine, which may belong to other code.
+    // Whether the running code is a callback, and not a job of SpiderMonkey, which may belong to other code.
     #isCallback = false;
-    // Whether a callback has been called and has not returned; and whether the jobs in the queue may belong to code of a nested
-    // loop, or to a callback outside of tasks.
+    // Three flags: whether a callback has been called and has not returned; whether the queued jobs may belong to code of a
+    // nested main loop; and whether they may belong to a callback outside of tasks.
     #isCalled = false;
     #isMixed = false;
     #hasOthers = false;
-    // The native part, if it is not exact, and the plain state: of tasks that have only the default priority.  No frame identifies it.
-    // The native part runs most of these tasks, with `current` null, and knows whether the running code is part of one.
+    // The native part, if it does not know the state of each job; and the plain state, which tasks have that have only the
+    // default priority.  No frame on the stack identifies the plain state.  The native part runs most tasks that have it, with
+    // `current` null, and knows whether the running code is part of such a task.
     #native = null;
     #plain = null;
-    #runsNative = false; // whether the running tasks are the native part's, after which the engine's queue is not drained
-    // Whether the reaction of a continuation runs next, between two jobs.  Not set if the task belongs to a nested loop.
+    #runsNative = false; // whether the running tasks are the native part's, after which drain () is not called
+    // Whether the reaction of a continuation will run between the jobs #beginCallback, if the task runs in a nested main loop,
+    // and #endCallback.  If the row of tasks has ended before these jobs run, this is false again, and they change nothing.
     #goesOn = false;
 
     #beginCallback = () => (this.#isCallback = this.#goesOn);
     #endCallback = () => (this.#isCallback = false);
     #beginMixed = () => (this.#isMixed = true);
 
-    // Returns the state of the running code at a depth of main loops; null for no state, or a plain state that the native part knows;
-    // undefined if only the library knows; and false if the stack has to be searched.  The native part calls this at each post.
+    // Returns the state of the running code, for which g_main_depth () is depth: null for no state, or for a plain state that the
+    // native part knows; undefined if only the library knows; and false if the overrides have to search the stack.  The native
+    // part calls this at each post.
     stateHere = depth => {
         const {current} = this;
         if (current !== undefined && this.#isCallback && depth === this.#depth)
@@ -83,10 +85,10 @@ class Running {
         return !this.#isCallback && this.#native?.isPlain() ? this.#plain : null;
     }
 
-    // The next two methods determine the state of the running code.  An engine that keeps the state of each job needs
-    // neither.
+    // If the native part knows the state of each job, the next two methods ask it.  Otherwise they may search the stack.
 
-    // Returns whether the running code belongs to `current`.  If no state has a number, the answer is true.
+    // Returns whether the running code belongs to `current`.  If neither `current` nor a pending state has a number, the answer
+    // is true without a search of the stack.
     isOwn() {
         if (this.#exact)
             return this.#exact.state() === this.current;
@@ -113,7 +115,7 @@ class Running {
         return current === null ? this.#plainOrNone() : null;
     }
 
-    // Returns the state of the running code if `current` is known and isOwn () returns true.
+    // Returns the state of the running code, or null, if `current` is not undefined and isOwn () returns true.
     stateToYield() {
         const {current} = this;
         if (current === null)
@@ -121,19 +123,21 @@ class Running {
         return this.isNested ? null : current;
     }
 
-    // Returns whether the running code may settle a promise that code in the state `outer` awaits.
+    // Returns whether the running code may settle a promise that code in the state `outer` awaits, without a change of the
+    // current state.
     isHere(outer) {
         const {current} = this;
         return outer === (current ?? null) || (current === null && this.#runsNative && outer === this.#plain);
     }
 
-    // Ends the function of a task, whose returned promise has settled: code in the state `outer` continues.
+    // Records in the native part, if it runs the current task, that the promise that a task's function has returned has settled:
+    // from now on the running code is part of code in the state `outer`.
     endFunction(outer) {
         if (this.current === null && this.#runsNative && (outer === null || outer === this.#plain))
             this.#native.setPlain(outer !== null);
     }
 
-    // Returns the state of the code that posted the last task; the library returned `posted` for that task.
+    // Returns the state of the running code, which has just posted a task or a continuation; `posted` is the library's answer.
     stateFor(posted) {
         const {current} = this;
         if (this.#exact)
@@ -157,13 +161,14 @@ class Running {
         return GLib.main_depth() !== this.#depth;
     }
 
-    // Whether drain () will run the engine's job queue, and settle the waiting promises, once the running code returns.
+    // Whether drain () will run SpiderMonkey's jobs, and settle the waiting promises, once the running code returns.
     get willDrain() {
         return this.current !== undefined && !this.#runsNative && !this.isNested;
     }
 
-    // Runs the jobs that other code has queued, outside any task.  If a job runs a nested main loop, the engine runs no other
-    // job before that job returns.  Jobs that the nested loop's tasks leave behind run after that.
+    // Runs the jobs that other code has queued, outside any task.  But in a nested main loop that such a job runs, SpiderMonkey
+    // runs no other job before that job returns.  The jobs of the nested loop's tasks then run after that, mixed with jobs of
+    // other code, and so #isMixed is set.
     #runOthers() {
         if (this.current === undefined) {
             this.current = null;
@@ -175,8 +180,8 @@ class Running {
         this.#isCalled = this.#isMixed = this.#hasOthers = false;
     }
 
-    // Begins to run tasks one after another; id is the first one's number, or 0 if there is none.  Returns the argument
-    // for endRow ().
+    // Begins to run tasks one after another.  The number of the first task is id, or 0 if there is none; isNative says whether
+    // the native part runs them.  Returns the argument for endRow ().
     beginRow(id, isNative) {
         const {current, libraryState} = this;
         const outer = {
@@ -232,7 +237,7 @@ class Running {
         this.libraryState = libraryState;
         this.#depth = depth;
         this.#runsNative = runsNative;
-        this.#isCallback = this.#isCalled = isCalled; // if a reaction set it, the stack identifies the state
+        this.#isCallback = this.#isCalled = isCalled; // #isCallback is not restored if a reaction had set it: then the stack identifies the state
     }
 
     // Sets the state for the callback of a task.
@@ -268,7 +273,8 @@ class Running {
         settled.then(this.#endCallback);
     }
 
-    // Calls callback in state, which may be null.  `library` is the library's state during the call.
+    // Calls callback in state, which may be null.  If callback throws, reports the error.  library is the library's state during
+    // the call, or null.
     runIn(state, callback, library = null) {
         const {current, libraryState} = this, depth = this.#depth, wasCallback = this.#isCallback, wasCalled = this.#isCalled;
         this.#depth = GLib.main_depth();
@@ -288,7 +294,7 @@ class Running {
         this.#left();
     }
 
-    // Runs the jobs that a callback has queued, outside of the callback.
+    // Calls run (), which runs the jobs that a callback has queued, in state, but not as part of a callback.
     runJobsIn(state, run) {
         this.runIn(state, () => {
             this.#isCallback = false;

@@ -6,9 +6,10 @@
 var {
     Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers, ownPromiseError, promiseOf, promiseOfThenable,
 } = ((undefined, Object, Promise, Date, TypeError) => {
-// The executor of all promises, so that no promise needs a closure.  The code that creates a promise calls post() or a
-// yield of the table right after it.  The engine walks the whole stack for every promise that is created or settled, so
-// both happen in as few frames as possible.
+// Keeps the functions that settle a new promise, for the Entry that is created next.  This is the executor of all promises,
+// so that no promise needs a closure.  The code that creates a promise calls post () or a yield of the table right after
+// that.  SpiderMonkey walks the whole stack for every promise that is created or settled, so both happen in as few frames as
+// possible.
 let lastResolve, lastReject;
 function keepResolvers(resolve, reject) {
     lastResolve = resolve;
@@ -20,18 +21,18 @@ class Entry {
     constructor(callback, state) {
         this.callback = callback;
         this.state = state; // the task's own state
-        this.outer = null;  // the state of the code that awaits it
+        this.outer = null;  // the state of the code that awaits the task
         this.watcher = null; // notified when the task settles
-        this.isRejected = false; // by an abort; the entry may still be in `results`
-        this.promise = null; // set if it is watched
+        this.isRejected = false; // whether an abort has rejected the promise, or has put the entry into the queue of Results
+        this.promise = null; // the promise, if its rejection is reported when no code handles it
         this.name = null;
         this.resolve = lastResolve;
         this.reject = lastReject;
     }
 }
 
-// Returns the continuation that settles a promise with value, after `waiting` has waited for it; `waiting` then has no
-// effect.
+// Returns the entry of a continuation that settles the promise of `waiting` with value.  `waiting`, an entry that has waited
+// for the value, then has no effect.
 function adoptedEntry(waiting, settle, value, watchRejection) {
     const entry = new Entry(null, null);
     entry.promise = waiting.promise;
@@ -57,8 +58,8 @@ function promiseOfThenable(value, then) {
     return new Promise(resolve => resolve({then: (...settlers) => then.apply(value, settlers)}));
 }
 
-// Returns a promise for `value`, the result of a function: value itself if it is a promise, a new promise for a
-// thenable, or null for other values.
+// Returns a promise for `value`, the result of a function: value itself if it is a promise or a Later, a new promise for
+// another thenable, or null for other values.
 function promiseOf(value) {
     if (value instanceof Promise || value instanceof Later)
         return value;
@@ -68,8 +69,8 @@ function promiseOf(value) {
     return typeof then === 'function' ? promiseOfThenable(value, then) : null;
 }
 
-// The result of a callback that continues in later calls.  It is like a promise, but settles at once, whereas reactions
-// of a promise may have to wait.
+// The result of a task's callback that continues in later calls.  A Later is like a promise, but settles at once, whereas
+// reactions of a promise may have to wait.
 class Later {
     promise = null; // the promise of the task
     #settlers = null;
@@ -93,8 +94,9 @@ class Later {
     }
 }
 
-// Settles entry as the promise that its callback has returned settles.  The outcome is kept until the task has ended, and then passed
-// to later (), so that a rejection always has a handler.
+// Follows the promise that the callback of entry has returned, so that a rejection always has a handler.  Returns the
+// outcome: if the promise settles while the task runs, the outcome has the function and the value with which entry is to be
+// settled.  After the task has set isAwaited, later () gets the two instead.
 function followPromise(promise, entry, later) {
     const outcome = {settle: null, value: undefined, isAwaited: false, isRejected: false};
     const on = settle => value => {
@@ -131,14 +133,14 @@ class Queue {
     }
 }
 
-const FEW = 16;         // promises to reject at once, without slices
-const MANY = 256;       // promises to reject at once, if their reactions are not yet queued
-const LENGTH = 5;       // ms
-const MAX_PAUSE = 1;    // ms after which a new slice does not continue the last one
+const FEW = 16;         // promises to settle at once, even if the slice is over
+const MANY = 256;       // promises to settle at once, if their reactions are not yet queued
+const LENGTH = 5;       // milliseconds that a slice takes
+const MAX_PAUSE = 1;    // milliseconds after which a new slice does not continue the last one
 
-// A slice of time in which promises are settled.  The engine's own clock is cheap, and counts milliseconds.  So it is read
-// after each promise and its reactions: a slice exceeds its time by at most one millisecond and one promise.  The slice also
-// ends if the clock is set.
+// A slice of time in which promises are settled.  The clock of Date.now () is cheap to read, and counts milliseconds.  So it
+// is read after each promise and its reactions: a slice exceeds its time by at most one millisecond and one promise.  The
+// slice also ends if the system's clock is set.
 class Slice {
     #n = 0;
     #start = 0;
@@ -158,7 +160,8 @@ class Slice {
         this.#start = now;
     }
 
-    // Continues the last slice if it has only just ended: many aborts of few tasks count like one abort of many.
+    // Begins a slice, or continues the last slice if that has only just ended: many aborts of few tasks count like one abort
+    // of many.
     begin() {
         const now = Date.now(), passed = now - this.#end;
         if (!(passed >= 0 && passed <= MAX_PAUSE))
@@ -166,7 +169,7 @@ class Slice {
         this.#end = now;
     }
 
-    // Returns whether the slice has ended.  Called before each promise.
+    // Returns whether the slice has ended.  This is called before each promise, and counts it.
     isOver() {
         const now = Date.now();
         if (this.#start === 0)

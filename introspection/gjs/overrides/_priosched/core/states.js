@@ -1,9 +1,9 @@
 // states.js: the states of tasks, and the state of the running code
 //
-// The engine runs the jobs of promises in a row, and does not report which code awaits which promise.  A task may
-// settle a promise that code outside of it awaits, and then that code runs within the task.  The stack identifies it:
-// when an async function continues, its stack ends with the calling code's.  So callbacks run under *frames*, functions
-// whose names are the digits of their state's number.
+// SpiderMonkey runs the jobs of promises in a row, and does not report which code awaits which promise.  A task may settle a
+// promise that code outside of it awaits, and then that code runs within the task.  The stack identifies that code: when an
+// async function continues, its stack ends with the stack of the code that called it first.  So callbacks run under
+// *frames*, functions whose names are the digits of the number of the callback's state.
 //
 // The stack does not show which code has called .then (): such a callback runs in the state of the code that settles
 // the promise.
@@ -19,27 +19,29 @@ const {UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 
 const BASE = 128;
 const FRAME = 'prioSchedState';
-// The nearest frame that identifies a state: a state's own, or the functions that run and reject tasks without a state.
+// Matches the nearest frame that identifies a state: a frame of a state, or a function that runs or rejects tasks, below
+// which the stack belongs to other code.
 const NEAREST = new RegExp(`${FRAME}\\d|(?:run|reject)PrioSchedTasks@`);
 const DIGIT = new RegExp(`(?:async\\*)?${FRAME}(\\d+)_@.*\\n?`, 'y');
 
 let lastNumber = 0;
 
-// Whether frames on the stack identify states.  An engine that knows the state of each job needs no frames.
+// Whether frames on the stack identify states.  If the native part knows the state of each job, no frames are needed.
 let usesFrames = true;
 function doWithoutFrames() {
     usesFrames = false;
 }
 
-// Calls callback, after the frames for a number have been put on the stack.  SpiderMonkey remembers, for each call site, the
-// first function that was called there and everything that it captures, and forgets it only in a collection that JavaScript
-// has not caused.  So the functions of all digits call callback here.
+// Calls callback for the frames, after all digits of a number have been put on the stack.  SpiderMonkey's caches keep, for
+// each place in the code that calls a function, the first function that was called there, and everything that this function
+// captures; only a collection that JavaScript has not caused clears them.  If each frame called callback itself, one
+// callback would be kept for each digit.  So all frames call this function, whose only place keeps one callback.
 function callIt(callback) {
     return callback();
 }
 
-// The functions that put the number of a state on the stack, by digit, each created at its first use.  The function of the last
-// digit is called first, with the rest of the number.
+// The functions that put the number of a state on the stack, by digit, each created at its first use.  The function of the
+// last digit is called first.  Its argument `left` has the other digits, for which it calls the next function.
 const frames = [];
 
 function frameOf(digit) {
@@ -49,9 +51,10 @@ function frameOf(digit) {
     return frames[digit];
 }
 
-// The state of a task: the table of its scheduler; its signal, or null; the owner, a record of the web's part that creates the signal on
-// request, or null; its priority, or UNSET for the signal's; when its timeout passes, in microseconds, or null for no timeout, or undefined
-// if only the library knows; and whether its continuations wait behind tasks of the same priority.
+// The state of a task: the table of its scheduler; its signal, or null; the owner, a record of the web's part that creates
+// the signal on request (Slots, in web/web.js), or null; its priority, or UNSET for the signal's; when its timeout passes,
+// in microseconds, or null for no timeout, or undefined if only the library knows; and whether its continuations wait behind
+// tasks of the same priority.
 class State {
     constructor(table, signal, priority, expiry = null, takesTurns = false, owner = null) {
         this.table = table;
@@ -60,13 +63,14 @@ class State {
         this.priority = priority;
         this.expiry = expiry;
         this.takesTurns = takesTurns;
-        // A state with only a default priority has no frame, and the number 0.
+        // Code of a task that has only the default priority acts as code outside any task does.  So its state has no frame,
+        // and the number 0.
         const isLikeNone = signal === null && owner === null && (priority === USER_VISIBLE || priority === UNSET) && expiry === null && !takesTurns;
         this.number = isLikeNone || !usesFrames ? 0 : ++lastNumber;
-        this.frame = this.number === 0 ? null : frameOf(this.number % BASE); // called with `left'
+        this.frame = this.number === 0 ? null : frameOf(this.number % BASE); // called with `left` and a callback
         this.left = Math.floor(this.number / BASE);
-        this.keeper = null; // the native part's handle, with which it keeps continuations
-        this.nPending = 0; // callbacks whose returned promises are pending
+        this.keeper = null; // the handle with which the native part keeps continuations (core/kept.js), or null
+        this.nPending = 0; // number of callbacks whose returned promises are pending
         this.name = null; // name of the task, if this is the state of only one
     }
 
@@ -82,7 +86,8 @@ class State {
     }
 }
 
-// A map in the native part that does not keep the states alive.  The code that can settle their promises keeps them.
+// A map in the native part that does not keep the states alive.  A state is needed only as long as some code can settle its
+// promises, and their reactions keep the state.
 class WeakStates {
     #native;
 
@@ -110,7 +115,7 @@ class WeakStates {
 // The states of tasks whose callbacks have returned pending promises, by number.
 class Pending {
     #states;
-    #n = 0; // includes states that no other object refers to
+    #n = 0; // number of added states, including states that the collector has freed
 
     constructor(native) {
         this.#states = native ? new WeakStates(native) : new Map();
@@ -138,7 +143,7 @@ class Pending {
         this.#states.delete(state.number);
     }
 
-    // If value is a promise, keeps the state as long as the promise is pending.  Returns value.
+    // If value is a promise, keeps the state in this collection as long as the promise is pending.  Returns value.
     follow(state, value) {
         if (value instanceof Promise) {
             const settled = () => this.remove(state);
@@ -151,14 +156,15 @@ class Pending {
 
 const RECORD = Symbol('record');
 
-// Returns the record of a signal: the state of its last task, how many of its tasks and continuations are in tables of the
-// overrides, and the native part's handle.
+// Returns the record of a signal, and creates it at the first call: the state of the signal's last task, how many of its
+// tasks and continuations are in tables of the overrides, and the native part's handle.
 function recordOf(signal) {
     signal[RECORD] ??= {state: null, nPending: 0, handle: null};
     return signal[RECORD];
 }
 
-// Returns a state, which the tasks of a signal share as long as their priorities are the same.
+// Returns the state of a new task with a signal.  Tasks that follow one another share it as long as table and priority do
+// not change.
 function stateOf(table, signal, priority) {
     const record = recordOf(signal), {state} = record;
     if (state === null || state.table !== table || state.priority !== priority)
@@ -166,13 +172,14 @@ function stateOf(table, signal, priority) {
     return record.state;
 }
 
-// Calls callback, so that operations that it starts belong to state, which may be null.
+// Calls callback under the frames of state, so that operations that callback starts belong to state, which may be null.
 function runUnder(state, callback) {
     const frame = state?.frame ?? frameOf(0);
     return frame(state?.left ?? 0, callback);
 }
 
-// Runs the jobs that SpiderMonkey has queued, such as callbacks of .then ().  Operations that they start belong to state.
+// Runs the jobs that SpiderMonkey has queued, such as callbacks of .then ().  Operations that the jobs start belong to
+// state, which may be null.
 function drainUnder(state) {
     if (state && state.frame !== null)
         state.frame(state.left, drainMicrotaskQueue);
@@ -180,8 +187,8 @@ function drainUnder(state) {
         drainMicrotaskQueue();
 }
 
-// Returns the number of the state that the running code belongs to, or 0.  If jobs are mixed, jobs of other tasks may run under the
-// frames of a state, too, and only a continued async function identifies its state.
+// Returns the number of the state that the running code belongs to, or 0.  If isMixed, jobs of other tasks may also run
+// under the frames of a state.  Then only the frames below an async function that has continued count.
 function numberHere(isMixed) {
     const {stack} = new Error();
     DIGIT.lastIndex = stack.search(NEAREST);

@@ -1,10 +1,10 @@
 // table.js: tasks that are promises
 //
-// The library knows a task by its number, and runs it through a PrioSched.Runner.  A task costs
-// one call to post and two to run, and no object, closure or trampoline in C.
+// The library knows a task by its number, and runs the task through a PrioSched.Runner.  A task costs one call into C to
+// post and two to run, and no object, closure or trampoline in C.
 //
-// The engine walks the whole stack for every promise that is made or settled.  So the functions that do so are not divided
-// further: another frame on the stack would cost more than the function itself.
+// SpiderMonkey walks the whole stack for every promise that is made or settled.  So the functions that make or settle
+// promises are not divided further: another frame on the stack would cost more than the function itself.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -70,7 +70,8 @@ class Table {
         return entry;
     }
 
-    // Rejects the tasks of table that have been aborted.
+    // Rejects the promises of table's aborted tasks, and runs their reactions.  table may be another object with
+    // takeRejected (): see core/kept.js.
     rejectPrioSchedTasks(table = this) {
         const running = this.#running, results = this.#results, outer = running.beginRow(0, false);
         table.takeRejected();
@@ -79,7 +80,8 @@ class Table {
         results.report();
     }
 
-    // Runs tasks for the library's runner.  core/states.js refers to the names of this method and the previous one.
+    // Runs tasks for the library's runner, from the task `id` on.  If runNative is not null, runNative (id) runs them
+    // instead, in the native part. core/states.js searches the stack for the names of this method and the previous one.
     runPrioSchedTasks(runNative, id) {
         const running = this.#running, results = this.#results, {next} = this.#library;
         const outer = running.beginRow(id, runNative !== null), isInner = outer.current !== undefined;
@@ -105,7 +107,7 @@ class Table {
             id = next();
         }
         running.endRow(outer);
-        // The task may have ended the main loop, so no later task would report the rejections.
+        // Reports now, because a task may have ended the main loop, and then no later task would report the rejections.
         results.report();
     }
 
@@ -114,7 +116,7 @@ class Table {
         let value, outcome = null, settle = entry.resolve;
         running.beginCall(state);
         try {
-            // The callback's `this` must not be the entry.
+            // Calls the variable `callback`, because entry.callback () would pass the entry as `this`.
             if (exact)
                 value = exact.runAs(state, callback);
             else
@@ -132,8 +134,9 @@ class Table {
         else
             running.drainUnder(state);
 
-        // end() performs the checkpoint; after it, the signal can no longer abort the task.
-        // Then the result settles, and code that awaits it continues with its own state.
+        // end () ends the task in the library, and returns whether the task was aborted while it ran.  From now on the
+        // signal can no longer abort the task.  Then the result settles, and code that awaits the result continues with its
+        // own state.
         if (this.#library.end()) {
             settle = entry.reject;
             value = reasonOf(state.signal);
@@ -144,7 +147,7 @@ class Table {
             return;
         if (outcome !== null && settle !== entry.reject)
             ({settle, value} = outcome);
-        // An abort may have rejected the promise already, or be about to.
+        // An abort has rejected the promise already, or has put it into a queue to be rejected.
         if (entry.isRejected)
             return;
         results.watch(entry, settle, value);
@@ -156,27 +159,29 @@ class Table {
         return this.#idles.request(this.#idleRunner, callback, timeout);
     }
 
-    // Posts a task whose only effect is a call of drain().  Returns whether its main context exists.
+    // Posts a continuation that calls resolve (), and after which drain () settles the waiting promises.  Returns false if
+    // the main context has gone, and otherwise true.
     wake(resolve = () => {}) {
         const entry = new Entry(null, this.#states[USER_BLOCKING]);
         entry.resolve = resolve;
         const id = this.#entries.add(entry);
-        // As a continuation, this task does not wait behind a loop of yields.
+        // A continuation is posted because a task would have to wait behind a loop of yields.
         const posted = this.#runner.yield_full(id, USER_BLOCKING, null, 0, NO_EXPIRY, false);
         if (posted === REJECTED)
             this.take(id);
         return posted !== REJECTED;
     }
 
-    // Returns the reason for which entry is rejected: its signal was aborted, and may have been reset since, or the
-    // main context has been freed.
+    // Returns the reason for which the library has rejected a task with this state: the reason of the aborted signal or, if
+    // the main context has gone, an error.  A Gio.Cancellable may have been reset since it was aborted.  So if the signal is
+    // not aborted, a post shows whether the main context is still there.
     reasonFor({signal}) {
         if (signal !== null && (signal.is_cancelled() || this.wake()))
             return reasonOf(signal);
         return closedError();
     }
 
-    // Returns the reason that the aborted task settles with.
+    // Takes an aborted task out of the table.  Returns its entry, the function that rejects its promise, and the reason.
     takeAborted(id) {
         const entry = this.take(id);
         entry.watcher?.settled();
@@ -195,7 +200,7 @@ class Table {
         return this.#runner.yield_full(id, priority, signal, delay, expiry ?? NO_EXPIRY, takesTurns);
     }
 
-    // Counts entry, whose state is now known, until take () removes it.
+    // Counts entry among the tasks of its signal, if it has one, until take () removes entry.
     #count({state: {signal}}) {
         if (signal === null)
             return;
@@ -215,20 +220,21 @@ class Table {
         }
     }
 
-    // Posts a task that settles the last promise.
+    // Posts a task that settles promise, which was created last, with keepResolvers.
     post(callback, priority, promise) {
         const entry = new Entry(callback, this.#states[priority]);
         entry.promise = this.#results.unhandled.expect(promise);
         const id = this.#entries.add(entry);
         const posted = this.#runner.post(id, priority);
-        // Code outside any task has no state, and awaits the task without one.
+        // Code outside any task has no state.  So if such code posts the task, entry.outer stays null, and nothing is left
+        // to do.
         if (posted !== OUTSIDE || this.#running.current)
             this.#enter(id, entry, this.#running.stateFor(posted), posted);
     }
 
-    // Posts with all options.  The watcher, an object or null, represents the code that needs to follow the task: posted() gets
-    // a function that rejects the promise, and settled() is called when the task settles.  If the watcher has the functions,
-    // stateIn() returns the task's state, and post() posts the task.
+    // Posts a task with all options.  The watcher is null or an object that follows the task: posted () gets a function that
+    // rejects the promise, and settled () is called when the callback has returned, or will not be called.  A watcher may
+    // have two more functions: stateIn () returns the task's state, and post () posts the task in the library.
     postWith(callback, priority, signal, delay, watcher, promise, name = null) {
         if (priority === UNSET && !(signal instanceof this.#library.TaskSignal))
             priority = USER_VISIBLE;
@@ -250,12 +256,14 @@ class Table {
         this.#enter(id, entry, this.#running.stateFor(posted), posted);
     }
 
-    // Returns the state that a continuation inherits from `state`.
+    // Returns the state that a continuation inherits from `state`: `state` itself or, if that is null or another
+    // scheduler's, the state of tasks with the default priority.
     stateToInherit(state) {
         return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
     }
 
-    // Posts a continuation of the current task, which inherits its state and resolves the last promise.
+    // Posts a continuation of the running code, which inherits that code's state, and resolves the promise that was created
+    // last, with keepResolvers.
     yield() {
         const running = this.#running, {current, libraryState} = running;
         const entry = new Entry(null, libraryState);
@@ -264,7 +272,7 @@ class Table {
         if (!running.isOwn()) {
             this.#yieldIn(running.currentState(), id, entry);
         } else if (libraryState !== null && libraryState === (current ?? this.#states[USER_VISIBLE]) && libraryState.table === this) {
-            // The library has the same current state, so the continuation inherits it.
+            // The library, too, has this state as the current one, so the continuation inherits it there.
             const posted = this.#runner.yield(id);
             if (posted === INSIDE) {
                 entry.outer = current;
@@ -284,15 +292,17 @@ class Table {
         this.#enter(id, entry, state, this.#postContinuation(id, entry.state));
     }
 
-    // Enters a continuation of code that may not be part of the current task.
+    // Completes the entry of a continuation that the library has posted, and answered with `posted`.  The running code may
+    // not be part of the current task, so its state is looked up first.
     #enterContinuation(id, entry, posted) {
         const outer = this.#running.stateFor(posted);
         entry.state = this.stateToInherit(outer);
         this.#enter(id, entry, outer, posted);
     }
 
-    // Posts a continuation of the code that runs in state.  The continuation calls resolve () in that state, or reject (reason) if
-    // the signal is aborted before.  Returns the argument for takeBack ().
+    // Posts a continuation of the code that runs in state, after delay milliseconds.  The continuation calls resolve () in
+    // that state.  If the state's signal is aborted first, reject (reason) is called instead.  Returns the argument for
+    // takeBack ().
     goOn(state, resolve, reject, delay = 0) {
         const running = this.#running, entry = new Entry(null, state);
         entry.resolve = () => running.runIn(state, resolve, state);
@@ -302,7 +312,8 @@ class Table {
         return {id, entry};
     }
 
-    // Drops the continuation without calling its functions.
+    // Drops a continuation that goOn () has posted, without calling its functions.  If it has run, or has been rejected,
+    // does nothing.
     takeBack({id, entry}) {
         if (entry.isRejected || this.find(id) !== entry)
             return;
@@ -311,8 +322,9 @@ class Table {
             this.takeRejected();
     }
 
-    // Makes adopted, the last promise, settle as promise does, in a continuation of the current task.  If the task is aborted
-    // first, the library rejects a second continuation, which never becomes due.
+    // Makes adopted, the promise that was created last, settle as promise does, in a continuation of the running code.  If
+    // that code has a signal, a second continuation is posted, which never becomes due: if the signal is aborted first, the
+    // library rejects this continuation, and so adopted.
     adopt(promise, adopted) {
         const outer = this.#running.currentState(), waiting = new Entry(null, this.stateToInherit(outer)), {signal, priority} = waiting.state;
         const id = signal === null ? 0 : this.#entries.add(waiting);
@@ -332,7 +344,9 @@ class Table {
         this.#yieldIn(outer, this.#entries.add(entry), entry);
     }
 
-    // Yields with the older draft's options, each of which has a value or is INHERIT.  Settles promise, the last one.
+    // Yields with the two options that an older draft of the web's yield () had.  Each is a value or INHERIT, for the
+    // running code's; signal may also be null, and priority UNSET.  Settles promise, which was created last, with
+    // keepResolvers.
     yieldWith(promise, signal, priority, {delay = 0, takesTurns = false} = {}) {
         const outer = this.#running.currentState();
         const inherited = this.stateToInherit(outer);

@@ -47,7 +47,8 @@ class Tables {
         this.#getDefault = () => Scheduler.get_default();
     }
 
-    // Calls callback with the default scheduler and its table, once there is any table.
+    // Calls callback with the default scheduler and its table: now or, if no scheduler has a table yet, when the first one gets a
+    // table.
     whenStarted(callback) {
         if (this.#defaultScheduler === null)
             this.#whenStarted.push(callback);
@@ -57,12 +58,12 @@ class Tables {
 
     #start() {
         Runner.guardJobs();
-        // Looking up a property of a GObject costs as much as a call.  Nearly all
-        // tasks belong to the default scheduler, which is never freed, so its table is kept here.
+        // Looking up a property of a GObject costs as much as a call.  Nearly all tasks belong to the default scheduler, which is
+        // never freed.  So this scheduler's table is kept here, and not in a property of the scheduler.
         this.#defaultScheduler = this.#getDefault();
         this.#defaultTable = new Table(this.#defaultScheduler, this);
-        // The overrides' own tasks have a separate scheduler, which a program cannot pause.  It is created here, because
-        // extensions call abort where they may not create objects.
+        // The overrides' own tasks have a separate scheduler, which a program cannot pause.  That scheduler is created here, and
+        // not at its first use, because extensions call abort () where they may not create objects.
         this.#ownScheduler = this.#newScheduler();
         this.#own = this.tableOf(this.#ownScheduler);
         for (const callback of this.#whenStarted.splice(0))
@@ -75,7 +76,7 @@ class Tables {
         return scheduler === this.#defaultScheduler ? this.#defaultTable : (scheduler[TABLE] ??= new Table(scheduler, this));
     }
 
-    // Returns the table of the overrides' own tasks.  Tables do not hold their schedulers.
+    // Returns the table of the overrides' own tasks.  A table does not hold its scheduler, so #ownScheduler does.
     get own() {
         if (this.#defaultScheduler === null)
             this.#start();

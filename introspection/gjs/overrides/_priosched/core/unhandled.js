@@ -1,9 +1,10 @@
 // unhandled.js: unhandled rejections, reported once for all that have the same reason
 //
-// The engine reports each rejection separately, as soon as its queue is empty, and without the reason.  A promise can be watched: await
-// and .then () look at its constructor.  A watched promise that is rejected counts as handled for the engine, and is reported here
-// unless it has got a handler by then.  The native part knows which promises had a handler before; without it, all are watched from the
-// beginning.
+// GJS reports each rejection separately, as soon as SpiderMonkey's queue is empty, and without the reason.  So a promise is
+// watched here: it gets another prototype, whose `constructor` is a getter, and `await` and .then () call this getter.  A watched
+// promise that is rejected gets an empty handler, so that GJS does not report it, and is reported here unless `await` or .then ()
+// has been used by then.  The native part knows which promises have a handler before they are rejected; without the native part,
+// all are watched from the beginning.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -34,7 +35,7 @@ const watched = Object.create(prototype, {
 });
 
 const MAX_ORIGINS = 100;
-const ORIGIN = Symbol('PrioSched.origin'); // of a GLib.Error: GJS 1.90 crashes if that is a key of a WeakMap
+const ORIGIN = Symbol('PrioSched.origin'); // a property, because GJS 1.90 crashes if a GLib.Error is a key of a WeakMap
 
 function nothing() {}
 
@@ -67,7 +68,8 @@ class Unhandled {
     #groups = new Map();
     #later;
     #native; // the native part, or null
-    // For reasons without a stack: errors whose stacks show where the reasons come from.  Only the last few primitive reasons are kept.
+    // For reasons without a stack: errors whose stacks show where the reasons come from.  If there are MAX_ORIGINS primitive
+    // reasons, a new one replaces all of them.
     #origins = new WeakMap();
     #primitiveOrigins = new Map();
 
@@ -76,7 +78,7 @@ class Unhandled {
         this.#later = later;
     }
 
-    // Watches a promise of a task, if there is no native part.
+    // Watches a promise of a task, if there is no native part.  Returns the promise.
     expect(promise) {
         return this.#native === null ? watch(promise) : promise;
     }
@@ -85,7 +87,8 @@ class Unhandled {
         return this.#native === null ? !isWatched(promise) : this.#native.isHandled(promise);
     }
 
-    // Returns the program's lines that show where reason comes from.  returned is the promise that the task's function has returned.
+    // Returns the program's lines of a stack that show where reason comes from.  returned is the promise that the task's function
+    // has returned, or null.
     #linesOf(promise, returned, reason) {
         return stackOf(this.#originOf(reason) ?? reason) || programLines(this.#native?.siteOf(returned ?? promise)) ||
             programLines(new Error().stack);
@@ -95,7 +98,8 @@ class Unhandled {
         return reason instanceof GLib.Error ? reason[ORIGIN] : this.#origins.get(reason) ?? this.#primitiveOrigins.get(reason);
     }
 
-    // Records the stack of an abort, because the promises may be rejected only later.
+    // Counts an abort.  If the reason is not an Error, which has a stack, records the stack of the abort, because the promises
+    // may be rejected only later, under another stack.
     begin(reason) {
         countAbort();
         if (reason instanceof Error)
@@ -112,8 +116,8 @@ class Unhandled {
         }
     }
 
-    // Records the rejection of promise.  returned is the promise that the task's function has returned, and that was rejected before, or
-    // null.  Returns whether promise has no handler.
+    // Keeps a promise that is about to be rejected for the report, unless it has a handler; returns whether it is kept.  returned
+    // is the promise that the task's function has returned, and that was rejected before, or null.
     add(promise, reason, name, returned = null) {
         if (this.#isLookedAt(promise))
             return false;
@@ -131,7 +135,8 @@ class Unhandled {
         return true;
     }
 
-    // Reports the unhandled rejections, after all promises of an abort have been rejected.
+    // Logs the rejections that still have no handler, once for each reason.  This is called after all promises of an abort have
+    // been rejected.
     report() {
         if (this.#groups.size === 0)
             return;
@@ -142,7 +147,7 @@ class Unhandled {
             if (n === 0)
                 continue;
             const text = describe(reason), told = escapeName(name);
-            // For an Error, logError () would ignore the given stack.
+            // Logs an object that is not an Error, because for an Error logError () would ignore the given stack.
             logError({stack, toString: () => text}, n === 1 ? `Unhandled rejection of a task’s promise${told === null ? '' : `, “${told}”`}`
                 : `Unhandled rejections of the promises of ${n} tasks${told === null ? '' : `, “${told}” and others`}`);
         }
