@@ -27,7 +27,7 @@ function entryOf(settle, promise, outer, state = null) {
 
 // The tasks with signals that the native part keeps, as a table that core/aborts.js knows.  The native part keeps no task of a
 // signal while the overrides keep another task of the same signal (may_keep (), in fast.cpp).  So the native part's tasks of a
-// signal were posted before those in the overrides, and are rejected first.
+// signal were posted before the overrides' tasks, and are rejected first.
 class Kept {
     #TaskSignal;
     #abort; // the library's method, which takes reasons of any type

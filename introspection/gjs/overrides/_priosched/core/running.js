@@ -37,8 +37,9 @@ class Running {
     #native = null;
     #plain = null;
     #runsNative = false; // whether the running tasks are the native part's, after which drain () is not called
-    // Whether the reaction of a continuation will run between the jobs #beginCallback, if the task runs in a nested main loop,
-    // and #endCallback.  If the row of tasks has ended before these jobs run, this is false again, and they change nothing.
+    // Whether a continuation, of code whose state has a number, is about to run: before the job #endCallback and, in a nested
+    // main loop, after the job #beginCallback.  If the row of tasks has ended before these jobs run, this is false again, and
+    // they change nothing.
     #goesOn = false;
 
     #beginCallback = () => (this.#isCallback = this.#goesOn);

@@ -41,7 +41,7 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
         #isPosted = false;
         #nHeld = 0;
         #options;
-        #outside = []; // values that wait for a place
+        #outside = []; // values that are given while the channel is full
         #pace;
         #scheduler;
         #values = [];
@@ -71,7 +71,8 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
 
         get #isAborted() { return this.#options.signal?.is_cancelled() ?? false; }
 
-        // Gives a value, in the place of the oldest waiting value if the channel is full.
+        // Gives a value.  If the channel is full, the value replaces the oldest waiting value, if there is one.  Returns false if
+        // the channel is closed.
         replace(value) {
             if (this.closed)
                 return false;
@@ -81,7 +82,8 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
             return true;
         }
 
-        // Gives a value if the channel has a place for it.
+        // Gives a value if the channel is neither full nor closed, and no other value waits to be given.  Returns whether the
+        // value was given.
         offer(value) {
             if (this.closed || this.#outside.length > 0 || this.length >= this.#capacity)
                 return false;
@@ -89,7 +91,8 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
             return true;
         }
 
-        // Gives a value; the promise is fulfilled when the channel has a place for it.
+        // Gives a value as soon as the channel is not full.  The promise is then fulfilled, or rejected if the channel is closed
+        // first.
         give(value) {
             return new Promise((resolve, reject) => {
                 this.#outside.push({value, resolve, reject});
@@ -136,14 +139,14 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
             this.#letIn();
         }
 
-        // Reports the error of the callback or of its promise.
+        // Ends a call of the callback that has failed, or whose promise is rejected.  Reports the error, unless it is an abort.
         #fail(error) {
             this.#leave();
             if (!(error instanceof AbortError))
                 report(error);
         }
 
-        // Returns the milliseconds to wait after a value.
+        // Returns the milliseconds to wait before the next value.
         #delay() {
             if (this.#pace === ChannelPace.EACH)
                 return 0;
@@ -152,7 +155,8 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
             return Math.max(FRAME, Math.ceil((this.#scheduler.get_next_frame() - getTime()) / 1000));
         }
 
-        // Calls the callback with values until it is time to yield, or once if the pace is 'turn' or 'frame'.
+        // Calls the callback with waiting values.  When it is time to yield, after one value if the pace is 'turn' or 'frame',
+        // and if the callback throws, posts another task.
         #take() {
             while (this.#values.length > 0 && !this.#isAborted) {
                 let result;

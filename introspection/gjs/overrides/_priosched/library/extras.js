@@ -25,7 +25,7 @@ function toMilliseconds(value) {
     return value;
 }
 
-// Iterates over the items, and yields between two items if should_yield () returns true.
+// Iterates over the items, and yields before an item if should_yield () returns true.
 class Each {
     #isAsync;
     #iterator;
@@ -33,7 +33,7 @@ class Each {
     #watch = null;
     #watchAbort;
 
-    // watchAbort () returns an object that reports an abort of the calling task.
+    // watchAbort () returns an AbortWatch for the calling task.
     constructor(scheduler, items, watchAbort) {
         this.#scheduler = scheduler;
         this.#watchAbort = watchAbort;
@@ -57,7 +57,7 @@ class Each {
         }
     }
 
-    // Gets the next item: as in any for await, the values of a synchronous iterator are awaited.
+    // Returns the next result of the iterator.  As in any for await, the values of a synchronous iterator are awaited.
     #step() {
         const result = this.#iterator.next();
         if (this.#isAsync || !isThenable(result.value))
@@ -78,8 +78,9 @@ class Each {
     }
 }
 
-// Returns an iterator that ends when the iterating code should yield, and that begins again after begin ().  Its variables are
-// in a closure: in an asynchronous generator, each item would take longer by half of a call of should_yield ().
+// Returns a slice, which is an iterator that ends when the iterating code should yield, and that can be iterated again after
+// begin ().  The slice's variables are in a closure: in an asynchronous generator, each item would take longer by half of a call
+// of should_yield ().
 function newSlice(iterator, scheduler, watch) {
     let isBegun = false;
     const slice = {
@@ -103,7 +104,8 @@ function newSlice(iterator, scheduler, watch) {
     return slice;
 }
 
-// Divides items into slices, and yields between two slices.  An item costs a call of should_yield (), and no promise.
+// Returns an asynchronous iterator over slices of the items, which yields between two slices.  An item costs a call of
+// should_yield (), and no promise.
 function slicesOf(scheduler, items, watchAbort) {
     if (typeof items?.[Symbol.iterator] !== 'function')
         throw new TypeError(`${named(items)} is nothing to iterate over: slices () takes an iterable, and each () an asynchronous one, too`);
@@ -126,9 +128,9 @@ function slicesOf(scheduler, items, watchAbort) {
     })();
 }
 
-// Returns a function that runs job as a task under a new signal, which the next call aborts.  If a run is aborted this way, its promise is fulfilled
-// with undefined.  newRun () returns a controller, and post (callback), which posts with the controller's signal; newReason (message) returns the
-// reason for the abort.
+// Returns a function that runs job as a task under a new signal, which the next call aborts.  If a run is aborted this way, its
+// promise is fulfilled with undefined.  newRun () returns a controller, and post (callback), which posts with the controller's
+// signal.  newReason (message) returns the reason for the abort.
 function newLatest(job, newRun,
     newReason = message => new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message})) {
     toUnstepped(job, 'latest ()');

@@ -1,4 +1,4 @@
-// feeds.js: posts a task of a group for each item, when the group has a place for it
+// feeds.js: posts a task of a group for each item, when the group has fewer tasks than its limit
 
 // Why this is a function: see “Names” in introspection/README.md.
 var {addFeed} = ((undefined, Object, Promise, Symbol, Math, TypeError, imports) => {
@@ -15,8 +15,8 @@ function toIterator(items) {
     return items[Symbol.iterator]();
 }
 
-// Posts callback (...values) in a group, and calls ended () at the end.  Does not return the promise, so that a failure is
-// reported.
+// Posts a task in a group that calls callback (...values), and calls ended () when the task has settled.  The program does not
+// get the promise, so a failure is reported as an unhandled rejection, unless it is an abort.
 function postItem(group, tasks, signal, callback, values, options, ended) {
     group.post_task(Object.assign(() => callback(...values), {calls: callback}), options).then(ended, error => {
         ended();
@@ -25,7 +25,8 @@ function postItem(group, tasks, signal, callback, values, options, ended) {
     });
 }
 
-// Posts the tasks.  It is the generator of a task in steps, and yields a promise whenever it has to wait.
+// Posts a task for each item.  This is the generator of a task in steps, and yields a promise whenever the task has to wait:
+// until the group has fewer tasks than its limit, and at the end until all posted tasks have settled.
 function* feed(group, callback, iterator, options, tasks, checkSignal) {
     let nOpen = 0, wake = () => {};
     const {signal} = group, change = () => new Promise(resolve => { wake = resolve; });
@@ -39,7 +40,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
         while (!isOver) {
             while (Math.max(group.n_tasks, nOpen) >= group.limit)
                 yield change();
-            // Checks for an abort, which an item may have caused, and which the signal may report after its tasks have ended.
+            // Checks for an abort, which a task of an item may have caused: the feed's own task may be aborted only later.
             checkSignal();
             isOver = true; // unless the feed has already failed: a generator that throws is not asked to return
             const {done, value} = iterator.next();
@@ -60,8 +61,8 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
     }
 }
 
-// Adds feed () and similar methods, which post a task callback (item) for each of the items, and take an item when the
-// group has a place for its task.
+// Adds feed () and similar methods, which post a task callback (item) for each of the items, and take an item when the group has
+// fewer tasks than its limit.
 function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toName, toPriority, toSignal}) {
     TaskGroup.prototype.feed = function (callback, items, options = undefined) {
         toUnstepped(callback, 'feed ()');
@@ -81,7 +82,8 @@ function addFeed({Feed, Task, TaskGroup, TaskSignal}, tasks, {schedulerOf, toNam
         return fed;
     };
 
-    // Returns a function for the library that posts callback (item, position) for a row.
+    // Returns a function that the library calls for a row of a list.  The function posts a task callback (item, position), and
+    // returns a PrioSched.Task that ends with it.
     const rowFunction = (self, callback, options, where) => {
         toUnstepped(callback, where);
         const {name} = toOptions(options, optionNames('name'), where), scheduler = schedulerOf(self);

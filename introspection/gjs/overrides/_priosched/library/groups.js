@@ -1,7 +1,8 @@
 // groups.js: groups of tasks; a group runs a limited number of them at a time
 //
-// The library keeps the places, the ages and the waits.  A task of a group is a task of the scheduler, whose number the library's
-// group posts in turn.  A wait is a task that the library's group posts when the wait is over.
+// The library's group keeps the limit, the order of the waiting tasks, and the waits.  A task of a group has a number in the
+// table of the group's scheduler, and the library's group posts that number when the limit allows.  A wait is a task that the
+// library's group posts when the wait is over.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -21,7 +22,8 @@ const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
 
-// Property of a group: the number of its waits, and the outcomes of its tasks by the tasks' handles.
+// The property of a group that has, while code waits for the group, the number of the waits, and the outcomes of the group's
+// tasks by the tasks' handles.
 const WAITING = Symbol('waiting');
 
 function toLimit(value) {
@@ -32,10 +34,11 @@ function toLimit(value) {
     return value;
 }
 
-// Property of a group: the tasks that are queued or running, by their handles.
+// The property of a group that has the tasks that are queued or running, by their handles.
 const MEMBERS = Symbol('members');
 
-// Reports the outcome of a task to group, so that another task can run.
+// Reports the outcome of a task to the library's group, so that another task can run.  Does nothing if the outcome has been
+// reported already, by an abort.
 function returnTo(group, handle, outcome) {
     if (!group[MEMBERS].delete(handle))
         return; // the task has been aborted meanwhile
@@ -43,7 +46,7 @@ function returnTo(group, handle, outcome) {
     group.return_id(handle, outcome.isRejected ? describe(outcome.value) : null);
 }
 
-// Calls returnTo () when entry is settled.
+// Makes entry call returnTo () when it is settled.
 function follow(entry, group, handle) {
     const {resolve, reject} = entry;
     entry.resolve = value => {
@@ -57,7 +60,8 @@ function follow(entry, group, handle) {
     };
 }
 
-// Represents a task in a group.  A table calls the methods of Member, instead of posting a task of the table's scheduler.
+// The watcher of a task in a group: see postWith () in core/table.js.  The table calls post (), and so does not post the task in
+// its scheduler itself.
 class Member {
     #group;
     #own;
@@ -96,17 +100,18 @@ class Member {
         this.#reject = reject;
     }
 
-    // Ends the task, whose callback has returned or will not be called.
+    // Records that the callback has returned, or will not be called.
     settled() {
         this.#hasReturned = true;
     }
 
-    // Whether the task only waits for a promise, which cannot be aborted.
+    // Whether the task only waits for the promise that its callback has returned.
     get isPromised() {
         return this.#hasReturned;
     }
 
-    // Aborts the task with its group, which does not wait for the promise, because it may never settle.
+    // Ends the task and rejects its promise, because the group is aborted.  The group does not wait for the promise that the
+    // callback has returned, because that promise may never settle.
     abort(handle, reason) {
         returnTo(this.#group, handle, {isRejected: true, value: reason});
         this.#reject(reason);
@@ -140,7 +145,8 @@ class Wait {
 
     settled() {}
 
-    // Sets the outcome of the wait, in the task that the library has posted.
+    // Ends the wait, as the callback of the task that the library has posted.  If the wait has failed, throws the reason.  If
+    // returns is true, returns the result of a task, or throws its error.
     end(tasks, returns) {
         const {ended} = this.#group[WAITING];
         if (--this.#group[WAITING].n === 0)
@@ -223,7 +229,8 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
         return this.get_priority();
     });
 
-    // Posts a task.  Its promise settles like the promise of a scheduler's task, and the task counts as running until then.
+    // Posts a task, and returns its promise, as a scheduler's post_task () does.  The task counts as running until the promise
+    // settles.
     TaskGroup.prototype.post_task = function (callback, options = undefined) {
         toUnstepped(callback, 'post_task ()');
         return postIn(this, callback, toOptions(options, namesOfTasks, 'post_task ()'));
@@ -239,7 +246,7 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
         return promise;
     }
 
-    // Posts a task that runs, in steps, the generator that make () returns.
+    // Posts a task that runs, in steps, the generator that make () returns: see toSteps ().
     TaskGroup.prototype.post_steps = function (make, options = undefined) {
         const given = toOptions(options, namesOfSteps, 'post_steps ()');
         return postIn(this, toSteps(schedulerOf(this), make, given.progress, tasks), given);
@@ -269,7 +276,7 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
 
     const namesOfWaits = optionNames('signal');
 
-    // Adds a method that waits.  If `returns`, its result is a task's result.
+    // Adds a method that waits, and returns a promise.  If returns is true, the promise is fulfilled with a task's result.
     function addWait(name, until, {returns = false} = {}) {
         TaskGroup.prototype[name] = function (options = undefined) {
             const {signal} = toOptions(options, namesOfWaits, `${name} ()`);

@@ -9,7 +9,7 @@ var {namesOfSteps, namesOfTasks, optionNames, toOptions} = ((undefined, Object, 
 const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 
-const FARTHEST = 2; // the most letters by which a suggested name differs
+const FARTHEST = 2; // the most letters by which a suggested name differs from the name that the program has written
 
 // Returns how many letters have to be added, removed or replaced in one word to get the other.
 function distance(one, other) {

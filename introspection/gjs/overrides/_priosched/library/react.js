@@ -15,7 +15,8 @@ const MAX_FRAME_RATE = 125;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 const OPTIONS = optionNames('delay', 'name', 'signal', 'timeout');
 
-// Timeouts of React's levels, in milliseconds: a negative one has passed from the beginning, 0 means none.
+// The timeouts of the levels, as the priorities in React's Scheduler are called here, in milliseconds.  A negative timeout has
+// passed from the beginning, and 0 stands for no timeout.
 const TIMEOUTS = {
     TIMEOUT_IMMEDIATE: -1,
     TIMEOUT_USER_BLOCKING: 250,
@@ -24,7 +25,7 @@ const TIMEOUTS = {
     TIMEOUT_IDLE: 0,
 };
 
-// React's levels by name: the priority and the timeout.
+// The levels of React's Scheduler by name, each with the priority and the timeout of its tasks.
 const LEVELS = new Map([
     ['immediate', [USER_BLOCKING, TIMEOUTS.TIMEOUT_IMMEDIATE]],
     ['user-blocking', [USER_BLOCKING, TIMEOUTS.TIMEOUT_USER_BLOCKING]],
@@ -62,8 +63,8 @@ function expiryAfter(delay, timeout) {
     return Math.min(Math.max(getTime() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
 }
 
-// Represents a task that has a timeout or takes turns.  A table calls the methods of Special, instead of posting an ordinary
-// task.
+// The watcher of a task that has a timeout or takes turns: see postWith () in core/table.js.  The table calls post (), and so
+// does not post an ordinary task.
 class Special {
     #cancel = null; // removes the task from the library's queue
     #delay;
@@ -76,7 +77,7 @@ class Special {
         this.#timeout = timeout;
     }
 
-    // Cancels the task before its callback starts.
+    // Cancels the task, if its callback has not started.
     cancel() {
         this.#cancel();
     }
@@ -84,7 +85,8 @@ class Special {
     post(runner, id, entry) {
         const {table, signal, priority} = entry.state;
         this.#cancel = () => {
-            // The library reports the task as rejected, which frees the number.
+            // If the library has cancelled the task, it reports the number as rejected.  Because of isRejected, the table then
+            // only frees the number.
             entry.isRejected = runner.cancel(id);
         };
         if (this.#timeout !== 0 || this.#takesTurns)
@@ -100,7 +102,7 @@ class Special {
 // A task of schedule_callback (), and its result.
 class ScheduledCallback {
     #callback;
-    #cancelled = null; // the error, once it is cancelled
+    #cancelled = null; // the error of the promise, once the callback has been cancelled
     #hasBegun = false;
     #isOver = false;
     #reject;
@@ -112,13 +114,13 @@ class ScheduledCallback {
         this.#callback = callback;
     }
 
-    // The next function to call, or null.
+    // The function to call next: the callback, or a function that it has returned; or null if there is none.
     get callback() {
         return this.#callback;
     }
 
-    // Cancels the callback: it is not called any more, and its later results are ignored.  Returns whether that was still
-    // possible.
+    // Cancels the callback: it is not called any more, and its later results are ignored.  Returns false if the callback has
+    // ended, or has been cancelled before.
     cancel() {
         if (this.#isOver)
             return false;
@@ -133,7 +135,7 @@ class ScheduledCallback {
         return true;
     }
 
-    // Watches the posted task.  The table calls this method.
+    // Sets the functions of timed, the watcher of the task, that the table calls.  Returns timed.
     watch(timed) {
         this.#timed = timed;
         timed.handle = this;
@@ -160,7 +162,8 @@ class ScheduledCallback {
             throw this.#cancelled;
     }
 
-    // Calls the callback.  The table does not hold the scheduler.
+    // Calls the next function.  The table does not hold its scheduler: if that has gone, byDefault is asked whether the timeout
+    // has passed.
     #call(byDefault) {
         const callback = this.#callback;
         this.#callback = null;
@@ -226,8 +229,8 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
         return value.finally(() => pending.remove(state));
     }
 
-    // Returns whether the task's timeout has passed.  If the library does not know the task, after an await of another
-    // promise, the clock decides.
+    // Returns whether the running task's timeout has passed.  After an await of another promise, the library does not know the
+    // task.  Then the state's expiry is compared with the clock.
     Scheduler.prototype.did_timeout = function () {
         const state = currentState();
         if (state === null)
@@ -266,12 +269,13 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
         this.set_time_slice(rate === 0 ? -1 : Math.min(Math.floor(1000 / rate), MAX_SHARED_SLICE));
     };
 
-    // Lets other sources of the main context run, so that changes are drawn.
+    // Ends the slice, so that other sources of the main context run, and changes are drawn.
     Scheduler.prototype.request_paint = function () {
         this.end_slice();
     };
 
-    // Calls callback (didTimeout) as React's function does. If that returns a function, calls it as a continuation, and so on.
+    // Posts a task that calls callback (didTimeout), as React's function does.  If callback returns a function, a continuation
+    // calls that, and so on.
     Scheduler.prototype.schedule_callback = function (level, callback, options = undefined) {
         const [priority, usualTimeout] = toLevel(level);
         toUnstepped(callback, 'schedule_callback ()');
@@ -291,8 +295,8 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
         return scheduled.cancel();
     };
 
-    // Returns the first task: a result of schedule_callback (), or a task that another language has posted.  Returns
-    // null for a task of another method, or if there is no task.
+    // Returns the task that runs next: a result of schedule_callback (), or a PrioSched.Task that another language has posted.
+    // Returns null if the next task was posted by another method, or if there is no task.
     Scheduler.prototype.get_first_task = function () {
         return tableOf(this).first?.watcher?.handle ?? dupFirstTask.call(this);
     };

@@ -7,7 +7,7 @@ var {SCOPE, addRun} = ((undefined, Promise, Symbol, Set, Error, imports) => {
 const {reasonOf} = imports.overrides._priosched.core.reasons;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 
-// Property of a group, set while run () runs a function.
+// The property of a group that has its Scope while run () runs a function.
 const SCOPE = Symbol('scope');
 
 function isAbort(error, signal) {
@@ -23,7 +23,7 @@ class Scope {
         this.#group = group;
     }
 
-    // Throws the first error, so that no more tasks are posted.
+    // Throws the first error, if there is one, so that no more tasks are posted.
     check() {
         if (this.#failure !== null)
             throw this.#failure.error;
@@ -36,7 +36,8 @@ class Scope {
         this.#group.abort();
     }
 
-    // Records the error of a task.  Its promise needs no handler if run () throws the error, or has aborted the task.
+    // Records the error of a task.  If run () throws this error, or has aborted the task, the task's promise gets an empty
+    // handler, so that the rejection is not reported.
     taskFailed(error, {promise, state: {signal}}) {
         const isAborted = isAbort(error, signal);
         if (isAborted === (this.#failure !== null))
@@ -45,7 +46,7 @@ class Scope {
             this.fail(error);
     }
 
-    // Waits for a feed, too, which is not a task of the group.
+    // Makes run () also wait for feed, the promise of a feed, because that is not a task of the group.
     follow(feed, signal) {
         this.#feeds.add(feed);
         feed.then(() => this.#feeds.delete(feed), error => {
@@ -71,7 +72,8 @@ class Scope {
     }
 }
 
-// Adds run ().  No engine of GJS has `await using` so far.
+// Adds run (), which calls a function with the group, and waits for the tasks that the function posts in it.  Programs could
+// write `await using` instead, but no SpiderMonkey of GJS has that so far.
 function addRun(TaskGroup, tasks, schedulerOf) {
     TaskGroup.prototype.run = async function (callback) {
         toUnstepped(callback, 'run ()');

@@ -4,11 +4,12 @@
 var {nameSources} = ((Error, imports) => {
 const {GLib} = imports.gi;
 
-// Functions of which the first argument that is a function is the callback.
+// The functions that add a source, by object.  Their first argument that is a function is the source's callback.
 const ADDERS = [[GLib, ['idle_add', 'timeout_add', 'timeout_add_seconds', 'child_watch_add']],
     [globalThis, ['setTimeout', 'setInterval']]];
 
-// Returns FILE:LINE of the code that has called the calling function, without GJS's own frames.
+// Returns FILE:LINE of the code that has called the function that calls this one, without GJS's own frames; or undefined if the
+// stack does not show it.
 function callingPlace() {
     const lines = new Error().stack.split('\n').slice(2);
     const line = lines.find(text => !text.includes('resource:///org/gnome/gjs/')) ?? lines[0] ?? '';
@@ -17,7 +18,8 @@ function callingPlace() {
 
 function nameSource(callback, place) {
     const source = GLib.main_current_source(), name = source?.get_name();
-    // GLib names some sources after their type, such as GIdleSource, which says nothing about the callback.
+    // Also replaces names that GLib makes from the source's type, such as GIdleSource, because these say nothing about the
+    // callback.
     if (source && (!name || /^G.*Source$/.test(name)))
         source.set_name(`${callback.name || 'a function'}${place ? ` (${place})` : ''}`);
 }

@@ -7,8 +7,8 @@ const {named, toFunction} = imports.overrides._priosched.core.reasons;
 const {Later} = imports.overrides._priosched.core.settling;
 const {FOREVER} = imports.overrides._priosched.constants;
 
-// The error of an abort without a reason.  `error instanceof PrioSched.AbortError` is true for GIO's error, too, and for errors
-// of classes that a program derives from this one.
+// The error of an abort without a reason.  `error instanceof PrioSched.AbortError` is true for GIO's error CANCELLED, too, for
+// errors with the name AbortError, and for errors of classes that a program derives from this class.
 class AbortError extends Error {
     constructor(message = 'Operation was cancelled') {
         super(message);
@@ -24,7 +24,8 @@ class AbortError extends Error {
     }
 }
 
-// The prototype of generator functions, also of bound ones.
+// The prototypes of generator functions, and of asynchronous ones.  Functions that bind () makes of them have these prototypes,
+// too.
 const STEPPED = [Object.getPrototypeOf(function* () {}), Object.getPrototypeOf(async function* () {})];
 const [GENERATOR] = STEPPED;
 
@@ -32,8 +33,8 @@ function isStepped(callback) {
     return STEPPED.includes(Object.getPrototypeOf(callback));
 }
 
-// Throws for a generator function, which does not run when it is called.  Python takes a posted generator function in steps; here
-// the call would silently do nothing.
+// Returns value if it is a function, and throws for other values.  Also throws for a generator function, because a call of it
+// would silently do nothing.  In Python, the same methods run a generator function in steps, so programs may expect this here.
 function toUnstepped(value, where) {
     if (!isStepped(toFunction(value)))
         return value;
@@ -44,8 +45,8 @@ function toUnstepped(value, where) {
         'go through it with for await in an asynchronous function');
 }
 
-// Returns value if it is a generator; otherwise throws.  posted is the stack of the code that posted the function that returned
-// value, or null.
+// Returns value if it is a generator; otherwise throws.  posted is null or the stack of the code that posted the function that
+// has returned value: the error then has this stack.
 function toGenerator(value, posted) {
     if (typeof value?.next === 'function' && typeof value.throw === 'function' && typeof value[Symbol.iterator] === 'function')
         return value;
@@ -58,12 +59,12 @@ function settled(promise, fulfilled, rejected) {
     new Promise(resolve => resolve(promise)).then(fulfilled, rejected);
 }
 
-// Runs the steps of a generator in a task, and in the task's continuations.  The library calls those without a promise: if a job of a
-// promise runs a main loop, GJS runs no other job in it.
+// Runs the steps of a generator in a task, and in the task's continuations.  The library calls the continuations directly, and no
+// promise does: if a step in a job of a promise ran a main loop, GJS would run no other job in that loop.
 class Steps {
     #generator;
     #later = new Later();
-    #last = {};     // the last step whose value has not been passed to progress ()
+    #last = {};     // the last step, if its value has not been passed to progress ()
     #scheduler;
     #state;
     #tasks;
@@ -80,7 +81,7 @@ class Steps {
         this.#watch = tasks.watchAbort();
     }
 
-    // Runs the first steps of the task.  Returns the generator's result, or a Later.
+    // Runs the first steps of the task.  Returns the generator's result, or a Later if the generator has not ended.
     begin() {
         const step = this.#make('next');
         return step.done ? step.value : this.#later;
@@ -98,7 +99,8 @@ class Steps {
         }
     }
 
-    // Runs steps as long as the slice lasts.  The first step calls `method` of the generator.  Returns the last step.
+    // Runs steps as long as the slice lasts, and then posts a continuation.  The first step calls `method` of the generator.  If
+    // the task has been aborted, throws the reason into the generator, and continues.  Returns the last step.
     #make(method, value) {
         let step = this.#generator[method](value);
         while (!step.done) {
@@ -121,7 +123,8 @@ class Steps {
         return step;
     }
 
-    // Throws the reason of the abort into the generator, once.  The generator cleans up outside of the aborted task.
+    // Prepares to throw the reason of an abort into the generator: the watch ends, so that this happens once, and the state
+    // changes, so that the generator cleans up outside of the aborted task.
     #hear() {
         this.#watch.end();
         this.#state = this.#tasks.stateAfterAbort(this.#state);
@@ -158,8 +161,8 @@ class Steps {
         this.#tasks.runSoon(this.#state, () => this.#resume('throw', reason));
     }
 
-    // Posts a continuation.  Returns null or, if the task has been aborted, the reason.  A later abort makes the steps
-    // continue.
+    // Posts a continuation, which calls resolve () after delay milliseconds.  Returns null or, if the task has been aborted
+    // already, an object with the reason.  If the task is aborted later, throws the reason into the generator in another task.
     #post(resolve, delay = 0) {
         const wait = this.#wait = {posted: null};
         let refusal = null;
@@ -177,7 +180,8 @@ class Steps {
         return this.#post(() => this.#resume(method, value));
     }
 
-    // Continues the steps when promise has settled.
+    // Waits for promise: when it has settled, the steps continue.  Returns null or, if the task has been aborted already, an
+    // object with the reason.
     #waitFor(promise) {
         this.#wait = {posted: null};
         const refusal = this.#state.signal === null ? null : this.#post(() => {}, FOREVER), wait = this.#wait;
@@ -196,9 +200,10 @@ class Steps {
     }
 }
 
-// Returns the callback of a task that runs steps of the generator that make () returns, as long as the slice lasts.  progress
-// (value), if given, is called with the last value before the task yields.  If the generator yields a promise, the task waits for the
-// promise, and passes its value to the generator.  An abort is thrown at the generator's current yield.
+// Returns the callback of a task that runs the steps of the generator that make () returns.  The task yields when the slice is
+// over.  Before that, progress (value), if given, is called with the last value that the generator has yielded.  If the generator
+// yields a promise, the task waits for the promise, and passes its value to the generator.  An abort is thrown at the generator's
+// current yield.
 function toSteps(scheduler, make, progress, tasks) {
     toFunction(make);
     const tell = progress === undefined || progress === null ? () => {} : toFunction(progress);

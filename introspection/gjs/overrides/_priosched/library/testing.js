@@ -23,7 +23,8 @@ function make(PrioSched) {
     }
 
     return {
-        // Stops the time of all schedulers: delays, timeouts, slices and frames follow the time of the test, and nothing sleeps.
+        // Stops the time of all schedulers: from now on delays, timeouts, slices and frames follow the time of the test, and no
+        // main loop sleeps until they are due.
         begin() {
             if (hasBegun)
                 throw new Error('testing.begin (): a test has begun already: call testing.end ()');
@@ -57,19 +58,19 @@ function make(PrioSched) {
             PrioSched.testing_spend(toSpan(milliseconds));
         },
 
-        // Runs everything that is ready, and does not advance the time.
+        // Runs all tasks and sources that are ready, and does not advance the time.
         run_until_idle() {
             check('run_until_idle ()');
             PrioSched.testing_run_until_idle();
         },
 
-        // Runs the next task that is ready, and no other.  Returns whether there was one.
+        // Runs the next task that is ready, and no other task.  Returns whether there was one.
         step() {
             check('step ()');
             return PrioSched.testing_step();
         },
 
-        // How many milliseconds of the test have passed.
+        // The time of the test that has passed, in milliseconds.
         get elapsed() {
             check('elapsed');
             return PrioSched.testing_get_elapsed();

@@ -1,7 +1,8 @@
 // bridge.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions
 //
-// Each side gets a dependent signal of the library, to which its sources refer weakly.  It holds no object of
-// JavaScript, and objects that its handlers need do not hold its sources: nothing leaks.
+// Each side gets a dependent signal of the library, to which its sources refer weakly.  That signal holds no object of
+// JavaScript, and the objects that its handlers need do not hold its sources.  So no signal is kept alive by a cycle of
+// references.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -13,11 +14,11 @@ const {typeName} = imports.overrides._priosched.core.runner;
 
 const NICKS = ['background', 'user-visible', 'user-blocking']; // priorities' nicks, from 1
 
-// Property of a cancellable: the web's signal that represents it.
+// The property of a cancellable that has the web's signal for it.
 const WEB = Symbol('web');
 
-// An object whose properties a signal of the library sets.  GJS 1.74 allows this even during a garbage collection.  The web's
-// signal keeps the object alive.
+// An object whose properties a signal of the library sets.  GJS 1.74 sets properties even during a garbage collection, when it
+// does not call closures.  The web's signal keeps the object alive.
 const Follower = GObject.registerClass({
     GTypeName: typeName('PrioSchedFollower'),
     Properties: {
@@ -48,8 +49,8 @@ const Follower = GObject.registerClass({
     }
 });
 
-// Returns the conversions between signals.  web/web.js passes the last argument: functions that read, create, abort and change
-// the web's signals.
+// Returns the functions that convert between signals. web/web.js passes the last argument: functions that read, create, abort and
+// change the web's signals.
 function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
     const {TaskController, TaskSignal} = PrioSched;
 
@@ -69,15 +70,15 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
             : TaskSignal.any_following(sources, nativeOf(s.prioritySource));
     }
 
-    // Returns a Gio.Cancellable that is cancelled with signal.
+    // Returns a Gio.Cancellable that is cancelled with signal, a signal of the web.  All calls return the same.
     function cancellableOf(signal) {
         const s = slotsIn(signal);
         s.cancellable ??= newCancellable(signal);
         return s.cancellable;
     }
 
-    // Replaces the cancellable's cancel ().  If the program calls it, the web's signal is aborted when the call returns.
-    // If other code cancels the cancellable, in C or in another thread, the library reports that in the next dispatch.
+    // Replaces the cancellable's cancel ().  If JavaScript calls this method, the web's signal has been aborted when the call
+    // returns.  If other code cancels the cancellable, in C or in another thread, the library reports that in the next dispatch.
     function cancel() {
         Object.getPrototypeOf(this).cancel.call(this);
         if (this.is_cancelled())
@@ -94,8 +95,8 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
             abort(signal, tasks.reasonOf(cancellable));
             return signal;
         }
-        // GIO may hold a lock while it emits `cancelled`, and emit it in any thread; the library's dependent signal
-        // does not.
+        // GIO may hold a lock while it emits `cancelled`, and may emit it in any thread.  The library's dependent signal does
+        // neither, so the follower follows that.
         const followed = isTaskSignal ? TaskSignal.any_following([cancellable], cancellable) : TaskSignal.any([cancellable], 'user-visible');
         s.follower = new Follower();
         s.follower.onAborted = () => abort(signal, tasks.reasonOf(followed));
@@ -107,10 +108,10 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
         return signal;
     }
 
-    // Returns the web's signal for a cancellable, which keeps the signal alive.
+    // Returns the web's signal for a cancellable.  The cancellable keeps that signal alive.
     function webSignalOf(cancellable) {
         const known = cancellable[WEB];
-        // A Gio.Cancellable may be reset, but a web signal cannot be, so the cancellable gets a new one.
+        // A Gio.Cancellable may be reset, but a signal of the web cannot be, so the cancellable then gets a new signal.
         if (known !== undefined && slotsIn(known).aborted === cancellable.is_cancelled())
             return known;
         return (cancellable[WEB] = newWebSignal(cancellable));

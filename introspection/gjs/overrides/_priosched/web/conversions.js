@@ -24,7 +24,7 @@ function toNick(number) {
     return PRIORITIES[number - 1];
 }
 
-// Converts to [EnforceRange] unsigned long long, or unsigned long.
+// Converts value to an integer from 0 to max, as Web IDL converts an argument with [EnforceRange].
 function toInteger(value, max, what) {
     const number = Math.trunc(+value); // throws for a BigInt
     if (!Number.isFinite(number) || number < 0 || number > max)

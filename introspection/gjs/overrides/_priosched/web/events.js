@@ -8,10 +8,10 @@ var {
 } = ((undefined, Object, Symbol, Map, Set, WeakMap, Math, Error, TypeError, imports) => {
 const {named} = imports.overrides._priosched.core.reasons;
 
-// Hooks for signals and tasks; web.js sets them.
+// Functions of signals and tasks that this file calls; web.js and its make () set them.
 const hooks = {
     report() {},           // reports an uncaught exception
-    listenersChanged() {}, // called with the target
+    listenersChanged() {}, // called with a target whose listeners have changed
     toSignal() {},         // returns the operations of an AbortSignal: aborted, add (algorithm) and remove (algorithm);
                            // throws for other values
 };
@@ -63,7 +63,8 @@ function listenersFor(target) {
     return listeners;
 }
 
-// The errors that have a code: the name, and the name of the code's constant.
+// The names of errors by their codes, and the names of the constants for the codes from 1.  A text that does not end in “Error”
+// stands for a code that no error has any more.
 const CODES = [
     null, 'IndexSizeError', 'DOMString size', 'HierarchyRequestError', 'WrongDocumentError', 'InvalidCharacterError',
     'no data allowed', 'NoModificationAllowedError', 'NotFoundError', 'NotSupportedError', 'InUseAttributeError',
@@ -107,7 +108,7 @@ function toDictionary(value, what) {
 
 // Events
 
-// Dispatches an event to a target.  The event is trusted if the library has created it.
+// Dispatches an event to a target.  trusted says whether the library has created the event.
 let dispatch;
 
 class Event {
@@ -170,7 +171,7 @@ class Event {
         this.#flags.cancelled ||= this.#init.cancelable && !this.#flags.passive;
     }
 
-    // Returns whether no listener has prevented the default action.
+    // Calls the listeners of target.  Returns whether no listener has prevented the default action.
     static #dispatch(event, target, {trusted}) {
         const flags = event.#flags;
         if (flags.dispatching)
@@ -298,8 +299,8 @@ function asInterface(constructor) {
     Object.defineProperty(constructor.prototype, Symbol.toStringTag, {value: constructor.name, configurable: true});
 }
 
-// Defines an attribute like onabort.  check() throws for an object that does not have the attribute.  A new value keeps
-// the place of the previous one among the listeners.
+// Defines an attribute like onabort.  check () throws for an object that does not have the attribute.  If the attribute is set to
+// another function, its listener keeps its position among the listeners.
 function defineHandler(constructor, type, check) {
     const handlers = new WeakMap();
     Object.defineProperty(constructor.prototype, `on${type}`, {

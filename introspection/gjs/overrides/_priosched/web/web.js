@@ -1,13 +1,14 @@
 // web.js: the web's interfaces: scheduler, TaskController, TaskSignal, and the interfaces that these need
 //
-// Follows the drafts and Web IDL.  The graph of signals, events and promises are implemented
-// here; the library orders the tasks.  A signal gets a PrioSched.TaskController as soon as a task is posted with it.
+// Follows Web IDL, and the drafts of the DOM, of Prioritized Task Scheduling and of requestIdleCallback ().  The graph of
+// signals, events and promises are implemented here; the library orders the tasks.  A signal gets a controller of the library as
+// soon as a task is posted with it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 // Why this is a function: see “Names” in introspection/README.md.
 var {make} = ((undefined, Object, Promise, Symbol, Set, Array, Number, TypeError, imports) => {
-// The argument that lets a constructor be called.  Programs cannot get this value.
+// The argument with which this file calls constructors that programs may not call: programs cannot get this value.
 const INTERNAL = Symbol('internal');
 
 const {INHERIT, UNSET, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
@@ -40,7 +41,7 @@ function slotsOf(value) {
     return s;
 }
 
-// Converts between signals of the web, of GIO and of the library; set below.
+// Functions that convert between signals of the web, of GIO and of the library; make () sets them.
 let bridge;
 function toAnySignal(value, what) {
     return slotsIn(value) !== undefined ? value : bridge.webSignalOf(bridge.toCancellable(value, what));
@@ -61,8 +62,9 @@ function taskSlotsOf(signal) {
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
-// When an object is freed, GObject searches all bindings of its source.  So at most this many dependents are bound to one beacon.  A
-// source with more dependents gets intermediate beacons without a signal, each held by its last dependent.
+// When an object with a binding is freed, GObject searches all bindings of the binding's source.  So a source signal's beacon is
+// bound to intermediate beacons, which have no signal, and each of these to at most this many dependents.  The dependents'
+// beacons hold the intermediate one.
 const MOST_BOUND = 100;
 let found = null;
 
@@ -105,7 +107,8 @@ function addDependent(source, dependent, how) {
     (bound.boundBy ??= []).push(row.beacon);
 }
 
-// Returns the dependents of source, in the order of their creation.
+// Returns the dependents of source, in the order of their creation.  how is ABORTS for dependents that are aborted with source,
+// or CHANGES for dependents that follow its priority.
 function dependentsOf(source, how) {
     const s = slotsIn(source);
     if (s[how] === null)
@@ -121,7 +124,8 @@ function dependentsOf(source, how) {
     }
 }
 
-// Updates which dependents the sources keep alive: those with listeners, and those with algorithms of tasks.
+// Updates whether the sources of target keep target alive: they do as long as target has algorithms, or listeners for an event
+// that a source can cause.
 function listenersChanged(target) {
     const s = slotsIn(target);
     if (!s?.dependent)
@@ -161,7 +165,7 @@ class Slots {
         this.algorithms = NONE;
         this.dependent = false;
         this.sources = NONE;
-        this.pinned = NONE; // dependents that this signal holds
+        this.pinned = NONE; // dependents that this signal keeps alive
         this.beacon = null;
         this.aborts = null; // dependents that are aborted with the signal: see addDependent ()
         this.changes = null;
@@ -170,7 +174,7 @@ class Slots {
         this.prioritySource = null;
         this.controller = null; // the library's controller
         this.cancellable = null;
-        this.follower = null; // follower of the cancellable that the signal represents
+        this.follower = null; // follower of the cancellable that the signal represents: see bridge.js
         this.handle = null; // handle of the tasks that the native part keeps
         this.state = null; // state of the last task that the native part does not keep
     }
@@ -245,7 +249,7 @@ function markAborted(s, reason) {
         ? new DOMException('The signal is aborted without a reason', 'AbortError') : reason;
 }
 
-// Runs the draft's "abort steps", which also abort the signal's tasks.
+// Runs the DOM's "abort steps" for signal, which also abort the signal's tasks.
 function runAbortSteps(signal) {
     const s = slotsIn(signal);
     const algorithms = [...s.algorithms];
@@ -257,7 +261,8 @@ function runAbortSteps(signal) {
         kept.abort(s);
     for (const algorithm of algorithms)
         algorithm(s.reason);
-    // Drops the controller after the abort, because a controller keeps the reason, which may refer to this signal.
+    // Drops the controller after the abort, because a controller keeps the reason: if the reason refers to this signal, neither
+    // could be freed.
     if (s.controller !== null) {
         s.controller.abort(s.reason);
         s.controller = s.handle = null;
@@ -277,7 +282,8 @@ function signalAbort(signal, reason) {
     [signal, ...dependents].forEach(runAbortSteps);
 }
 
-// Carries out "create a dependent abort signal".  The result depends on roots, which are signals without sources.
+// Carries out the DOM's "create a dependent abort signal".  If one of the signals is aborted, the result is aborted, too, and has
+// no sources.  Otherwise it depends on roots, which are signals without sources.
 function makeDependent(signals, Interface) {
     const result = new Interface(INTERNAL);
     const s = slotsIn(result);
@@ -375,7 +381,8 @@ function announceChange(signal, s, priority) {
     else if (s.handle !== null)
         kept.setPriority(s, toNumber(priority));
     dispatch(new TaskPriorityChangeEvent('prioritychange', {previousPriority}), signal, {trusted: true});
-    // A handler may have created a dependent signal, which started with the previous priority.
+    // A handler may have created a dependent signal, which started with the previous priority.  So this looks for dependents
+    // until there is no new one.
     const reached = new Set();
     const isLeft = follower => !reached.has(follower);
     for (let left = dependentsOf(signal, CHANGES); left.length > 0; left = dependentsOf(signal, CHANGES).filter(isLeft)) {
@@ -386,7 +393,7 @@ function announceChange(signal, s, priority) {
     }
 }
 
-// Carries out the draft's "signal priority change" (§3.3).
+// Carries out "signal priority change" of Prioritized Task Scheduling (§3.3).
 function changePriority(signal, priority) {
     const s = slotsIn(signal);
     if (s.changing)
@@ -418,7 +425,7 @@ class TaskController extends AbortController {
     }
 }
 
-// The argument of an idle callback; wraps a copy of the library's deadline.
+// The argument of an idle callback, which has a copy of the library's deadline.
 class IdleDeadline {
     #deadline;
 
@@ -445,7 +452,7 @@ class Extras {
         this.#getNative = getNative;
         this.#scheduler = scheduler;
         this.#newExtras = newExtras;
-        // The methods are bound, so that programs can destructure them: const {each, latest} = extras.
+        // The methods are bound to this object, so that programs can destructure them: const {each, latest} = extras.
         for (const name of ['shouldYield', 'followFrameClock', 'unfollowFrameClock', 'each', 'slices', 'adopt', 'latest', 'newScheduler'])
             Object.defineProperty(this, name, {value: this[name].bind(this)});
     }
@@ -454,7 +461,7 @@ class Extras {
     get scheduler() { return this.#scheduler; }
     get native() { return this.#getNative(); }
 
-    // The TaskSignal of the running task, whatever its scheduler, or null.
+    // The signal of the running task, which may belong to another scheduler, or null: see currentTaskSignal (), in make ().
     get currentTaskSignal() { return this.#currentTaskSignal(); }
 
     // The length of a slice, in milliseconds, or -1 if it adapts.
@@ -492,7 +499,8 @@ function make(PrioSched, tasks) {
     hooks.report = tasks.report;
     ({beginAbort, forgetHandle} = tasks);
 
-    // Returns the library's controller for a signal.
+    // Returns the library's controller for the signal with the slots s, and creates it at the first call.  If the signal is
+    // aborted, returns a new controller that has been aborted.
     controllerOf = s => {
         if (s.controller !== null)
             return s.controller;
@@ -521,15 +529,16 @@ function make(PrioSched, tasks) {
         table.postWith(() => tasks.runAsNone(abort), USER_BLOCKING, null, delay, timer, promise);
     };
 
-    // Keeps the function that rejects a task's promise among the signal's algorithms until the task settles.
+    // Keeps the function that rejects a task's promise among the signal's algorithms, until the callback has returned, or will
+    // not be called.  A table calls the methods: see postWith () in core/table.js.
     class Watcher {
         constructor(s) {
             this.slots = s;
             this.signal = s.web;
         }
 
-        // The slots keep the state: the library's signal must not hold the web's signal, which holds the library's
-        // controller.
+        // Returns the state of the task.  The signal's slots keep it, and not the record of the library's signal: the library's
+        // signal must not hold the web's signal, which holds the library's controller.
         stateIn(table, signal, priority) {
             const {slots, slots: {state}} = this;
             if (state === null || state.table !== table || state.priority !== priority)
@@ -546,7 +555,8 @@ function make(PrioSched, tasks) {
         }
     }
 
-    // Returns the slots of a signal, or its cancellable; throws the reason if it is aborted.
+    // Returns the slots of a signal of the web as s, or another signal as cancellable; the other one is null.  If the signal is
+    // aborted, throws the reason.
     function toLive(signal) {
         const s = slotsIn(signal) ?? null;
         const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
@@ -561,7 +571,7 @@ function make(PrioSched, tasks) {
         return {s, cancellable};
     }
 
-    // Returns the native part's handle of a signal, or null.
+    // Returns the native part's handle of a signal, or null if the value is not a signal, or is an aborted signal of the web.
     function handleOf(signal) {
         const s = slotsIn(signal);
         if (s === undefined)
@@ -607,7 +617,7 @@ function make(PrioSched, tasks) {
                 if (s === null) {
                     table.postWith(callback, priority, cancellable, delay, null, promise);
                 } else {
-                    // A plain signal has no priority to follow.
+                    // An AbortSignal that is not a TaskSignal has no priority that a task could follow.
                     table.postWith(callback, priority === UNSET && s.priority === null ? USER_VISIBLE : priority,
                         s.signal, delay, new Watcher(s), promise);
                 }
@@ -665,8 +675,8 @@ function make(PrioSched, tasks) {
         tasks.queueMicrotask(callback);
     }
 
-    // Returns the running task's signal.  For a task without a signal, this is a signal that is never aborted, with the
-    // task's priority if one was given.
+    // Returns null outside any task, and otherwise the running task's signal.  If the task has no signal, or a priority that is
+    // not its signal's, returns a new signal with the task's priority, which is aborted with the task's signal, if there is one.
     function currentTaskSignal() {
         const state = tasks.currentState();
         if (state === null)
@@ -697,7 +707,7 @@ function make(PrioSched, tasks) {
 
     Object.defineProperty(web, 'extras', {value: new Extras(getNative, web.scheduler, newExtras, currentTaskSignal)});
 
-    // Defines in target the interfaces that it lacks.
+    // Defines in target the names of the web that target lacks.
     Object.defineProperty(web, 'install', {value(target) {
         if ((typeof target !== 'object' && typeof target !== 'function') || target === null)
             throw new TypeError(`install: ${named(target)} is not an object`);
