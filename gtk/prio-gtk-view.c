@@ -2,8 +2,9 @@
 /* prio-gtk-view.c: tells a feed which rows a list of GTK shows
  *
  * GTK does not say which rows are in view.  It has widgets for the rows around the view, and for the focused and the
- * selected row; widgets that are not in view are not visible.  For rows without a widget it assumes one and the same height.
- * So the number of rows above a widget follows from its place, and from the heights of the widgets above it.
+ * selected row; widgets that are not in view are not visible.  GTK assumes that all rows without a widget have the same
+ * height.  So the number of rows above a widget follows from the widget's position, and from the heights of the widgets
+ * above it.
  */
 
 #include "prio-sched-gtk.h"
@@ -32,7 +33,7 @@ typedef struct
   double space; /* the distance between two lines */
 } Sight;
 
-/* Returns the distance of @cell from the top of the view. */
+/* Returns the distance of @cell from the top of the view or, in a horizontal list, from the side where it begins. */
 static double
 begin_of (const Sight *sight, guint cell)
 {
@@ -89,7 +90,7 @@ list_cells (Sight *sight)
     }
 }
 
-/* Returns the end of the line of @cell, which is in view. */
+/* Returns the first cell in view after the line of @cell, which is in view; @sight->end if there is none. */
 static guint
 end_of_line (const Sight *sight, guint cell)
 {
@@ -100,7 +101,8 @@ end_of_line (const Sight *sight, guint cell)
   return cell;
 }
 
-/* Returns the height of the lines of the cells from @begin to before @end.  A line begins with the cell @align. */
+/* Returns the height of the lines of the cells from @begin to before @end, with the spaces between lines.  Sets
+ * *@n_lines to their number.  The cell @align, which need not be one of these cells, begins a line. */
 static double
 measure_lines (const Sight *sight, guint begin, guint end, guint align, guint *n_lines)
 {
@@ -120,7 +122,7 @@ measure_lines (const Sight *sight, guint begin, guint end, guint align, guint *n
   return height;
 }
 
-/* Returns the position of the first item in view. */
+/* Returns the position of the first item in view.  Sets the number of columns and the space in @sight. */
 static guint
 find_position (Sight *sight, guint n_items)
 {
@@ -140,7 +142,7 @@ find_position (Sight *sight, guint n_items)
   if (sight->is_flipped)
     value = gtk_adjustment_get_upper (sight->adjustment) - gtk_adjustment_get_page_size (sight->adjustment) - value;
 
-  /* The line may have no widgets for its first cells. */
+  /* Adds the cells at the beginning of the first line for which there are no widgets. */
   return (n_above + (guint) CLAMP (round ((value + begin - above) / height), 0, MAX (n_others, 0))) * sight->n_columns +
          (after - next > next - sight->first ? sight->n_columns - (next - sight->first) : 0);
 }
@@ -232,10 +234,10 @@ following_free (gpointer data, GClosure *closure G_GNUC_UNUSED)
  * prio_gtk_feed_view (group, list_view, load_picture, NULL, NULL);
  * ```
  *
- * The factory of the view shows a placeholder until a property of the item changes.
+ * The factory of the view should show a placeholder until a property of the item reports that the row is loaded.
  *
- * Call it on GTK's thread, with a group whose scheduler has the default main context.  With a wrong argument, the call
- * logs a critical message, and does not call @notify.
+ * Call this function on GTK's thread, with a group whose scheduler has the default main context.  With a wrong argument,
+ * the call logs a critical message, and does not call @notify.
  *
  * Returns: (transfer none): the feed; the view has a reference to it until the view is disposed of
  *

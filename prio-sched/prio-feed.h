@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-feed.h: calls a function for each next task of a group when the group has a free place */
+/* prio-feed.h: asks a function for the next task of a group whenever the group has a free place */
 
 #pragma once
 

@@ -30,7 +30,7 @@ typedef void (*PrioTaskReadyCallback) (GObject *source_object, GAsyncResult *res
 /**
  * PrioSchedulingStateFinder: (skip)
  *
- * Returns the state of the calling code, if it is a fiber: see prio_scheduling_state_set_finder().
+ * Returns the state of the calling code, if that runs in a fiber: see prio_scheduling_state_set_finder().
  *
  * The function is called on any thread, and with locks of the library held, so it must neither call the library nor
  * take a lock.

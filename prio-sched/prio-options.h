@@ -34,7 +34,7 @@ G_BEGIN_DECLS
  * @takes_turns: whether the task's continuations and steps wait behind tasks of the same priority that are queued
  *   already
  *
- * The options of a task: the draft's `SchedulerPostTaskOptions` (§2.2), and more.
+ * The options of a task: the web draft's `SchedulerPostTaskOptions` (§2.2), and more.
  *
  * A structure of zeros stands for the defaults, and so does %NULL.  The macro
  * `PRIO_TASK_OPTIONS()` makes options by the names of the fields:
@@ -49,7 +49,7 @@ G_BEGIN_DECLS
  * until the end of the call, and the fields have to be in the order of the structure.
  *
  * The library does not use the structure after the call.  The structure can grow: later versions add fields at the end,
- * whose default is zero, and @size says how many of them the program knows; 0 stands for the fields of version 1.0, and
+ * whose default is zero, and @size says which fields the program knows; 0 stands for the fields of version 1.0, and
  * fields of later versions then have no effect.  If a program that was built for a later version sets fields that this
  * version does not know, the library refuses the options, with a critical message.  The library accepts options whose
  * unknown fields are zero.
@@ -57,12 +57,12 @@ G_BEGIN_DECLS
  * A given priority takes precedence over the signal's, and never changes.
  *
  * Without a timeout, order is strict: a task waits as long as there is a more urgent task.  A timeout limits the wait.
- * When it has passed, the task precedes all other tasks of the main context, except tasks whose timeout passed earlier.
+ * After that time, the task precedes all other tasks of the main context, except tasks whose timeout passed earlier.
  * Even then, the task does not run while its scheduler is paused, or its group's limit is reached.  The task and its
  * continuations can call [method@PrioSched.Scheduler.did_timeout].  Continuations keep the timeout that has passed, and
  * so precede all urgent tasks until the task ends.  A future of the crate for Rust has a new timeout after each await.
  *
- * By the draft, a continuation runs before all new tasks of its priority.  So a long task makes short tasks of the same
+ * In the web draft, a continuation runs before all new tasks of its priority.  So a long task makes short tasks of that
  * priority wait until it ends.  With @takes_turns, a task lets such tasks run first, as an idle source does: the next
  * step or slice is queued like a new task.  So the task takes longer the more tasks are posted.
  *
@@ -98,7 +98,7 @@ struct _PrioTaskOptions
  */
 #define PRIO_TASK_OPTIONS(...) _PRIO_OPTIONS_LITERAL (PrioTaskOptions, .size = sizeof (PrioTaskOptions), __VA_ARGS__)
 
-/* In C++ a literal is a value without an address, so a reference to the literal is passed. */
+/* In C++ a temporary structure has no address, so a reference to the structure is passed. */
 #ifdef __GI_SCANNER__
 #elif defined (__cplusplus)
 #define _PRIO_OPTIONS_LITERAL(type, ...) (static_cast<const type &> (type { __VA_ARGS__ }))
@@ -122,8 +122,8 @@ struct _PrioTaskOptions
  *
  * The options of a yield.  Options that are not given are inherited from the running task.
  *
- * A structure of zeros stands for the defaults, and so does %NULL.  The draft's `yield()`, which has no options, uses
- * the defaults.  The structure grows as [struct@PrioSched.TaskOptions] does.
+ * A structure of zeros stands for the defaults, and so does %NULL.  The web draft's `yield()`, which has no options,
+ * uses the defaults.  The structure grows as [struct@PrioSched.TaskOptions] does.
  *
  * ```c
  * prio_scheduler_yield_async (scheduler,

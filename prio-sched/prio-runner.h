@@ -22,7 +22,7 @@ G_BEGIN_DECLS
  * Runners are for language bindings, and for programs that have their own table of tasks.  A task of a runner is a
  * number that the caller chooses, without an object, a closure, or a separate call from C.  One function runs all
  * tasks.  The function is called with the number of the first task, and gets further numbers from
- * [func@PrioSched.Runner.next], until that returns 0.
+ * [func@PrioSched.Runner.next], until the result is 0.
  *
  * ```c
  * static void
@@ -57,7 +57,7 @@ typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
 
 /**
  * PrioRunnerNameFunc:
- * @id: the number of a task that is about to begin
+ * @id: the number of a task that is about to begin or, for a trace, is being posted
  * @user_data: the data given to [method@PrioSched.Runner.set_name_func]
  *
  * Returns the name of a task.  The function is called on the thread that runs the scheduler's main context.

@@ -2,7 +2,7 @@
 /* prio-types.h: priorities and states, and the names of types that several headers need
  *
  * Times in all headers: a time that the program chooses is a whole number of milliseconds, as for g_timeout_add () and in
- * the draft: unsigned, unless a negative number has a meaning.  A time that is measured, or may be shorter than a
+ * the web draft: unsigned, unless a negative number has a meaning.  A time that is measured, or may be shorter than a
  * millisecond, is a double, in milliseconds too.  A moment is a gint64, in microseconds of g_get_monotonic_time (). */
 
 #pragma once
@@ -29,7 +29,7 @@ typedef struct _PrioTaskOptions PrioTaskOptions;
  * @PRIO_TASK_PRIORITY_USER_VISIBLE: work that the user can see, but does not wait for; the default
  * @PRIO_TASK_PRIORITY_USER_BLOCKING: work that the user waits for
  *
- * How urgent a task is (§2.1 of the draft).
+ * How urgent a task is (§2.1 of the web draft).
  *
  * Tasks run in strict order of priority: while a task of a higher priority can run, no task of a lower priority runs.
  * A continuation, the part of a task after a yield, runs before new tasks of its priority and after tasks of the next

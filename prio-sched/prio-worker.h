@@ -16,7 +16,7 @@ G_BEGIN_DECLS
  * @PRIO_WORKER_STOP_ABORT: the tasks are aborted with %PRIO_ERROR_CLOSED
  * @PRIO_WORKER_STOP_FINISH: the tasks run before the worker stops
  *
- * How a worker that stops ends its queued tasks.
+ * How a worker that stops ends its queued and delayed tasks.
  *
  * Since: 1.0
  */

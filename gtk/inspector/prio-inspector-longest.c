@@ -86,7 +86,7 @@ compare (gconstpointer a, gconstpointer b)
   return (x->longest < y->longest) - (x->longest > y->longest);
 }
 
-/* Finds the record with @name and @priority, or adds one. */
+/* Finds the record with @name and @priority, or adds such a record. */
 static Longest *
 find_record (GPtrArray *records, const char *name, gint priority)
 {

@@ -11,7 +11,7 @@
 
 #define INTERVAL 500 /* ms */
 
-/* Only this many schedulers are shown; others are counted. */
+/* The largest number of schedulers that are shown.  Further schedulers are only counted. */
 #define MAX_PARTS 16
 
 struct _PrioInspectorPage
@@ -116,7 +116,7 @@ refresh (PrioInspectorPage *self)
 static gboolean
 refresh_again (gpointer self)
 {
-  /* Releasing a scheduler may run any code, which may release @self. */
+  /* Holds @self, because releasing a scheduler may run any code, which may release @self. */
   g_object_ref (self);
   refresh (self);
   g_object_unref (self);
@@ -131,7 +131,8 @@ stop (PrioInspectorPage *self)
   g_clear_pointer (&self->source, g_source_unref);
 }
 
-/* Refreshes the page in a source, because this thread owns the main context while it dispatches one. */
+/* Begins to refresh the page, in a source: while a thread dispatches a source, the thread owns the main context, and so
+ * may ask for statistics. */
 static void
 prio_inspector_page_map (GtkWidget *widget)
 {

@@ -23,11 +23,11 @@ void prio_inspector_scheduler_print (PrioInspectorScheduler *self, GString *text
 G_DECLARE_FINAL_TYPE (PrioInspectorLongest, prio_inspector_longest, PRIO, INSPECTOR_LONGEST, GtkBox)
 
 GtkWidget *prio_inspector_longest_new (void);
-/* Shows the longest times.  The default main context has at least one scheduler. */
+/* Shows the longest times.  Call this only while the default main context has a scheduler. */
 void prio_inspector_longest_refresh (PrioInspectorLongest *self);
 void prio_inspector_longest_print (PrioInspectorLongest *self, GString *text);
 
-/* Formats @time, ms, or returns "–" if it is negative.  The result is valid until the next call on this thread. */
+/* Formats @time, ms, or returns "–" if @time is negative.  The text is valid until the next call, by any thread. */
 const char *prio_inspector_format_time (double time);
 
 /* Returns a box that begins with @title. */
@@ -35,5 +35,5 @@ GtkWidget *prio_inspector_heading_new (const char *title);
 
 /* Adds a switch with the label @text to @box. */
 GtkWidget *prio_inspector_add_switch (GtkWidget *box, const char *text, GCallback switched, gpointer data);
-/* Sets the switch without calling its callback. */
+/* Sets the switch without calling its callback, which was added with @data. */
 void prio_inspector_set_switch (GtkWidget *widget, gboolean active, gpointer data);

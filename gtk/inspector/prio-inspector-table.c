@@ -41,7 +41,7 @@ make_label (const char *text, gboolean is_number)
   gtk_label_set_xalign (GTK_LABEL (label), is_number ? 1 : 0);
   if (is_number)
     {
-      /* Tabular digits have one width, so the columns keep theirs. */
+      /* Uses tabular digits, which all have the same width, so that columns keep their width when numbers change. */
       pango_attr_list_insert (attributes, pango_attr_font_features_new ("tnum=1"));
       gtk_label_set_attributes (GTK_LABEL (label), attributes);
     }

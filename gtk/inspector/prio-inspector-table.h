@@ -2,8 +2,8 @@
 /* prio-inspector-table.h: a grid of changing numbers
  *
  * Promises: a table has columns with titles, some under a common title, and rows of text that can be set at any time.
- * Setting a text that has not changed does nothing.  The titles of its column and row describe each cell to assistive
- * technologies.
+ * Setting a text that has not changed does nothing.  Assistive technologies describe each cell by the titles of the
+ * cell's column and row.
  */
 
 #pragma once

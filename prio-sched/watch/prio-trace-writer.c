@@ -355,7 +355,7 @@ prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
   return number;
 }
 
-/* Adds @line, an event that ends with ",\n", or counts it as lost.  Any thread may call this, even after entering a loop. */
+/* Adds @line, an event that ends with ",\n", or counts it as lost, on any thread, even if that has entered a loop. */
 void
 prio_trace_writer_add (const GString *line)
 {

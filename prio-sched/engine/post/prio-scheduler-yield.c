@@ -126,7 +126,7 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Lets more urgent work, and other sources of the main context, run first: the draft's `yield()` (§2.2, §2.4.2).
+ * Lets more urgent work, and other sources of the main context, run first: the web draft's `yield()` (§2.2, §2.4.2).
  *
  * The continuation, which is @callback, runs before other tasks of the same priority.  It inherits the signal and the
  * priority of the running task, if that is a task of this scheduler; outside any task its priority is
@@ -214,7 +214,7 @@ op_queue_microtask (PrioLoop *loop, const PrioOp *op)
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Queues a call of @func before the next task of the main context: in the checkpoint that follows the function of the
- * running task, before that task's result is settled (§4.1.4 of the draft).
+ * running task, before that task's result is settled (§4.1.4 of the web draft).
  *
  * @func inherits the signal and the priority of the running task.  Outside any task it is called in the next iteration
  * of the main context.  Any thread may call this function; @func is called on the thread that runs the scheduler's main

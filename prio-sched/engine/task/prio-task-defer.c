@@ -14,7 +14,7 @@
  * prio_task_defer:
  * @self: a task, in its function
  *
- * Defers the result of the task until after its function has returned.  In the draft, the callback returns a promise
+ * Defers the result of the task until after its function has returned.  In the web draft, the callback returns a promise
  * for this purpose.
  *
  * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…` functions is called, once, on any

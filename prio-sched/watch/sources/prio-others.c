@@ -149,7 +149,7 @@ name_function (GSourceFunc func, gpointer data)
   return func == g_atomic_pointer_get (&gdk_wrapper) ? prio_symbol_get_name (*(gconstpointer *) data) : name;
 }
 
-/* Returns the name of a source during its dispatch or, if it has none or a default such as GIdleSource, its callback's. */
+/* Returns the name of a source during its dispatch, or its callback's name if the source has only a default name or none. */
 const char *
 prio_other_get_name (PrioOther *other)
 {
