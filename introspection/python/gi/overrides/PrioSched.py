@@ -286,7 +286,7 @@ Scheduler = override(Scheduler)
 
 
 class IdleDeadline(PrioSched.IdleDeadline):
-    """Represents the deadline of an idle callback: the callback's argument, which IdleDeadline.get_current () returns, too."""
+    """Represents the deadline of an idle callback: the callback's argument, which IdleDeadline.dup_current () returns, too."""
 
     @property
     def did_timeout(self):
