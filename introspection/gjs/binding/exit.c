@@ -2,8 +2,9 @@
 /* exit.c: ends a program that was asked to exit within a task
  *
  * `System.exit ()` of GJS stops all running functions.  If GLib has called them as a closure, GJS then exits.  If GLib has
- * called a property's setter, GJS does not exit: the main loop continues, but no promise ever settles again.  The only way
- * to get the exit status is the function that evaluates programs, which does nothing else at that time.
+ * called a property's setter, GJS does not exit: the main loop continues, but no promise ever settles again.  So this file
+ * asks GJS for the exit status and exits.  The only function that returns the status is gjs_context_eval (), which then
+ * evaluates nothing.
  */
 
 #define _GNU_SOURCE
@@ -13,13 +14,13 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-/* GJS_ERROR_SYSTEM_EXIT */
+/* The value of GJS_ERROR_SYSTEM_EXIT, a code of GJS's errors. */
 #define SYSTEM_EXIT 1
 
 /**
  * prio_sched_gjs_exit:
  *
- * Ends the program, with its status, if GJS was asked to exit, and otherwise does nothing.
+ * Ends the program, with the status that System.exit () got, if GJS was asked to exit, and otherwise does nothing.
  *
  * Call this function on the thread of the interpreter, after a function has stopped without an exception: asking GJS takes a while.
  */

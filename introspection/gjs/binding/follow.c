@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* follow.c: forwards aborts and priority changes of a signal to JavaScript
  *
- * GJS 1.74 blocks all closures, including handlers, while its garbage collector sweeps, but properties can always be
- * set.
+ * GJS 1.74 blocks all closures, including handlers, while its garbage collector sweeps, but properties can always be set.  So
+ * handlers in C set properties, whose setters are functions of JavaScript.
  */
 
 #include "prio-sched-gjs.h"
 
-/* Sets a property.  The setter notes that it has come to its end, unless System.exit () stops it. */
+/* Sets a property of @follower.  If System.exit () has stopped the setter, so that `ended` is FALSE, ends the program. */
 static void
 set (gpointer follower, const char *name, guint value)
 {

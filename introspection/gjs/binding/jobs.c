@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* jobs.c: lets GJS's source for its jobs run alongside tasks that also run those jobs
  *
- * GLib blocks a source while it is dispatched, so a main loop that the source's function runs continues without it.  The overrides run
- * the jobs themselves, within a task, in the dispatch of another source.  If one of these jobs runs a main loop, GJS's source has the
- * highest priority in that loop and is always ready, but does nothing, because its jobs are running already.  So the functions here
- * wrap the source's functions, and skip it as GLib would.
+ * GLib blocks a source while it is dispatched, so a main loop that the source's function runs continues without the source.  But
+ * the overrides run the jobs themselves, within a task, in the dispatch of another source.  If one of these jobs runs a main loop,
+ * GJS's source has the highest priority in that loop and is always ready, but does nothing, because its jobs are running already:
+ * the loop would spin.  So functions of this file are called in place of the source's functions: as long as a task runs jobs, the
+ * source is not ready.
  *
- * The scheduler goes before GJS's source.  So it runs queued jobs before it chooses a task: an abort in such a job still reaches that
- * task, and the job is not part of it.
+ * The scheduler's source is dispatched before GJS's source.  So the scheduler has the queued jobs run before it chooses a task: an
+ * abort in such a job still reaches that task, and the job is not part of the task.
  *
- * After `System.exit ()` in a job GJS silently runs no more jobs: the program would continue without its promises, and spin if one of
- * them settled.  Any source may run jobs, as setTimeout () does.  So one more job is queued before the main loop sleeps again, at most
- * every INTERVAL.  If the source leaves jobs in the queue, either the program is to end, or a job runs the main loop.  The latter
- * cannot be if the source has run jobs in this loop before.
+ * After `System.exit ()` in a job GJS silently runs no more jobs: the program would continue without its promises, and spin if one
+ * of them settled.  To notice this, a job is queued before the main loop sleeps again, at most every INTERVAL: any source may have
+ * run the job that called `System.exit ()`, as the sources of setTimeout () do.  If GJS's source then leaves jobs in its queue,
+ * either the program is to end, or a job runs the main loop.  If the source has run jobs in this loop before, no job runs the loop,
+ * so the program ends.
  */
 
 #include "prio-sched-gjs.h"
 
-/* The functions of GJS's sources in all contexts: the process has one kind.  Set once, under the lock. */
+/* The functions of GJS's source for jobs, which are the same in all contexts.  They are set once, under the lock. */
 static GMutex lock;
 static const GSourceFuncs *original;
 static GSourceFuncs guarded;
 
-/* The interval, in milliseconds. */
+/* The shortest time between two of the jobs that are queued to see whether jobs still run, in milliseconds. */
 #define INTERVAL 20
 
 /* The state of the job source of a thread's interpreter. */
@@ -31,7 +33,7 @@ typedef struct
   GSource *source;
   GObject *prober;    /* queues a job when its property `id` is set */
   gint64 probed;      /* when `id` was last set, in microseconds */
-  gboolean is_probed; /* whether the main loop has dispatched no source since */
+  gboolean is_probed; /* whether the main loop has dispatched no source since then */
   gint64 stuck;       /* when the source last left jobs in its queue, or 0 if it has since run them */
   gpointer loop;      /* a stack address, which identifies the main loop in which the source last ran jobs */
   gint depth;         /* g_main_depth () in a main loop that no job runs, until that loop dispatches the source; then 0 */
@@ -52,7 +54,7 @@ jobs_unref (gpointer jobs)
   g_atomic_rc_box_release_full (jobs, jobs_clear);
 }
 
-/* The jobs of the thread's last interpreter; a thread has one at a time. */
+/* The PrioJobs of the thread's last interpreter.  A thread has one interpreter at a time. */
 static GPrivate jobs_here = G_PRIVATE_INIT (jobs_unref);
 
 static PrioJobs *
@@ -108,8 +110,9 @@ has_jobs (GSource *source)
   return !g_source_is_destroyed (source) && original->prepare (source, &timeout);
 }
 
-/* Runs the queued jobs, or one new job if there are none, to see whether jobs still run.  Jobs that are left are jobs that the source
- * could not run, or that its last job has queued; a second call runs the latter. */
+/* Runs the queued jobs.  If there are none, first queues a job, to see whether jobs still run.  The last job may have queued other
+ * jobs, so the function of the source is called once more.  Jobs that are left after that are jobs that the source could not
+ * run. */
 static gboolean
 dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -128,8 +131,9 @@ dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Dispatches the source of jobs.  If jobs are left, records that the running task runs jobs.  A main loop calls this at the
- * same stack address each time, so the address identifies the loop. */
+/* Dispatches the source of jobs.  If jobs are left, records that the running task runs jobs.  If no task is running, and jobs are
+ * left in a main loop in which the source has run jobs before, ends the program if GJS was asked to exit.  A main loop calls this
+ * function at the same stack address each time, so the address identifies the loop. */
 static gboolean
 jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -152,8 +156,8 @@ jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
   return again;
 }
 
-/* Makes GLib call this file's functions in place of the functions of @source.  Returns FALSE if @source is of another
- * kind than earlier sources. */
+/* Makes GLib call this file's functions in place of the functions of @source.  Returns FALSE if @source is of another kind than
+ * earlier sources, or lacks one of the functions. */
 static gboolean
 guard (GSource *source)
 {
@@ -177,7 +181,7 @@ guard (GSource *source)
   return is_mine;
 }
 
-/* Runs the queued jobs between two tasks, as the source would. */
+/* Runs the queued jobs between two tasks, as the source would.  The library calls this until the source has been destroyed. */
 static gboolean
 run_jobs (gpointer data)
 {
@@ -199,14 +203,15 @@ run_jobs (gpointer data)
  *
  * Runs GJS's jobs between two tasks, lets main loops that jobs run continue, and ends the program if a job has asked GJS to exit.
  *
- * GJS has a queue of jobs, a source that is ready while the queue has jobs, and a function that runs all of them, and does nothing if
- * a job calls it. A task may call that function as well. If a job that it calls runs a main loop, that loop skips @source, as GLib
- * skips a source that is being dispatched, and jobs continue after that loop.
+ * GJS has a queue of jobs, a source that is ready while the queue has jobs, and a function that runs all of them, and does nothing
+ * if a job calls it.  A task may call that function as well.  If a job that the function runs for a task runs a main loop, that
+ * loop skips @source, as GLib skips a source that is being dispatched, and the other jobs run after that loop.
  *
  * Jobs that callbacks of other sources have queued run before the next task of @source's main context, outside of that task: if such
  * a job aborts the task's signal, the task does not run.
  *
- * Call this function on the thread that dispatches @source, and only for sources of one kind: otherwise it does nothing.
+ * Call this function on the thread that dispatches @source.  If @source has no main context, or is of another kind than sources of
+ * earlier calls, the function does nothing.
  *
  * Returns: whether @source is guarded
  */

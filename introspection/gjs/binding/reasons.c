@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* reasons.c: errors that represent the reasons of JavaScript's aborts
  *
- * The reason of an abort may be a value of any type.  A GError with a unique code represents it.  The aborted signal has the value
- * itself, and the overrides keep it as long as anything else has an error with this code.  GLib calls functions of this file when an
- * error of the domain is created, copied or freed.
+ * The reason of an abort may be a value of any type.  A GError with a unique code represents the reason.  The aborted signal has
+ * the value itself, and the overrides keep the value as long as any other object has an error with this code.  GLib calls functions
+ * of this file when an error of the domain is created, copied or freed.
  */
 
 #include "prio-sched-gjs.h"
@@ -32,7 +32,7 @@ free_reason (gpointer data)
   g_free (self);
 }
 
-/* Adds @error, which is new or a copy, to the number of errors of its reason. */
+/* Counts @error, which is new or a copy, among the errors of its reason.  The first error makes the reason. */
 static void
 init (GError *error)
 {

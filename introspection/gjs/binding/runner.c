@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* runner.c: calls JavaScript from the library
  *
- * GJS blocks all closures while its garbage collector sweeps, but properties can always be set.  So a runner sets a property to the
- * number of the task to run first.
+ * GJS 1.74 blocks all closures while its garbage collector sweeps, but properties can always be set.  So to run tasks, a runner
+ * sets a property of an object, whose setter is a function of JavaScript, to the number of the first task.
  */
 
 #include "prio-sched-gjs.h"
@@ -10,11 +10,12 @@
 typedef struct
 {
   GObject *driver; /* owned */
-  GWeakRef home;   /* the scheduler that reports tasks whose main context was destroyed, if it has another context */
+  GWeakRef home;   /* the scheduler that reports tasks whose main context was destroyed, if it has another main context */
   guint depth;     /* number of setters on the stack */
 } PrioDriver;
 
-/* Sets `id`.  The property counts running setters, also setters that System.exit () has stopped. */
+/* Sets the driver's property `id`, whose setter runs tasks.  Then reads the property, which returns how many setters have begun and
+ * not returned.  If these are more than the setters on the stack, System.exit () has stopped a setter, and the program ends. */
 static void
 set_id (guint id, gpointer data)
 {
@@ -59,8 +60,8 @@ driver_free (gpointer data)
   g_free (self);
 }
 
-/* Ends the driver, when no task will run any more.  If the main context was destroyed with tasks in it, another scheduler
- * reports them.  Any thread may call this function. */
+/* Ends the driver, when no task will run any more.  If the driver has a home, a task of that scheduler first reports tasks that
+ * were left in the destroyed main context.  Any thread may call this function. */
 static void
 closed (gpointer data)
 {

@@ -39,7 +39,7 @@ engine_find (JSContext *cx)
   return nullptr;
 }
 
-/* Returns whether @cx belongs to this thread: its limit for the native stack is an address within its thread's stack. */
+/* Returns whether @cx belongs to this thread: the limit of @cx for the native stack is an address within its thread's stack. */
 bool
 is_of_this_thread (JSContext *cx)
 {
@@ -63,7 +63,8 @@ trace_engine (JSTracer *trc, void *data)
 }
 
 #if !PRIO_IS_EXACT
-/* Drops pending states that are no longer referenced, when the collector sweeps.  Called once for each engine. */
+/* Drops pending states that are no longer referenced, when the collector sweeps.  SpiderMonkey calls this once for each engine,
+ * with the engine's JSContext. */
 static void
 sweep_pending (JSTracer *trc, void *data)
 {
@@ -77,7 +78,7 @@ sweep_pending (JSTracer *trc, void *data)
 }
 #endif
 
-/* Closes the engine when the GjsContext is disposed of; its JSContext still exists. */
+/* Closes the engine when the GjsContext is disposed of.  At this time its JSContext still exists. */
 static void
 context_gone (gpointer data, GObject *)
 {
@@ -148,7 +149,7 @@ Engine::trace (JSTracer *trc)
   for (auto &hook : hooks)
     JS::TraceEdge (trc, &hook, "prio-sched hook");
   JS::TraceEdge (trc, &current, "prio-sched current state");
-  /* Lets the collector free these objects. */
+  /* The last look-up of fast.cpp is forgotten, so that the collector can free its objects. */
   last_binding = last_signal = last_handle = nullptr;
   for (Table *table : tables)
     table->trace (trc);
@@ -175,14 +176,14 @@ Engine::set_plain (bool is_plain)
   plain_depth = is_plain ? g_main_depth () : -g_main_depth ();
 }
 
-/* Logs the pending exception, because no other code gets it. */
+/* Logs the pending exception, because no other code gets it.  If there is none, ends the program, if GJS was asked to exit. */
 void
 engine_report (JSContext *cx, const char *where)
 {
   JS::RootedValue exception (cx);
   JS::UniqueChars text;
 
-  /* Without an exception, GJS is ending the program. */
+  /* If code has failed without an exception, System.exit () has stopped it. */
   if (!JS_GetPendingException (cx, &exception))
     {
       prio_sched_gjs_exit ();
@@ -217,7 +218,8 @@ tell_unhandled (Engine *engine, JS::HandleObject promise, JS::HandleValue reason
     engine_report (engine->cx, "An unhandled rejection could not be noted");
 }
 
-/* Settles @promise.  Calls code of the program only if @value is an object: its getter of `then`. */
+/* Settles @promise, after the overrides have recorded a rejection without a handler.  Calls code of the program only if
+ * @promise is resolved with an object: the object's getter of `then`. */
 void
 Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
 {
@@ -231,7 +233,8 @@ Engine::settle (JS::HandleObject promise, bool rejects, JS::HandleValue value)
     engine_report (cx, "A task's promise could not be settled");
 }
 
-/* Reports the rejections now, because no other code runs if one of the tasks has ended the main loop. */
+/* Reports the unhandled rejections, if there are any.  This is done right after the running tasks, because no other code runs
+ * if one of the tasks has ended the main loop. */
 void
 Engine::report_rejections ()
 {
@@ -261,7 +264,7 @@ Scope::Scope (Engine *engine, JS::HandleValue current)
 
 Scope::~Scope ()
 {
-  /* The engine may have been closed meanwhile. */
+  /* If the engine has been closed meanwhile, this has no effect. */
   m_engine->current = m_current;
   m_engine->depth = m_depth;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* engine.h: the data of a JavaScript context
  *
- * Each JSContext whose program has loaded the overrides has an Engine.  It belongs to the thread of that context.  It ends
- * with the GjsContext, before the JSContext does.
+ * Each JSContext whose program has loaded the overrides has an Engine.  The Engine belongs to the thread of that context, and
+ * closes with the GjsContext, before the JSContext is destroyed.
  *
- * The current state is an object of the overrides, null for none, or undefined while no task or job of theirs is running;
- * then the library knows it.  It is current at one depth of main loops only: callbacks of a nested loop are not part of
- * the task that runs the loop.
+ * The current state is an object of the overrides, or null for code without a state.  It is undefined while no task or job of
+ * the overrides is running: then the library knows the state.  A state is current at one depth of main loops only: callbacks of
+ * a nested loop are not part of the task that runs the loop.
  *
- * Only an engine that asks its job queue for host-defined data is exact: each reaction has the state of the code that
- * registered it (job-queue.h).  On others the overrides know the current state, and here it stays undefined.
+ * A SpiderMonkey that asks its job queue for host-defined data is called exact: each reaction has the state of the code that
+ * registered the reaction (job-queue.h).  On others the overrides know the current state, and the one here stays undefined.
  */
 
 #pragma once
@@ -36,7 +36,7 @@ class JobQueue;
 struct Running;
 struct Table;
 
-/* The functions of the overrides that the native part calls, in the order in which they are passed. */
+/* The functions of the overrides that the native part calls, in the order in which setHooks () gets them. */
 enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, STATE_HERE, UNHANDLED, NAMED, REPORT, REASON, REJECTED, CALL_UNDER, DRAIN_UNDER, SETTLE_UNDER, END_UNDER,
                   N_HOOKS };
 
@@ -51,28 +51,28 @@ struct Engine
   JS::Heap<JSObject *> global;
   JS::Heap<JSObject *> hooks[(size_t) Hook::N_HOOKS];
 
-  /* If it is not exact: the states of tasks whose promises are pending, by their numbers, which are found on the stack.  The
-   * reactions of those promises hold the states; the collector may clear them here. */
+  /* If the engine is not exact: the states of tasks whose promises are pending, by their numbers, which are found on the stack.
+   * The reactions of those promises keep the states; this map does not, so the collector may remove states here. */
   std::unordered_map<double, JS::Heap<JSObject *>> pending;
 
   JS::Heap<JS::Value> current; /* the current state: see the top of this file */
   int depth;                   /* the depth of main loops at which the state is current */
-  int plain_depth;             /* if it is not exact: the depth at which code of a task with a plain state runs; negative for other
+  int plain_depth;             /* if it is not exact: the depth at which code of a task with a plain state (table.h) runs; negative for other
                                 * code; 0 if no table runs a task */
   bool reports;                /* whether the overrides have rejections to report after the running tasks */
   Running *running;            /* the innermost running task; used by table.cpp */
   std::vector<Table *> tables;
   JS::Heap<JSObject *> last_binding, last_signal, last_handle; /* used by fast.cpp: the last look-up and its result */
-  std::vector<JSString *> words; /* used by fast.cpp: pinned, so that no collection moves or frees them */
+  std::vector<JSString *> words; /* names, used by fast.cpp: pinned, so that no collection moves or frees them */
 
   explicit Engine (JSContext *cx, GjsContext *context);
   ~Engine ();
   void close ();
   void trace (JSTracer *trc);
 
-  /* The current state, or null at another depth of main loops. */
+  /* Returns the current state, or null if a state is current at another depth of main loops. */
   JS::Value state () const;
-  /* Whether the running code is part of a task with a plain state, as far as a table knows: see table.h. */
+  /* Returns whether the running code is part of a task with a plain state, as far as a table knows: see table.h. */
   bool is_plain () const;
   void set_plain (bool is_plain);
   bool call (Hook hook, const JS::HandleValueArray &args, JS::MutableHandleValue result);
@@ -81,7 +81,7 @@ struct Engine
   void report_rejections ();
 };
 
-/* Sets the current state, and restores the previous one. */
+/* Makes a state current as long as this object exists, and then restores the previous state. */
 class Scope
 {
  public:
@@ -97,8 +97,8 @@ class Scope
   int m_depth;
 };
 
-/* Keeps the engine from capturing the stacks where a promise is made and settled, which cost more than the promise.  Only a
- * debugger shows them, and the report of a rejection if nothing else tells where it comes from. */
+/* Keeps SpiderMonkey from capturing the stacks where a promise is made and settled, which cost more than the promise.  These
+ * stacks are shown only by a debugger, and by the report of a rejection if nothing else shows where the reason comes from. */
 class WithoutStacks
 {
  public:

@@ -32,7 +32,8 @@ binding_of (const JS::CallArgs &args)
   return &js::GetFunctionNativeReserved (&args.callee (), 0).toObject ();
 }
 
-/* Returns the table's object if the function is called on its receiver, and there is a context; or NULL. */
+/* Returns the table's object if the function is called on its receiver, and the table's context still exists; otherwise
+ * NULL. */
 static JSObject *
 table_for_call (const JS::CallArgs &args)
 {
@@ -45,15 +46,16 @@ table_for_call (const JS::CallArgs &args)
   return &object.toObject ();
 }
 
-/* Returns whether the function is the web's, which calls generator functions, and ignores options that it does not know. */
+/* Returns whether the called function belongs to the web's scheduler.  Such a function calls generator functions, and ignores
+ * options that it does not know. */
 static bool
 is_webs (const JS::CallArgs &args)
 {
   return JS::GetReservedSlot (binding_of (args), OTHERS).isUndefined ();
 }
 
-/* Returns whether the prototype of @callback says that the overrides' function has to handle it.  This may call a
- * proxy's handler. */
+/* Gets whether the prototype of @callback is one of the others, so that the overrides' function has to handle the call.
+ * Returns false if a proxy's handler, which this may call, has thrown. */
 static bool
 is_other (JSContext *cx, const JS::CallArgs &args, JS::HandleObject callback, bool *result)
 {
@@ -100,7 +102,7 @@ find_words (Engine *engine)
   return true;
 }
 
-/* Returns the number of a priority's nick, or 0. */
+/* Returns the priority whose nick is @value, or 0 for other values. */
 static guint
 priority_of (Engine *engine, JS::HandleValue value)
 {
@@ -145,7 +147,9 @@ struct Members
   explicit Members (JSContext *cx) : priority (cx), signal (cx), other (cx) {}
 };
 
-/* Gets the members of @options.  Returns false if that would call a function, or if the name of a member is not known and
+/* Gets the members of @options.  Returns false if the overrides have to read them: if a member has a getter, or is an option
+ * that the native part does not handle.  A member that is not an option is skipped if @ignores is true; otherwise the result is
+ * false, too.
  * @ignores is false. */
 static bool
 get_members (Engine *engine, JS::HandleObject options, bool ignores, Members *found)
@@ -173,7 +177,8 @@ get_members (Engine *engine, JS::HandleObject options, bool ignores, Members *fo
   return true;
 }
 
-/* Returns whether the native part may keep tasks with @handle: its signal is not aborted, and the overrides keep no task of it. */
+/* Returns whether the native part may keep tasks with @handle: the handle's signal is not aborted, and the overrides keep no
+ * task of the signal. */
 static bool
 may_keep (Engine *engine, JSObject *handle)
 {
@@ -182,8 +187,8 @@ may_keep (Engine *engine, JSObject *handle)
   return !g_cancellable_is_cancelled (handle_signal (handle)) && handle_is_alone (engine->cx, handle, n_pending);
 }
 
-/* Returns the handle of @signal, which the overrides find, or NULL.  Most posts have the same signal as the last
- * one. */
+/* Returns the handle of @signal, which the overrides find, or NULL.  Most posts have the same signal as the post before, so the
+ * last handle is kept. */
 static JSObject *
 find_handle (Engine *engine, const JS::CallArgs &args, JS::HandleValue signal)
 {
@@ -209,7 +214,7 @@ struct Options
   explicit Options (JSContext *cx) : handle (cx) {}
 };
 
-/* Reads the options at @n_args.  Returns false if the overrides' function has to handle them. */
+/* Reads the options, which are the argument @n_args.  Returns false if the overrides' function has to handle them. */
 static bool
 read_options (Engine *engine, const JS::CallArgs &args, unsigned n_args, Options *read)
 {
@@ -254,7 +259,8 @@ fast_post (JSContext *cx, unsigned argc, JS::Value *vp)
   if (!is_fast)
     return call_function (cx, args);
 
-  /* If the promise is rejected without a stack, site_of () tells where the function is. */
+  /* The stacks are not needed: if the promise is rejected with a reason without a stack, site_of () finds the place of the
+   * task's function. */
   WithoutStacks without (cx);
   promise = JS::NewPromiseObject (cx, nullptr);
   if (!promise)

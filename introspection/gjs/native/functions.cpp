@@ -90,7 +90,8 @@ is_plain (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* setPlain (is): in a task of a table, the running code continues as part of a task with a plain state, or of none */
+/* setPlain (is): if a task of a table is running, records that the running code continues as part of a task with a plain state,
+ * or of no such task */
 static bool
 set_plain (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -160,7 +161,8 @@ is_handled (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* siteOf (promise) → a stack, as a string: the function of the running task whose promise it is, or where the promise was made */
+/* siteOf (promise) → a stack, as a string: the place of the task's function, if a running task has that promise, or where the
+ * promise was made; empty if neither is known */
 static bool
 site_of (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -188,7 +190,7 @@ site_of (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* reportAfterTasks (): calls the hook after the running tasks, if a table calls them */
+/* reportAfterTasks (): makes the native part call the hook REPORT after the running tasks, if a table runs them */
 static bool
 report_after_tasks (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -223,7 +225,7 @@ set_hooks (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* newTable ([states of its plain tasks]) → the object for the table of the last new runner */
+/* newTable ([states of tasks that have only a priority]) → the object for the table of the last new runner */
 static bool
 new_table (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -240,7 +242,8 @@ new_table (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* runTable (table, id): runs the task id and the tasks after it, when the runner has called the overrides. */
+/* runTable (table, id): runs the task id and the tasks after it.  The overrides call this when the table's runner has called
+ * them. */
 static bool
 run_table (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -254,7 +257,8 @@ run_table (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* newHandle (state, priority, owner, current, record) → the handle of the signal that has been offered, or of a new controller's */
+/* newHandle (state, priority, owner, current, record) → the handle of the signal that has been offered or, without one, of a new
+ * controller's signal */
 static bool
 new_handle (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -362,8 +366,8 @@ return_array (JSContext *cx, const JS::CallArgs &args, const JS::RootedValueVect
   return true;
 }
 
-/* takeRejected (table) → the numbers of tasks that were rejected because their signals are aborted, for takeTask (), or
- * undefined */
+/* takeRejected (table) → the numbers, for takeTask (), of tasks that were rejected because their signals are aborted; or
+ * undefined if there are none */
 static bool
 take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -386,7 +390,8 @@ take_rejected (JSContext *cx, unsigned argc, JS::Value *vp)
   return return_array (cx, args, numbers);
 }
 
-/* takeTask (table, id) → [promise, state, owner, poster] of a task with a signal; frees its number */
+/* takeTask (table, id) → [promise, state, owner, poster] of a task with a signal, or [] if there is no such task; frees the
+ * number */
 static bool
 take_task (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -398,7 +403,8 @@ take_task (JSContext *cx, unsigned argc, JS::Value *vp)
          return_array (cx, args, taken);
 }
 
-/* getRunning (owner) → [promise, poster, …] of the running tasks that an abort of the owner's signal may reject */
+/* getRunning (owner) → [promise, poster, …] of the running tasks that an abort of the owner's signal may reject: poster is the
+ * state of the code that has posted the task */
 static bool
 get_running (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -416,7 +422,8 @@ number_in (const JS::CallArgs &args)
   return args.get (0).isNumber () ? args[0].toNumber () : 0;
 }
 
-/* setPending (number, state): keeps the state, with that number, of a task whose promise is pending; or, if the state is null, drops it. */
+/* setPending (number, state): adds the state of a task whose promise is pending to the map Engine::pending; or, if the state is
+ * null, removes the number */
 static bool
 set_pending (JSContext *cx, unsigned argc, JS::Value *vp)
 {

@@ -13,10 +13,11 @@
 
 namespace PrioGjs {
 
-/* The slots. */
+/* The slots of a handle. */
 enum { SIGNAL, CONTROLLER, PRIORITY, STATE, OWNER, RECORD, N_SLOTS };
 
-/* Estimate of a controller's memory, with a task, in bytes, so that the collector knows when to start. */
+/* The estimated memory of a controller with a task, in bytes.  The collector is given this size, so that it knows when
+ * to start. */
 static constexpr size_t CONTROLLER_SIZE = 512;
 
 static thread_local GCancellable *offered_signal;

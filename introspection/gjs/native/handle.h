@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* handle.h: handles of task signals, for the tables
  *
- * All tasks with the same signal, and no other option, share one handle.  The overrides make it.  It has the state of these tasks,
- * and their owner or null.  The owner has the reason of an abort, and has to live as long as one of the tasks.  The state or the
- * owner holds the library's signal.  Or the handle has its own controller; the overrides make an object for that only on request.
+ * All tasks with the same signal, and no other option, share one handle, which the overrides make.  The handle has the state of
+ * these tasks, and null or their owner: a record of the web's part for the signal.  The owner has the reason of an abort, and
+ * has to live as long as one of the tasks.  The state or the owner holds the library's signal; or else the handle has its own
+ * controller, for which the overrides make an object only on request.
  */
 
 #pragma once
@@ -26,7 +27,8 @@ gint                handle_priority (JSObject *handle);
 JS::Value           handle_state (JSObject *handle);
 JS::Value           handle_owner (JSObject *handle);
 
-/* Returns FALSE if the overrides keep a task of the signal, which an abort has to reject before later tasks. */
+/* Returns whether the overrides keep no task of the signal.  An abort rejects the tables' tasks before the overrides' tasks.
+ * So if the overrides keep a task of the signal, they have to keep later tasks, too. */
 bool                handle_is_alone (JSContext *cx, JSObject *handle, JS::HandleId n_pending);
 /* Sets the record of the overrides in which nPending counts the tasks, once they have an object for the signal. */
 void                handle_set_record (JSObject *handle, const JS::Value &record);

@@ -14,7 +14,7 @@
 
 namespace PrioGjs {
 
-/* The slots of the function that a job is queued in. */
+/* The slots of the function in which a job is queued. */
 enum { JOB, STATE };
 
 /* Runs a job, and empties the slots.  A second call does nothing, unless the function was reused: then it runs the new job. */
@@ -42,8 +42,8 @@ run_job (JSContext *cx, unsigned argc, JS::Value *vp)
   return JS::Call (cx, JS::UndefinedHandleValue, job, JS::HandleValueArray::empty (), args.rval ());
 }
 
-/* Passes the state of the running code to the jobs that it queues.  Code in another compartment has no state, because the state
- * would have to be wrapped. */
+/* Gives the state of the running code to the jobs that the code queues.  If the code is in another compartment, the jobs get no
+ * state, because they could use the state only through a cross-compartment wrapper. */
 bool
 JobQueue::getHostDefinedData (JSContext *cx, JS::MutableHandle<JSObject *> data) const
 {
@@ -81,8 +81,9 @@ JobQueue::function_for (JSContext *cx, JS::HandleObject job, JS::HandleObject st
   return function;
 }
 
-/* Passes a job on to GJS's queue.  If @data is a scheduling state, and not the global object that GJS expects, first wraps the job
- * in a function that runs it in that state. */
+/* Passes a job on to GJS's queue.  If @data is a scheduling state, and not the global object that GJS expects, puts the job
+ * into a function that runs it in that state, and queues the function.  But if the job or the state is in another compartment,
+ * the job is queued without the state. */
 bool
 JobQueue::enqueuePromiseJob (JSContext *cx, JS::HandleObject promise, JS::HandleObject job, JS::HandleObject allocation_site,
                              JS::HandleObject data)
@@ -124,7 +125,8 @@ JobQueue::isDrainingStopped () const
   return m_engine->gjs_queue->isDrainingStopped ();
 }
 
-/* Code of the debugger that runs while the program is stopped is not part of a task. */
+/* Saves the current state and GJS's queue while the debugger has stopped the program, and restores both.  Meanwhile no state is
+ * current, because code of the debugger is not part of a task. */
 class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
 {
  public:
@@ -145,7 +147,7 @@ class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
   JS::PersistentRootedValue m_current;
 };
 
-/* This method of another queue can be called only if a derived class has made it public. */
+/* Makes this method public, because otherwise it cannot be called on another queue, GJS's. */
 struct OpenJobQueue : JS::JobQueue
 {
   using JS::JobQueue::saveJobQueue;

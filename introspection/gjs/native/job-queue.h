@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* job-queue.h: gives every reaction its state
  *
- * The engine asks its job queue for host-defined data when a reaction is registered, at the `await` or `.then ()`, and gives it
- * back with the job: HTML's HostMakeJobCallback, which the draft patches (§4.1.6).  So a state belongs to the code that awaits,
- * and crosses any promise, whatever code settles it.
+ * When a reaction is registered, at the `await` or `.then ()`, SpiderMonkey asks its job queue for host-defined data, and gives
+ * the data back with the job.  This is HTML's HostMakeJobCallback, which the draft of Prioritized Task Scheduling changes
+ * (§4.1.6).  So a state belongs to the code that awaits, and crosses any promise, whatever code settles it.
  *
  * All other calls are passed to GJS's queue.  A job that has a state is queued there inside a function, which makes the state
  * current while the job runs.
@@ -51,7 +51,7 @@ class JobQueue final : public JS::JobQueue
 
 #else
 
-/* Used if the engine has no host-defined data. */
+/* Completes the type of Engine::queue, which is NULL if SpiderMonkey has no host-defined data. */
 class JobQueue
 {
 };

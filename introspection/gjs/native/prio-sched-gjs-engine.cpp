@@ -24,14 +24,14 @@
 
 static_assert (PRIO_SCHED_GJS_ENGINE_MADE_FOR == MOZJS_MAJOR_VERSION, "the typelib would name another engine");
 
-/* The tests set another version. */
+/* The tests build a library that has another version here. */
 #ifndef PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR
 #define PRIO_SCHED_GJS_ENGINE_SAYS_MADE_FOR PRIO_SCHED_GJS_ENGINE_MADE_FOR
 #endif
 
-/* Returns whether the process has the SpiderMonkey that this library was built for.  The library does not link to
- * SpiderMonkey, so it uses the one of GJS, whose version may differ.  Where the overrides can find out GJS's version,
- * they compare it with the typelib first. */
+/* Returns whether the process has the SpiderMonkey that this library was built for, and logs a warning if not.  The
+ * library does not link to SpiderMonkey, so it uses the one of GJS, whose version may differ.  If the overrides can
+ * find out GJS's version, they compare it with the version in the typelib before they load this library. */
 static gboolean
 is_my_engine (void)
 {
@@ -44,7 +44,8 @@ is_my_engine (void)
   return FALSE;
 }
 
-/* Returns whether the context's private data is the job queue of GJS, as it has been since GJS 1.62. */
+/* Returns whether the context's private data is the job queue of GJS, as it has been since GJS 1.62: an object whose
+ * class is in GJS's library. */
 static gboolean
 has_job_queue_of_gjs (JSContext *cx)
 {

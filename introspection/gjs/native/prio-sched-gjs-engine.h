@@ -43,7 +43,8 @@ GType                  prio_sched_gjs_engine_gain_get_type (void) G_GNUC_CONST;
  * Defines the native functions in the property @name of the caller's global object, an object that the caller has put
  * there; the property also identifies the caller's context.
  *
- * Returns: the abilities: none if the library was built for another SpiderMonkey, or for other overrides
+ * Returns: the abilities: none if the library was built for another SpiderMonkey, or for other overrides, or does not find the
+ * caller's context
  */
 PRIO_SCHED_GJS_ENGINE_EXPORT
 PrioSchedGjsEngineGain prio_sched_gjs_engine_open          (const char    *name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* table-object.cpp: posts tasks, and wraps a table in an object for the overrides */
+/* table-object.cpp: posts tasks, and makes the overrides' objects for tables */
 
 #include "handle.h"
 #include "table.h"
@@ -12,7 +12,7 @@
 
 namespace PrioGjs {
 
-/* The slots of the object that wraps a table. */
+/* The slots of the overrides' object for a table. */
 enum { TABLE, N_SLOTS };
 
 static void
@@ -73,8 +73,8 @@ table_in (JSObject *object)
   return JS::GetMaybePtrFromReservedSlot<Table> (object, TABLE);
 }
 
-/* Asks the overrides for the state of the running code, if the engine is not exact.  Returns null for none, undefined if the
- * library has to be asked, or false if the stack has to be searched. */
+/* Asks the overrides for the state of the running code, if the engine is not exact.  Returns the state, null for none,
+ * undefined if the library has to be asked, or false if the stack has to be searched. */
 static JS::Value
 ask_overrides (Engine *engine)
 {
@@ -139,7 +139,7 @@ table_may_post (JSObject *object, JS::MutableHandleObject poster)
   return false;
 }
 
-/* Rejects a task, because the main context has gone or another thread has just cancelled the signal. */
+/* Removes a task and rejects its promise, because the main context has gone or another thread has just cancelled the signal. */
 static void
 reject (Table *table, guint id)
 {

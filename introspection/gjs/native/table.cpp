@@ -21,7 +21,7 @@
 
 namespace PrioGjs {
 
-/* A larger table shrinks when it is empty. */
+/* The largest table whose memory is kept when its last task has been removed. */
 static constexpr size_t MAX_KEPT_ENTRIES = 4096;
 
 void
@@ -102,7 +102,7 @@ Table::is_plain (JSObject *state) const
   return state != nullptr && JS::ObjectValue (*state) == states[PRIO_TASK_PRIORITY_USER_VISIBLE - 1].get ();
 }
 
-/* Tells the engine, while a task or a continuation runs, whether the running code is part of a task with a plain state. */
+/* Records in the engine, while a task or a continuation runs, whether the running code is part of a task with a plain state. */
 class Plain
 {
  public:
@@ -163,7 +163,8 @@ is_promise (JSContext *cx, JS::HandleValue value)
   return object && JS::IsPromiseObject (object);
 }
 
-/* Gets the function `then` of a thenable that is not a promise, or undefined. */
+/* Gets the function `then` of a thenable that is not a promise, or undefined for other values.  Returns false if a getter has
+ * thrown. */
 static bool
 get_then (JSContext *cx, JS::HandleValue value, JS::MutableHandleValue then)
 {
@@ -179,7 +180,8 @@ get_then (JSContext *cx, JS::HandleValue value, JS::MutableHandleValue then)
   return true;
 }
 
-/* Follows @value, which the task's function has returned, if it is a promise or a thenable. */
+/* Makes the overrides follow @value, which the task's function has returned, if it is a promise or a thenable, and gets the
+ * outcome for Outcome::promised.  Otherwise does nothing.  Returns false if this has thrown. */
 static bool
 follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue outcome)
 {
@@ -199,7 +201,7 @@ follow (const Running &running, JS::HandleValue value, JS::MutableHandleValue ou
 /* The outcome of the task's function. */
 struct Outcome
 {
-  JS::RootedValue value, promised; /* the promise that follows a returned promise, or undefined */
+  JS::RootedValue value, promised; /* the overrides' object for the outcome of a returned promise, or undefined */
   bool rejects = false;
 
   explicit Outcome (JSContext *cx) : value (cx), promised (cx) {}
@@ -265,8 +267,8 @@ get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reas
     engine_report (engine->cx, "There is no reason");
 }
 
-/* Settles the promise, and runs its reactions in the state of the code that has posted the task.  The overrides are needed only if
- * there are reactions, or if a getter of @value may be called. */
+/* Settles the promise, and runs its reactions in the state of the code that has posted the task.  The overrides are called only
+ * if there are reactions, or if a getter of @value may be called. */
 static void
 settle_under (Running *running, bool rejects, JS::HandleValue value)
 {
@@ -291,7 +293,8 @@ settle_under (Running *running, bool rejects, JS::HandleValue value)
     engine_report (engine->cx, "A task's result could not be settled");
 }
 
-/* Passes the promise that follows a returned promise to the overrides.  @poster is undefined if the task has been aborted. */
+/* Passes the outcome of a returned promise to the overrides, which then settle the task's promise.  @poster is undefined if the
+ * task has been aborted. */
 static void
 finish (const Running &running, JS::HandleValue promised, JS::HandleValue poster)
 {
@@ -305,7 +308,8 @@ finish (const Running &running, JS::HandleValue promised, JS::HandleValue poster
     engine_report (running.engine->cx, "A task's result could not be settled");
 }
 
-/* Ends the task.  From now on, its signal can no longer abort it. */
+/* Ends the task: from now on, its signal can no longer abort it.  Settles the promise of the task, unless its function has
+ * returned a promise, which the overrides follow. */
 void
 Table::settle_task (Running *running, Outcome *outcome)
 {
@@ -321,7 +325,7 @@ Table::settle_task (Running *running, Outcome *outcome)
       outcome->promised.setUndefined ();
       outcome->rejects = true;
     }
-  /* Now the code continues that awaits the task. */
+  /* Now the code continues that awaits the task, so its state decides whether the running code has a plain state. */
   engine->set_plain (is_plain (running->poster));
   if (is_plain (running->poster))
     running->poster = nullptr;
@@ -338,7 +342,8 @@ Table::settle_task (Running *running, Outcome *outcome)
   finish (*running, outcome->promised, poster);
 }
 
-/* Runs a task.  The result settles after the checkpoint. */
+/* Runs a task: calls its function, runs the jobs that the function has queued, and then settles the result.  Returns FALSE if no
+ * more code may run. */
 bool
 Table::run_task (Running *running)
 {
@@ -360,7 +365,7 @@ Table::run_task (Running *running)
   return e->cx != nullptr;
 }
 
-/* Runs an entry.  Returns FALSE if no more code may run. */
+/* Runs a task or a continuation, and the jobs that it has queued.  Returns FALSE if no more code may run. */
 bool
 Table::run_entry (guint id)
 {
@@ -383,13 +388,15 @@ Table::run (guint id)
 
   while (id != 0 && id < entries.size () && run_entry (id))
     id = prio_runner_next ();
-  /* Even without jobs, this call clears the engine's weak references and finalization registries. */
+  /* Even without jobs, this call lets go of the objects that SpiderMonkey keeps until the running code ends, because a WeakRef
+   * has returned them. */
   if (e->cx != nullptr)
     js::RunJobs (e->cx);
 }
 
-/* Begins to run tasks; if the overrides know the current state, they call run ().  No garbage collection can be running, because
- * GLib or JavaScript has called the code that runs a main context, and GJS calls neither from a finalizer. */
+/* Runs the task @id and the tasks after it or, if @id is 0, has the overrides reject tasks.  If the engine is not exact, the
+ * overrides know the current state, and call run ().  No garbage collection can be running, because GLib or JavaScript has called
+ * the code that runs a main context, and GJS calls neither from a finalizer. */
 void
 Table::begin (guint id)
 {
@@ -467,8 +474,9 @@ table_free (Table *table)
   delete table;
 }
 
-/* Closes the table, because the library no longer calls the runner's function.  Releases the remaining entries or, on a
- * thread other than the context's, leaves this to the next call that makes a table. */
+/* Closes the table, because the library no longer calls the runner's function.  Drops the remaining entries, and frees the table
+ * if the overrides have no object for it.  On a thread other than the context's, leaves both to the next call that makes a
+ * table. */
 static void
 table_closed (gpointer data)
 {
@@ -526,7 +534,7 @@ run_table (guint id, gpointer data)
   static_cast<Table *> (data)->begin (id);
 }
 
-/* Returns PATH:LINE of the function, or NULL if it does not belong to the program. */
+/* Returns PATH:LINE of the function, or NULL if it has no source, such as a bound function. */
 static char *
 place_of (JSContext *cx, JS::HandleObject callback)
 {
@@ -548,7 +556,7 @@ engine_get_place (Engine *engine, JSObject *promise)
   return nullptr;
 }
 
-/* Returns the name of the function; if it has none, its place; or NULL. */
+/* Returns the name of the function or, if it has none, “a function (FILE:LINE)”; or NULL if its place is not known, either. */
 static char *
 name_of (JSContext *cx, JS::HandleObject callback)
 {
@@ -570,7 +578,8 @@ name_of (JSContext *cx, JS::HandleObject callback)
   return base != nullptr ? g_strdup_printf ("a function (%s)", base) : nullptr;
 }
 
-/* Makes the task call a new function of that name, which runs the task's function. */
+/* Makes the task call a new function of that name, which runs the task's function in a separate state with the name: so
+ * continuations have the name, too. */
 static void
 set_name (Table *table, guint id, JS::HandleObject callback, const char *name)
 {
@@ -589,8 +598,8 @@ set_name (Table *table, guint id, JS::HandleObject callback, const char *name)
     table->entries[id].callback = &named.toObject ();
 }
 
-/* Returns the name of the task's function, or NULL.  A continuation has none: the overrides keep the continuations of named
- * tasks. */
+/* Returns the name of the task's function, and makes it the name of the task's continuations.  Returns NULL if the function has
+ * no name, or on another thread.  For a continuation, also returns NULL: the overrides keep the continuations of named tasks. */
 static char *
 get_name (guint id, gpointer data)
 {
@@ -610,7 +619,7 @@ get_name (guint id, gpointer data)
   return name;
 }
 
-/* The last table that was made; it has no engine yet. */
+/* The last table that was made, if the overrides have no object for it yet.  It has no engine. */
 static thread_local Table *offered;
 
 PrioRunner *
