@@ -7,7 +7,7 @@
 
 #include "loop/prio-current-private.h"
 
-/* Runs all microtasks, including new ones that a microtask queues (§4.1.4). */
+/* Runs all microtasks, including microtasks that these queue (§4.1.4 of the draft). */
 void
 prio_loop_checkpoint (PrioLoop *loop)
 {
@@ -39,7 +39,7 @@ prio_loop_is_owner (PrioLoop *loop)
 {
   gboolean is_owner;
 
-  /* A thread that dispatches a source of the loop owns the context. */
+  /* A thread that runs a batch of the loop owns the context. */
   for (PrioBatch *batch = prio_thread.batch; batch != NULL; batch = batch->outer)
     {
       if (batch->loop == loop)
@@ -75,7 +75,7 @@ prio_loop_is_busy (PrioLoop *loop)
 {
   gboolean is_busy;
 
-  /* Before the first dispatch, prio_loop_is_owner () records the owner thread. */
+  /* If this thread owns the context, but is not recorded as the owner yet, prio_loop_is_owner () records it. */
   if (!prio_loop_enter (loop) && !(prio_loop_is_owner (loop) && prio_loop_enter (loop)))
     return FALSE;
 

@@ -12,7 +12,7 @@
 guint prio_run_queue_count (PrioRunQueue *run_queue);
 guint prio_group_count (PrioGroup *group);
 
-/* Visits a waiting task.  @queue is the queue that contains @job, or NULL if @job is delayed. */
+/* Visits a waiting task.  @queue is the queue to which @job belongs, or NULL if @job is delayed. */
 typedef void (*PrioWaitingFunc) (PrioJob *job, const PrioQueue *queue, gpointer data);
 
 void prio_run_queue_foreach_waiting (PrioRunQueue *run_queue, PrioWaitingFunc func, gpointer data);

@@ -123,7 +123,7 @@ prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting)
     }
 }
 
-/* Returns how many tasks of @run_queue, and of its parts, are queued or delayed. */
+/* Returns how many tasks of @run_queue, and of its parts, are queued or delayed, without the library's own tasks. */
 guint
 prio_run_queue_count (PrioRunQueue *run_queue)
 {

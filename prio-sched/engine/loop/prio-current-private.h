@@ -5,8 +5,8 @@
 
 #include "loop/prio-run-queue-private.h"
 
-/* Returns the state of the calling code if that runs in a fiber, which has its own stack; otherwise NULL.  A finder may
- * be code of the program, and enter a loop, so the caller of prio_state_of_thread () has entered none. */
+/* Returns the state of the calling code if it runs in a fiber, which has its own stack; otherwise NULL.  May be code of
+ * the program, and enter a loop, so the caller of prio_state_of_thread () has entered no loop. */
 typedef const PrioState *(*PrioStateFinder) (void);
 
 /* The finder, called when no task's state is current on the thread, or NULL; atomic, and set once. */
@@ -21,11 +21,11 @@ prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
 
 const PrioState *prio_state_of_thread (void);
 
-/* Adds or removes a user of the run queue and of the group of @state.  Called only on the owner thread. */
+/* Adds or removes a user of the run queue, group and traits of @state.  Does nothing if the run queue is NULL. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
 
-/* Called only on the owner thread. */
+/* Only the owner thread calls these functions. */
 GObject *prio_loop_get_source (PrioLoop *loop, PrioRunQueue *run_queue);
 void prio_loop_forget_source (PrioLoop *loop);
 PrioCurrent prio_current_begin (PrioLoop *loop);

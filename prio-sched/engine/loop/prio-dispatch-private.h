@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dispatch-private.h: runs tasks
  *
- * Promises: a batch runs the next task of all schedulers and a microtask checkpoint, and repeats this.  The batch ends
- * when its time is over, when it has to look for other sources, or when the next task belongs to a lower lane.
+ * Promises: a batch repeatedly runs the next task of all schedulers, and then the queued microtasks.  It ends when its
+ * time is over, when it has to look for other sources, or when no task of its lanes (PrioLane) is next.
  *
  * The thread that runs a batch owns the context, so it is the owner thread. */
 
@@ -14,11 +14,11 @@
 /* Tasks that run one after another in a dispatch.  A nested main loop has its own batches. */
 typedef struct _PrioBatch PrioBatch;
 
-#define PRIO_NO_LEVEL G_MAXUINT8 /* before the first task */
+#define PRIO_NO_LEVEL G_MAXUINT8 /* the `effective` of a batch before its first task */
 
 struct _PrioBatch
 {
-  PrioBatch *outer; /* the batch on this thread whose task runs this batch's main loop, or NULL */
+  PrioBatch *outer; /* the batch whose task runs the nested main loop in which this batch runs, or NULL */
   PrioLoop *loop;
   PrioLane lane;    /* the lowest lane whose tasks run in this batch */
   gint depth;       /* g_main_depth () in the dispatch */
@@ -26,7 +26,7 @@ struct _PrioBatch
   guint effective;  /* the effective priority of the last task */
   guint max;        /* how many tasks may run before the stopwatch counts them */
   gboolean over;    /* whether the time for tasks is over */
-  gboolean within;  /* whether the batch runs during a turn of the other sources; then only limited groups run tasks */
+  gboolean within;  /* whether the batch runs in the turn of other sources, when only tasks of limited groups run */
   gint64 entered;   /* when the batch began, µs */
   gint64 start;     /* when the slice began, which may be before @entered, µs */
   gint64 now;       /* the last reading of the clock, µs */

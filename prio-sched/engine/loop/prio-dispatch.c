@@ -12,7 +12,7 @@
 #include "loop/prio-starvation-private.h"
 #include "loop/prio-traits-private.h"
 
-/* Queues the tasks whose delay has passed.  A task gets its age here, not at its post (§2.4.2, steps 11 to 13). */
+/* Queues the tasks whose delay has passed, which get their age only now (§2.4.2 of the draft), and expires timeouts. */
 void
 prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 {
@@ -27,8 +27,8 @@ prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
   prio_loop_expire_deadlines (loop, now);
 }
 
-/* Returns whether the head of @queue is still the next task of all schedulers, is not a binding's number, and no
- * pending work comes before it.  Does not check the mailbox: the batch does so whenever the stopwatch counts. */
+/* Returns whether the head of @queue is still the next task of all schedulers, is not a task of a PrioRunner, and no
+ * microtask or release comes before it.  Does not check the mailbox: choose () does so. */
 static inline gboolean
 is_still_next (PrioLoop *loop, PrioQueue *queue, PrioEffective effective)
 {
@@ -42,8 +42,8 @@ state_to_run_in (PrioRunQueue *run_queue, const PrioState *state)
   return !prio_run_queue_is_own (run_queue) ? state : NULL;
 }
 
-/* Runs jobs of @queue while they are the next tasks, but at most `max`.  Returns how many have run.  Frees each record
- * before the call of its function. */
+/* Runs jobs of @queue, at most `max`, while they are the next tasks and the stopwatch is not late.  Returns how many
+ * have run.  Frees each record before the call of its function. */
 static guint
 run_jobs (PrioBatch *batch, PrioQueue *queue)
 {
@@ -89,7 +89,7 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Carries out operations that other threads sent before the end of a task: an abort precedes the task's result. */
+/* Carries out operations of other threads, so that an abort that was sent before precedes a task's result. */
 static inline void
 catch_up (PrioLoop *loop)
 {
@@ -109,7 +109,7 @@ process_pending_now (PrioLoop *loop)
   prio_loop_checkpoint (loop);
 }
 
-/* Carries out operations of other threads, then releases and microtasks.  Returns whether there may have been any. */
+/* Carries out other threads' operations, then releases if many wait, and microtasks.  Returns FALSE if none waits. */
 static inline gboolean
 process_pending (PrioLoop *loop)
 {
@@ -120,7 +120,7 @@ process_pending (PrioLoop *loop)
   return TRUE;
 }
 
-/* Ends @entry, a closure with a signal or a delay whose function has returned, or queues it again if @again. */
+/* Ends @entry, a closure whose function has returned.  If @again, queues it again instead, unless it was aborted. */
 static inline void
 closure_ran (PrioEntry *entry, gboolean again)
 {
@@ -155,8 +155,8 @@ begin_entry (PrioEntry *entry, gint depth)
   return state;
 }
 
-/* Runs the microtasks that a step of an observed task has queued.  First queues the tasks whose delay has passed, as a
- * batch without observers does. */
+/* Runs the microtasks that a call of an observed task's function has queued.  First queues the tasks whose delay has
+ * passed, as a batch without observers does. */
 static void
 process_observed (PrioLoop *loop)
 {
@@ -167,7 +167,7 @@ process_observed (PrioLoop *loop)
   process_pending (loop);
 }
 
-/* Ends a step of @entry, which is observed and whose function will be called again. */
+/* Reports that the function of @entry, which is observed, has returned and will be called again.  Queues @entry. */
 static void
 yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
 {
@@ -188,7 +188,7 @@ yield_observed (PrioLoop *loop, PrioObservedTask *task, PrioEntry *entry)
     }
 }
 
-/* Runs @entry, which is observed.  The microtasks that it queues count as part of the task. */
+/* Runs @entry, which is observed.  The microtasks that its function queues count as part of the task. */
 static G_GNUC_NO_INLINE void
 run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
 {
@@ -221,7 +221,7 @@ run_observed (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
         prio_loop_checkpoint (loop);
       prio_observed_leaves (task, entry);
       entry->funcs->ran (entry);
-      /* If the task continued in the callback of a yield, the callback may have queued microtasks. */
+      /* If the task is the continuation of a yield, `ran` has called a callback, which may have queued microtasks. */
       if (continues)
         process_observed (loop);
     }
@@ -244,7 +244,7 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
-      /* The result is settled, and the abort steps are removed, after the checkpoint (§2.4.2). */
+      /* After the checkpoint, `ran` settles the result and removes the abort steps (§2.4.2 of the draft). */
       if (prio_loop_has_microtasks (loop))
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);
@@ -281,7 +281,7 @@ run_entry (PrioLoop *loop, PrioQueue *queue, gint depth)
     run (loop, entry, outer);
 }
 
-/* Runs entries of @queue while they are the next tasks, but at most `max`.  Returns how many have run. */
+/* Runs entries of @queue, at most `max`, while they are next and the stopwatch is not late.  Returns their number. */
 static guint
 run_entries (PrioBatch *batch, PrioQueue *queue)
 {
@@ -291,7 +291,7 @@ run_entries (PrioBatch *batch, PrioQueue *queue)
   PrioGroup *group = ((PrioEntry *) queue->head)->follows;
   guint n = 0;
 
-  /* A boosted entry is alone in a queue of prio-lending, and returns to the queue of its group to run. */
+  /* A boosted entry (prio-lending) is alone in its queue, so only one entry runs.  The boost ends before it runs. */
   if (G_UNLIKELY (((PrioEntry *) queue->head)->boosted))
     {
       prio_lending_rejoin ((PrioEntry *) queue->head);
@@ -359,8 +359,8 @@ count (PrioBatch *batch, guint n)
     batch->over = TRUE;
 }
 
-/* Counts the time that pending work took.  Before the first task, ends the batch if input goes first: because the work
- * has taken long, or a dispatch in a nested main loop has let input go first. */
+/* Counts the time that microtasks and releases took.  Before the first task, ends the batch if input goes first:
+ * because they have taken long, or because a dispatch in a nested main loop has let input go first. */
 static void
 count_pending (PrioBatch *batch)
 {
@@ -370,8 +370,8 @@ count_pending (PrioBatch *batch)
     batch->over = batch->loop->turn.held || prio_turn_is_held (&batch->loop->turn, prio_clock_now () - batch->entered);
 }
 
-/* Processes pending work, and returns the queue whose head is the next task.  Returns NULL if the time is over, or if
- * the task belongs to a lower lane. */
+/* Runs microtasks and other pending work, and then returns the queue whose head is the next task.  Returns NULL if the
+ * batch ends: its time is over, or no task that it may run is next. */
 static PrioQueue *
 choose (PrioBatch *batch)
 {
@@ -379,7 +379,7 @@ choose (PrioBatch *batch)
   PrioQueue *queue;
 
   prio_thread.runs_jobs = FALSE;
-  /* Runs the jobs of interpreters, except between two numbers of a runner, whose function runs them itself. */
+  /* Runs the jobs of interpreters, except between two tasks of a PrioRunner, whose function runs the jobs itself. */
   if (G_UNLIKELY (loop->checkpoint_func != NULL) && batch->numbers == NULL)
     {
       process_pending (loop);
@@ -393,7 +393,7 @@ choose (PrioBatch *batch)
   queue = prio_ready_first (&loop->ready);
   if (queue == NULL || prio_lane_of (queue->effective) < batch->lane)
     return NULL;
-  /* A new task of the same priority that waits behind a continuation may have waited too long. */
+  /* If a new task waits behind a continuation of its priority, chooses the new task after it has waited too long. */
   if (G_UNLIKELY ((queue->effective & loop->ready.mask << 1 >> queue->effective & 1) != 0))
     queue = prio_starvation_relieve (&loop->ready, queue, batch->now);
   if (G_UNLIKELY (batch->within) && queue->run_queue->outer == NULL)
@@ -407,7 +407,7 @@ choose (PrioBatch *batch)
   return queue;
 }
 
-/* Sets how many tasks may run in a row, before the stopwatch counts them or the jobs of an interpreter run. */
+/* Sets how many tasks may run before the stopwatch counts them, or the jobs of an interpreter run.  Returns @batch. */
 static inline PrioBatch *
 limit (PrioBatch *batch)
 {
@@ -452,7 +452,7 @@ begin_number (PrioBatch *batch, PrioQueue *queue)
   return id;
 }
 
-/* Ends the running number after its microtask checkpoint.  Returns whether the number was aborted while it ran. */
+/* Runs microtasks, and ends the running task of a PrioRunner.  Returns whether it was aborted while it ran. */
 static gboolean
 end_number (PrioBatch *batch)
 {
@@ -489,7 +489,7 @@ end_number (PrioBatch *batch)
   return aborted;
 }
 
-/* Ends the running number, if it has not ended yet.  Returns whether the number was aborted while it ran. */
+/* Ends the running task of a PrioRunner, unless it has ended already.  Returns whether it was aborted while it ran. */
 gboolean
 prio_numbers_end (void)
 {
@@ -500,8 +500,8 @@ prio_numbers_end (void)
   return end_number (batch);
 }
 
-/* Ends the running number.  If the next task is a number of the same runner, begins it and returns it; otherwise
- * returns 0. */
+/* Ends the running task of a PrioRunner.  If the batch continues, and the next task belongs to the same runner, begins
+ * that task and returns its number; otherwise returns 0. */
 guint
 prio_numbers_next (void)
 {
@@ -531,7 +531,7 @@ prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry)
   batch->entry = NULL;
 }
 
-/* Runs the number at the head of @queue, and the numbers of the same runner that follow it. */
+/* Runs the task at the head of @queue, which belongs to a PrioRunner, and the tasks of the runner that follow it. */
 static void
 run_numbers (PrioBatch *batch, PrioQueue *queue)
 {
@@ -542,7 +542,7 @@ run_numbers (PrioBatch *batch, PrioQueue *queue)
   batch->outer_state = prio_thread.state;
   runner->func (begin_number (batch, queue), runner->data);
 
-  /* If prio_numbers_next () has returned 0, it has ended the last number. */
+  /* Ends the last task, unless prio_numbers_next () or prio_numbers_end () has done so. */
   if (batch->running)
     {
       end_number (batch);
@@ -582,7 +582,8 @@ account_for_none (const PrioBatch *batch)
     loop->turn.background_since = 0;
 }
 
-/* Runs tasks of @lane or above, in order, until the next task is of a lower lane or the time is over. */
+/* Runs tasks of @lane or above, in order, until no such task is next or the time is over.  In the lane of idle
+ * callbacks, then runs one of them if no task is ready. */
 void
 prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
 {
@@ -591,7 +592,7 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
                       .effective = PRIO_NO_LEVEL, .raw = G_MAXINT64, .shortest = G_MAXINT64,
                       .within = loop->turn.others };
   PrioCurrent outer_current = prio_current_begin (loop);
-  /* If a destroy notify runs this main loop, lets the batch make the releases that are deferred during the batch. */
+  /* If a destroy notify runs this main loop, hides its flush, so that this batch can make releases. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
   const PrioOwnerLock *outer_lock = prio_thread.dispatches;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-first-private.h: finds the first task of a scheduler
  *
- * Promises: prio_run_queue_first () finds the oldest task of the highest effective priority in a run queue and its
- * parts, even if the run queue is paused.  The task stays in its queue.  The cost grows with the number of parts.
+ * Promises: prio_run_queue_first () finds the task of a run queue and its parts that would run first, even if the run
+ * queue is paused.  The task stays in its queue.  The cost grows with the number of parts.
  *
  * Only the loop's owner thread uses these functions and records. */
 

@@ -13,8 +13,8 @@
 /* A frame announced by a frame clock, or by prio_scheduler_set_next_frame ().  A zeroed record announces no frame. */
 struct _PrioFrame
 {
-  PrioHeapNode due;      /* its node in the loop's heap of due times */
-  PrioHeapNode interval; /* its node in the loop's heap of intervals */
+  PrioHeapNode due;      /* the node in the loop's heap of due times */
+  PrioHeapNode interval; /* the node in the loop's heap of intervals */
   gboolean is_due, has_interval; /* whether each node is in its heap */
 };
 
@@ -22,7 +22,7 @@ void prio_frames_clear (PrioFrames *frames);
 void prio_frames_remove (PrioLoop *loop, PrioFrame *frame);
 void prio_frames_update (PrioLoop *loop, gint64 now);
 
-/* Returns the nearest frame.  On other threads the value may be out of date. */
+/* Returns when the next frame is due, µs, or 0 if unknown.  The time may have passed.  Any thread may call this. */
 static inline gint64
 prio_loop_peek_next_frame (PrioLoop *loop)
 {

@@ -17,7 +17,7 @@ first_key (PrioHeap *heap)
 }
 
 /* Updates `next` and `interval`.  Removes due times that have passed, because a running clock announces its next frame
- * itself.  Other threads may read `next`. */
+ * itself.  Sets `next` atomically, because other threads read it. */
 void
 prio_frames_update (PrioLoop *loop, gint64 now)
 {

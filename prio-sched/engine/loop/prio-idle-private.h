@@ -3,7 +3,7 @@
  *
  * Promises: the idle period algorithm of the web's requestIdleCallback().  When no task is runnable, and no source of
  * the context is ready, an idle period begins.  The period lasts until the next timer of the context, the next delay or
- * the next frame, but at most 50 ms.  The callbacks that are pending at its beginning run in it, one per iteration.
+ * the next frame, but at most 50 ms.  The callbacks that are pending then run in the period, one per iteration.
  * Callbacks that are requested during a period wait for the next period, which begins after the deadline of the current
  * period.
  *

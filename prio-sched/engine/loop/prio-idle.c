@@ -100,7 +100,7 @@ prio_idle_op_request (PrioLoop *loop, const PrioOp *op)
   if (idle->due != 0)
     {
       idle->timeout = prio_run_queue_new_entry (idle->run_queue, idle_timed_out, idle, NULL);
-      /* As a continuation of the highest priority, the callback runs before all other queued tasks. */
+      /* Makes the callback a continuation of the highest priority, so that it runs before all new tasks. */
       idle->timeout->priority = PRIO_TASK_PRIORITY_USER_BLOCKING;
       idle->timeout->turn = PRIO_ENTRY_GOES_ON;
       idle->timeout->use = PRIO_ENTRY_OF_LIBRARY;
@@ -162,8 +162,8 @@ prio_idle_release_one (PrioLoop *loop)
   return TRUE;
 }
 
-/* Returns the time of the next event, µs: a frame, the end of a delay, or a timer of another source.  @timer is the
- * time until that timer in ms, rounded up, or negative if there is no timer. */
+/* Returns the time of the next event, µs: a frame, the end of a delay, or a timer of another source; at most MAX_PERIOD
+ * after @now.  @timer is the time until that timer in ms, rounded up, or negative if there is no timer. */
 static gint64
 next_event (PrioLoop *loop, gint timer, gint64 now)
 {
@@ -178,8 +178,8 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
   return next;
 }
 
-/* Returns the id that the next new source will get. prio_input_next_source () uses one id itself.  `last_source`
- * includes that id, which would otherwise look like a new source of the program. */
+/* Returns the id that the next new source will get.  prio_input_next_source () attaches a source, which takes an id:
+ * `last_source` counts this id, so that it does not look like a new source of the program. */
 guint
 prio_idle_next_source (PrioLoop *loop)
 {

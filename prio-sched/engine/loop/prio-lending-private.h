@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-lending-private.h: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
- * Promises: waits between the tasks of a loop are a graph.  A task that is awaited runs at the highest priority among
- * itself and all tasks that wait for it, directly or through others, until it has its result or they are aborted.  The
- * waiting tasks are its *lenders*.  The awaited task keeps its age: while it is queued, it is *boosted*, that is, alone
- * in a queue, which the ready set sorts by the age of that entry.  Its own priority, and the state that it runs in, do
- * not change.
+ * Promises: tasks are the nodes of a graph of waits.  An awaited task runs at the highest priority among itself and all
+ * tasks that wait for it, directly or through others, until it has its result or they are aborted.  The waiting tasks
+ * are its *lenders*.  A queued task to which a higher priority is lent is *boosted*: it is alone in a queue, which the
+ * ready set sorts by the age of the task.  The task's age, its own priority, and the state that it runs in do not
+ * change.
  *
  * A cycle of waits lends nothing to itself.  No function here recurses.  The cost of a change grows with the number of
  * nodes that the change reaches.

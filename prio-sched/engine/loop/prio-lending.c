@@ -84,7 +84,7 @@ prio_lending_free (PrioLoop *loop)
 
 /* Levels */
 
-/* Returns the priority of @node without loans, or 0 if it is aborted or unknown. */
+/* Returns the priority of @node without loans, or 0 if its task is aborted, or its priority is unknown. */
 static guint8
 own (const PrioLendNode *node)
 {
@@ -191,13 +191,13 @@ boost (PrioLendNode *node)
   node->queue.effective = prio_effective ((PrioTaskPriority) node->level, node->entry->turn & PRIO_ENTRY_GOES_ON);
 }
 
-/* Moves the entry of @node, if it is queued, to the queue that suits its level. */
+/* Moves the entry of @node to the node's level, if it is queued, and is boosted or needs a boost. */
 static void
 place (PrioLendNode *node)
 {
   PrioEntry *entry = node->entry;
 
-  /* An entry whose timeout has passed precedes all levels. */
+  /* An entry whose timeout has passed precedes all levels, so it stays where it is. */
   if (entry == NULL || prio_entry_get_state (entry) != PRIO_ENTRY_QUEUED || entry->timed == PRIO_TIMED_EXPIRED ||
       (!entry->boosted && node->level <= own (node)))
     return;
@@ -482,8 +482,8 @@ prio_lending_wait (const PrioState *state, PrioLendNode *waiter, PrioEntry *entr
   begin_wait (self, waiter != NULL ? waiter : node_of_state (self, state), awaited);
 }
 
-/* Ends the waits for @entry, which has run or was dropped.  If a binding keeps the node, the waits continue, because
- * the binding's task has no result yet. */
+/* Ends the waits for @entry, which has run or was dropped.  If a binding keeps the node of a number (prio-number), the
+ * waits continue, because the binding's task has no result yet. */
 void
 prio_lending_end (PrioEntry *entry, gboolean aborted)
 {

@@ -35,7 +35,7 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_loop_free_job (loop, job);
 }
 
-/* Closes the runners of schedulers that still exist, such as a worker's scheduler.  Returns whether there was one. */
+/* Ends the use of runners by schedulers that still exist, such as a worker's.  Returns whether there were any. */
 static gboolean
 close_runners (PrioLoop *loop)
 {
@@ -47,7 +47,7 @@ close_runners (PrioLoop *loop)
   return any;
 }
 
-/* Defers the release of some queued tasks.  Returns FALSE if no task is left.  The caller has entered the loop. */
+/* Defers the release of some tasks or callbacks.  Returns FALSE if none is left.  The caller has entered the loop. */
 gboolean
 prio_loop_release_some (PrioLoop *loop)
 {
@@ -84,8 +84,8 @@ prio_loop_release_some (PrioLoop *loop)
   return n > 0 || prio_lending_drop_all (loop) || close_runners (loop);
 }
 
-/* Tears the loop down at the end of its context.  A scheduler has a reference to its context, so no scheduler exists
- * any more, but task groups may.  This thread releases the remaining tasks, even of paused schedulers. */
+/* Tears the loop down in prio_loop_close (), or at the end of its context: then no scheduler is left, because each
+ * refers to the context, but task groups may be.  This thread releases the remaining tasks, even paused ones. */
 void
 prio_loop_tear_down (PrioLoop *loop)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-loop-private.h: the loop, which is the library's record of a GMainContext, and the rules of access
  *
- * Promises: one record per context.  Any thread can find it.  The loop is created with the first scheduler of the
- * context, and freed after the last.  The loop gives tasks their age when they enter queues, and contains the queues of
- * all schedulers of the context.
+ * Promises: any thread can find the loop of a context.  A context has one loop at a time, which its first user creates,
+ * usually a scheduler, and which is freed after the last user.  The loop numbers tasks when they enter queues (their
+ * *age*), and contains the queues of all schedulers of the context.
  *
- * Threads: unless the comment of a field says otherwise, the field belongs to the owner thread, which accesses it after
- * it has *entered the loop*: between prio_loop_enter () and prio_loop_leave (), or in a dispatch.  After the end of the
- * context, a thread enters with the mailbox's lock instead (prio_loop_enter_or_lock ()).  Every other thread sends an
- * operation (PrioOp) with prio_loop_submit ().
+ * Threads: unless the comment of a field says otherwise, the field belongs to the owner thread, which accesses it in a
+ * dispatch, or after it has *entered the loop*: between prio_loop_enter () and prio_loop_leave ().  After the end of
+ * the context, a thread enters with the mailbox's lock instead (prio_loop_enter_or_lock ()).  Every other thread sends
+ * an operation (PrioOp) with prio_loop_submit ().
  *
  * A thread that has entered a loop runs no user code: prio_loop_defer_release () queues a call of a destroy notify, and
  * prio_loop_flush_releases () makes the call after the thread has left.  Apart from GLib's own locks and the mailbox's,
@@ -32,7 +32,7 @@
 #include "queue/prio-microtasks-private.h"
 #include "queue/prio-ready-private.h"
 
-/* The sources of a loop: one per lane, and sources that observe and end the turns (prio-turn). */
+/* The sources of a loop: one for each lane (PrioLane), and sources that observe and end turns (prio-turn-private.h). */
 enum
 {
   PRIO_SOURCE_AFTER_INPUT = PRIO_N_LANES, /* right after input */
@@ -58,21 +58,21 @@ typedef struct
   guint last_source; /* the id of the context's last source at the last prio_idle_prepare () */
 } PrioIdles;
 
-/* Functions of higher modules.  The loop has been entered when it calls `process_aborted` and `release_some`. */
+/* Functions of higher modules.  The caller of `process_aborted` and `release_some` has entered the loop. */
 typedef struct
 {
-  void (*attach) (PrioLoop *loop);                     /* attaches a loop that is new or has left its context */
+  void (*attach) (PrioLoop *loop);                     /* attaches the governor, if it is not in the context */
   void (*process_aborted) (PrioLoop *loop, guint max); /* processes up to @max entries of aborted groups */
-  gboolean (*release_some) (PrioLoop *loop);           /* defers the release of some queued tasks; FALSE if none is */
+  gboolean (*release_some) (PrioLoop *loop);           /* defers the release of some tasks; FALSE if none is left */
   void (*clear) (PrioLoop *loop);                      /* frees the modules' data in a loop that is being freed */
 } PrioLoopFuncs;
 
-/* The functions of prio-observer.  Their callers have entered the loop, except callers of `is_wanted`: any thread calls
- * it under the table's lock. */
+/* The functions of prio-observer.  Their caller is in a dispatch, has entered the loop, or is creating the loop.  But
+ * any thread may call `is_wanted`, under the table's lock. */
 typedef struct
 {
   gboolean (*is_wanted) (void);                       /* whether there is an observer */
-  void (*begins) (PrioLoop *loop);                    /* observation begins, or there is a new observer */
+  void (*begins) (PrioLoop *loop);                    /* reports waiting tasks to observers that are new to the loop */
   void (*added) (PrioEntry *entry, gint64 due);       /* @entry has been posted, and is queued, or delayed until @due */
   gboolean (*take_job) (PrioQueue *queue);            /* turns the only job of @queue into an entry of another queue */
   void (*priority_changes) (PrioGroup *group, PrioTaskPriority priority);
@@ -92,7 +92,7 @@ typedef struct
 {
   PrioRelease *ring; /* @allocated elements; those from @first to @n - 1 have not been called yet */
   gsize first, n, allocated;
-  gpointer destroyer; /* the thread that destroys the context: it alone releases then; under the mailbox's lock */
+  gpointer destroyer; /* the thread that destroys the context, until all releases are made: no other thread makes any */
 } PrioReleases;
 
 /* Used by the dispatch: work to do before the next task. */
@@ -122,17 +122,17 @@ typedef struct
   PrioGroup *first, *last;
 } PrioAborted;
 
-/* Used by prio-current.c: the source object for callbacks, until the batch ends. */
+/* Used by prio-current.c: the scheduler that callbacks get as their source object, kept until the batch ends. */
 typedef struct
 {
   GObject *source;         /* owned */
-  PrioRunQueue *run_queue; /* its run queue */
+  PrioRunQueue *run_queue; /* the run queue of @source */
 } PrioCurrent;
 
 /* Used by prio-observer.c. */
 typedef struct
 {
-  const PrioObservingFuncs *funcs; /* NULL while there are no observers */
+  const PrioObservingFuncs *funcs; /* NULL while there are no observers; other threads read it atomically */
   PrioSlab records;                /* of observed tasks; initialized before the first is allocated */
   guint64 n_runs;                  /* the number of runs of tasks */
   guint64 last_observer;           /* the number of the last observer to which this loop has begun to report */
@@ -143,7 +143,7 @@ typedef struct
 typedef struct
 {
   GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; NULL while the source is not attached */
-  guint n;
+  guint n;                           /* the number of attached sources; atomic */
   guint idle_passes[PRIO_N_SOURCES]; /* for how many iterations in a row each source was not needed */
   gboolean is_away;                  /* whether the governor has left the context until the next post; atomic */
   gboolean awake;                    /* whether a check or a dispatch has followed the governor's last prepare */
@@ -155,10 +155,10 @@ typedef struct
   gboolean told;                     /* whether should_yield () has returned TRUE outside of tasks since @checked */
 } PrioSources;
 
-/* Used by prio-yield.c, and reset when a function begins to run: when to read the clock, and when to look for input. */
+/* Used by prio-yield.c: when prio_scheduler_should_yield () reads the clock, and when it polls for input. */
 typedef struct
 {
-  PrioStopwatch asked; /* counts the calls of prio_scheduler_should_yield () in this dispatch */
+  PrioStopwatch asked; /* counts the calls until the clock is read; set anew before each task or run of tasks */
   gint64 next_probe;   /* when input may be polled for again, µs */
   gint64 wakeup_fd;    /* the file descriptor that wakes GLib out of poll (), or -1 while it is unknown */
 } PrioAsked;
@@ -171,7 +171,7 @@ typedef struct
   gint64 interval;         /* the shortest announced interval, or 0, µs */
 } PrioFrames;
 
-/* The comment of each record above names the files that mainly use it. */
+/* The comment of each record type above names the files that mainly use the record. */
 struct _PrioLoop
 {
   gint refs; /* atomic; each source and each run queue has a reference */
@@ -181,7 +181,7 @@ struct _PrioLoop
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   PrioSlot slots[PRIO_N_SLOTS]; /* records that other modules keep with the loop */
   /* The number of users, which are run queues and other code that has acquired the loop.  Atomic; written under the
-   * lock of the table, except when a run queue creates a part. */
+   * lock of the table, except when a part of a run queue is created. */
   guint n_users;
 
   /* All fields from here on belong to the owner thread, and share no cache line with the fields above. */
@@ -200,7 +200,7 @@ struct _PrioLoop
   PrioSources sources;
   PrioWatched watched;
   PrioIdles idles;
-  PrioLending *lending;  /* NULL until a scheduler lends */
+  PrioLending *lending;  /* NULL until tasks of a scheduler lend priorities; set atomically */
   PrioCheckpointFunc checkpoint_func; /* calls the functions of bindings before each task, or NULL */
 };
 
@@ -215,7 +215,7 @@ void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 
-/* The value of `prio_thread.state` in code that has no state and must not call a finder, such as a destroy notify. */
+/* The value of `prio_thread.state` while code without a state runs for which no finder is called: a destroy notify. */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 
 void prio_loop_catch_up (PrioLoop *loop);
@@ -226,7 +226,7 @@ void prio_loop_trim (PrioLoop *loop);
 #define PRIO_NO_EXPIRY 0
 
 /* Returns when a timeout of @timeout ms passes, µs, counted from @due, or from now if @due is 0.  Returns
- * PRIO_NO_EXPIRY if @timeout is 0. */
+ * PRIO_NO_EXPIRY if @timeout is 0.  A negative @timeout has passed already. */
 static inline gint64
 prio_expiry_after (gint64 due, gint timeout)
 {
@@ -238,7 +238,7 @@ prio_expiry_after (gint64 due, gint timeout)
   return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, 0);
 }
 
-/* Returns the milliseconds from @now until @due, rounded up, so that GLib does not wake too early. */
+/* Returns the milliseconds from @now until @due, at least 0, and rounded up, so that GLib does not wake too early. */
 static inline gint
 prio_timeout_until (gint64 due, gint64 now)
 {
@@ -247,7 +247,7 @@ prio_timeout_until (gint64 due, gint64 now)
   return (gint) MIN ((due - now - 1) / 1000 + 1, G_MAXINT);
 }
 
-/* Returns the record that another module keeps with the loop, or NULL if there is none.  Any thread may call this. */
+/* Returns the record that another module keeps in slot @number of the loop, or NULL.  Any thread may call this. */
 static inline gpointer
 prio_loop_get_slot (PrioLoop *loop, PrioSlotNumber number)
 {
@@ -266,8 +266,8 @@ prio_loop_has_releases (PrioLoop *loop)
   return loop->releases.n > 0 || prio_loop_first_aborted (loop) != NULL;
 }
 
-/* Enters the loop if this is the owner thread; otherwise returns FALSE.  First carries out the operations that other
- * threads have sent, because the caller may rely on them. */
+/* Enters the loop if this is the owner thread, and then carries out the operations that other threads have sent,
+ * because the caller may rely on their effects.  On other threads, returns FALSE. */
 static inline gboolean
 prio_loop_enter (PrioLoop *loop)
 {
@@ -279,7 +279,7 @@ prio_loop_enter (PrioLoop *loop)
   return TRUE;
 }
 
-/* Enters the loop if this is the owner thread, but carries out no operations of other threads. */
+/* Enters the loop, but carries out no operations of other threads.  Returns FALSE if this is not the owner thread. */
 static inline gboolean
 prio_loop_enter_only (PrioLoop *loop)
 {
@@ -312,7 +312,7 @@ prio_loop_next_order (PrioLoop *loop)
   return loop->next_order++;
 }
 
-/* Returns whether there is an observer.  Any thread may call this function. */
+/* Returns whether the loop reports to observers.  Any thread may call this function. */
 static inline gboolean
 prio_loop_is_observed (PrioLoop *loop)
 {
@@ -357,8 +357,8 @@ prio_loop_ran_no_task (PrioLoop *loop)
   loop->sources.taskless = loop->sources.iteration;
 }
 
-/* Returns when GLib last checked its sources, µs; 0 if should_yield () has returned TRUE to code outside of tasks
- * since. */
+/* Returns when the time slice of code outside of tasks began, µs: when GLib last checked its sources.  Returns 0 if
+ * that slice is over. */
 static inline gint64
 prio_loop_last_check (PrioLoop *loop)
 {
@@ -371,7 +371,8 @@ prio_loop_forget_check (PrioLoop *loop)
   loop->sources.told = TRUE;
 }
 
-/* Notes that an awaited operation has ended, so that its group's next task may run in the other sources' turn. */
+/* Notes that an operation has ended for which a task of a group waited, so that the next task of the group may run in
+ * the turn of the other sources. */
 static inline void
 prio_loop_answer (PrioLoop *loop)
 {
@@ -402,7 +403,7 @@ prio_loop_free_entry (PrioLoop *loop, PrioEntry *entry)
   prio_slab_free (&loop->store.entries, entry);
 }
 
-/* Returns a record for a job, or NULL if the current chunk is full. */
+/* Returns a record for a job, or NULL if the slab's current chunk has no room. */
 static inline PrioJob *
 prio_loop_alloc_job_quickly (PrioLoop *loop)
 {
@@ -435,7 +436,7 @@ prio_loop_has_background (PrioLoop *loop)
   return (loop->ready.mask & 3) != 0;
 }
 
-/* Returns whether the context has been destroyed.  The caller has entered the loop. */
+/* Returns whether the loop has ended, with its context or in prio_loop_close ().  The caller has entered the loop. */
 static inline gboolean
 prio_loop_is_dead (PrioLoop *loop)
 {

@@ -126,8 +126,8 @@ release_source (GSource *source)
 }
 
 /* Handles the destruction of @source by the library, by other code, or at the end of the context.  At the end of the
- * context, ends the loop here: other threads may wake the context until the mailbox is closed, and when the source is
- * finalized, a new context may have the same address. */
+ * context, ends the loop here, and not when the source is finalized: other threads may wake the context until the
+ * mailbox is closed, and when it is finalized, a new context may have the same address. */
 static void
 source_destroyed (GSource *source)
 {
@@ -158,7 +158,7 @@ watch_ref (gpointer source G_GNUC_UNUSED)
 }
 
 /* Handles the destruction of @source.  GLib calls this function at the end of each dispatch, and when @source is
- * destroyed, even during a dispatch. */
+ * destroyed, even during a dispatch, so this checks which it is. */
 static void
 watch_unref (gpointer source)
 {
@@ -166,7 +166,7 @@ watch_unref (gpointer source)
     source_destroyed (source);
 }
 
-/* Sets no callback.  Sets @data to the source itself, so that a search by user data does not find the source. */
+/* Sets no callback.  Sets @data to the source itself, for which no program searches by user data. */
 static void
 watch_get (gpointer watch, GSource *source, GSourceFunc *func, gpointer *data)
 {
@@ -187,7 +187,7 @@ attach_source (PrioLoop *loop, guint kind)
   prio_lock_unlock (&sources_lock);
 }
 
-/* Detaches a source.  If @is_away, the next post attaches the governor again. */
+/* Detaches a source.  For the governor: if @is_away, the next post attaches it again; otherwise this ends the loop. */
 static void
 detach_source (PrioLoop *loop, guint kind, gboolean is_away)
 {
@@ -244,7 +244,7 @@ is_urgent (PrioLoop *loop)
   return prio_loop_has_microtasks (loop) || prio_loop_has_releases (loop) || prio_loop_is_unused (loop);
 }
 
-/* Returns the lane of the next task, idle callback or housekeeping, or PRIO_LANE_NONE. */
+/* Returns the lane of the next task, idle callback or other work of the loop, or PRIO_LANE_NONE. */
 static PrioLane
 next_lane (PrioLoop *loop)
 {
@@ -287,8 +287,8 @@ adapt_source (PrioLoop *loop, guint kind, gboolean is_needed)
     }
 }
 
-/* Attaches the sources that are needed, and detaches sources that have not been needed for a while.  Probes are needed
- * when a turn lasts longer than one iteration. */
+/* Attaches the sources that are needed, and detaches sources that have not been needed for a while.  Most probes are
+ * needed when a turn lasts longer than one iteration. */
 static void
 adapt_sources (PrioLoop *loop)
 {
@@ -310,7 +310,7 @@ adapt_sources (PrioLoop *loop)
 }
 
 /* Detaches the governor from the default context if the context has been idle for a while.  A later post finds the
- * mailbox ASLEEP, and attaches the governor again.  For an earlier post, prepare () does so. */
+ * mailbox ASLEEP, and attaches the governor again.  For an earlier post, take_over () in prepare () does so. */
 static void
 leave_if_idle (PrioLoop *loop)
 {
@@ -369,7 +369,7 @@ prepare (PrioLoop *loop, gint *timeout)
       if (G_UNLIKELY (prio_loop_is_observed (loop)))
         prio_observed_prepares (loop);
 
-      /* g_source_get_time () would take GLib's lock. */
+      /* Reads the clock itself, because g_source_get_time () would take GLib's lock. */
       if (prio_due_is_used (&loop->due))
         now = prio_clock_now ();
       prio_loop_expire_delays (loop, now);
@@ -429,8 +429,8 @@ note_check (PrioLoop *loop, gint64 now)
   loop->sources.told = FALSE;
 }
 
-/* Carries out operations that other threads have sent since prepare.  Only urgent new tasks run in this iteration.
- * Delayed tasks are queued in the next iteration at the earliest. */
+/* Carries out operations that other threads have sent since prepare.  Of the tasks that these post, only urgent ones
+ * run in this iteration.  Delayed tasks are queued in the next iteration at the earliest. */
 static gboolean
 governor_check (GSource *source)
 {
@@ -529,7 +529,7 @@ dispatch (GSource *source, GSourceFunc callback G_GNUC_UNUSED, gpointer data G_G
 
   prio_owner_lock_acquire (&loop->lock);
   loop->sources.awake = TRUE;
-  /* The governor's prepare may have set the mailbox to ASLEEP, before the idle callbacks became ready. */
+  /* Wakes the mailbox, which the governor's prepare may have set to ASLEEP before idle callbacks became ready. */
   if (kind == PRIO_LANE_IDLE && prio_mailbox_state (&loop->mailbox) != PRIO_MAILBOX_EMPTY)
     prio_loop_catch_up (loop);
   ends_turn = !loop->turn.others || prio_source_ends_turn (&loop->turn, kind);

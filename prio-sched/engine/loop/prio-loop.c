@@ -9,15 +9,15 @@
 
 /* The thread leaves the loop after this many releases, so that other threads can enter. */
 #define RELEASE_BATCH 64
-/* A ring of more releases than this is freed after a burst. */
+/* A ring with room for more releases than this is freed when all releases have been taken. */
 #define MAX_SPARE_RELEASES 4096
 #define MAX_LEAF_LOCKS 16
 
-/* Guards the table, and `n_users` of every loop.  The context of each loop in the table exists, but may end soon. */
+/* Guards the table, and each change of a loop's `n_users` to or from 0.  The context of each loop in it exists. */
 static PrioLock table_lock = PRIO_LOCK_INIT;
 static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
 
-/* Written under @table_lock, and read atomically; NULL while there is no observer. */
+/* The functions with which new loops report, or NULL while there is no observer.  Written under @table_lock; atomic. */
 static const PrioObservingFuncs *observing;
 
 /* Locks of other modules, which before_fork () takes; guarded by @table_lock. */
@@ -94,9 +94,9 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
 }
 
 /* Prepares for fork (): takes all locks of the library in their usual order, so that the child finds all data
- * consistent.  First comes the lock of the table, then the loops' locks, whose owners may wait for a later lock, the
- * mailboxes' locks, and the leaf locks.  Does not wait for a batch on another thread: the child has no such thread, and
- * never owns its context. */
+ * consistent.  The order is: the table's lock, the loops' locks, the mailboxes' locks, the leaf locks.  Does not wait
+ * for a batch that runs on another thread, because the child never runs that context: its owner does not exist
+ * there. */
 static void
 before_fork (void)
 {
@@ -188,7 +188,7 @@ prio_loop_find (GMainContext *context)
 }
 
 /* Removes a user.  After the last user, the loop's next dispatch removes the sources, unless the loop has been acquired
- * again.  Outside of a dispatch, the removal would race with the end of the context. */
+ * again.  Only a dispatch does so, because elsewhere the removal would race with the end of the context. */
 void
 prio_loop_release (PrioLoop *loop)
 {
@@ -214,7 +214,7 @@ prio_loop_leave_table (PrioLoop *loop)
   prio_lock_unlock (&table_lock);
 }
 
-/* Removes the loop from the table if it has no users.  Returns whether it was removed.  Called in a dispatch. */
+/* Removes the loop from the table, and returns TRUE, if it has no run queues or other users.  Called in a dispatch. */
 gboolean
 prio_loop_dispose (PrioLoop *loop)
 {
@@ -233,8 +233,8 @@ prio_loop_dispose (PrioLoop *loop)
 }
 
 /* Attaches the governor if it has left the context (prio-loop-source).  Wakes the context, because GLib may be past the
- * governor's prepare in this iteration.  Any thread may call this function.  The context exists while the mailbox is
- * open. */
+ * governor's prepare in this iteration.  Does nothing after the mailbox is closed, because the context may not exist
+ * any more.  Any thread may call this function. */
 static inline void
 come_back (PrioLoop *loop)
 {
@@ -249,10 +249,10 @@ come_back (PrioLoop *loop)
   prio_lock_unlock (&loop->mailbox.lock);
 }
 
-/* Carries out operations after the owner thread has entered while the mailbox is not EMPTY.
+/* Carries out the operations of other threads.  Called on the owner thread, while the mailbox is not EMPTY.
  *
  * If the mailbox is ASLEEP, the context may be about to poll, for example if the prepare of another source has entered
- * the loop.  The context is then woken, because there may be work now. */
+ * the loop.  This function then wakes the context, because there may be work now. */
 void
 prio_loop_catch_up (PrioLoop *loop)
 {
@@ -268,7 +268,7 @@ prio_loop_catch_up (PrioLoop *loop)
     g_main_context_wakeup (loop->context);
 }
 
-/* Calls a destroy notify, which may be NULL, with no current state.  The caller has entered no loop. */
+/* Calls @notify, unless it is NULL, without a current scheduling state.  The caller has entered no loop. */
 void
 prio_release_now (GDestroyNotify notify, gpointer data)
 {
@@ -282,7 +282,7 @@ prio_release_now (GDestroyNotify notify, gpointer data)
   prio_thread.state = state;
 }
 
-/* Queues a call of @func for prio_loop_flush_releases ().  @func may be NULL. */
+/* Queues a call of @func, unless it is NULL, which prio_loop_flush_releases () will make. */
 void
 prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {
@@ -297,8 +297,8 @@ prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
   loop->releases.ring[loop->releases.n++] = (PrioRelease) { func, data };
 }
 
-/* Enters the loop as the owner thread.  After the end of the context any thread may enter: the thread then holds the
- * mailbox's lock, and @locked is set.  Returns FALSE if another thread is the owner. */
+/* Enters the loop if this is the owner thread.  After the end of the loop, any thread may enter: it then holds the
+ * mailbox's lock, and @locked is TRUE.  Returns FALSE if another thread is the owner. */
 gboolean
 prio_loop_enter_or_lock (PrioLoop *loop, gboolean *locked)
 {
@@ -322,7 +322,7 @@ prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked)
     prio_loop_leave (loop);
 }
 
-/* Takes the next releases, up to @max, in the order in which they were deferred. */
+/* Takes up to @max releases, oldest first.  Returns their number.  If few wait, first processes aborted tasks. */
 static guint
 take_releases (PrioLoop *loop, PrioRelease *releases, guint max)
 {
@@ -368,7 +368,7 @@ is_flushing (PrioLoop *loop)
   return FALSE;
 }
 
-/* Returns whether this thread runs the loop's context, or is about to, because the context is the thread's default. */
+/* Returns whether this thread owns the loop's context, or would run it because it is the thread's default context. */
 static G_GNUC_NO_INLINE gboolean
 is_own_context (PrioLoop *loop)
 {
@@ -378,8 +378,8 @@ is_own_context (PrioLoop *loop)
 }
 
 /* Returns whether this thread may make the loop's deferred releases.  A recorded owner thread that does not run the
- * context leaves them to the thread that runs the context next.  While the context ends, only the thread that destroys
- * it may make them. */
+ * context leaves them to the thread that runs it next.  While the context ends, only the thread that destroys it may
+ * make them; after that, any thread may. */
 static inline gboolean
 may_release (PrioLoop *loop, gboolean context_gone)
 {
@@ -388,8 +388,8 @@ may_release (PrioLoop *loop, gboolean context_gone)
   return prio_thread.dispatches == &loop->lock || is_own_context (loop);
 }
 
-/* Defers the releases of some tasks that are left at the end of the context.  Called when all earlier releases have
- * been made.  Returns whether tasks may be left. */
+/* Defers, at the end of the context, the releases of some tasks that have not run.  Called when all earlier releases
+ * have been made.  Returns whether such tasks may be left. */
 static inline gboolean
 release_what_is_left (PrioLoop *loop, gboolean context_gone)
 {
@@ -401,12 +401,12 @@ release_what_is_left (PrioLoop *loop, gboolean context_gone)
   return FALSE;
 }
 
-/* The state is never current, because no g_main_depth () equals its depth. */
+/* This state is never current, because no g_main_depth () equals its depth. */
 const PrioState prio_state_none = { .depth = -1 };
 
-/* Makes the deferred releases.  The caller has entered no loop, and does nothing unless it may enter this one.
- * Releases that a destroy notify defers are made after it has returned, so that a chain of destroy notifies does not
- * deepen the stack. */
+/* Makes the deferred releases, if this thread may do so, and is not in such a call already.  The caller has entered no
+ * loop.  Releases that a destroy notify defers are made after it has returned, so that a chain of destroy notifies does
+ * not deepen the stack. */
 void
 prio_loop_flush_releases (PrioLoop *loop)
 {
@@ -447,8 +447,8 @@ prio_loop_flush_releases (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-/* Sends @op to the owner thread.  If there is no owner thread any more, or this thread has become the owner, applies
- * @op itself.  Returns whether this thread has to flush releases. */
+/* Sends @op to the owner thread.  If there is no owner thread any more, or this thread has become the owner, carries
+ * out @op here.  Returns whether this thread has to flush releases. */
 static G_GNUC_NO_INLINE gboolean
 submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
@@ -475,8 +475,8 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
   return releases;
 }
 
-/* Submits @op, and returns whether this thread has to flush releases.  @op may contain the last reference to the loop,
- * which the owner may then free, so the caller must hold another. */
+/* Carries out @op, or sends it to the owner thread.  Returns whether this thread has to flush releases.  @op may
+ * contain the last reference to the loop, which the owner may then free, so the caller must hold another. */
 static inline gboolean
 submit (PrioLoop *loop, const PrioOp *op)
 {
@@ -501,8 +501,8 @@ prio_loop_submit (PrioLoop *loop, const PrioOp *op)
   prio_loop_unref (loop);
 }
 
-/* Submits @op.  The caller may hold one of the program's locks, so the next dispatch, not this call, drops references.
- * After the end of the loop there is no next dispatch: then this call drops them. */
+/* Carries out @op, or sends it to the owner thread.  Leaves the releases to the next dispatch, because the caller may
+ * hold a lock of the program.  After the end of the loop there is no next dispatch, so this call makes them. */
 void
 prio_loop_submit_post (PrioLoop *loop, const PrioOp *op)
 {
@@ -512,7 +512,7 @@ prio_loop_submit_post (PrioLoop *loop, const PrioOp *op)
   prio_loop_unref (loop);
 }
 
-/* Submits @op where no user code may run.  The next dispatch makes the releases. */
+/* Carries out @op, or sends it to the owner thread.  Leaves the releases to the next dispatch, so runs no user code. */
 void
 prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 {
@@ -538,8 +538,8 @@ op_call (PrioLoop *loop, const PrioOp *op)
     prio_loop_queue_microtask (loop, &microtask);
 }
 
-/* Calls @notify with @data on the thread that runs the context, at the next checkpoint.  If the context has been
- * destroyed, calls @notify at once, unless @quietly. */
+/* Calls @notify with @data in a microtask, on the thread that runs the context.  If the loop has ended, calls @notify
+ * at once or, if @quietly, in a later prio_loop_flush_releases (). */
 void
 prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly)
 {
@@ -559,9 +559,8 @@ op_observe (PrioLoop *loop, const PrioOp *op G_GNUC_UNUSED)
     loop->watched.funcs->begins (loop);
 }
 
-/* Submits @op to every loop.  If @funcs is not NULL, loops that are created from now on report with @funcs if there is
- * an observer.  Other threads carry @op out in their loops later.  Any thread that has entered no loop may call this
- * function. */
+/* Submits @op to every loop (prio_loop_submit ()).  If @funcs is not NULL, loops that are created later report with
+ * @funcs while there is an observer.  Any thread that has entered no loop may call this function. */
 void
 prio_loops_submit (const PrioOp *op, const PrioObservingFuncs *funcs)
 {
@@ -584,16 +583,16 @@ prio_loops_submit (const PrioOp *op, const PrioObservingFuncs *funcs)
     prio_loop_submit (loops->pdata[i], op);
 }
 
-/* Makes every loop report with @funcs if there is an observer, and not report otherwise.  Other threads follow later.
- * Checks for observers under the lock, so that the last of several concurrent calls sees all observers.  Any thread
- * that has entered no loop may call this function. */
+/* Makes every loop report with @funcs if there is an observer, and not report otherwise.  Loops of other threads follow
+ * later.  Checks for observers under the lock, so that the last of several concurrent calls sees all observers.  Any
+ * thread that has entered no loop may call this function. */
 void
 prio_loops_observe (const PrioObservingFuncs *funcs)
 {
   prio_loops_submit (&(PrioOp) { .apply = op_observe }, funcs);
 }
 
-/* Returns whether the context has been destroyed.  Called on threads other than the owner thread. */
+/* Returns whether the loop has ended, usually with its context.  Any thread that has entered no loop may call this. */
 gboolean
 prio_loop_has_gone (PrioLoop *loop)
 {
@@ -623,7 +622,7 @@ prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFunc
   return prio_slot_ensure (&loop->slots[number], funcs);
 }
 
-/* Returns whether a burst has left memory that prio_loop_trim () may return to the system. */
+/* Returns whether a burst of tasks has left memory that prio_loop_trim () may return to the system. */
 gboolean
 prio_loop_is_large (PrioLoop *loop)
 {

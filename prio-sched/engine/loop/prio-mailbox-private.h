@@ -63,7 +63,7 @@ prio_mailbox_state (PrioMailbox *mailbox)
   return (PrioMailboxState) __atomic_load_n (&mailbox->state, __ATOMIC_ACQUIRE);
 }
 
-/* Makes each push wake the context, which is about to poll.  Returns FALSE if the mailbox is not empty. */
+/* Makes the next push wake the context, which is about to poll.  Returns FALSE if the mailbox contains operations. */
 static inline gboolean
 prio_mailbox_fall_asleep (PrioMailbox *mailbox)
 {

@@ -56,8 +56,8 @@ prio_mailbox_clear (PrioMailbox *mailbox)
 
 /* Adds a copy of @op.  Returns FALSE if the mailbox is closed.
  *
- * Wakes the context under the lock.  The loop takes the lock to close the mailbox before its context is freed, so the
- * context is valid here. */
+ * Wakes a sleeping context under the lock.  The loop takes the lock to close the mailbox before its context is freed,
+ * so the context is valid here. */
 gboolean
 prio_mailbox_push (PrioMailbox *mailbox, const PrioOp *op, GMainContext *context)
 {

@@ -1,13 +1,13 @@
 /* prio-mailbox.pml: the mailbox beside a loop that sleeps, for Spin
  *
- * tests/library/check-models.py runs it: without a mutant nothing may be violated, and with each of them something is.
+ * tests/library/check-models.py runs this model: without a mutant it must hold, and with each mutant it must fail.
  *
- * The state is written by exchanges, and under the lock, so that plain interleaving is the model.  -DP: threads that push an
- * operation each; -DL: how often the thread that runs the loop posts in the prepare of another source.  The governor may leave the context whenever
- * the loop falls asleep, as in the default context.  A wake-up that is lost is an invalid
- * end state: the loop is in poll (), and something waits.  With -DEND the context ends instead, while operations are on their way.
+ * The state is written by exchanges and under the lock, so the model interleaves statements, and does not reorder them.
+ * -DP is the number of threads that push one operation each.  -DL is how often the thread that runs the loop posts in
+ * the prepare of another source.  The governor may leave when the loop falls asleep, as in the default context.  A lost
+ * wake-up is an invalid end state: the loop is in poll () while work waits.  With -DEND, the context ends instead.
  *
- * The C, and what stands for it (a change of one of these functions has to be looked at here; then check-models.py --update):
+ * The functions in C, and their models.  If one changes, check the model; then run check-models.py --update.
  *
  * @models engine/loop/prio-mailbox.c prio_mailbox_push dc496e77ddae
  *     Pusher
@@ -16,7 +16,7 @@
  * @models engine/loop/prio-mailbox.c prio_mailbox_close a924d13011e6
  *     Ender: `closed = (n == 0)`
  * @models engine/loop/prio-mailbox-private.h prio_mailbox_fall_asleep bce4354b76e6
- *     Loop: what makes the state ASLEEP
+ *     Loop: the statement that makes the state ASLEEP
  * @models engine/loop/prio-mailbox-private.h prio_mailbox_wake 9fa63db77a68
  *     WAKE
  * @models engine/loop/prio-loop.c prio_loop_catch_up c2827fa4ed15
@@ -24,7 +24,7 @@
  * @models engine/loop/prio-loop.c come_back f69526df3cd8
  *     COME_BACK
  * @models engine/loop/prio-loop.c submit_from_elsewhere 5e824fe2d36e
- *     Pusher: it comes back after the push
+ *     Pusher: COME_BACK () after the push
  * @models engine/loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
  * @models engine/loop/prio-loop-source.c take_over 04d1dd604443
@@ -42,16 +42,16 @@
  * @holds -DP=2 -DEND
  * @holds-long -DP=3 -DL=2
  * @holds-long -DP=4 -DEND
- * @mutant -DNO_WAKEUP         a push wakes nobody
- * @mutant -DENTER_NO_WAKE     nor does the owner's enter
- * @mutant -DPUSH_BEFORE       the state is FILLED before the operation is there
- * @mutant -DTAKE_LATE         the state is EMPTY after the lock
- * @mutant -DSLEEP_STORE       a store, and no exchange, makes it ASLEEP
+ * @mutant -DNO_WAKEUP         a push does not wake the context
+ * @mutant -DENTER_NO_WAKE     the owner's enter does not wake the context
+ * @mutant -DPUSH_BEFORE       the state becomes FILLED before the operation is in the mailbox
+ * @mutant -DTAKE_LATE         the state becomes EMPTY after the lock is released
+ * @mutant -DSLEEP_STORE       a plain store, not an exchange, makes the state ASLEEP
  * @mutant -DLEAVE_LATE        the governor leaves after the state is ASLEEP
- * @mutant -DPUSH_STAYS_AWAY   a push does not bring it back,
- * @mutant -DENTER_STAYS_AWAY  nor does the owner's enter
- * @mutant -DBACK_NO_WAKEUP    it comes back after GLib is past it, and is not asked
- * @mutant -DEND -DCLOSE_LATE  it is closed after the lock
+ * @mutant -DPUSH_STAYS_AWAY   a push does not bring the governor back
+ * @mutant -DENTER_STAYS_AWAY  the owner's enter does not bring the governor back
+ * @mutant -DBACK_NO_WAKEUP    the governor comes back after GLib is past it, and GLib does not ask it
+ * @mutant -DEND -DCLOSE_LATE  the mailbox is closed after the lock is released
  * @mutant -DEND -DBACK_UNLOCKED  a push brings the governor back without the lock
  *
  * SPDX-License-Identifier: LGPL-2.1-or-later
@@ -214,7 +214,7 @@ others:
   :: slept ->
      if
      :: event -> event = 0
-     :: pushed == P && done == P && mine == 0 && n == 0 && !event -> goto out     /* it may sleep for ever */
+     :: pushed == P && done == P && mine == 0 && n == 0 && !event -> goto out     /* no work: it may sleep for ever */
      fi
   :: else -> event = 0
   fi;
@@ -234,7 +234,7 @@ out:
   assert (done == P && mine == 0)
 }
 
-/* The context ends: nothing is taken in after the mailbox is closed, and nobody wakes a context that has gone. */
+/* Ends the context: no operation enters a closed mailbox, and no thread wakes a context that has gone. */
 proctype Ender ()
 {
   bool was_empty;

@@ -4,8 +4,8 @@
  * Promises: see prio-numbers.h.  The job of a number has the function prio_number_func (), and the runner as its data.
  * The dispatch recognizes this function, and calls the runner's function instead.
  *
- * The first search creates a table of the numbers that wait as entries, so that such searches take O(1).  Numbers that
- * wait as jobs are searched for in their queues.
+ * The first call of prio_numbers_find () creates a table of the numbers that wait as entries, so that finding one takes
+ * O(1).  Numbers that wait as jobs are searched for in their queues.
  *
  * Only the loop's owner thread uses these functions and records. */
 

@@ -8,7 +8,7 @@
 #include "loop/prio-count-private.h"
 #include "loop/prio-lending-private.h"
 
-/* The number of jobs that a search looks at in each queue, at most. */
+/* The most jobs that cancel_job () looks at in a queue. */
 #define MAX_LOOKED_AT 1000
 
 /* Identifies the jobs that are numbers.  The dispatch never calls this function. */
@@ -85,7 +85,7 @@ prio_numbers_close (PrioRunner *self)
   prio_run_queue_release (run_queue);
 }
 
-/* Adds a user, with a reference. */
+/* Adds a user, with a reference to @self.  prio_numbers_drop () removes both. */
 void
 prio_numbers_use (PrioRunner *self)
 {
@@ -103,7 +103,7 @@ tell_rejected (gpointer runner)
     self->func (0, self->data);
 }
 
-/* Rejects the task @id, which will not run.  At the next checkpoint, the runner's function reports the rejection. */
+/* Rejects the task @id, which will not run.  In a microtask, if the loop exists, the runner's function reports this. */
 void
 prio_numbers_reject (PrioRunner *self, guint id)
 {
@@ -148,7 +148,7 @@ prio_numbers_leave (PrioLoop *loop)
   prio_loop_leave (loop);
 }
 
-/* Posts @id, a task without a signal.  @self must not be closed. */
+/* Posts the task @id, which has only a priority, as a job.  @self must not be closed. */
 void
 prio_numbers_append (PrioRunner *self, guint id, PrioEffective effective)
 {
@@ -183,7 +183,7 @@ static const PrioEntryFuncs number_funcs = {
   .released = number_released,
 };
 
-/* Returns an entry for the task @id.  The entry is a user of @self; the caller sets the entry's priority. */
+/* Returns an entry for the task @id.  The entry is a user of @self; the caller sets the entry's priority and groups. */
 PrioEntry *
 prio_numbers_new_entry (PrioRunner *self, guint id)
 {
@@ -221,11 +221,11 @@ prio_numbers_find (PrioRunner *self, guint id)
       prio_run_queue_foreach_waiting (self->run_queue, note, self);
     }
   entry = g_hash_table_lookup (self->waiting, GUINT_TO_POINTER (id));
-  /* The abort of a group drops its entries, but leaves them in the table. */
+  /* The abort of a group drops its entries, but leaves them in the table, so this function skips dropped entries. */
   return entry != NULL && prio_entry_get_state (entry) != PRIO_ENTRY_DROPPED ? entry : NULL;
 }
 
-/* Removes the job @id from @queue if the job is among the first MAX_LOOKED_AT. */
+/* Removes and rejects the job @id if it is among the first MAX_LOOKED_AT of @queue.  Otherwise returns FALSE. */
 static gboolean
 cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
 {
@@ -253,7 +253,7 @@ cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
   return TRUE;
 }
 
-/* Rejects the task @id.  Returns FALSE if it is not waiting, is being aborted, or is a job beyond MAX_LOOKED_AT. */
+/* Rejects the task @id.  Returns FALSE if it does not wait, is being aborted, or is not found (MAX_LOOKED_AT). */
 gboolean
 prio_numbers_cancel (PrioRunner *self, guint id)
 {

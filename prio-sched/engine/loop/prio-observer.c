@@ -9,7 +9,7 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
 
-/* Taken to change the variables below. */
+/* Guards changes of the three variables below. */
 static PrioLock lock = PRIO_LOCK_INIT;
 static PrioObserver *observers; /* all observers that were ever added; atomic */
 static gint n_told;             /* the number of observers with users; atomic */
@@ -20,7 +20,7 @@ static guint64 last_number;     /* the number of the last observer; atomic */
 
 static guint64 last_id; /* the last id of a task; atomic */
 
-/* Calls @function of each observer that implements it and is known to @of_loop.  All observers get the same time. */
+/* Calls @function of each observer that implements it, and to which @of_loop reports.  All get the same time. */
 #define TELL(function, now, of_loop, ...)                                                                             \
   do                                                                                                                  \
     {                                                                                                                 \
@@ -54,7 +54,8 @@ task_free (PrioObservedTask *task)
   prio_slab_free (&loop_of (task)->watched.records, task);
 }
 
-/* Ends the observation of @entry, and restores its original functions.  Does not free @task. */
+/* Ends the observation of @entry, and restores its original functions.  Reports an abort that has not been reported
+ * yet.  Keeps the last state of @entry in @task, which prio_observed_ended () frees. */
 void
 prio_observed_leaves (PrioObservedTask *task, PrioEntry *entry)
 {
@@ -160,8 +161,8 @@ task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
   return task;
 }
 
-/* Begins the observation of @entry.  @is_new says whether the entry is being posted now, with the name in
- * prio_thread.posting_name. */
+/* Begins the observation of @entry, and returns its record.  @due is the end of its delay, or 0.  @is_new says whether
+ * the entry is being posted now, with the name in prio_thread.posting_name. */
 static PrioObservedTask *
 observe (PrioEntry *entry, gboolean is_new, gint64 due)
 {
@@ -254,7 +255,7 @@ take_entry (PrioQueue *queue, gboolean is_new)
   return entry;
 }
 
-/* Replaces the only job of @queue with an entry.  @queue is not in the ready group. */
+/* Turns the only job of @queue, which is not ready, into an entry.  Returns FALSE if the job is the library's. */
 static gboolean
 take_job (PrioQueue *queue)
 {
@@ -272,7 +273,7 @@ take_job (PrioQueue *queue)
   return TRUE;
 }
 
-/* Moves the jobs of @from to @to, which has entries of the same effective priority, in order of age. */
+/* Moves the jobs of @from to @to, which has entries of the same effective priority, as entries in order of age. */
 static void
 move_jobs (PrioQueue *from, PrioQueue *to)
 {
@@ -310,7 +311,7 @@ typedef struct
   gint64 now;
 } Telling;
 
-/* Reports @entry, which is delayed until @due, or is queued if @due is 0. */
+/* Reports @entry, which is delayed until @due or, if @due is 0, queued.  Skips the library's own entries. */
 static void
 tell_of_entry (const Telling *telling, PrioEntry *entry, gint64 due)
 {
@@ -344,7 +345,7 @@ tell_of_queue (PrioHeapItem *item, gpointer telling)
     tell_of_entry (telling, (PrioEntry *) job, 0);
 }
 
-/* Reports all queued tasks.  Boosted entries are in queues of the ready group too, and expired entries in a heap. */
+/* Reports all queued tasks, which are in queues of the ready group, except expired entries in the heap `late`. */
 static void
 tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 {
@@ -368,8 +369,8 @@ tell_of_idles (const Telling *telling, GQueue *idles)
     }
 }
 
-/* Begins the observation by new observers.  If another thread now removes an observer and adds it again, the observer
- * gets a greater number, and begins at the next call. */
+/* Reports waiting tasks to each observer that is new to @loop.  If another thread now removes an observer and adds it
+ * again, the observer gets a number above @last, so the next call reports to it. */
 static void
 begins (PrioLoop *loop)
 {
@@ -452,7 +453,7 @@ begin (PrioObservedTask *task, gint64 now)
   TELL (begins, now, loop, &task->told);
 }
 
-/* Reports that the function of @entry is about to be called.  Called in a dispatch. */
+/* Reports that the function of @entry is about to be called, and returns its record.  Called in a dispatch. */
 PrioObservedTask *
 prio_observed_begins (PrioEntry *entry)
 {
@@ -460,7 +461,7 @@ prio_observed_begins (PrioEntry *entry)
   gint64 last = loop_of (task)->watched.end;
 
   refresh (task, entry);
-  /* A continuation takes the name of the task that posted it. */
+  /* A name that the binding returns replaces the name that a continuation has got when it was posted. */
   if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || prio_entry_is_continuation (entry)))
     {
       PrioRunner *runner = entry->job.data;
@@ -481,8 +482,8 @@ end (PrioObservedTask *task)
   return loop_of (task)->watched.end = prio_clock_now ();
 }
 
-/* Reports that the function of @entry has returned and will be called again.  @step is a copy of the task's data in the
- * step that has ended.  Called in a dispatch. */
+/* Reports that the function of @entry has returned and will be called again.  @step is a copy of the task's data from
+ * before it was queued again.  Called in a dispatch. */
 void
 prio_observed_yielded (PrioEntry *entry, const PrioObserved *step)
 {
@@ -499,7 +500,7 @@ prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step)
   TELL (microtasks_ran, prio_clock_now (), loop, step);
 }
 
-/* Reports the end of a task, whose entry has been released.  Called in a dispatch. */
+/* Reports the end of @task, whose entry, if it had one, has been released, and frees @task.  Called in a dispatch. */
 void
 prio_observed_ended (PrioObservedTask *task)
 {
@@ -605,24 +606,24 @@ add_users (PrioObserver *observer, gint more)
     prio_loops_observe (&funcs);
 }
 
-/* Adds a user of @observer, which is static.  While @observer has users, all loops report to it.  A removal may come
- * before its addition.  The call may run destroy notifies, so the caller holds no lock, and has entered no loop.  Any
- * thread may call this function. */
+/* Adds a user of @observer, which is static.  While @observer has users, all loops report to it.  The number of users
+ * may be negative, because a removal may come before its addition.  The call may run destroy notifies, so the caller
+ * holds no lock, and has entered no loop.  Any thread may call this function. */
 void
 prio_observer_add (PrioObserver *observer)
 {
   add_users (observer, 1);
 }
 
-/* Removes a user of @observer.  A call of the observer on another thread may not have returned yet.  Any thread may
- * call this function, if it holds no lock and has entered no loop. */
+/* Removes a user of @observer.  A function of the observer may still be running on another thread.  Any thread may call
+ * this function, if it holds no lock and has entered no loop. */
 void
 prio_observer_remove (PrioObserver *observer)
 {
   add_users (observer, -1);
 }
 
-/* Makes @loop report to all observers, even if another thread has just added one.  The caller has entered the loop. */
+/* Makes @loop, unless it has ended, report to all observers, also to new ones.  The caller has entered the loop. */
 void
 prio_observers_ensure (PrioLoop *loop)
 {

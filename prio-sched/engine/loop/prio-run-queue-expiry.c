@@ -94,7 +94,7 @@ is_queue_dropped (PrioEntry *entry)
   return entry->follows != NULL && entry->follows->dropped;
 }
 
-/* Removes @entry, which is QUEUED and has a timeout, from its queue and from the deadlines. */
+/* Removes @entry, which is QUEUED and has a timeout, from its queue and the deadlines, or from the expired entries. */
 void
 prio_run_queue_dequeue_timed (PrioEntry *entry)
 {
@@ -117,8 +117,8 @@ prio_run_queue_dequeue_timed (PrioEntry *entry)
     }
 }
 
-/* Begins @entry, which has a timeout and has left its queue.  Checks whether the timeout has passed, because the loop
- * may not have noticed yet. */
+/* Prepares @entry, which has a timeout and has left its queue, to run.  Checks whether the timeout has passed, because
+ * the loop may not have noticed yet. */
 void
 prio_run_queue_begin_timed (PrioEntry *entry)
 {

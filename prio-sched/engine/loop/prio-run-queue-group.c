@@ -44,7 +44,7 @@ unready_queues (PrioGroup *group)
     }
 }
 
-/* Empties both queues of @group without visiting the entries, if all of them are aborted with @group. */
+/* Empties both queues of @group without visiting the entries, unless some of these are not aborted with @group. */
 static void
 drop_queues (PrioGroup *group)
 {
@@ -57,8 +57,8 @@ drop_queues (PrioGroup *group)
   group->dropped = TRUE;
 }
 
-/* Dequeues the group's entries that are delayed or in other queues.  Makes a running entry ABORTED; its function
- * continues.  Stops after the last such entry, because the list may contain a million entries of dropped queues. */
+/* Dequeues the group's entries that drop_queues () has not dropped.  Makes a running entry ABORTED; its function
+ * continues.  Stops after the last such entry, because the list may contain a million dropped entries. */
 static void
 drop_elsewhere (PrioGroup *group)
 {
@@ -149,7 +149,7 @@ prio_group_set_priority (PrioGroup *group, PrioTaskPriority priority)
   if (priority == prio_group_get_priority (group))
     return;
 
-  /* The last users of the group may be entries that are processed here. */
+  /* Keeps the group alive, because its last users may be entries that are processed here. */
   prio_group_hold (group);
   if (G_UNLIKELY (prio_loop_is_observed (group->run_queue->loop)))
     {

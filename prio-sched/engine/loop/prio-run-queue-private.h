@@ -4,7 +4,7 @@
  * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its queued tasks, and the objects and
  * captured states that belong to it.  It enqueues and dequeues tasks.
  *
- * Everything here except prio_run_queue_new () belongs to the owner thread. */
+ * Any thread may create run queues, drop parts and access atomic fields.  All else belongs to the owner thread. */
 
 #pragma once
 
@@ -18,8 +18,8 @@
 struct _PrioRunQueue
 {
   PrioLoop *loop;
-  /* A weak reference to the scheduler, used on any thread.  Parts share it with the outer run queue, because GObject
-   * searches all weak references to an object that is finalized.  A g_atomic_rc_box. */
+  /* A weak reference to the scheduler, used on any thread.  Parts share it with the outer run queue, because many weak
+   * references to an object slow down its finalization.  A g_atomic_rc_box. */
   GWeakRef *scheduler;
   gint64 slice; /* µs, or PRIO_ADAPTIVE_SLICE; atomic */
 
@@ -34,7 +34,7 @@ struct _PrioRunQueue
   gboolean lends; /* whether waiting tasks lend their priority */
   gint wants_lending, wants_pause; /* the last request of any thread; atomic */
   guint starvation_limit; /* how long new tasks wait behind continuations of their priority, ms, or 0; atomic */
-  gboolean starvation_told; /* whether the program has been warned */
+  gboolean starvation_told; /* whether the program has been warned of a task that waited too long */
   gpointer record; /* statistics, shared by parts: a GAtomicRcBox (prio-observe.h), or NULL; set atomically, once */
   GQueue runners; /* PrioRunner: the runners that the scheduler uses */
   gsize users;
@@ -136,8 +136,8 @@ prio_run_queue_head_gone (PrioRunQueue *run_queue, PrioQueue *queue)
     prio_ready_head_gone (&run_queue->loop->ready, &run_queue->ready, queue);
 }
 
-/* Adds @queue, which has its first job now, to the ready set.  While the loop is observed, turns the job into an entry
- * instead, so that no queue of jobs is in the ready set. */
+/* Adds @queue, which has its first job now, to the ready set.  While the loop is observed, makes an observed entry of
+ * the job instead, unless the job is the library's own. */
 static inline void
 prio_run_queue_job_begins_queue (PrioRunQueue *run_queue, PrioQueue *queue)
 {

@@ -114,8 +114,9 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }
 
-/* Holds back the tasks of @run_queue if `paused` or `full` is set, and otherwise lets them run.  The cost does not
- * depend on the number of queues.  Does nothing at the end of the context, so that the ready set finds all tasks. */
+/* Holds back the tasks of @run_queue if it is paused or full, or belongs to a paused one; otherwise lets them run.
+ * Does nothing at the end of the context, so that the ready set finds all tasks.  The cost does not depend on the
+ * number of queues. */
 static void
 update_paused (PrioRunQueue *run_queue)
 {
@@ -203,8 +204,7 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
 PrioRunQueue *
 prio_run_queue_new_part (PrioRunQueue *outer)
 {
-  /* The loop of @outer may have been closed, and the context may have a new loop, but the part uses the loop of
-   * @outer. */
+  /* Uses the loop of @outer, even if that has ended and the context has a new loop. */
   PrioRunQueue *part = run_queue_alloc (prio_loop_ref (outer->loop));
 
   __atomic_add_fetch (&part->loop->n_users, 1, __ATOMIC_RELAXED);
@@ -225,8 +225,8 @@ op_drop_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_release (part);
 }
 
-/* Detaches @part, which has no tasks, from its outer run queue, and drops the creator's use of it.  Any thread may call
- * this function. */
+/* Detaches @part, which has no tasks, from its outer run queue, and drops its creator's use of @part.  Any thread may
+ * call this function. */
 void
 prio_run_queue_drop_part (PrioRunQueue *part)
 {
@@ -254,7 +254,7 @@ closure_released (PrioEntry *entry)
   prio_loop_free_entry (entry->run_queue->loop, entry);
 }
 
-/* The functions of closures, which are entries from the slab.  The dispatch calls the GSourceFunc itself. */
+/* The functions of closures, which are entries from the slab.  The dispatch calls the GSourceFunc, so `run` is NULL. */
 const PrioEntryFuncs prio_closure_funcs = {
   .aborted = closure_aborted,
   .released = closure_released,
@@ -274,7 +274,7 @@ prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer da
   return entry;
 }
 
-/* Returns the queue in which @entry is, or would be. */
+/* Returns the queue in which @entry is or would be, unless its timeout has passed. */
 static inline PrioQueue *
 queue_of (PrioEntry *entry)
 {
@@ -305,7 +305,7 @@ prio_entry_append (PrioEntry *entry)
   append (entry);
 }
 
-/* Adds @entry to its queue (§2.4.1). */
+/* Adds @entry to its queue, and makes the entry QUEUED (§2.4.1 of the draft). */
 void
 prio_run_queue_enqueue (PrioEntry *entry)
 {
@@ -389,8 +389,8 @@ prio_run_queue_dequeue (PrioEntry *entry)
     prio_lending_rejoin (entry);
 }
 
-/* Ends @entry, which has run or is DROPPED.  Releases its groups and its run queue, and lets its module free the
- * record. */
+/* Ends @entry, which has run or is DROPPED.  Releases its groups and its run queue, and lets the module that created
+ * the entry free the record. */
 void
 prio_run_queue_release_entry (PrioEntry *entry)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-starvation-private.h: new tasks that wait behind continuations of their priority
  *
- * The draft runs a continuation before every new task of its priority.  So code that yields until a new task has run
- * would yield forever.  Promises: a new task that has waited behind continuations for its scheduler's limit runs once
- * before them.  Then the next new task begins to wait.  The first time, a warning names both tasks.
+ * A continuation runs before all new tasks of its priority.  So code that yields until a new task has run would yield
+ * forever.  Promises: a new task that has waited behind continuations for its scheduler's starvation-limit runs before
+ * the next of them.  Then another new task begins to wait.  The first time, a warning names both tasks.
  *
  * Only the owner thread calls these functions. */
 

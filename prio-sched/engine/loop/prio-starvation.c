@@ -24,7 +24,7 @@ name_of (PrioReady *ready, PrioEffective effective)
   return prio_debug_escape (name != NULL ? name : "without a name");
 }
 
-/* Warns about a task that has waited too long.  The caller has entered no loop, because the program names tasks. */
+/* Warns about a task that has waited too long.  The caller has entered no loop: the program may compute the names. */
 void
 prio_starvation_warn (PrioReady *ready)
 {

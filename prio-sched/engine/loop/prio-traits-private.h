@@ -14,7 +14,7 @@
 struct _PrioTraits
 {
   guint users;
-  guint member;       /* the number of the task in its group (prio-member.c), or 0 */
+  guint member;       /* the number of the task in its PrioTaskGroup, or 0 */
   PrioLendNode *lend; /* owned, or NULL */
   gint64 expiry;      /* when the task's timeout passes, µs, if the state is timed */
 };

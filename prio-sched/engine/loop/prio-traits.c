@@ -36,7 +36,7 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
     state->traits = traits_new (&traits);
 }
 
-/* Returns traits for the state of task @member of a group, which runs within the state @outer. */
+/* Returns a copy of the traits of @outer for a task of a PrioTaskGroup, which has the number @member there. */
 PrioTraits *
 prio_traits_new_for_member (const PrioState *outer, guint member)
 {

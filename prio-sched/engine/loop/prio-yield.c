@@ -30,7 +30,7 @@ urgent_delay_is_due (PrioLoop *loop, guint level, gint64 now)
   return prio_effective (prio_entry_get_priority (entry), FALSE) > level;
 }
 
-/* Returns whether a task above @level waits, including a task whose timeout has just passed. */
+/* Expires timeouts and returns whether a task above the effective priority @level waits; FALSE without timeouts. */
 static gboolean
 urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
 {
@@ -85,7 +85,7 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
   return prio_loop_end_of_time (loop, batch->start, slice);
 }
 
-/* Returns the effective priority of the running code's continuation. */
+/* Returns the effective priority of a continuation of the running code, whose scheduling state is @state, or NULL. */
 static guint
 running_level (const PrioState *state)
 {
@@ -116,8 +116,8 @@ end_time (PrioLoop *loop, PrioBatch *batch)
     prio_loop_forget_check (loop);
 }
 
-/* Returns whether the running code should yield; FALSE on a thread that does not own the context.  The caller has
- * entered no loop, and is a task with @state, or other code.  A stopwatch decides when to read the clock. */
+/* Returns whether the running code should yield; FALSE on threads other than the owner thread.  @state is its
+ * scheduling state, or NULL.  The caller has entered no loop.  A stopwatch decides when to read the clock. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {
@@ -126,7 +126,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
   PrioBatch *batch;
   gint64 now;
 
-  /* Entering the loop also carries out the operations of other threads. */
+  /* Entering the loop also carries out the operations of other threads, such as posts of more urgent tasks. */
   if (!prio_loop_enter (loop))
     return FALSE;
   prio_loop_leave (loop);
@@ -148,7 +148,7 @@ prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState
   return TRUE;
 }
 
-/* Returns whether another source is ready, or a new source was attached.  Polls at most once per PROBE_INTERVAL. */
+/* Returns whether another source is ready, or a new source was attached; FALSE within PROBE_INTERVAL of a poll. */
 static gboolean
 others_came (PrioLoop *loop, gint64 now)
 {
@@ -163,8 +163,8 @@ others_came (PrioLoop *loop, gint64 now)
 }
 
 /* Returns the time until which the idle callback with @deadline, which runs on this thread, may continue, µs.  If a
- * task or a source is ready, ends the period for all its callbacks, and returns 0.  Only an iteration finds out when a
- * new source is ready. */
+ * task or a source is ready, or a source has been attached, which only an iteration can find to be ready, ends the
+ * period for all its callbacks, and returns 0. */
 gint64
 prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
 {
@@ -172,7 +172,7 @@ prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
   PrioBatch *batch = running_batch (loop);
   gint64 end = MIN (deadline->time, loop->idles.next);
 
-  /* Entering the loop also carries out the operations of other threads. */
+  /* Entering the loop also carries out the operations of other threads, such as posts. */
   if (batch == NULL || !prio_loop_enter (loop))
     return deadline->time;
   prio_loop_leave (loop);

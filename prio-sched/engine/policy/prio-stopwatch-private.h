@@ -55,7 +55,7 @@ prio_stopwatch_is_late (PrioStopwatch *watch)
   return G_UNLIKELY (prio_clock_tick () != watch->coarse);
 }
 
-/* Reads the clock.  Returns the time in µs. */
+/* Reads the clock, and estimates how many tasks run until the next reading.  Returns the time in µs. */
 static inline gint64
 prio_stopwatch_look (PrioStopwatch *watch)
 {

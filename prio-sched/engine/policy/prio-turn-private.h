@@ -21,9 +21,9 @@
  *   with one, no frame would be drawn beside a handler that takes longer than the limit.
  * - When an announced frame is due, and once per slice, the turn is whole: it continues to the bottom, where the idle
  *   sources of the program are (200).  If idle sources are always ready, they and the tasks get half of the time each,
- *   or tasks get the larger share that the program has set.  Then a due frame does not make the turn whole before that.
+ *   or tasks get the larger share that the program has set.  A due frame then makes no turn whole while they have less.
  * - A source that is always ready keeps GLib from reaching the sources below it.  Probes report how far GLib has come:
- *   they are sources that are never ready, and GLib asks them only if nothing above them is ready.  When GLib has not
+ *   they are sources of the library, which GLib checks only if nothing above them is ready.  When GLib has not
  *   reached the frame for some iterations and milliseconds, there is a flood.  Tasks get half of the time during a
  *   flood.  The flood ends when an iteration reaches the sources below, or after a while, so that it has to be detected
  *   again.
@@ -33,7 +33,7 @@
  * - If the program has set a share for tasks, each drawing adds time that is due to tasks, each task uses some of it, and
  *   the turn ends before the next frame as long as some is left.
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if GLib does not
- *   reach them: urgent and user-visible tasks when a flood has been detected, background tasks for one batch in half a
+ *   reach these: urgent and user-visible tasks when a flood has been detected, background tasks for one batch in half a
  *   second.  The half second begins when the background tasks become ready.
  * - After a long handler, frame or task, input that came in that time goes first: tasks run once GLib has reached a
  *   source below input (prio_turn_admits ()), such as the probe at 1.  They run before all other sources only after
@@ -48,8 +48,8 @@
 
 #include <glib.h>
 
-/* A batch looks for other sources after a tenth of the time since they were last busy, within the first two limits, or after
- * ten times the time of the layout in the last turn, up to the last limit and half a slice, µs. */
+/* How long a batch runs before it looks for other sources, µs: a tenth of the time since they were last busy, from MIN
+ * to MAX; after a layout, ten times the layout's time if that is more, up to MAX_LOOK_AFTER_LAYOUT and half a slice. */
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
 #define PRIO_MAX_LOOK_AFTER_LAYOUT 2000
@@ -60,7 +60,7 @@
 /* The whole time, as a share in millionths. */
 #define PRIO_WHOLE_SHARE 1000000
 
-/* How far down GLib has come in an iteration, by the priority of the last source. */
+/* How far down GLib has come in an iteration: the priority of the last source that it has reached. */
 typedef enum
 {
   PRIO_REACH_TOP,    /* no source below G_PRIORITY_DEFAULT, 0, the priority of input */
@@ -107,7 +107,7 @@ typedef struct
   gint64 after_frame;  /* how long tasks may run after a frame, µs, or 0 */
   guint task_share;    /* the share of tasks, in millionths, if the program has set it, or 0 */
   gint64 frame_due;    /* time due to tasks in return for drawing, µs; if negative, due to drawing; 0 without @task_share */
-  gint64 frame;        /* the first announced frame without a turn before it, µs, or 0 */
+  gint64 frame;        /* the first announced frame before which other sources had no turn, µs, or 0 */
 
   gint64 background_since; /* when background tasks became ready, µs; 0 if none is ready, or after a background task or
                             * an idle callback has run */
@@ -135,7 +135,7 @@ prio_turn_is_held (PrioTurn *turn, gint64 took)
   return turn->held;
 }
 
-/* Notes that a frame is due at @frame, µs, or 0 if the time is not known. */
+/* Notes that a frame is due at @frame, µs, or at an unknown time if @frame is 0.  The earliest frame counts. */
 static inline void
 prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
 {
@@ -150,7 +150,7 @@ prio_share_of (guint share, gint64 time)
   return time * share / (PRIO_WHOLE_SHARE - share);
 }
 
-/* Returns how long tasks of a scheduler may run now, µs.  @slice is its slice, set by the program if @is_set. */
+/* Returns how long tasks of a scheduler may run now, µs.  The program has set its @slice if @is_set. */
 static inline gint64
 prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {

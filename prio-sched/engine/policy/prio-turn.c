@@ -5,13 +5,13 @@
 
 #include "policy/prio-turn-private.h"
 
-/* There is a flood if GLib reaches no lower source in this many iterations, short or long, and for this long, µs. */
+/* There is a flood if GLib does not reach sources that draw in this many iterations, short or long, for this long, µs. */
 #define SPIN_ITERATIONS 8
 #define SPIN_TIME 10000
 #define LONG_SPIN_ITERATIONS 3
 #define LONG_SPIN_TIME 50000
 
-/* Input and a long handler are a flood after this long, µs.  A single iteration counts for at most a quarter of it. */
+/* Long iterations that reach only input are a flood after this time, µs.  One counts for at most a quarter of it. */
 #define LONG_INPUT_TIME 500000
 
 /* A flood counts as detected for this long, µs.  In this time, fewer iterations are enough to detect it again. */
@@ -32,7 +32,7 @@
 /* A turn that has taken this long, µs, is not expected to end soon. */
 #define LONG_TURN 50000
 
-/* The longest wait, µs, of other idle sources, if GLib reaches them and no share is set; half of it of background tasks. */
+/* The longest wait, µs, of other idle sources, if GLib reaches them and no share is set; for background tasks, half. */
 #define MAX_WAIT G_USEC_PER_SEC
 
 /* For how long, µs, after the beginning of a turn a task that waited for another source continues at once. */
@@ -45,7 +45,7 @@ forget_flood (PrioTurn *turn)
   turn->balance = 0;
 }
 
-/* Initializes @turn.  In a dispatch, a slow handler may have delayed input. */
+/* Initializes @turn.  In a dispatch, lets input go first, because a slow handler may have delayed it. */
 void
 prio_turn_init (PrioTurn *turn)
 {
@@ -53,15 +53,15 @@ prio_turn_init (PrioTurn *turn)
   turn->look = PRIO_MIN_LOOK;
 }
 
-/* Returns the time, µs, that is due to tasks after a whole turn of @used µs: as much, or more for a large share. */
+/* Returns the time, µs, that is due to tasks after a whole turn of @used µs: @used, or more for a share above half. */
 static gint64
 due_after_whole (const PrioTurn *turn, gint64 used)
 {
   return prio_share_of (MAX (turn->task_share, PRIO_WHOLE_SHARE / 2), used);
 }
 
-/* Sets the least share of the tasks, in millionths, or 0.  Forgets time that is due if it is more than the new share allows
- * soon. */
+/* Sets the least share of the tasks, in millionths, or 0 for none.  Reduces the time that is already due to the most
+ * that the new share can make due soon. */
 void
 prio_turn_set_task_share (PrioTurn *turn, guint share)
 {
@@ -93,7 +93,7 @@ end (PrioTurn *turn, gint64 now)
       if (used >= MIN_USED)
         turn->quiet_since = now;
       turn->look = CLAMP ((now - turn->quiet_since) / 10, PRIO_MIN_LOOK, PRIO_MAX_LOOK);
-      /* Otherwise a layout after each batch would cost more than the batches. */
+      /* Lengthens batches, because otherwise a layout after each batch would cost more than the batches. */
       turn->look = MAX (turn->look, MIN (turn->layout * 10, MIN (turn->slice / 2, PRIO_MAX_LOOK_AFTER_LAYOUT)));
     }
   if (turn->rest_ran)
@@ -132,8 +132,8 @@ prio_turn_goes_first (const PrioTurn *turn)
                                                   : turn->n_input >= SPIN_ITERATIONS && turn->input_time >= SPIN_TIME);
 }
 
-/* Begins a slice, in a dispatch of a source at @reached, @took µs after GLib checked its sources.  Returns whether
- * tasks may run.  During a flood of input tasks may run, but after the flood input goes first again. */
+/* Returns whether tasks may run in a dispatch of a source of the library at @reached, @took µs after GLib checked its
+ * sources.  During a flood of input tasks may run, but after the flood input goes first again. */
 gboolean
 prio_turn_admits (PrioTurn *turn, PrioReach reached, gint64 took)
 {
@@ -186,7 +186,7 @@ may_run_after_frame (PrioTurn *turn, gint64 used)
   return turn->ran <= MAX (turn->slice, PRIO_MAX_LOOK) || used >= MIN (turn->ran * FRAME_SHARE, MAX_WAIT);
 }
 
-/* Returns whether the turn is over although GLib has found a ready source in the last iteration. */
+/* Counts the last iteration.  Returns whether the turn is over although GLib has found a ready source in it. */
 static gboolean
 is_over (PrioTurn *turn, gint64 now)
 {
@@ -200,7 +200,7 @@ is_over (PrioTurn *turn, gint64 now)
     }
   if (turn->reached == PRIO_REACH_LAYOUT)
     turn->layout += now - turn->iterated;
-  /* GTK 4 may draw right after input, at priority 1. */
+  /* Counts such iterations too, because GTK 4 may draw right after input, at priority 1. */
   if (turn->task_share != 0 && (turn->reached == PRIO_REACH_FRAME || turn->reached == PRIO_REACH_INPUT))
     turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->task_share, now - turn->iterated),
                            prio_share_of (turn->task_share, MAX_WAIT));
@@ -283,7 +283,7 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
     }
 }
 
-/* Notes that tasks have run until @now, for @ran µs.  @cut says whether they stopped because their time is over. */
+/* Notes that tasks have run until @now, for @ran µs of their @slice.  @cut: they stopped because their time is over. */
 void
 prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {

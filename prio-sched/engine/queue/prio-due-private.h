@@ -75,7 +75,7 @@ prio_due_remove (PrioHeap *heap, PrioEntry *entry)
   prio_heap_remove (heap, &entry->delay);
 }
 
-/* Removes and returns the first entry of @heap (delays or deadlines), or returns NULL if its time has not come. */
+/* Removes and returns the first entry of @heap (delays or deadlines); NULL if there is none whose time has come. */
 static inline PrioEntry *
 prio_due_take (PrioHeap *heap, gint64 now)
 {

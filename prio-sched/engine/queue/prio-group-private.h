@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-group-private.h: entries that change their priority, and are aborted, together
  *
- * Promises: the entries that follow the priority of a group are in its two queues (tasks, continuations), which move as
- * a whole.  The entries that are aborted with the group are on one list.  Entries and captured states are users of the
- * group.  When the last user is gone, the group ends, and calls `ended`.
+ * Promises: the queued entries that follow the priority of a group are in its two queues (tasks, continuations), which
+ * move as a whole, unless a timeout has passed or prio-lending boosts an entry.  The entries that are aborted with the
+ * group are on one list.  Its users are entries and captured states.  After the last, it calls `ended`.
  *
  * A group is a field of a PrioRegistration.  The functions for the state of an entry are here, because the state
  * depends on the entry's group.
@@ -50,7 +50,7 @@ prio_group_get_priority (const PrioGroup *group)
   return prio_effective_priority (group->queues[0].effective);
 }
 
-/* Returns the priority of @entry.  Its timeout does not count. */
+/* Returns the priority of @entry, which is not boosted.  A timeout that has passed does not count. */
 static inline PrioTaskPriority
 prio_entry_get_priority (const PrioEntry *entry)
 {
@@ -100,7 +100,7 @@ prio_entry_move (PrioEntry *entry, PrioEntryState state)
   entry->stored_state = (guint8) state;
 }
 
-/* Moves @entry from QUEUED to RUNNING.  No abort must have dropped the entry. */
+/* Moves @entry from QUEUED to RUNNING.  The entry must not be DROPPED. */
 static inline void
 prio_entry_begin (PrioEntry *entry)
 {

@@ -18,7 +18,7 @@
  *
  * A queue of jobs that was alone stays in the heaps when it becomes empty, because a task that posts itself again fills
  * it at once.  The masks say that the queue is not ready.  It is evicted when another queue of its effective priority
- * is added, and when its scheduler is paused or ends.
+ * is added, when a scheduler is paused, resumed or ends, and when an observer is added.
  *
  * Only the loop's owner thread uses these functions and records. */
 
@@ -60,7 +60,7 @@ void prio_ready_rekey_expired (PrioReady *ready, PrioReadyGroup *group);
 void prio_ready_group_foreach (PrioReadyGroup *group, void (*func) (PrioHeapItem *item, gpointer data), gpointer data);
 PrioQueue *prio_ready_oldest (PrioReady *ready, PrioEffective effective);
 
-/* Returns whether @queue is ready; an empty queue may still be in the heaps. */
+/* Returns whether @queue is in the heaps; but FALSE for an empty queue of jobs, even if it is still in the heaps. */
 static inline gboolean
 prio_ready_contains (PrioQueue *queue)
 {
@@ -108,7 +108,7 @@ prio_ready_head_gone (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
     prio_ready_rekey (ready, group, queue);
 }
 
-/* Returns the highest effective priority that has a task, or -1. */
+/* Returns the highest effective priority that has a task in a scheduler that is not paused, or -1. */
 static inline int
 prio_ready_top (PrioReady *ready)
 {

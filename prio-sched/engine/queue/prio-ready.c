@@ -100,8 +100,8 @@ find_only (PrioReady *ready, PrioEffective effective)
     ready->only[effective] = oldest_of_group (group, effective);
 }
 
-/* Returns the key of @queue among other schedulers' queues: the age of its head or, if the head has expired, the
- * expiry.  Sets @tie to the age. */
+/* Returns the key of @queue among other schedulers' queues, and sets @tie: the age of its head, and 0; for a queue of
+ * expired tasks, the expiry of its head, and the age. */
 static inline guint64
 key_of (PrioQueue *queue, guint64 *tie)
 {
@@ -237,7 +237,7 @@ prio_ready_set_paused (PrioReady *ready, PrioReadyGroup *group, gboolean paused)
 
   prio_ready_evict (ready);
   group->paused = paused;
-  memset (ready->blocked_since, 0, sizeof ready->blocked_since); /* while paused, no task waits behind continuations */
+  memset (ready->blocked_since, 0, sizeof ready->blocked_since); /* all waits behind continuations begin anew */
 
   for (guint left = group->mask; left != 0; left &= left - 1)
     {

@@ -24,7 +24,7 @@ struct _PrioState
   PrioRunQueue *run_queue; /* the run queue of the state's scheduler */
   PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
   gint priority : 8;       /* the priority, or PRIO_TASK_PRIORITY_UNSET if the group determines it */
-  guint timed : 2;         /* PrioTimed: whether the task has a timeout that had, or had not, passed at its beginning */
+  guint timed : 2;         /* PrioTimed: the state of the task's timeout when the task began */
   guint takes_turns : 1;   /* whether continuations wait behind queued tasks of the same priority */
   gint depth;              /* g_main_depth () when the state was set */
   PrioTraits *traits;      /* rarely used fields, or NULL: prio-traits */
