@@ -47,7 +47,7 @@ prio_check_priority (const char *function, gint priority)
   return FALSE;
 }
 
-/* Returns the priority in @value.  If it is invalid, logs a critical message and returns the default. */
+/* Returns the priority in @value.  If it is invalid, logs a critical message and returns user-visible. */
 PrioTaskPriority
 prio_priority_of_value (const GValue *value)
 {

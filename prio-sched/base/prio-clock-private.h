@@ -4,8 +4,8 @@
  * Promises: no other file of the library reads a clock.  Times are in µs of CLOCK_MONOTONIC, as in g_get_monotonic_time
  * ().
  *
- * Because a test can replace the clock (prio-testing.h), it is read through a function pointer.  This costs no more than
- * a call into another library. */
+ * Because a test can replace the clock (prio-testing.h), the clock is read through a function pointer.  This costs no
+ * more than a call into another library. */
 
 #pragma once
 

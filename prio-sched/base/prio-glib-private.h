@@ -2,8 +2,7 @@
 /* prio-glib-private.h: the two places where the library relies on GLib's internals
  *
  * Promises: no other file of the engine reads private state of GLib.  The functions below do, because no public
- * function of GLib gives these answers.  tests/library/test-contexts.c and test-deferred.c fail if GLib changes that
- * state. */
+ * function of GLib gives these answers.  If GLib changes that state, test-contexts.c and test-deferred.c fail. */
 
 #pragma once
 
@@ -13,8 +12,8 @@
  * sources before it destroys the first one, and g_source_get_context () must not be called. */
 gboolean prio_source_context_ends (GSource *source);
 
-/* Returns whether @disposer, another thread, is still inside the g_object_unref () whose dispose () added a reference
- * to @object.  Until that call has returned, no other thread may notify or drop the object: before GLib 2.80,
+/* Returns whether @disposer, another thread, may still be inside the g_object_unref () whose dispose () added a
+ * reference to @object.  Until that call has returned, no other thread may notify or drop the object: before GLib 2.80,
  * g_object_unref () would access freed memory, and since GLib 2.80, notifications would be lost.
  *
  * While notifications are frozen, as in dispose (), the object has qdata with the name of GLib's notify queue. */

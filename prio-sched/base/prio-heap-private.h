@@ -32,8 +32,8 @@ typedef struct
   guint32 length;
   guint32 allocated;
 
-  /* The row is empty if both indices are 0.  @row_end is one more than the last index.  The first and last items are
-   * not gaps. */
+  /* The row is empty if both indices are 0.  @row_end is one more than the last index.  Neither the first nor the last
+   * item is a gap. */
   PrioHeapItem *row;
   guint32 row_start, row_end;
   guint32 row_allocated;

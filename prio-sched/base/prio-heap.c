@@ -131,8 +131,7 @@ row_close_gaps (PrioHeap *heap)
   heap->row_end = end;
 }
 
-/* Makes room at the end of the row: closes the gaps, if there are any, and then doubles the array if it is at least
- * half full. */
+/* Makes room at the end of the row: closes any gaps, and then doubles the array if it is at least half full. */
 static void
 row_make_room (PrioHeap *heap)
 {
@@ -221,7 +220,7 @@ prio_heap_rekey (PrioHeap *heap, PrioHeapNode *node, guint64 key)
   sift (heap, node->index, item);
 }
 
-/* Calls @func for each item, in no particular order.  @func must not change the heap. */
+/* Calls @func for each item, in no particular order.  @func may change keys, but neither the order nor the items. */
 void
 prio_heap_foreach (PrioHeap *heap, void (*func) (PrioHeapItem *item, gpointer data), gpointer data)
 {

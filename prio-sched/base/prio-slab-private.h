@@ -40,7 +40,7 @@ void prio_slab_clear (gpointer slab); /* every record must have been freed */
 gpointer prio_slab_alloc_slow (PrioSlab *slab);
 void prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk);
 
-/* Returns a record of the current chunk, or NULL if the chunk is full. */
+/* Returns a record of the current chunk, or NULL if there is no such chunk or it is full. */
 static inline gpointer
 prio_slab_alloc_quickly (PrioSlab *slab)
 {

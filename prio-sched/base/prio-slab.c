@@ -86,8 +86,8 @@ prio_slab_alloc_slow (PrioSlab *slab)
   return prio_slab_alloc_quickly (slab);
 }
 
-/* Updates the lists after a record of @chunk was freed.  @chunk is not the current chunk, and either was full before or
- * is empty now. */
+/* Updates the lists after a record of @chunk, which is not the current chunk, was freed.  @chunk was full, or is
+ * empty. */
 void
 prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
 {

@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-/* Functions that the owner calls for the record of a slot.  All are optional. */
+/* The size of a slot's record, and functions that the owner calls for the record.  Each function may be NULL. */
 typedef struct
 {
   gsize size;                             /* the record's size; a new record is zeroed */

@@ -18,8 +18,8 @@ typedef struct
   /* The owner lock of the loop whose batch is the innermost on this thread, or NULL. */
   const struct _PrioOwnerLock *dispatches;
 
-  /* The scheduling state of the code that runs on this thread, or NULL: the draft's "current continuation state".  The
-   * state is in the stack frame of the function that set this pointer. */
+  /* The scheduling state of the code that runs on this thread, or NULL ("current continuation state" in the WICG draft).
+   * The state is in the stack frame of the function that set this pointer. */
   const struct _PrioState *state;
 
   /* The deadline of the idle callback that runs on this thread, or NULL. */

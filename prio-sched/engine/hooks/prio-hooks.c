@@ -211,7 +211,8 @@ prio_scheduler_end_slice (PrioScheduler *self)
   prio_loop_leave (loop);
 }
 
-/* Returns the task at the head of @queue if it is a task of the program with a function; otherwise NULL. */
+/* Returns the task at the head of @queue; NULL if @queue is NULL, or if the head is not a task of the program with a
+ * function. */
 static PrioTask *
 task_at_head (PrioQueue *queue)
 {

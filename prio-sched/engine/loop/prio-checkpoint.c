@@ -7,7 +7,7 @@
 
 #include "loop/prio-current-private.h"
 
-/* Runs all microtasks, including microtasks that these queue (§4.1.4 of the draft). */
+/* Runs all microtasks, including microtasks that these queue (§4.1.4 of the WICG draft). */
 void
 prio_loop_checkpoint (PrioLoop *loop)
 {

@@ -12,7 +12,8 @@
 #include "loop/prio-starvation-private.h"
 #include "loop/prio-traits-private.h"
 
-/* Queues the tasks whose delay has passed, which get their age only now (§2.4.2 of the draft), and expires timeouts. */
+/* Queues the tasks whose delay has passed, and expires timeouts.  A task gets its age here, and not at its post (§2.4.2
+ * of the WICG draft, steps 11 to 13). */
 void
 prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 {
@@ -109,7 +110,8 @@ process_pending_now (PrioLoop *loop)
   prio_loop_checkpoint (loop);
 }
 
-/* Carries out other threads' operations, then releases if many wait, and microtasks.  Returns FALSE if none waits. */
+/* Carries out operations of other threads.  Then makes releases if many wait, and runs microtasks.  Returns FALSE if
+ * there were neither releases nor microtasks. */
 static inline gboolean
 process_pending (PrioLoop *loop)
 {
@@ -244,7 +246,7 @@ run (PrioLoop *loop, PrioEntry *entry, const PrioState *outer)
       entry->funcs->run (entry);
       prio_thread.state = outer;
       catch_up (loop);
-      /* After the checkpoint, `ran` settles the result and removes the abort steps (§2.4.2 of the draft). */
+      /* After the checkpoint, `ran` settles the result and removes the abort steps (§2.4.2 of the WICG draft). */
       if (prio_loop_has_microtasks (loop))
         prio_loop_checkpoint (loop);
       entry->funcs->ran (entry);
@@ -592,7 +594,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
                       .effective = PRIO_NO_LEVEL, .raw = G_MAXINT64, .shortest = G_MAXINT64,
                       .within = loop->turn.others };
   PrioCurrent outer_current = prio_current_begin (loop);
-  /* If a destroy notify runs this main loop, hides its flush, so that this batch can make releases. */
+  /* A destroy notify may run this main loop.  Hides the prio_loop_flush_releases () that has called it, so that this
+   * batch can make releases. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
   const PrioOwnerLock *outer_lock = prio_thread.dispatches;

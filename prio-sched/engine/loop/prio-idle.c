@@ -45,7 +45,7 @@ idle_free (PrioIdle *idle)
   g_free (idle);
 }
 
-/* Calls @idle in a dispatch, with the state of a background task without a signal (§4.2.1). */
+/* Calls @idle in a dispatch, with the state of a background task without a signal (§4.2.1 of the WICG draft). */
 static void
 idle_call (PrioLoop *loop, PrioIdle *idle, gint64 time, gboolean did_timeout)
 {

@@ -384,8 +384,7 @@ prio_lending_get_level (const PrioLendNode *node)
   return node->level;
 }
 
-/* Prepares @entry, which has a node, for being queued.  If it is boosted, prio_lending_get_queue () returns its
- * queue. */
+/* Prepares @entry, which has a node, for being queued: prio_lending_get_queue () returns its queue if it is boosted. */
 void
 prio_lending_prepare (PrioEntry *entry)
 {

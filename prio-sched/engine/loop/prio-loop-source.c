@@ -127,7 +127,7 @@ release_source (GSource *source)
 
 /* Handles the destruction of @source by the library, by other code, or at the end of the context.  At the end of the
  * context, ends the loop here, and not when the source is finalized: other threads may wake the context until the
- * mailbox is closed, and when it is finalized, a new context may have the same address. */
+ * mailbox is closed, and when @source is finalized, a new context may have the same address. */
 static void
 source_destroyed (GSource *source)
 {
@@ -231,9 +231,8 @@ source_finalize (GSource *source)
  * two, because an iteration may be only a call of g_main_context_pending (). */
 #define MAX_HELD_UP 2
 
-/* Returns whether the urgent lane is next, for an urgent task or for other urgent work.  If other urgent work has just
- * used the lane without a task, and a task is ready, the work is done in the lane of the task, so that tasks are not
- * held up. */
+/* Returns whether the urgent lane is next, for an urgent task or for other urgent work.  If such work has just used the
+ * lane without a task, and a task is ready, does the work in the lane of the task, so that tasks are not held up. */
 static gboolean
 is_urgent (PrioLoop *loop)
 {
@@ -471,7 +470,7 @@ lane_check (GSource *source)
   return ready;
 }
 
-/* Prepares idle callbacks.  GLib calls this function only if no other source is ready, because its priority is the
+/* Prepares idle callbacks.  GLib calls this only if no other source is ready, as the source's priority is the
  * lowest. */
 static gboolean
 idle_prepare (GSource *source, gint *timeout)

@@ -95,8 +95,7 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
 
 /* Prepares for fork (): takes all locks of the library in their usual order, so that the child finds all data
  * consistent.  The order is: the table's lock, the loops' locks, the mailboxes' locks, the leaf locks.  Does not wait
- * for a batch that runs on another thread, because the child never runs that context: its owner does not exist
- * there. */
+ * for a batch on another thread: the child does not have that thread, so it never runs the context. */
 static void
 before_fork (void)
 {
@@ -454,8 +453,7 @@ submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
   gboolean locked = FALSE, releases;
 
-  /* The retries end, because the owner changes only if another thread runs the context, and a mailbox is closed
-   * once. */
+  /* The retries end, as the owner changes only if another thread runs the context, and a mailbox is closed once. */
   do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))

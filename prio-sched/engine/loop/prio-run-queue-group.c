@@ -133,8 +133,7 @@ prio_groups_process_aborted (PrioLoop *loop, guint max)
     }
 }
 
-/* Processes the entries of all aborted groups, so that they are reported before later events.  The caller has entered
- * the loop. */
+/* Processes the entries of all aborted groups, to report them before later events.  The caller has entered the loop. */
 void
 prio_groups_finish_aborted (PrioLoop *loop)
 {

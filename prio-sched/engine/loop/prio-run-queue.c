@@ -115,8 +115,7 @@ prio_run_queue_end (PrioRunQueue *run_queue)
 }
 
 /* Holds back the tasks of @run_queue if it is paused or full, or belongs to a paused one; otherwise lets them run.
- * Does nothing at the end of the context, so that the ready set finds all tasks.  The cost does not depend on the
- * number of queues. */
+ * Does nothing at the end of the context, so that the ready set finds all tasks.  Visits neither queues nor tasks. */
 static void
 update_paused (PrioRunQueue *run_queue)
 {
@@ -305,7 +304,7 @@ prio_entry_append (PrioEntry *entry)
   append (entry);
 }
 
-/* Adds @entry to its queue, and makes the entry QUEUED (§2.4.1 of the draft). */
+/* Adds @entry to its queue, and makes the entry QUEUED (§2.4.1 of the WICG draft). */
 void
 prio_run_queue_enqueue (PrioEntry *entry)
 {

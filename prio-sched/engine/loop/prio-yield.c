@@ -105,8 +105,8 @@ running_level (const PrioState *state)
   return prio_effective ((PrioTaskPriority) state->priority, goes_ahead);
 }
 
-/* Ends the time of the running code.  Other sources have their turn next, and further calls of should_yield () return
- * TRUE. */
+/* Ends the time of the running code: other sources have their turn next, and should_yield () returns TRUE until
+ * then. */
 static void
 end_time (PrioLoop *loop, PrioBatch *batch)
 {

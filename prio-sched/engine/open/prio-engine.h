@@ -11,8 +11,7 @@
 /* Calls @callback later, in the context of @self and without a scheduling state, with the result of a yield that fails
  * with @error.  Takes ownership of @error. */
 void prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data);
-/* Notifies `next-frame` if it has changed.  Call this after a followed clock has announced a frame, or was
- * unfollowed. */
+/* Notifies `next-frame` if it has changed.  Called after a followed clock has announced a frame or was unfollowed. */
 void prio_scheduler_tell_next_frame (PrioScheduler *self);
 /* Runs @func as a task of @self in a thread of the pool, or in @other's thread.  With a wrong argument, logs a critical
  * message for @function. */
@@ -27,7 +26,7 @@ PrioTask *prio_scheduler_post_hidden (PrioScheduler *self, const PrioTaskOptions
 void prio_task_fulfil (PrioTask *task);
 /* Returns the number of tasks at which the feeds of a group stop posting (prio-task-group-thread.c). */
 guint prio_task_group_get_room (PrioTaskGroup *self);
-/* Sets whether more tasks will be posted.  While that is so, waits for the group continue even if no task is left.  The
+/* Sets whether more tasks will be posted.  While @is_fed, waits for the group continue even if no task is left.  The
  * caller has entered no loop. */
 void prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed);
 
@@ -35,7 +34,7 @@ void prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed);
  * @due, in µs, or at once if @due is 0.  @data is released after @func, or when @task has ended. */
 void prio_task_go_on (PrioTask *task, gint64 due, PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 /* Returns whether @task, whose function is the caller, can continue: it has no result, has not deferred its result, and
- * is not aborted.  Sets @should_yield. */
+ * is not aborted.  Sets @should_yield to whether @task should yield first. */
 gboolean prio_task_may_go_on (PrioTask *task, gboolean *should_yield);
 PrioLoop *prio_task_get_loop (PrioTask *task);
 /* Returns whether @task has its result, or is aborted. */

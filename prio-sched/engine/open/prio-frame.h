@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frame.h: announces to a loop when the next frame is due
  *
- * Any thread may call these functions. */
+ * Any thread may call these functions, unless a comment says otherwise. */
 
 #pragma once
 
@@ -14,7 +14,7 @@ PrioFrame *prio_frame_new (void);
 /* Announces the next frame at @due, in µs, or no frame if @due is 0.  @interval is the time between two frames, in µs,
  * or 0 if it is unknown. */
 void prio_frame_announce (PrioLoop *loop, PrioFrame *frame, gint64 due, gint64 interval);
-/* Frees @frame.  Runs no user code. */
+/* Frees @frame, on the owner thread.  Runs no user code. */
 void prio_frame_free (PrioLoop *loop, PrioFrame *frame);
 
 /* Returns (transfer full) (nullable) the loop of @context, if there is one. */

@@ -2,7 +2,7 @@
 /* prio-numbers.h: runners, whose tasks are numbers, for language bindings
  *
  * Promises: a number is queued as a job or, with a signal, a delay or a timeout, as an entry (prio-queue-private.h).
- * In a dispatch, a runner's function is called once for several numbers: it asks for the next number.  That ends the
+ * In a dispatch, a runner's function is called once for several numbers: it calls prio_numbers_next (), which ends the
  * running number, and begins the next, exactly as a batch does with other tasks.
  *
  * The users of a runner are its scheduler, idle callbacks, waiting numbers, and a pending report of rejected numbers.
@@ -57,8 +57,8 @@ guint prio_numbers_request_idle (PrioRunner *self, guint timeout);
 PrioPostResult prio_numbers_post (PrioRunner *self, guint id, PrioTaskPriority priority);
 PrioPostResult prio_numbers_yield (PrioRunner *self, guint id);
 
-/* Makes the batches of @loop call @func before each task, or no function if @func is NULL.  Call this when no batch
- * runs, or after entering the loop. */
+/* Makes the batches of @loop call @func before each task, except between numbers that a runner runs in one call.  @func
+ * may be NULL.  Called when no batch runs, or after entering the loop. */
 typedef void (*PrioCheckpointFunc) (PrioLoop *loop);
 void prio_loop_set_checkpoint_func (PrioLoop *loop, PrioCheckpointFunc func);
 
@@ -67,7 +67,8 @@ gboolean prio_numbers_end (void);
 guint prio_numbers_next (void);
 void prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry);
 
-/* Enters @loop if this is the owner thread and the context exists.  The caller has entered no loop. */
+/* Enters @loop.  Returns FALSE if this is not the owner thread, or if the loop has ended.  The caller has entered no
+ * loop. */
 gboolean prio_numbers_enter (PrioLoop *loop);
 void prio_numbers_leave (PrioLoop *loop);
 
@@ -76,8 +77,8 @@ void prio_numbers_use (PrioRunner *self);
 gboolean prio_numbers_cancel (PrioRunner *self, guint id);
 guint prio_numbers_first (PrioRunner *self, PrioTask **task);
 
-/* These functions lend priorities (prio-lending).  A task that waits or is awaited is kept under a second number, which
- * is 0 if no scheduler lends.  The caller has entered the loop. */
+/* These functions lend priorities (prio-lending).  A task that waits or is awaited has a second number, for its node,
+ * which is 0 if no scheduler lends.  The caller has entered the loop. */
 guint prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 guint prio_numbers_keep_task (PrioTask *task);
 void prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-observe.h: observers, and functions of the engine for watch/
  *
- * Promises: while there is an observer, each task of every loop is reported from its post to its end: queued, begins,
+ * Promises: while there is an observer, each task of the program is reported from its post to its end: queued, begins,
  * then yielded (and queued again), ended or aborted.  If the observation begins later, waiting tasks are reported, and
  * a running task only if it is queued again.  `id` in PrioObserved identifies the task.
  *
@@ -99,12 +99,11 @@ struct _PrioObserver
                             PrioTaskPriority to, gint64 now);
   /* The tasks of @scheduler do not run any more if @is_paused, and otherwise run again. */
   void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
-  /* A batch of tasks begins or ends.  @cut: the batch ends because its time is used up, and the other sources have
-   * their turn. */
+  /* A batch of tasks begins or ends.  @cut: it ends because its time is used up, and other sources have their turn. */
   void (*batch_begins) (PrioObserver *self, PrioLoop *loop, gint64 now);
   void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut, gint64 now);
-  /* The other sources have had their turn, from @began to @now.  @whole: the turn included sources of the lowest
-   * priorities. */
+  /* The other sources have had their turn, from @began to @now.  @whole: sources of the lowest priorities had
+   * theirs. */
   void (*turn_ended) (PrioObserver *self, PrioLoop *loop, gint64 began, gboolean whole, gint64 now);
   /* GLib begins an iteration, and later checks its sources, possibly after it has slept. */
   void (*prepares) (PrioObserver *self, PrioLoop *loop, gint64 now);
@@ -148,10 +147,11 @@ gboolean prio_observed_is_here (PrioLoop *loop);
 gsize prio_observed_owner (PrioLoop *loop);
 /* Returns the number of the current iteration of the main loop.  Called only on the owner thread. */
 guint64 prio_observed_iteration (PrioLoop *loop);
-/* Calls @notify later, on the owner thread, when no loop is entered.  If the context is destroyed, calls @notify at
- * once, unless @quietly. */
+/* Calls @notify in a microtask, on the thread that runs the context.  If the loop has ended, calls @notify at once or,
+ * if @quietly, with a later release. */
 void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
-/* Returns whether a microtask, or a task of the program that is not paused, is queued.  Called on the owner thread. */
+/* Returns whether a microtask or a task is queued, or a task of the program is delayed; tasks of paused schedulers do
+ * not count.  Returns FALSE on a thread that does not own the context. */
 gboolean prio_loop_is_busy (PrioLoop *loop);
 /* Ends the loop before its context is destroyed, and aborts all queued and later tasks.  Called on the thread that runs
  * the context, which has entered no loop. */
@@ -163,7 +163,7 @@ typedef enum
   PRIO_SLOT_SIGNAL,    /* the records of registrations */
   PRIO_SLOT_TASK,      /* the pool of tasks */
   PRIO_SLOT_SCHEDULER, /* the scheduler of prio_scheduler_ref_thread_default () */
-  PRIO_SLOT_POST,      /* no record; at the end of the loop, the slot aborts functions that wait for a thread */
+  PRIO_SLOT_POST,      /* an empty record, whose `ends` aborts functions that wait for a thread */
   PRIO_SLOT_GROUP,     /* the members of groups, by number */
   PRIO_SLOT_WATCH,     /* the source that blocks the loop (prio-holding.c) */
   PRIO_SLOT_BINDINGS,  /* the function to call before each task */
@@ -207,8 +207,8 @@ void prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting
 /* Returns the record of watch/ for a run queue, a GAtomicRcBox, or NULL.  The parts of the run queue have the same
  * record.  Any thread may call this function. */
 gpointer prio_run_queue_get_record (PrioRunQueue *run_queue);
-/* Sets the record to @record, and takes ownership of @record, unless there is a record already.  Returns the run
- * queue's record. */
+/* Sets the record to @record, and takes ownership of @record, unless there is one already.  Returns the queue's
+ * record. */
 gpointer prio_run_queue_set_record (PrioRunQueue *run_queue, gpointer record);
 /* Sets the record in the existing parts of the run queue. */
 void prio_run_queue_share_record (PrioRunQueue *run_queue);

@@ -5,7 +5,7 @@
 
 #include "policy/prio-turn-private.h"
 
-/* There is a flood if GLib does not reach sources that draw in this many iterations, short or long, for this long, µs. */
+/* There is a flood if GLib reaches no source that draws in this many iterations, short or long, for this long, µs. */
 #define SPIN_ITERATIONS 8
 #define SPIN_TIME 10000
 #define LONG_SPIN_ITERATIONS 3
@@ -154,8 +154,7 @@ is_spinning (PrioTurn *turn, gint64 used)
          (turn->n_top >= LONG_SPIN_ITERATIONS && used >= LONG_SPIN_TIME);
 }
 
-/* Returns whether there is a flood, during which tasks may run now.  The last iterations did not reach the frame, and
- * took @used µs. */
+/* Returns whether there is a flood, and tasks may run now.  GLib has not reached the frame for @used µs. */
 static gboolean
 is_flood (PrioTurn *turn, gint64 now, gint64 used)
 {
@@ -227,8 +226,7 @@ is_over (PrioTurn *turn, gint64 now)
   return TRUE;
 }
 
-/* Returns whether the turn continues with drawing although time is due to tasks, so that sources below are reached at
- * last. */
+/* Returns whether the turn continues with drawing, even if time is due to tasks, to reach the sources below at last. */
 static gboolean
 is_overdue (const PrioTurn *turn, gint64 now)
 {

@@ -67,8 +67,7 @@ prio_ready_contains (PrioQueue *queue)
   return queue->ready.index != PRIO_HEAP_NONE && (queue->head != NULL || queue->kind != PRIO_QUEUE_JOBS);
 }
 
-/* Adds @queue, which was empty and has a head now, or has another effective priority.  @group is its scheduler's
- * group. */
+/* Adds @queue to @group, the group of its scheduler.  It was empty until now, or has got another effective priority. */
 static inline void
 prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-state-private.h: the scheduling state that a task runs in
  *
- * Promises: the draft's "scheduling state", small enough for the stack of the dispatch.  A state is current on a thread
- * while `prio_thread.state` points to it, and only at the g_main_depth () at which it was set: functions that a nested
- * main loop runs do not inherit the state.  Only the thread that owns the context sets it, in a dispatch or in
- * prio_scheduling_state_run (): a thread on which a state is current is the owner thread of the state's loop.  A fiber,
- * which has its own stack, has the state that a finder returns (prio-current).
+ * Promises: a PrioState is the "scheduling state" of the WICG draft, and small enough for the stack of the dispatch.  A
+ * state is current on a thread while `prio_thread.state` points to it, and only at the g_main_depth () at which it was
+ * set: functions that a nested main loop runs do not inherit the state.  Only the thread that owns the context sets the
+ * state, in a dispatch or in prio_scheduling_state_run (): a thread on which a state is current is the owner thread of
+ * the state's loop.  A fiber, which has its own stack, has the state that a finder returns (PrioStateFinder).
  *
  * prio-current finds the current state, and keeps the objects that a state points to alive. */
 

@@ -25,13 +25,14 @@ gboolean prio_check_yield_options (const char *function, const PrioYieldOptions 
 #define PRIO_IS_OF_THIS_VERSION(options) \
   (((options)->size == 0 || (options)->size == sizeof *(options)) && (options)->reserved == 0)
 
-/* Returns whether @options have at most one of a signal and a cancellable, and it has the right type. */
+/* Returns whether @options have at most one of a signal and a cancellable, and whether that has the right type. */
 #define PRIO_HAS_VALID_SIGNAL(options) \
   ((options)->signal == NULL ? PRIO_IS_SIGNAL_OR_NULL ((options)->cancellable) \
                              : (options)->cancellable == NULL && \
                                prio_signal_node_is_embedded ((GCancellable *) (options)->signal))
 
-/* Checks @options, which may be NULL.  @has_func: whether the caller has passed a function, too. */
+/* Returns whether @options, which may be NULL, are valid and the caller has got a function (@has_func).  If not, logs a
+ * critical message. */
 G_ALWAYS_INLINE static inline gboolean
 prio_check_task_options (const char *function, const PrioTaskOptions *options, gboolean has_func)
 {

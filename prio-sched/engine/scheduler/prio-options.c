@@ -59,8 +59,8 @@ prio_check_limit (const char *function, guint limit)
   return FALSE;
 }
 
-/* Returns whether @options, of @given bytes, are zero from offset @known_size on, where `reserved` is.  Otherwise they
- * set a field that only later versions of the library know. */
+/* Returns whether @options are zero from offset @known_size on, where `reserved` is; if not, the caller has set a field
+ * that only later versions know.  @given is their size in bytes, or 0 for the size in version 1.0. */
 static gboolean
 check_size (const char *function, gconstpointer options, gsize given, gsize known_size)
 {

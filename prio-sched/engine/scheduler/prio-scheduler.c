@@ -87,7 +87,7 @@ GType prio_scheduler_type;
 
 static const PrioSchedulerWatchFuncs *watch;
 
-/* Sets the functions.  Must be called before the class is initialized. */
+/* Sets the functions to call for new and ended schedulers.  Must be called before the class is initialized. */
 void
 prio_scheduler_set_watch (const PrioSchedulerWatchFuncs *funcs)
 {
@@ -451,8 +451,8 @@ prio_scheduler_get_context (PrioScheduler *self)
   return self->context;
 }
 
-/* Returns whether this thread, which is not in a dispatch, was the last to iterate the context.  The thread may have
- * released the context since, so there is no scheduling state. */
+/* Returns whether this thread, which is not in a dispatch, was the last to iterate the context.  It may have released
+ * the context since, so its code has no scheduling state. */
 static gboolean
 is_between_iterations (PrioLoop *loop)
 {
@@ -549,7 +549,7 @@ prio_scheduler_did_timeout (PrioScheduler *self)
 }
 
 /* Enters the loop for the public function @function, on the thread that runs the context or, if there is none, on the
- * thread that ran it last.  On other threads, logs a critical message, whose subject is @what, and returns FALSE.  If
+ * thread that ran it last.  On other threads, logs a critical message that begins with @what, and returns FALSE.  If
  * this thread owns the context, it becomes the owner thread. */
 gboolean
 prio_scheduler_enter (PrioScheduler *self, const char *function, const char *what)
