@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-gtk-view.c: tells a feed which rows a list of GTK shows
  *
- * GTK does not say which rows are in view.  It has widgets for the rows around the view, and for the focused and the
+ * GTK does not say which rows are in view.  GTK has widgets for the rows around the view, and for the focused and the
  * selected row; widgets that are not in view are not visible.  GTK assumes that all rows without a widget have the same
  * height.  So the number of rows above a widget follows from the widget's position, and from the heights of the widgets
  * above it.
@@ -78,7 +78,7 @@ list_cells (Sight *sight)
     {
       const char *name = gtk_widget_get_css_name (child);
 
-      /* The other children are headers of sections and the rubber band. */
+      /* Skips the other children, which are headers of sections and the rubber band. */
       if (!g_str_equal (name, "row") && !g_str_equal (name, "child"))
         continue;
       if (gtk_widget_get_child_visible (child))

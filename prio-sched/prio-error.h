@@ -24,7 +24,7 @@ G_BEGIN_DECLS
 
 /**
  * PrioError:
- * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while handlers of an earlier change run (the
+ * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while handlers of an earlier change run (the web
  *   draft's `NotAllowedError`)
  * @PRIO_ERROR_CLOSED: the task will not run, because its main context was destroyed or its worker was stopped; or the
  *   channel is closed

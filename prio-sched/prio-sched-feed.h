@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sched-feed.h: feeds, which ask a function for the next task of a group whenever it has a free place */
+/* prio-sched-feed.h: feeds, which ask a function for a group's next task whenever the group has a free place */
 
 #pragma once
 

@@ -605,7 +605,7 @@ prio_channel_give (PrioChannel *self, gpointer value, GDestroyNotify destroy, GC
   prio_lock_lock (&prio_waits_lock);
   if (giver.value != NULL)
     g_queue_unlink (&self->outside, &giver.value->link);
-  /* If there is neither an answer nor an error, the main loop has ended. */
+  /* Closes the channel if there is neither an answer nor an error, because the main loop has ended then. */
   if (giver.value != NULL && wrong == NULL)
     g_atomic_int_set (&self->is_closed, TRUE);
   prio_lock_unlock (&prio_waits_lock);

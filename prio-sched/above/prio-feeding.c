@@ -32,7 +32,7 @@ typedef struct
   gboolean is_demoted;
 } PrioAsked;
 
-/* A change that adds more rows than this is not entered in @rows: the rows after it are removed from @rows. */
+/* The most rows that a change of the list adds to @rows.  After a larger change, the rows behind it leave @rows. */
 enum { MOST_NEW = 1000 };
 
 #define NO_ROW G_MAXUINT

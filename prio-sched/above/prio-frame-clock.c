@@ -7,8 +7,8 @@
 
 #include "base/prio-clock-private.h"
 
-/* The range of frame intervals, in µs.  In a gap longer than the maximum, nothing was animated.  No display is faster
- * than the minimum. */
+/* The range of frame intervals, in µs.  A gap longer than the maximum is a pause, in which nothing was animated.  No
+ * display is faster than the minimum. */
 #define MAX_INTERVAL 50000
 #define MIN_INTERVAL 1000
 #define USUAL_INTERVAL 16667

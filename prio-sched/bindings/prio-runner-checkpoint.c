@@ -71,7 +71,7 @@ call (PrioLoop *loop)
       if (!self->func (self->data))
         g_ptr_array_remove (all, self);
       release (self);
-      /* A nested main loop in the function may have removed functions. */
+      /* Stays within the array, because a nested main loop in the function may have removed functions. */
       i = MIN (i, all->len);
     }
   prio_thread.runs_jobs = FALSE;

@@ -35,7 +35,7 @@ get_id_task (PrioTaskGroup *self, guint handle)
   return id_task_of (prio_task_group_find (self, handle));
 }
 
-/* Frees the data of an id task that has its result.  If it has not begun, its runner reports its id as rejected. */
+/* Frees the data of an id task that has its result.  If it did not begin, the runner reports the id as rejected. */
 static void
 end_id_task (gpointer data)
 {

@@ -134,7 +134,7 @@ forget (PrioLoop *loop, gpointer watch)
   prio_loop_defer_release (loop, watch_unref, watch);
 }
 
-/* Removes the function @id of @self, or one of its functions if @id is 0.  Returns FALSE if there is none. */
+/* Removes the function @id of @self or, if @id is 0, any function of @self.  Returns FALSE if there is none. */
 static gboolean
 remove_watch (PrioScheduler *self, guint id)
 {

@@ -83,7 +83,7 @@ ensure_counts (PrioScheduler *self)
   return prio_run_queue_set_record (prio_scheduler_get_run_queue (self), made);
 }
 
-/* Starts or stops counting, according to @wanted. */
+/* Starts counting from 0, or stops counting, as @wanted says.  The caller has entered the loop. */
 static void
 follow (PrioLoop *loop, gpointer run_queue)
 {

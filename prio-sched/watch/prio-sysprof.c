@@ -64,7 +64,7 @@ static PrioObserver observer = {
 static gpointer
 start (gpointer data G_GNUC_UNUSED)
 {
-  /* Calls Sysprof's library only if these variables may be read, because it would use them in a setuid program, too. */
+  /* Calls Sysprof's library only if one of its variables may be used: the library reads both in setuid programs, too. */
   if (prio_environment_get ("SYSPROF_CONTROL_FD") == NULL && prio_environment_get ("SYSPROF_TRACE_FD") == NULL)
     return NULL;
   if (sysprof_collector_is_active ())
@@ -72,7 +72,7 @@ start (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Starts to add marks if Sysprof is recording.  Called for the first scheduler, when no loop is entered. */
+/* Starts to add marks if Sysprof is recording, in the first call.  Called for each new scheduler, in no loop. */
 void
 prio_sysprof_start (void)
 {

@@ -44,7 +44,7 @@ typedef struct
   GHashTable *numbers[PRIO_TRACE_N_KINDS]; /* gconstpointer → guint */
 } Trace;
 
-/* Guards all variables below.  While it is held, no other lock is taken, so it may be taken after entering a loop. */
+/* Guards all variables below.  A thread that has entered a loop may take this lock, under which no other is taken. */
 static PrioLock lock = PRIO_LOCK_INIT;
 /* Signalled when a block is full, and when a trace begins, has to end, or has ended. */
 static PrioCond changed = PRIO_COND_INIT;
@@ -232,7 +232,7 @@ is_current (gint number)
 }
 
 /* Makes the thread write the last lines, and waits for the thread.  If the thread still waits for a reader after a
- * second, it continues by itself.  The caller holds the lock. */
+ * second, the thread continues alone.  The caller holds the lock. */
 static void
 end_current (void)
 {
@@ -261,7 +261,7 @@ prio_trace_writer_stop (void)
   prio_lock_unlock (&lock);
 }
 
-/* Continues or drops the trace in a child.  No thread holds the lock, because prio-loop.c takes it. */
+/* Continues or drops the trace in a child.  No other thread held the lock at the fork, because prio-loop.c takes it. */
 static void
 after_fork_in_child (void)
 {

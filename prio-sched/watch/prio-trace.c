@@ -477,8 +477,8 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Starts the trace that PRIO_SCHED_TRACE names.  Called for the first scheduler and by prio_trace_start (), when no
- * loop is entered. */
+/* Starts the trace that PRIO_SCHED_TRACE names, in the first call.  Called for each new scheduler, and by
+ * prio_trace_start (), when this thread has entered no loop. */
 void
 prio_trace_start_from_environment (void)
 {

@@ -11,8 +11,8 @@
 #define MIN_LIMIT 16
 
 /* A combined signal, which all tasks with the same own signal share, so that the time for an abort or a change of
- * priority does not depend on the number of tasks.  The tasks keep both signals alive.  Both are weak references: a new
- * signal may have the address of a finalized one, and then is not equal to @own. */
+ * priority does not depend on the number of tasks.  The tasks keep both signals alive, so the references are weak.  If a
+ * new signal has the address of a finalized one, @own shows that the record is not for the new signal. */
 typedef struct
 {
   GWeakRef own, both;

@@ -70,8 +70,8 @@ let_threads_in (PrioTaskGroup *self)
                                              self->queued.length == self->n_queued_in_threads);
 }
 
-/* Lets functions in threads begin while places are free, and stops other tasks while none is free.  These are in a part
- * of the scheduler's run queue, with their age and priorities, so the next one is found without a search. */
+/* Lets functions in threads begin while places are free, and stops other tasks while none is free.  Other tasks are in a
+ * part of the scheduler's run queue, where they keep their order, so the next task is found without a search. */
 void
 prio_task_group_update_places (PrioTaskGroup *self)
 {
@@ -108,7 +108,7 @@ prio_member_take_out_of_queue (gpointer data)
   PrioTaskGroup *self = member->group;
   PrioLoop *loop = prio_task_group_get_loop (self);
 
-  /* After the end of the context, the queue is not used. */
+  /* Leaves the queue alone after the end of the context, when it is not used any more. */
   if (!prio_loop_enter (loop))
     return;
 
@@ -266,7 +266,7 @@ prio_member_leave_place (PrioMember *member)
 void
 prio_member_begin (PrioMember *member)
 {
-  /* An abort may have come after the task left its queue. */
+  /* Takes no place if an abort has come after the task left its queue. */
   if (!member->left)
     {
       number (member);
@@ -303,7 +303,7 @@ prio_task_group_n_tasks_changed (PrioTaskGroup *self)
   g_object_ref (self);
 }
 
-/* Removes the task from the group, if it has not left.  After the end of the context, any thread may call this. */
+/* Removes the task from the group, if it has not left.  Any thread may call this function after the context's end. */
 void
 prio_member_leave (PrioMember *member)
 {

@@ -26,7 +26,7 @@ member_run (PrioTask *task, gpointer data)
   const PrioState *outer = prio_thread.state;
   PrioState state = *outer;
 
-  /* The post may not have returned, and so not have set @task yet: a destroy notify in it may run a main loop. */
+  /* Sets @task, because the post may not have returned yet: a destroy notify that it calls may run a main loop. */
   member->task = task;
   prio_member_begin (member);
 
@@ -34,7 +34,7 @@ member_run (PrioTask *task, gpointer data)
   prio_thread.state = &state;
   member->outer = self->running;
   self->running = prio_member_ref (member);
-  /* Another thread may have cancelled the task after it left the queue. */
+  /* Checks the state, because another thread may have cancelled the task after it left the queue. */
   if (prio_task_get_state (task) == PRIO_TASK_STATE_RUNNING)
     member->func (task, member->data);
   self->running = member->outer;
@@ -203,7 +203,7 @@ prio_task_group_cancel_pending (PrioTaskGroup *self)
 
   g_object_ref (self);
   begin_taking (self);
-  /* All tasks are cancelled before the first destroy notify is called. */
+  /* Cancels all tasks before the first destroy notify is called, because that may post tasks, which should not end. */
   while (self->queued.length > 0)
     {
       PrioMember *member = self->queued.head->data;

@@ -108,7 +108,7 @@ typedef struct
   gint64 due;           /* when the delay is over, µs, or 0 without a delay */
   gint64 expiry;        /* when the timeout expires, µs, or PRIO_NO_EXPIRY */
   const char *name;     /* the task's name for observers, or NULL; not sent to another thread */
-  PrioJob job;          /* with the task's function, or prio_number_func () for a runner's task */
+  PrioJob job;          /* the task's function and data; in a runner's task, prio_number_func () and the id */
   gint8 priority;       /* PrioTaskPriority */
   guint8 turn;          /* PrioEntryTurn */
 } PrioPost;
@@ -120,7 +120,7 @@ add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *regis
   PrioEntry *entry;
 
   prio_thread.posting_name = self->name;
-  /* A runner's simple task is queued as its id.  An id cannot borrow a priority, so with lending it becomes an entry. */
+  /* Queues a runner's simple task as an id, unless schedulers lend priorities, because an id cannot borrow one. */
   if (numbers != NULL && registration == NULL && self->due == 0 && self->expiry == PRIO_NO_EXPIRY &&
       self->turn <= PRIO_ENTRY_GOES_ON && !prio_lending_is_used (run_queue->loop))
     {
@@ -147,7 +147,7 @@ typedef enum
   NEEDS_REGISTRATION /* the caller has to pass a reference to the signal for a new registration */
 } PostResult;
 
-/* Posts @self.  Takes the reference in @signal if a registration is created.  The caller has entered the loop. */
+/* Posts @self.  Takes the reference in *@signal if a registration is created.  The caller has entered the loop. */
 static inline PostResult
 post_inside (const PrioPost *self, PrioLoop *loop, GCancellable **signal)
 {
@@ -363,7 +363,7 @@ prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *optio
 }
 
 /* Posts a continuation.  If the running task belongs to this scheduler, the continuation has the task's signal, priority
- * and timeout, and takes turns if the task does.  Otherwise it is user-visible, and has neither signal nor timeout. */
+ * and timeout, and takes turns if the task does.  Otherwise the continuation is user-visible, without a signal. */
 PrioPostResult
 prio_numbers_yield (PrioRunner *self, guint id)
 {

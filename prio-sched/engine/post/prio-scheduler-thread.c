@@ -291,7 +291,7 @@ set_nested (gboolean more)
   prio_lock_unlock (&work_lock);
 }
 
-/* Removes @work from its queue.  Returns FALSE if @work has begun or was removed before; if not, the caller ends it. */
+/* Removes @work from its queue.  Returns FALSE if @work has begun or was removed before.  Otherwise the caller ends it. */
 static gboolean
 take_back (PrioWork *work)
 {
@@ -385,7 +385,7 @@ end_waiting (gpointer loop, gpointer record G_GNUC_UNUSED)
     abort_taken (works->pdata[i]);
 }
 
-/* The record is unused: the slot only makes the loop call end_waiting () at its end. */
+/* The slot's record is unused: the slot only makes the loop call end_waiting () at the end of the loop. */
 static const PrioSlotFuncs slot_funcs = { .size = 1, .ends = end_waiting };
 
 static void

@@ -10,7 +10,7 @@
 #include "signal/prio-pin-private.h"
 #include "signal/prio-signal-travel-private.h"
 
-/* Adds the handle of @node to @pinned, the list of handles to re-evaluate, if @node is pinned, under the lock. */
+/* Adds the handle of @node to @pinned, for a later re-evaluation, if @node is pinned.  The caller holds the lock. */
 static void
 add_pinned (GSList **pinned, PrioSignalNode *node)
 {
@@ -118,7 +118,7 @@ first_reason (PrioSignalNode **nodes, gsize n_nodes)
 }
 
 /* Makes the new @node depend on @sources.  Unless @follow is NULL, @node follows the priority of @follow.  This is the
- * draft's "create a dependent task signal" (§4.3).
+ * web draft's "create a dependent task signal" (§4.3).
  *
  * No abort is missed: first_reason () finds a source that is aborted before the edges exist, and a later abort follows
  * the edges. */

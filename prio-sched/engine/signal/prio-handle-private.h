@@ -8,7 +8,7 @@
  * in which the timer of a timeout runs.  The handle does not keep the context alive, because that would be a cycle:
  * tasks hold signals, and a context holds its tasks.
  *
- * Any thread may use a handle.  A thread that holds prio_signal_lock, or has entered a loop, does not release one. */
+ * Any thread may use a handle.  A thread that holds prio_signal_lock, or has entered a loop, must release no handle. */
 
 #pragma once
 

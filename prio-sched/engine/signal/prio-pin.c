@@ -310,7 +310,7 @@ decide (PrioSignalNode *node, PrioListeners listeners, gboolean has_reference)
   return verdict;
 }
 
-/* Sets the weak reference again, and then pins the signal if there is still a reason. */
+/* Sets the weak reference again, then pins the signal if there is still a reason.  Returns the verdict of decide (). */
 static PrioVerdict
 pin (PrioSignalNode *node, PrioListeners listeners)
 {

@@ -54,7 +54,7 @@ typedef struct _PrioEdge PrioEdge;
 struct _PrioSignalNode
 {
   GCancellable *signal;           /* the signal that this node describes; not owned */
-  /* The schedulers where the signal has tasks, oldest first; see prio_signal_node_has_registrations (). */
+  /* The signal's registrations at schedulers, oldest first; see prio_signal_node_has_registrations (). */
   PrioRegistration *registrations, *last_registration;
   PrioTaskPriority priority;      /* written atomically under the lock; read with or without it */
   guint8 is_task_signal : 1;      /* never changes */

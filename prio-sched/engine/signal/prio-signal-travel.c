@@ -285,7 +285,7 @@ prio_signal_node_cancelled (PrioSignalNode *node)
   g_array_unref (targets);
 }
 
-/* Returns the dependents that follow the priority of @node and whose edges are newer than @generation, or NULL if there
+/* Returns the dependents that follow the priority of @node and whose edges are newer than *@generation, or NULL if there
  * are none.  Sets *@generation to the generation of the newest edge. */
 static GArray *
 followers (PrioSignalNode *node, guint64 *generation)

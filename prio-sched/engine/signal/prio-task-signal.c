@@ -93,7 +93,7 @@ static GParamSpec *properties[N_PROPS];
 static guint signal_ids[N_SIGNALS];
 static guint cancelled_signal, notify_signal;
 
-/* Notifies @property at once.  In dispose (), where GObject would drop a notification, calls the class's function. */
+/* Notifies @property.  In dispose (), where GObject would drop a notification, calls the class's function instead. */
 static void
 notify (PrioSignalNode *node, guint property, PrioNotice when)
 {

@@ -100,7 +100,7 @@ prio_task_set_progress (PrioTask *self, double progress)
       !prio_task_is_listened_to (self))
     return;
 
-  /* Usually an earlier call has queued the microtask already. */
+  /* Submits nothing in the usual case, in which an earlier call has queued the microtask already. */
   loop = self->entry.run_queue->loop;
   if (prio_loop_is_owner_thread (loop) && self->tells_progress)
     return;

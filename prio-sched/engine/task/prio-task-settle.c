@@ -102,7 +102,7 @@ deliver (gpointer data)
         reaction->state.depth = g_main_depth ();
       if (G_UNLIKELY (reaction->wait != NULL))
         {
-          /* The task ends the wait, which has no callback any more. */
+          /* Ends the wait's own task, whose callback is called below, and takes the callback away from it. */
           reaction->wait->entry.job.data = NULL;
           prio_task_cancel_quietly (reaction->wait);
         }
@@ -278,7 +278,7 @@ settle_returned (PrioTask *self)
   finish (self);
 }
 
-/* Settles an aborted task that is in no queue, and runs no function here.  Takes the caller's reference to the task. */
+/* Settles an aborted task whose entry is in no queue.  Takes the caller's reference to the task. */
 void
 prio_task_abort (PrioTask *self)
 {
@@ -286,7 +286,7 @@ prio_task_abort (PrioTask *self)
   deliver_soon (self);
 }
 
-/* Settles a task whose post came after the abort of its signal or the end of its context.  Takes the reference. */
+/* Settles a task that was posted after the abort of its signal or the end of its context.  Takes its reference. */
 void
 prio_task_refuse (PrioTask *self)
 {

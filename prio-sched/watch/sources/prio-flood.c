@@ -8,7 +8,7 @@
 /* The most functions that the description of a flood names. */
 #define MAX_NAMED 3
 
-/* Returns the part that counts @name.  If there is none, replaces the part with the shortest total time. */
+/* Returns the part that counts @name.  If there is none, adds a part, or replaces the part with the shortest time. */
 static PrioFloodPart *
 find (PrioFlood *flood, const char *name)
 {

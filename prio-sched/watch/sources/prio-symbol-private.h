@@ -4,8 +4,8 @@
  * A function's name is its symbol, if the dynamic linker knows it or the function's file has a symbol table.  Otherwise
  * the name is FILE+0xADDRESS, for addr2line.  A function that is in no file, such as an interpreter's, has no name.
  *
- * Promises: each function is looked up once per process.  The contents of the file are not trusted, because the file
- * may have been replaced.  Any thread may call these functions. */
+ * Promises: each function that has a name is looked up once per process.  The contents of the file are not trusted,
+ * because the file may have been replaced.  Any thread may call these functions. */
 
 #pragma once
 

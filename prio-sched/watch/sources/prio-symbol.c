@@ -94,7 +94,7 @@ look_up (gconstpointer function)
   if (info.dli_sname != NULL && info.dli_saddr == function)
     return g_strdup (info.dli_sname);
 
-  /* For the program itself, l_name is empty, and dli_fname is argv[0], which need not be its path. */
+  /* Opens /proc/self/exe for the program itself, whose l_name is empty: its dli_fname is argv[0], perhaps not a path. */
   address = (guintptr) function - map->l_addr;
   file = g_mapped_file_new (*map->l_name != '\0' ? info.dli_fname : "/proc/self/exe", FALSE, NULL);
   if (file != NULL)
