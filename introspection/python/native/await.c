@@ -3,7 +3,7 @@
 
 #include "native.h"
 
-/* Records that @self is used, so that a wait does not count as forgotten. */
+/* Records that code uses @self.  If that is a wait, it then does not count as forgotten. */
 static void
 notice (FutureObject *self)
 {
@@ -19,7 +19,7 @@ typedef struct
   gboolean has_yielded;
 } AwaitObject;
 
-/* Returns whether @loop is known to run the main context of @self. */
+/* Returns whether Python's check_loop () has accepted @loop for the main context of @self, and noted this in the loop. */
 static gboolean
 is_checked (FutureObject *self, PyObject *loop)
 {
@@ -41,14 +41,14 @@ is_checked (FutureObject *self, PyObject *loop)
   return is_same;
 }
 
-/* Returns whether an asyncio task runs the coroutine of @self, and so might be the code that awaits. */
+/* Returns whether an asyncio task runs the coroutine of @self, so that this coroutine might be the code that awaits @self. */
 static gboolean
 is_run_by_asyncio (FutureObject *self)
 {
   return self->callback != NULL && PyType_IsSubtype (Py_TYPE (self->callback), (PyTypeObject *) prio_asyncio_task);
 }
 
-/* Returns FALSE, with RuntimeError set, if the running loop of asyncio would wait for ever. */
+/* Returns FALSE, with RuntimeError set, if the running loop of asyncio would wait for ever, or a task would await itself. */
 static gboolean
 check_await (FutureObject *self)
 {
@@ -69,8 +69,8 @@ check_await (FutureObject *self)
   return is_right;
 }
 
-/* Raises @exception, which is the exception of @self or represents it.  Many tasks may share the reason of an abort;
- * each raises it anew. */
+/* Raises @exception, which is the exception of @self or represents it, and returns NULL.  Many tasks may share the reason
+ * of an abort, so the reason loses the traceback of the task that raised it before. */
 static PyObject *
 raise_exception (FutureObject *self, PyObject *exception)
 {
@@ -87,7 +87,7 @@ get_value (FutureObject *self)
   return Py_NewRef (self->value != NULL ? self->value : Py_None);
 }
 
-/* Raises the exception of @self for the code that awaits it. */
+/* Raises the exception of @self, or a CancelledError in its place, in the code that awaits @self.  Returns NULL. */
 static PyObject *
 raise_here (FutureObject *self)
 {
@@ -121,7 +121,7 @@ await_next (PyObject *object)
   value = get_value (self->future);
   if (value == Py_None)
     {
-      /* An iterator that ends without an exception returns None. */
+      /* An iterator that ends without an exception set has the result None. */
       Py_DECREF (value);
       return NULL;
     }

@@ -24,7 +24,8 @@ static PyMemberDef driver_members[] = {
 
 #define N_OBJECTS ((offsetof (DriverObject, thread) - offsetof (DriverObject, coroutine)) / sizeof (PyObject *))
 
-/* The drivers that wait after their first step, on all threads; guarded by the interpreter's lock. */
+/* The drivers, on all threads, that did not end in their first step, until they are freed.  The interpreter's lock guards
+ * the list. */
 static GQueue standing = G_QUEUE_INIT;
 
 static int
@@ -59,7 +60,7 @@ driver_dealloc (PyObject *object)
   Py_TYPE (object)->tp_free (object);
 }
 
-/* Makes the coroutine wait for @awaited. */
+/* Makes the coroutine wait for @awaited, which it has yielded.  Leaves rare cases to Python. */
 static PyObject *
 stand (DriverObject *self, PyObject *awaited)
 {
@@ -76,7 +77,7 @@ stand (DriverObject *self, PyObject *awaited)
   Py_RETURN_NONE;
 }
 
-/* Settles the coroutine, which has ended with @value or, if that is NULL, with the exception that is set. */
+/* Settles the future of the coroutine, which has ended with @value or, if that is NULL, with the exception that is set. */
 static PyObject *
 end (DriverObject *self, PyObject *value)
 {
@@ -114,7 +115,7 @@ check_state (void)
 #endif
 }
 
-/* Continues the coroutine. */
+/* Continues the coroutine, without an exception. */
 static PyObject *
 go_on (DriverObject *self)
 {
@@ -148,7 +149,7 @@ driver_step (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return go_on (self);
 }
 
-/* Continues the coroutine, because its future is done. */
+/* Continues the coroutine, because the future that it awaits is done.  On another thread, posts this to the driver's. */
 static PyObject *
 driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (kwargs))
 {
@@ -159,7 +160,7 @@ driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (
   return driver_step (object, NULL, 0);
 }
 
-/* Lets Python prepare the thread before its first driver is created. */
+/* Lets Python prepare this thread before the thread's first driver runs. */
 static gboolean
 begin_thread (PyObject *self)
 {
@@ -223,7 +224,7 @@ driver_all_standing (PyObject *Py_UNUSED (ignored), PyObject *Py_UNUSED (args))
     {
       DriverObject *self = link->data;
 
-      /* A driver that is about to be freed is still in the list. */
+      /* A driver that is about to be freed is still in the list, but has no references. */
       if (!self->ended && Py_REFCNT ((PyObject *) self) > 0 && PyList_Append (list, (PyObject *) self) < 0)
         Py_CLEAR (list);
     }

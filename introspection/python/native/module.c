@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* module.c: the module _native, which runs tasks in Python
  *
- * FutureBase holds the state of a task, TableBase posts and runs tasks, EachBase iterates, DriverBase runs a coroutine without a loop of
- * asyncio, and `running` is the current state of the library.  The classes of the package derive from them.
+ * FutureBase holds the state of a task, TableBase posts and runs tasks, EachBase iterates for Scheduler.each (), and DriverBase runs a
+ * coroutine without a loop of asyncio.  Classes of the package derive from these.  `running` has the state of the running code.
  *
  * The module's code runs with the interpreter's lock held.  The library holds none of its locks when it
  * calls Python, so waiting for a lock of the library here cannot deadlock.
@@ -117,11 +117,12 @@ call_outside (PyObject *Py_UNUSED (module), PyObject *args)
   return self.result;
 }
 
-/* Breaks the circles of references that the collector has found, and keeps the GObject: while the collector clears garbage, C code may
- * pass a wrapper in it to Python again, in this thread or another one.
+/* Breaks the circles of references in which the collector has found @object, the Python object of a GObject, but keeps the GObject.
+ * PyGObject's tp_clear would drop the GObject, although C code may still pass @object to Python while the collector clears garbage, in
+ * this thread or another one.
  *
- * The collector follows the references of handlers and attributes if only the wrapper refers to the GObject.  It clears attributes
- * itself. */
+ * Handlers can be in such a circle only if no other code refers to the GObject, because the collector sees them only then; so they are
+ * disconnected in this case.  The collector clears the attributes of @object itself. */
 static int
 clear_wrapper (PyObject *object)
 {

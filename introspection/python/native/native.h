@@ -15,25 +15,26 @@
 #error "PrioSched needs the interpreter's lock, and this is a free-threaded build of Python"
 #endif
 
-/* FutureBase: a task or a continuation.  Its objects may be NULL, which is None in Python. */
+/* FutureBase: a task, a continuation or a wait.  Fields that are objects may be NULL, which Python sees as None. */
 typedef struct
 {
   PyObject_HEAD
   PyObject *name, *value, *exception, *waiter, *waiter_context, *callbacks, *posted_with, *callback, *context;
-  Py_hash_t context_id; /* number of the main context that runs it, or 0 */
-  unsigned int number;  /* its number in the library, or its last one */
+  Py_hash_t context_id; /* hash () of the main context that runs the task, or 0 */
+  unsigned int number;  /* the number that the library knows it by, also after its end */
   char done, retrieved, aborted, blocking;
 } FutureObject;
 
-/* DriverBase: runs a coroutine if no loop of asyncio is running.  Its objects may be NULL, which is None in Python. */
+/* DriverBase: runs a coroutine if no loop of asyncio is running.  Fields that are objects may be NULL, which Python sees
+ * as None. */
 typedef struct
 {
   PyObject_HEAD
   PyObject *coroutine, *context, *state, *waits_for, *pending, *future, *watch, *value, *error, *main_context;
-  unsigned long thread; /* the thread in which it runs */
+  unsigned long thread; /* the thread in which the coroutine runs */
   char told, ended;
-  char is_abortable; /* whether its state has a signal */
-  char is_standing;  /* whether it is in the list of waiting drivers, by @link */
+  char is_abortable; /* whether @state has a signal */
+  char is_standing;  /* whether @link is in the list of waiting drivers */
   GList link;
 } DriverObject;
 
@@ -48,68 +49,71 @@ typedef struct
   PyObject *states[N_PRIORITIES];
   PyObject *last_state; /* the state of the last post with a signal, which the next post may share until tasks run; or
                          * NULL */
-  PyObject *last_signal; /* the signal of @last_state */
+  PyObject *last_signal; /* the signal of @last_state, which holds it */
   int last_priority;     /* the priority of @last_state */
   PyObject **entries; /* @size entries, by number; NULL for a free number, None for a dropped entry */
   guint *next_free;   /* for each free number, the next free number, or 0 */
   guint first_free;
   guint length, size;
   Py_ssize_t context_id;
-  GArray *rejected; /* numbers (guint) that the library has dropped, and the table still has; or NULL */
-  guint n_rejected; /* how many of them have been settled */
+  GArray *rejected; /* the numbers (guint) of tasks that the library has dropped, for table_next_rejected (); or NULL */
+  guint n_rejected; /* how many of @rejected table_next_rejected () has returned */
 } TableObject;
 
-/* The code that this thread is running. */
+/* The state and the context of the code that this thread is running. */
 typedef struct
 {
-  PyObject *state;   /* the current state of the library; NULL for None */
+  PyObject *state;   /* the State for the library's current state; NULL if there is none */
   PyObject *context; /* the contextvars.Context in which the task runs, or NULL */
-  int depth;         /* the depth of main loops at which both were set, or 0 */
+  int depth;         /* g_main_depth () when the running batch of tasks began, or 0 */
 } PrioRunning;
 
-/* Each task reads and writes it, so its address is found without a function call. */
+/* Each task reads and writes this variable.  So its TLS model needs no function call to find the address. */
 extern G_GNUC_INTERNAL _Thread_local PrioRunning prio_running __attribute__ ((tls_model ("initial-exec")));
 
-/* The arguments of set_up (): the context variable of states, three subclasses of FutureBase, the attributes of asyncio's
- * tasks that run this library's coroutines, and a subclass of DriverBase. */
+/* The arguments of set_up (): the context variable with the State of the running code; the classes PostedTask,
+ * Continuation and Wait, which derive from FutureBase; CoroutineTask, from which the asyncio tasks that run coroutines of
+ * this library derive; and Driver, which derives from DriverBase. */
 extern G_GNUC_INTERNAL PyObject *prio_state_variable;
 extern G_GNUC_INTERNAL PyTypeObject *prio_task_type, *prio_continuation_type, *prio_wait_type, *prio_coroutine_task_type, *prio_driver_type;
 
-/* Functions and classes of asyncio. */
+/* The functions _get_running_loop () and current_task (), and the class Task, of asyncio. */
 extern G_GNUC_INTERNAL PyObject *prio_get_running_loop, *prio_current_task, *prio_asyncio_task;
 
 extern G_GNUC_INTERNAL PyTypeObject prio_future_type, prio_await_type, prio_driver_base_type, prio_each_base_type, prio_table_type;
 
-/* Returns whether @self is the result of a yield or of a wait for a group, which is made to be awaited. */
+/* Returns whether @self is the result of a yield, a sleep or a wait for a group, which are only made to be awaited. */
 static inline gboolean
 prio_future_is_wait (FutureObject *self)
 {
   return Py_TYPE (self) == prio_continuation_type || Py_TYPE (self) == prio_wait_type;
 }
 
-/* Returns (transfer full) the entry of @number, None if it was dropped, or NULL if there is none. */
+/* Removes the entry of @number from the table, and returns it (transfer full): None if the entry was dropped, or NULL if
+ * there is none. */
 PyObject *prio_table_take (TableObject *self, guint number) G_GNUC_INTERNAL;
 
-/* Takes the signal of @task, which has ended and no longer needs it. */
+/* Makes @task, which has ended, drop its signal.  Returns None, or NULL with an exception set. */
 PyObject *prio_table_take_signal (PyObject *object, PyObject *task) G_GNUC_INTERNAL;
 
-/* Calls a Python method that handles a rare case.  Returns FALSE after an interrupt. */
+/* Calls a Python method that handles a rare case, with @argument unless that is NULL.  Returns FALSE, with the exception
+ * set, after KeyboardInterrupt or SystemExit.  Reports other exceptions. */
 gboolean prio_call_slow (PyObject *self, const char *method, PyObject *argument) G_GNUC_INTERNAL;
 
-/* Runs a task: the function of the runner. */
+/* Runs a batch of tasks, from a number on, or settles rejected tasks if the number is 0: the method _run () of a table. */
 PyObject *prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_args) G_GNUC_INTERNAL;
 
 /* Calls @func outside any task: no state is current. */
 void prio_call_outside (GSourceOnceFunc func, gpointer data) G_GNUC_INTERNAL;
 
-/* Notes that tasks on this thread begin, or have ended. */
+/* Notes that this thread begins, or has ended, a batch of tasks.  Its end may give other threads the interpreter's lock. */
 void prio_turn_begin (void) G_GNUC_INTERNAL;
 void prio_turn_end (void) G_GNUC_INTERNAL;
 
-/* Runs steps of a generator. */
+/* Runs steps of a generator: the function make_steps () for Python, which steps.c describes. */
 PyObject *prio_make_steps (PyObject *module, PyObject *const *args, Py_ssize_t n_args) G_GNUC_INTERNAL;
 
-/* The methods of FutureBase for awaiting it. */
+/* The methods of FutureBase that code needs to wait for a future. */
 extern G_GNUC_INTERNAL PyMethodDef prio_await_methods[];
 PyObject *prio_future_await (PyObject *object) G_GNUC_INTERNAL;
 
@@ -146,7 +150,7 @@ fetch_exception (void)
   return value;
 }
 
-/* Takes @value, and raises StopIteration with it: the end of an iterator that has a result.  Returns NULL. */
+/* Raises StopIteration with @value (transfer full), as an iterator does that ends with a result.  Returns NULL. */
 static inline PyObject *
 stop_with (PyObject *value)
 {

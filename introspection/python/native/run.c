@@ -3,7 +3,7 @@
 
 #include "native.h"
 
-/* Returns whether there was an interrupt: KeyboardInterrupt or SystemExit is set.  Reports any other exception. */
+/* Returns whether the exception that is set is an interrupt: KeyboardInterrupt or SystemExit.  Reports and clears any other. */
 static gboolean
 is_interrupted (PyObject *where)
 {
@@ -14,7 +14,8 @@ is_interrupted (PyObject *where)
   return FALSE;
 }
 
-/* Takes the result of a call.  Returns FALSE after an interrupt. */
+/* Drops @result, of a call that returns NULL if it fails, and reports the exception.  Returns FALSE if that is an interrupt,
+ * KeyboardInterrupt or SystemExit, which stays set. */
 static gboolean
 called (PyObject *where, PyObject *result)
 {
@@ -33,7 +34,7 @@ prio_call_slow (PyObject *self, const char *method, PyObject *argument)
 typedef struct
 {
   PyObject *loop;  /* or None; NULL until get_free_loop () looks it up */
-  gboolean debugs; /* whether it is in debug mode */
+  gboolean debugs; /* whether the loop is in debug mode */
 } FreeLoop;
 
 static PyObject *
@@ -70,8 +71,8 @@ prio_call_outside (GSourceOnceFunc func, gpointer data)
   Py_XSETREF (prio_running.state, outer);
 }
 
-/* Continues the coroutine at once, if the asyncio task that @waiter has woken up has ended and runs a coroutine of this
- * library. */
+/* Passes on the result of the asyncio task that @waiter has woken up, if the task has ended and runs a coroutine of this
+ * library: otherwise, asyncio would do so later.  Returns FALSE, with the exception set, after an interrupt. */
 static gboolean
 woken (PyObject *waiter)
 {
@@ -92,7 +93,8 @@ woken (PyObject *waiter)
   return is_told;
 }
 
-/* Wakes up an asyncio task, which awaits @future, in its context. */
+/* Wakes up, by @waiter, the asyncio task that awaits @future, in the task's context.  Returns FALSE after KeyboardInterrupt
+ * or SystemExit. */
 static gboolean
 wake_up (FutureObject *future, PyObject *waiter, gboolean debugs)
 {
@@ -131,7 +133,7 @@ is_of_loop (PyObject *waiter, PyObject *loop)
   return own != NULL && own == loop;
 }
 
-/* Returns whether the running code that awaits @future has yielded it. */
+/* Returns whether @future is a yield that the code that awaits @future has made itself: both have the same State. */
 static gboolean
 is_own_yield (FutureObject *future)
 {
@@ -177,8 +179,9 @@ wake (gpointer data)
                                                         : called (self->waiter, PyObject_CallNoArgs (self->waiter));
 }
 
-/* Calls the waiters of @future, which is done: in the current state if @future is a yield, and otherwise outside any
- * task, so that each has only its own context's state.  Returns FALSE after an interrupt. */
+/* Calls the waiters of @future, which is done.  Code that has made the yield @future continues in the current state.  Other
+ * waiters are called outside any task, so that each has only the state of the waiter's context.  Returns FALSE after
+ * KeyboardInterrupt or SystemExit. */
 static gboolean
 notify (FutureObject *future, FreeLoop *free_loop)
 {
@@ -208,7 +211,7 @@ notify (FutureObject *future, FreeLoop *free_loop)
   return waking.is_done;
 }
 
-/* Calls the callback of @task in @context, with its state as the current one. */
+/* Calls the callback of @task in @context, after making the state of @task the current state of @context. */
 static PyObject *
 call_in_context (FutureObject *task, PyObject *context)
 {
@@ -227,7 +230,8 @@ call_in_context (FutureObject *task, PyObject *context)
   return value;
 }
 
-/* Ends the running task, with its checkpoint.  Returns whether its signal has aborted it. */
+/* Ends the running task, and performs its checkpoint, which calls microtasks.  Returns whether the task's signal has aborted
+ * the task while it ran. */
 static gboolean
 end_task (void)
 {
@@ -236,7 +240,8 @@ end_task (void)
   return prio_runner_end ();
 }
 
-/* Settles @task with @value.  The task is running or, if @ended, has ended.  Returns FALSE after an interrupt. */
+/* Settles @task with @value.  @ended is whether end_task () was called already; otherwise the task ends here before its
+ * waiters are called.  Returns FALSE after KeyboardInterrupt or SystemExit. */
 static gboolean
 settle (FutureObject *task, PyObject *value, gboolean ended, FreeLoop *free_loop)
 {
@@ -252,7 +257,8 @@ settle (FutureObject *task, PyObject *value, gboolean ended, FreeLoop *free_loop
   return notify (task, free_loop);
 }
 
-/* Settles @task, which its signal may abort, with @value.  Returns FALSE after an interrupt. */
+/* Ends @task, which may have been aborted by its signal or cancelled while it ran, and settles it: as aborted or cancelled,
+ * or else with @value.  Returns FALSE after KeyboardInterrupt or SystemExit. */
 static gboolean
 settle_abortable (TableObject *self, FutureObject *task, PyObject *value, FreeLoop *free_loop)
 {
@@ -261,7 +267,7 @@ settle_abortable (TableObject *self, FutureObject *task, PyObject *value, FreeLo
   if (!aborted && !task->aborted)
     {
       gboolean is_done = settle (task, value, TRUE, free_loop);
-      /* Often the coroutine that awaited the task has dropped it already. */
+      /* Often the coroutine that awaited the task has dropped the task already, so the signal need not be taken. */
       gboolean is_kept = Py_REFCNT (task) > 1 && Py_TYPE (task->posted_with) == Py_TYPE (self->states[0]);
 
       return is_kept ? called ((PyObject *) self, prio_table_take_signal ((PyObject *) self, (PyObject *) task)) && is_done : is_done;
@@ -277,7 +283,8 @@ finish (TableObject *self, FutureObject *task, PyObject *context, PyObject *valu
                                                          exception != NULL ? exception : Py_None));
 }
 
-/* Runs @coroutine, the result of the callback of @task, if no loop of asyncio is running. */
+/* Runs @coroutine, which the callback of @task has returned, with a Driver.  No loop of asyncio may be running.  Returns
+ * FALSE after KeyboardInterrupt or SystemExit. */
 static gboolean
 drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *coroutine, FreeLoop *free_loop)
 {
@@ -310,7 +317,7 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
       Py_XSETREF (driver->future, Py_NewRef ((PyObject *) task));
       if (task->aborted)
         {
-          /* The coroutine has cancelled itself before its first await. */
+          /* The coroutine has cancelled its own task before its first await. */
           task->aborted = FALSE;
           is_done = prio_call_slow ((PyObject *) driver, "cancel_coroutine", Py_None);
         }
@@ -323,7 +330,8 @@ drive (TableObject *self, FutureObject *task, PyObject *context, PyObject *corou
   return is_done;
 }
 
-/* Returns whether @value is an awaitable, or a generator to be stepped or refused. */
+/* Returns whether @value is not a plain result, but an awaitable, a generator to run step by step, or an asynchronous
+ * generator, which is refused. */
 static gboolean
 is_awaitable (PyObject *value)
 {
@@ -334,7 +342,7 @@ is_awaitable (PyObject *value)
   return methods != NULL && methods->am_await != NULL;
 }
 
-/* Returns whether a loop of asyncio is running here. */
+/* Returns whether a loop of asyncio is running on this thread; TRUE also if that cannot be found out. */
 static gboolean
 is_in_asyncio (void)
 {
@@ -346,8 +354,8 @@ is_in_asyncio (void)
   return loop != Py_None;
 }
 
-/* Runs the callback of @task.  Settles the frequent cases here, and leaves signals, exceptions and asyncio to Python.  Returns
- * FALSE after an interrupt. */
+/* Runs the callback of @task.  Settles the frequent cases here, and leaves exceptions, asyncio, and coroutines with a signal to
+ * Python.  Returns FALSE after KeyboardInterrupt or SystemExit. */
 static gboolean
 run_task (TableObject *self, FutureObject *task, FreeLoop *free_loop)
 {
@@ -376,7 +384,8 @@ run_task (TableObject *self, FutureObject *task, FreeLoop *free_loop)
   return is_done;
 }
 
-/* Runs the tasks from @number on.  Returns FALSE after an interrupt. */
+/* Runs the task @number, and then each next task of the runner, until the library has none for now.  Returns FALSE after
+ * KeyboardInterrupt or SystemExit. */
 static gboolean
 run_all (TableObject *self, guint number)
 {
@@ -406,7 +415,7 @@ run_all (TableObject *self, guint number)
       if (!is_done)
         break;
 
-      /* The library may call code of other tasks before the next one. */
+      /* Before the next task, the library may call code that does not belong to this task, so no state may be left. */
       set_running_state (NULL);
       set_running_context (NULL);
       number = prio_runner_next ();

@@ -9,14 +9,15 @@
 
 #include <prio-sched.h>
 
-/* Returns whether the signal of the running code, which may be NULL, has been aborted. */
+/* Returns whether @signal, the running code's, has been aborted.  FALSE if it is NULL or None. */
 static gboolean
 is_aborted (PyObject *signal)
 {
   return is_set (signal) && G_IS_CANCELLABLE (pygobject_get (signal)) && g_cancellable_is_cancelled ((GCancellable *) pygobject_get (signal));
 }
 
-/* Returns whether to yield; TRUE also if a program uses another object in place of the scheduler, which Python then asks. */
+/* Returns whether to yield.  TRUE also if a program uses another object in place of a PrioScheduler, because only Python can
+ * ask that object. */
 static gboolean
 should_yield (PyObject *scheduler)
 {
@@ -24,7 +25,7 @@ should_yield (PyObject *scheduler)
          prio_scheduler_should_yield ((PrioScheduler *) pygobject_get (scheduler));
 }
 
-/* Returns whether the step that has just run may have aborted or cancelled @task.  Python finds out whether it has. */
+/* Returns whether the step that has just run may have aborted or cancelled @task.  If so, Python finds out whether it has. */
 static gboolean
 may_have_ended (FutureObject *task, PyObject *signal)
 {
@@ -48,7 +49,7 @@ may_have_ended (FutureObject *task, PyObject *signal)
   return must_cancel != Py_False;
 }
 
-/* Returns whether @value is of a type of Python whose values cannot be awaited. */
+/* Returns whether @value is of one of the frequent types whose values cannot be awaited. */
 static gboolean
 is_plain (PyObject *value)
 {
@@ -56,9 +57,11 @@ is_plain (PyObject *value)
          || PyTuple_CheckExact (value) || PyList_CheckExact (value) || PyDict_CheckExact (value);
 }
 
-/* make_steps (generator, scheduler, task, signal, passed): makes steps until the task should yield, may have ended, or has yielded a value
- * that may be an awaitable.  Returns the last value.  If the generator has ended, raises StopIteration with its result.  In these two
- * cases it appends the previous value, if it came from these steps, to passed, which may be None. */
+/* Runs steps of a generator: make_steps (generator, scheduler, task, signal, passed) in Python.
+ *
+ * It returns the value of a step after which the task should yield, or may have been aborted or cancelled, or which may be an awaitable.
+ * If the generator ends, it raises StopIteration with the generator's result.  Before a value that may be an awaitable, and before the
+ * end, it appends the value of the previous step in this call, if any, to the list passed, which may be None. */
 PyObject *
 prio_make_steps (PyObject *Py_UNUSED (module), PyObject *const *args, Py_ssize_t n_args)
 {
@@ -85,15 +88,16 @@ prio_make_steps (PyObject *Py_UNUSED (module), PyObject *const *args, Py_ssize_t
   return sent != PYGEN_RETURN || next == NULL ? next : stop_with (next);
 }
 
-/* EachBase: an asynchronous iterator, which is also the awaitable of its next item.  Its methods _next () and
- * _end () are coroutine functions for the rest: the first item, asynchronous items, yields and aborts; and the end. */
+/* EachBase: an asynchronous iterator, which is also the awaitable for its next item.  Its subclass has two coroutine
+ * functions: _next () gets the first item and asynchronous items, yields, and raises aborts; _end () raises the error at
+ * the end. */
 typedef struct
 {
   PyObject_HEAD
   PyObject *scheduler;
   PyObject *iterator; /* NULL if _next () gives the items, as it does until it sets this */
-  PyObject *signal;   /* of the code that iterates, or NULL */
-  PyObject *item;     /* to be taken by an await, or NULL */
+  PyObject *signal;   /* the signal of the code that iterates, or NULL */
+  PyObject *item;     /* the item that the next await takes, or NULL */
 } EachObject;
 
 static int
@@ -141,7 +145,7 @@ each_anext (PyObject *object)
   if (self->item != NULL)
     return Py_NewRef (object);
 
-  /* The error comes from the await: the builtin anext () crashes if this function raises it. */
+  /* The await of _end () raises the error, because the builtin anext () crashes if this function raises an error. */
   error = PyErr_Occurred () ? fetch_exception () : Py_NewRef (PyExc_StopAsyncIteration);
   end = PyObject_CallMethod (object, "_end", "O", error);
   Py_DECREF (error);
@@ -157,7 +161,7 @@ each_await (PyObject *object)
   return NULL;
 }
 
-/* Returns (transfer full) the item, or NULL with an exception. */
+/* Returns (transfer full) the item for the await, or NULL with an exception set. */
 static PyObject *
 take_item (PyObject *object)
 {

@@ -6,7 +6,7 @@
 #define NO_IMPORT_PYGOBJECT /* module.c imports it */
 #include <pygobject.h>
 
-/* Aborts the process if this thread may not change a table, in builds with a sanitizer. */
+/* Aborts the process, in builds with a sanitizer, if this thread may not change a table: it lacks the interpreter's lock. */
 static void
 check_lock (void)
 {
@@ -81,7 +81,7 @@ table_take_method (PyObject *object, PyObject *number)
   return entry;
 }
 
-/* Returns the entry with that number, or None, and leaves it in the table. */
+/* Returns the entry with that number, and leaves it in the table; None for a free number, and for a dropped entry. */
 static PyObject *
 table_peek (PyObject *object, PyObject *number)
 {
@@ -105,7 +105,8 @@ table_is_dropped (PyObject *object, PyObject *number)
   return PyBool_FromLong (n > 0 && n < self->length && self->entries[n] == Py_None);
 }
 
-/* Drops an entry whose number the library still has. */
+/* Drops an entry, but keeps its number in use, because the library still has the number.  Does nothing if the entry is not
+ * in the table. */
 static PyObject *
 table_drop (PyObject *object, PyObject *entry)
 {
@@ -127,7 +128,7 @@ forget_rejected (TableObject *self)
   self->n_rejected = 0;
 }
 
-/* Takes all entries, and returns a list of the entries that were not dropped. */
+/* Removes all entries from the table, and returns a list of the entries that were not dropped. */
 static PyObject *
 table_take_all (PyObject *object, PyObject *Py_UNUSED (ignored))
 {
@@ -160,7 +161,7 @@ table_fetch_rejected (PyObject *object, PyObject *Py_UNUSED (ignored))
   Py_RETURN_NONE;
 }
 
-/* Returns the next number of a task that the library has dropped, or 0. */
+/* Returns the next of the numbers that table_fetch_rejected () has got, or 0 if there are no more. */
 static PyObject *
 table_next_rejected (PyObject *object, PyObject *Py_UNUSED (ignored))
 {
@@ -173,7 +174,7 @@ table_next_rejected (PyObject *object, PyObject *Py_UNUSED (ignored))
   return PyLong_FromLong (0);
 }
 
-/* Makes an instance of @type, a subclass of FutureBase that is defined in Python. */
+/* Makes an instance of @type, a subclass of FutureBase that is defined in Python, without calling its __init__ (). */
 static FutureObject *
 new_future (PyTypeObject *type, PyObject *posted_with)
 {
@@ -187,7 +188,7 @@ new_future (PyTypeObject *type, PyObject *posted_with)
   return future;
 }
 
-/* Lets Python settle the entry of @number, which the library has rejected. */
+/* Lets Python settle the entry of @number, which the library has rejected, by @method of the table. */
 static void
 reject (TableObject *self, guint number, const char *method)
 {
@@ -198,7 +199,7 @@ reject (TableObject *self, guint number, const char *method)
   Py_DECREF (entry);
 }
 
-/* Adds a task with @state to the table, and returns it (transfer full); or NULL with an exception set. */
+/* Creates a task with @state and adds it to the table.  Returns it (transfer full), or NULL with an exception set. */
 static FutureObject *
 new_task (TableObject *self, PyObject *state, PyObject *callback)
 {
@@ -228,7 +229,8 @@ table_post (PyObject *object, PyObject *callback)
   return (PyObject *) task;
 }
 
-/* Reads the number of the priority, and the signal, from a State. */
+/* Reads the number of the priority, and the signal, which may be NULL, from a State.  Returns FALSE with an exception set on
+ * failure. */
 static gboolean
 read_state (PyObject *state, long *priority, GCancellable **signal)
 {
@@ -244,13 +246,14 @@ read_state (PyObject *state, long *priority, GCancellable **signal)
   object = PyObject_GetAttr (state, names[1]);
   *priority = number != NULL ? PyLong_AsLong (number) : -1;
   *signal = object != NULL && object != Py_None ? (GCancellable *) pygobject_get (object) : NULL;
-  /* The state holds the signal. */
+  /* The state holds the signal, so this function need not. */
   Py_XDECREF (number);
   Py_XDECREF (object);
   return !PyErr_Occurred ();
 }
 
-/* Takes the signal of @task, which has ended, because the signal's handlers may refer to owners of the task. */
+/* Gives @task, which has ended, a state of the same priority without a signal: handlers of the signal may refer to owners of
+ * the task, and would keep it alive. */
 PyObject *
 prio_table_take_signal (PyObject *object, PyObject *task)
 {
@@ -268,7 +271,7 @@ prio_table_take_signal (PyObject *object, PyObject *task)
   Py_RETURN_NONE;
 }
 
-/* Posts a task; the arguments are a State, a callback, a delay and a name. */
+/* Posts a task, and returns it.  The arguments are a State, a callback, a delay and a name. */
 static PyObject *
 table_post_in (PyObject *object, PyObject *args)
 {
@@ -292,7 +295,7 @@ table_post_in (PyObject *object, PyObject *args)
   return (PyObject *) task;
 }
 
-/* Returns the number of a priority's nick, PRIO_TASK_PRIORITY_UNSET for None, or -1. */
+/* Returns the number of a priority's nick, PRIO_TASK_PRIORITY_UNSET for None, or -1 for any other value. */
 static int
 priority_of (PyObject *value)
 {
@@ -308,7 +311,8 @@ priority_of (PyObject *value)
   return -1;
 }
 
-/* Returns (transfer full) the State of posts with @signal and @priority, or NULL with an exception set. */
+/* Returns (transfer full) a State for a post with @signal and @priority: the State of the last post, if that had both, or else
+ * a new one.  Returns NULL with an exception set on failure. */
 static PyObject *
 state_for (TableObject *self, PyObject *signal, int priority)
 {
@@ -324,14 +328,15 @@ state_for (TableObject *self, PyObject *signal, int priority)
   if (state == NULL)
     return NULL;
 
-  /* Another thread may have posted during the call. */
-  self->last_signal = signal; /* the state holds it */
+  /* Another thread may have posted during the call, so the three fields are set together here. */
+  self->last_signal = signal; /* @state holds the signal */
   self->last_priority = priority;
   Py_XSETREF (self->last_state, Py_NewRef (state));
   return state;
 }
 
-/* Posts with a priority or a signal, and no other option.  Returns None if Python has to check the arguments. */
+/* Posts a task, and returns it.  The arguments are a callback, a priority's nick and a signal, which both may be None.
+ * Returns None, and posts nothing, if Python has to check them. */
 static PyObject *
 table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
 {
@@ -364,8 +369,8 @@ table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return (PyObject *) task;
 }
 
-/* Returns whether @state is the current state of the library, and belongs to @self: then the library makes a
- * continuation inherit it.  Returns -1 with an exception set on failure. */
+/* Returns whether the library can find @state, the running code's, for a continuation by itself: @state is None, outside any
+ * task, or it is the library's current state and belongs to @self.  Returns -1 with an exception set on failure. */
 static int
 is_inherited (TableObject *self, PyObject *state)
 {
@@ -471,7 +476,7 @@ table_clear (PyObject *object)
   PyObject **entries = g_steal_pointer (&self->entries);
   guint length = self->length;
 
-  /* Finalizers may post. */
+  /* The table is empty before entries are freed, because their finalizers may post. */
   g_clear_pointer (&self->next_free, g_free);
   self->length = self->size = self->first_free = 0;
   for (guint i = 1; i < length; i++)

@@ -1,1 +1,1 @@
-"""Adds groups, helpers, and React's functions to the draft."""
+"""Adds to the web's scheduling draft: groups, channels, workers, helpers, React's functions, and a clock for tests."""

@@ -17,7 +17,7 @@ PrioSched = get_introspection_module('PrioSched')
 _PACES = {'each': PrioSched.ChannelPace.EACH, 'turn': PrioSched.ChannelPace.TURN, 'frame': PrioSched.ChannelPace.FRAME}
 _FRAME = 17  # milliseconds between two frames
 
-# The lock of all channels.  fork () takes it, so that a child can use channels.
+# The lock of all channels.  fork () takes the lock before it copies the process, so that the child can use channels, too.
 _lock = threading.RLock()
 os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
@@ -38,13 +38,13 @@ class Channel:
     """Brings values from any thread to callback (value), which runs on the main loop, without a queue that grows.
 
     capacity   how many values wait or are in use at most: with 1 and replace (), the newest value wins
-    pace       'each', for each value as soon as tasks of its priority run; 'turn', at most once in a turn of the main loop; or
-               'frame', at most once a frame
+    pace       how often callback is called: 'each', for each value as soon as tasks of that priority run; 'turn', at most once
+               in a turn of the main loop; or 'frame', at most once a frame
     scheduler  the default one, or another
     priority, signal, name  as for post_task (); an abort of signal ends the channel
 
-    callback is a function.  If it returns a task, such as one of a group, the value keeps its place until the task is done; a
-    coroutine function is refused, because nothing would run it.  Any thread may use the channel.
+    callback is a function.  If it returns a task, such as a task of a group, the value counts as in use until the task is done.  A
+    coroutine function or generator function is refused, because no code would run its result.  Any thread may use the channel.
     """
 
     def __init__(self, callback, capacity=1, pace='each', scheduler=None, priority=None, signal=None, name=None):
@@ -57,10 +57,10 @@ class Channel:
         self._scheduler = PrioSched.Scheduler.get_default() if scheduler is None else to_scheduler(scheduler)
         to_priority(priority)
         self._options = {'priority': priority, 'signal': to_signal(signal), 'name': name}
-        self._changed = threading.Condition(_lock)  # the lock guards:
+        self._changed = threading.Condition(_lock)  # its lock guards the attributes below
         self._values = collections.deque()
-        self._outside = collections.OrderedDict()  # futures, and their values that wait for a place
-        self._n_held = 0  # places of the value in use, and of tasks
+        self._outside = collections.OrderedDict()  # the futures of give_async (), and their values, which wait until the channel is less full
+        self._n_held = 0  # the number of values that callback uses, or whose tasks are not done
         self._is_posted = self._is_closed = False
 
     def __len__(self):
@@ -81,13 +81,17 @@ class Channel:
         return len(self._values) + self._n_held < self._capacity
 
     def _append(self, value):
-        """Appends value.  Returns whether the caller has to post the task.  The caller holds the lock."""
+        """Appends value; the caller holds the lock.  Returns whether the caller has to post the channel's task, by _post ()."""
         self._values.append(value)
         posts, self._is_posted = not self._is_posted, True
         return posts
 
     def replace(self, value):
-        """Gives value, in the place of the oldest waiting value if the channel is full.  Returns False if it is closed."""
+        """Gives value.  If the channel is full, the oldest waiting value is dropped.
+
+        If the channel is full of values in use, and none waits, value is added all the same.  Returns False if the channel is
+        closed.
+        """
         old = None
         with self._changed:
             if self.closed:
@@ -97,11 +101,11 @@ class Channel:
             posts = self._append(value)
         if posts:
             self._post(0)
-        del old  # without the lock, because this may run code of the program
+        del old  # outside the lock, because this may run code of the program
         return True
 
     def offer(self, value):
-        """Gives value if the channel has a place for it.  Returns False if it is full or closed."""
+        """Gives value, unless the channel is full or closed, or other values wait until it is less full: then returns False."""
         with self._changed:
             if self.closed or self._outside or not self._has_place():
                 return False
@@ -111,12 +115,12 @@ class Channel:
         return True
 
     def give(self, value, timeout=None):
-        """Gives value, and blocks this thread until the channel has a place for it.
+        """Gives value.  If the channel is full, blocks this thread until there is a place for value.
 
         timeout  seconds, as for queue.Queue.put (), after which TimeoutError is raised
 
-        Raises PrioSched.Error.CLOSED if the channel is or gets closed, and RuntimeError on the thread of the main loop, where it
-        would wait for ever: there, await give_async ().
+        Raises PrioSched.Error.CLOSED if the channel is or gets closed.  Raises RuntimeError on the thread of the main loop if the
+        channel is full, because the thread would wait for ever: await give_async () there.
         """
         if self.offer(value):
             return
@@ -139,7 +143,10 @@ class Channel:
         future.result()
 
     def give_async(self, value):
-        """Gives value, and waits until the channel has a place for it: await channel.give_async (value)."""
+        """Gives value, and waits until the channel has a place for it: await channel.give_async (value).
+
+        The await raises PrioSched.Error.CLOSED if the channel is or gets closed.
+        """
         future = Future()
         with self._changed:
             self._outside[future] = value
@@ -147,8 +154,10 @@ class Channel:
         return future
 
     def _let_in(self, n_places):
-        """Gives the values of waiting callers, after n_places more values have been used.  Rejects them if the channel is
-        closed."""
+        """Notes that n_places more values have been used, and takes values of callers that wait, until the channel is full.
+
+        If the channel is closed, the waiting callers get an error instead.
+        """
         posts, ended = False, []
         with self._changed:
             self._n_held -= n_places
@@ -159,11 +168,11 @@ class Channel:
                     posts |= self._append(ended[-1][1])
         if posts:
             self._post(0)
-        for future, _value in ended:  # released without the lock, because this may run code of the program
+        for future, _value in ended:  # outside the lock, because settling a future and releasing a value may run code of the program
             if future.done():
                 continue
             if closed:
-                future._retrieved = True  # give () raises the error
+                future._retrieved = True  # not reported if no code gets it, because give () raises an error itself
             future._settle(None, _closed_error() if closed else None)
         self._wake()
 
@@ -172,7 +181,10 @@ class Channel:
             self._changed.notify_all()
 
     def close(self):
-        """Closes the channel to further values; callback gets the waiting values.  A second call does nothing."""
+        """Closes the channel to further values.  A second call does nothing.
+
+        callback still gets the values in the channel.  Callers that wait until the channel is less full get an error.
+        """
         with self._changed:
             self._is_closed = True
         self._let_in(0)
@@ -198,7 +210,7 @@ class Channel:
         del values
 
     def _delay(self):
-        """Returns how many milliseconds to wait after a value."""
+        """Returns how many milliseconds to wait between a value and the next, which the pace decides."""
         if self._pace == PrioSched.ChannelPace.EACH:
             return 0
         if self._pace == PrioSched.ChannelPace.TURN:
@@ -206,7 +218,7 @@ class Channel:
         return max(_FRAME, (self._scheduler.get_next_frame() - PrioSched.testing_get_time()) // 1000 + 1)
 
     def _take(self):
-        """Calls the callback with values until it is time to yield, or once if the pace is 'turn' or 'frame'."""
+        """Calls the callback with waiting values until none is left or the task should yield, or once if the pace is 'turn' or 'frame'."""
         while True:
             with self._changed:
                 if not self._values:

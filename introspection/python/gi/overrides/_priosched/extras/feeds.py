@@ -22,7 +22,7 @@ def _either(own, given):
 
 
 class _RowTask:
-    """Represents the task of a row for the library's feed."""
+    """Represents the task of a row for the library's feed: a PrioSched.Task, which ends when posted, a PostedTask, ends."""
 
     def __init__(self, scheduler, posted):
         self.task = PrioSched.Task.new(scheduler, None)
@@ -53,7 +53,7 @@ class Feed:
         self._task = None
 
     def post(self, scheduler):
-        """Posts and returns the task, which ends with the last item's task."""
+        """Posts and returns the feed's own task, which ends when the task of the last item has ended."""
         self._task = scheduler.post_task(self._steps, signal=self._signal, name=self._options['name'])
         return self._task
 
@@ -86,7 +86,7 @@ class Feed:
             while True:
                 while not self._has_room():
                     yield self._next_change()
-                # The tasks may report their ends before the signal reports the abort.
+                # After an abort, the tasks may report their ends before this task gets the abort, so ask the signal.
                 if is_aborted(self._signal):
                     raise reason_of(self._signal)
                 try:
@@ -101,4 +101,4 @@ class Feed:
         finally:
             for handler in handlers:
                 group.disconnect(handler)
-            self._items = None  # a generator without other references is closed
+            self._items = None  # so that a generator to which no other code refers is closed now

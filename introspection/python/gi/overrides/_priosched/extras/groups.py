@@ -1,7 +1,7 @@
 """Groups tasks of PrioSched in Python; a group runs a limited number of them at a time.
 
-The library keeps the places, the ages and the waits: a task of a group is a task of the scheduler, and the group posts
-its number in its turn.
+A group has a place for each task that may run at a time.  The library keeps the places, the ages of tasks, and the waits for them.
+A task of a group is an entry in the table of its scheduler: the library runs it, by its number, when the group has a place.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -33,12 +33,12 @@ _USER_BLOCKING = 3
 
 
 class _GroupState(lending.LendingState):
-    """The state of a group's task. The handle names the task in a wait for the group."""
+    """Keeps the state of a group's task.  handle is the number by which the library's group knows the task."""
 
     __slots__ = ('group', 'handle')
 
     def reason(self):
-        # Without an abort, the task was cancelled alone.
+        # Without an abort, only the task was cancelled, as by cancel_pending ().
         return super().reason() if reasons.is_aborted(self.signal) else asyncio.CancelledError()
 
     def _add_lender(self, task):
@@ -58,7 +58,7 @@ class _Place(lending.Follower):
 
 
 class _Wait(lending.Follower):
-    """Represents a wait for a group.  The library posts it as a task when the wait is over."""
+    """Represents a wait for tasks of a group.  The wait's future is a task, which the library posts when the wait is over."""
 
     __slots__ = ('group', 'signal', 'own', 'number', 'returns', 'takes_failures')
 
@@ -66,7 +66,7 @@ class _Wait(lending.Follower):
         table, state = group._table, current_state()
         task = new_task(self._finish, table._states[_USER_BLOCKING - 1], None, Wait)
         super().__init__(task)
-        task._retrieved = False  # no code has awaited the wait yet
+        task._retrieved = False  # Follower has set this to True, although no code has awaited the wait yet
         self.group, self.signal, self.returns = group, signal, returns
         self.takes_failures = until in (PrioSched.TaskGroupWait.ALL, PrioSched.TaskGroupWait.ANY)
         self.own = both = Gio.Cancellable()
@@ -78,20 +78,20 @@ class _Wait(lending.Follower):
         group.wait_id(own, handle, until, both, table._runner, self.number)
 
     def __call__(self):
-        # The wait is over, or has been given up.
+        # The wait is over, or has been given up, so the library need not wait any longer.
         self.own.cancel()
         self.group._forget(self)
 
     def _finish(self):
-        """Returns the result of the wait, or raises the exception, when the library runs the task."""
+        """Returns the result of the wait, or raises its exception.  The library calls this, as the function of the wait's task."""
         value, error = self._end()
         if error is not None:
             raise error
         return value
 
     def _end(self):
-        # The traceback must not refer to the library's task: the collector cannot see references that lead through the
-        # library.
+        # This method returns an exception, and does not raise it.  The traceback would refer to this frame, and so to the
+        # library's task, and the collector cannot see circles that lead through the library.
         try:
             _, task, handle = self.group.finish_id(self.number)
         except GLib.Error as error:
@@ -112,8 +112,9 @@ class TaskGroup(PrioSched.TaskGroup):
     the others and cancels the code in `async with`, which then raises that exception; an exception of the code aborts all
     tasks.  A task that was aborted or cancelled has not failed.
 
-    A coroutine counts until it has ended.  A group does not hold its scheduler: keep a reference if that is not the default
-    one.  All methods belong to the thread that runs the scheduler's main context, and raise RuntimeError on another one.
+    A coroutine counts as a running task until it has ended.  A group does not keep its scheduler alive: keep a reference to a
+    scheduler that is not the default one.  Call the methods on the thread that runs the scheduler's main context; on another
+    thread they raise RuntimeError.
     """
 
     @refusing
@@ -127,7 +128,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def _set_up(self, scheduler):
         self._tasks = table_of(scheduler)
         self._waits = set()
-        self._scope = None  # the `async with` that the group is in
+        self._scope = None  # the GroupScope of the `async with` that the program is in, or None
         self._done = {}  # tasks that have completed, by their handles; kept as long as there are waits
 
     @property
@@ -135,7 +136,7 @@ class TaskGroup(PrioSched.TaskGroup):
         try:
             return self._tasks
         except AttributeError:
-            # TaskGroup.new (), or another language, has made the group.
+            # TaskGroup.new (), or another language, has made the group, and so __init__ () was not called.
             self._check_scheduler()
             self._set_up(self.dup_scheduler())
             return self._tasks
@@ -170,7 +171,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def set_priority(self, priority):
         """Changes the priority of tasks that were posted without one, queued and running.
 
-        Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of that change.
+        Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler that reports such a change.
         """
         priority = PrioSched.TaskPriority(to_given_priority(priority))
         self._check_owner()
@@ -191,7 +192,8 @@ class TaskGroup(PrioSched.TaskGroup):
                   takes_turns=False):
         """Posts a task that starts when a place is free, and otherwise behaves as in PrioSched.Scheduler.post_task ().
 
-        An abort of the group or of signal aborts it.  If signal has a priority, so has the task.
+        An abort of the group or of signal aborts the task.  Without priority, the task follows the priority of signal or, if
+        signal has none, the group's.
 
         Returns a PrioSched.PostedTask.
         """
@@ -224,15 +226,17 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def feed(self, callback, items, priority=None, signal=None, name=None):
-        """Posts a task callback (item) for each item.  Takes the next item when a place is free, so there may be a million.
+        """Posts a task callback (item) for each item.  Takes the next item only when a place is free, so there may be a million
+        items.
 
         callback  a function, a coroutine function or a generator function, as for post_task ()
         items     an iterable: a list, or a generator that finds the next item on request
 
         signal    aborts the tasks, and the feed, as an abort of the group does
 
-        Returns a PrioSched.PostedTask, which ends with the last task, or fails with the exception that items raises.  If it is
-        cancelled, no more tasks are posted, and posted ones continue.  An exception of callback is reported.
+        Returns a PrioSched.PostedTask for the feed, which ends with the last task, or fails with the exception that items raises.
+        If it is cancelled, no more tasks are posted, and posted tasks continue.  An exception of callback is reported, and does
+        not end the feed; but in `async with`, it ends the group as any failure does.
         """
         to_callback(callback)
         if name is not None:
@@ -249,14 +253,14 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def feed_model(self, callback, model, name=None):
-        """Makes a PrioSched.Feed, which posts a task callback (item, position) for each row of a list that is in view or near it.
+        """Makes a PrioSched.Feed, which posts a task callback (item, position) for each row of a list that is in or near the view.
 
-        callback  a function or a coroutine function, as for post_task (); it has nothing to do for a row that is loaded
+        callback  a function or a coroutine function, as for post_task (); it returns at once for a row that is loaded already
         model     a Gio.ListModel
 
         Nothing is posted before the feed's set_view (first, n_rows).  Its property look-ahead is how many rows on each side of
-        the view are loaded as well, as a multiple of the rows in view.  The task of a row that leaves these, or the list, is
-        aborted; when the row comes back, callback is posted again.  A failure is reported, unless callback catches it.
+        the view are loaded as well, as a multiple of the rows in view.  The task of a row that leaves these rows, or the
+        list, is aborted; when the row comes back, callback is posted again.  A failure is reported, unless callback catches it.
 
         Hold the feed: it ends with the last reference to it, or when the group is aborted.
         """
@@ -334,7 +338,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def drained(self, signal=None):
         """Waits until no task is queued or running, whether they succeed or fail: await group.drained ().
 
-        If a task of the group awaits this, the wait leaves it out, and the task gives its place to another one.
+        If a task of the group awaits this, it does not wait for itself, and another task of the group can run meanwhile.
 
         signal  a Gio.Cancellable that ends only this wait, which then raises the reason
         """
@@ -342,14 +346,14 @@ class TaskGroup(PrioSched.TaskGroup):
 
     @awaited
     def all(self, signal=None):
-        """Waits like drained (), but raises the exception of the first task that fails from now on, or the reason of its abort."""
+        """Waits like drained (), but ends when a task fails or is aborted from now on, and raises its exception or the reason of the abort."""
         return self._wait(PrioSched.TaskGroupWait.ALL, signal)
 
     @awaited
     def any(self, signal=None):
         """Waits for the first task that returns from now on, and returns its result.
 
-        If all fail, it raises the exception of the last; without any task, GLib.Error with Gio.IOErrorEnum.NOT_FOUND.
+        If all tasks fail, the await raises the exception of the last; without any task, GLib.Error with Gio.IOErrorEnum.NOT_FOUND.
         """
         return self._wait(PrioSched.TaskGroupWait.ANY, signal, returns=True)
 
@@ -390,7 +394,7 @@ class TaskGroup(PrioSched.TaskGroup):
         return reasons.to_exception(error)
 
     def _outcome_of(self, native, handle):
-        """Returns the result and the exception of a task of the library; one of them is None."""
+        """Returns the result and the exception, or None, of the task with that handle.  native is the library's object for the task."""
         task = self._done.get(handle)
         if task is not None:
             task._retrieved = True

@@ -1,4 +1,4 @@
-"""Adds methods to Scheduler that the draft does not have."""
+"""Adds methods to Scheduler that the web's scheduling draft does not have: each (), adopt () and latest ()."""
 
 import inspect
 
@@ -16,9 +16,9 @@ PrioSched = get_introspection_module('PrioSched')
 
 
 class Each(EachBase):
-    """Iterates over items, and yields between two of them if it is time.
+    """Iterates over items, and yields to other tasks between two items if should_yield () is true.
 
-    EachBase implements __anext__ () for the items that need no yield.
+    EachBase, in C, implements __anext__ () for items before which there is no yield, and calls _next () for the others.
     """
 
     def __init__(self, scheduler, items):
@@ -52,7 +52,7 @@ class Each(EachBase):
 
 
 def each(self, items):
-    """Iterates over items, and yields between two of them if should_yield() is true: async for item in scheduler.each(items)."""
+    """Iterates over items, and yields to other tasks if should_yield () is true: async for item in scheduler.each (items)."""
     return Each(self, items)
 
 
@@ -64,14 +64,14 @@ async def _adopt(self, awaitable):
 
 
 def adopt(self, awaitable):
-    """Awaits awaitable and returns its result in a continuation of the current task, under its signal and priority."""
+    """Awaits awaitable, and returns its result in a continuation of the current task, with the task's signal and priority."""
     if not inspect.isawaitable(awaitable) and not hasattr(awaitable, '__await__'):
         raise TypeError(f'{awaitable!r} cannot be awaited')
     return _adopt(self, awaitable)
 
 
 class Run:
-    """Represents a run of a job, which can be awaited: the result is None if a later run has aborted it."""
+    """Represents a run of a job, which can be awaited: the result is None if a later run, or Latest.abort (), has aborted this run."""
 
     def __init__(self, controller, task):
         self._controller = controller
@@ -101,7 +101,7 @@ class Latest:
         self._scheduler = scheduler
         self._job = job
         self._priority = priority
-        # The collector sees the references of a controller, but not its signal's.
+        # The collector sees the references of a controller, but not of its signal, so this keeps the controller, if there is one.
         self._controller = controller_of(signal)
         self._signal = signal if self._controller is None else None
         self._run = None
@@ -116,7 +116,7 @@ class Latest:
             signal = PrioSched.TaskSignal.new_any_following(signals, signal)
             keep_reasons_of(signal, signals)
         call = lambda: self._job(*args, **kwargs)  # noqa: E731
-        call._prio_sched_calls = self._job  # names of tasks are found by this attribute
+        call._prio_sched_calls = self._job  # name_of () uses this attribute
         task = self._scheduler.post_task(call, signal=signal)
         run = self._run = Run(controller, task)
         task.add_done_callback(self._forget)

@@ -1,4 +1,4 @@
-"""Adds React's functions to PrioSched.Scheduler.
+"""Adds functions of React's package “scheduler” to PrioSched.Scheduler.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -21,14 +21,14 @@ PrioSched = get_introspection_module('PrioSched')
 
 _USER_VISIBLE = 2
 
-# Timeouts of React's levels, in milliseconds: a negative one has passed from the beginning, 0 means none.
+# The timeouts of React's priority levels, in milliseconds: a negative timeout has passed from the start, 0 means no timeout.
 TIMEOUT_IMMEDIATE = -1
 TIMEOUT_USER_BLOCKING = 250
 TIMEOUT_NORMAL = 5000
 TIMEOUT_LOW = 10000
 TIMEOUT_IDLE = 0
 
-# React's levels by name: the priority and the timeout.
+# React's priority levels by name: the number of the task's priority, and the timeout.
 _LEVELS = {
     'immediate': (3, TIMEOUT_IMMEDIATE),
     'user-blocking': (3, TIMEOUT_USER_BLOCKING),
@@ -46,8 +46,8 @@ _get_native_state, _new_native_state = PrioSched.SchedulingState.ref_current, Pr
 def did_timeout(self):
     """Returns whether the timeout of the running task had passed when the task, or its continuation, started.
 
-    After an await of another library, it returns whether the timeout has passed by now.  False outside any task, and for a task
-    without a timeout.
+    After an await of another library's future, returns whether the timeout has passed by now.  Returns False outside any task, and
+    for a task without a timeout.
     """
     state = states.own_state()
     if state is None or state is running.state:
@@ -57,7 +57,10 @@ def did_timeout(self):
 
 
 def get_current_priority(self):
-    """Returns the PrioSched.TaskPriority of the running code, which a yield inherits: 'user-visible' outside any task."""
+    """Returns the PrioSched.TaskPriority of the running code, which a yield inherits.
+
+    This is 'user-visible' outside any task, and in a task that runs in another main context than this scheduler's.
+    """
     state = states.current_state()
     if state is None or (state.table is not None and state.table.context_id != hash(self.get_context())):
         return PrioSched.TaskPriority(_USER_VISIBLE)
@@ -75,7 +78,7 @@ def run_with_priority(self, priority, func, *args):
     """Calls func (*args) now, as part of the running task but with another priority, and returns its result or raises its
     exception.
 
-    Its yields and tasks have that priority, and the signal and the timeout of the running task.
+    The yields of func have that priority, and the signal and the timeout of the running task.
     """
     number = to_given_priority(priority)
     _to_called_now(func)
@@ -89,10 +92,11 @@ def run_with_priority(self, priority, func, *args):
 
 
 def _call_under(self, state, priority, func):
-    """Calls func () in state, which has the given priority."""
+    """Calls func () in state, which has the given priority.  Returns its result or raises its exception."""
     outcome = []
     own, in_library = states.own_state(), running.state
-    # The library makes a state of that priority its current one.
+    # Whether the library knows the state of the running code: then its current state changes during the call, and so does
+    # running.state.
     is_in_library = (own is None or own is in_library) and self.get_context().is_owner()
 
     def call():
@@ -118,9 +122,9 @@ def _call_under(self, state, priority, func):
 
 
 def wrap_callback(self, func):
-    """Returns a function that calls func (…) under the current state, wherever and as often as it is called.
+    """Returns a function that calls func (…) in the state that is current now, wherever and however often it is called.
 
-    Its yields and tasks have the priority, the signal and the timeout of the running task; outside any task, the
+    The yields of func have the priority, the signal and the timeout of the task that is running now; outside any task, the
     priority is 'user-visible'.  If func is a coroutine function, this holds for the whole coroutine.
     """
     to_callback(func)
@@ -179,7 +183,7 @@ def request_paint(self):
 def get_first_task(self):
     """Returns the task that runs next: a PrioSched.PostedTask, or a PrioSched.Task of another language.
 
-    None if there is none, or if a continuation or a function without a result is next.  Raises RuntimeError on a thread
+    Returns None if no task waits, or if a continuation or a function without a result is next.  Raises RuntimeError on a thread
     that does not run the scheduler's main context.
     """
     table = table_of(self)
@@ -188,14 +192,14 @@ def get_first_task(self):
 
 
 class _Scheduled:
-    """Calls the callback of a task, and then the functions that it returns as continuations."""
+    """Calls the callback of a task and, in continuations of the task, the function that each call returns, as long as it returns one."""
 
     def __init__(self, table, callback):
         self.table = table
         self.callback = callback
 
     def _call(self, func):
-        # The table does not hold the scheduler.
+        # The table does not keep the scheduler alive.  If it has been freed, this thread's scheduler is asked.
         return func((self.table.scheduler() or PrioSched.Scheduler.ref_thread_default()).did_timeout())
 
     @property
@@ -215,7 +219,7 @@ class _Scheduled:
         coroutine = coroutines.pop()
         try:
             while callable(value):
-                coroutine.__qualname__ = name_of_callable(value)  # names of tasks are made of this
+                coroutine.__qualname__ = name_of_callable(value)  # name_of () uses this attribute
                 await self.table.yield_now()
                 value = self._call(value)
         finally:

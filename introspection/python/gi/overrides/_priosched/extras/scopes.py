@@ -8,7 +8,8 @@ from gi.repository import GLib
 from ..futures.contexts import get_running_loop, runs
 from ..futures.future import CancelledError, Future, cancel_in_turn
 
-# An abort may raise any other exception, too, but these end the program or the coroutine at once.
+# The exceptions after which a wait at the end of `async with` is continued.  Others, such as KeyboardInterrupt and GeneratorExit,
+# end the program or the coroutine at once.
 _ENDS = (Exception, CancelledError)
 
 
@@ -23,14 +24,17 @@ class _ThreadEnd(Future):
     __slots__ = ('_worker',)
 
     def cancel(self, msg=None):
-        """Aborts the functions that the worker has queued.  The code that waits continues, cancelled, when the thread has ended."""
+        """Aborts the functions that the worker has queued.
+
+        Returns False, because the waiting code is not cancelled at once, but when the thread has ended.
+        """
         if not self._done:
             self._worker.stop('abort')
         return False
 
 
 async def wait_for_thread(worker, join):
-    """Calls join (), which blocks, in a separate thread, and waits for it.  Raises the last abort that comes during the wait."""
+    """Calls join (), which blocks, in a separate thread, and awaits its end.  Then raises the last abort that has come meanwhile."""
     end = _ThreadEnd()
     end._worker = worker
 
@@ -84,7 +88,10 @@ async def _find_run():
 
 
 class GroupScope:
-    """Waits for the tasks of a group that are posted in `async with`, and aborts them once one fails."""
+    """Waits, at the end of `async with`, for the tasks of a group, and aborts all of them when one of them fails.
+
+    The body is the code in `async with`.
+    """
 
     def __init__(self, group):
         self._group = group
@@ -92,13 +99,13 @@ class GroupScope:
         self._error = None  # the first exception of a task
         self._feeds = set()
         self._change = None  # completes when a feed has ended
-        self._is_cancelled = False  # whether the failure has cancelled the body, which has not noticed yet
+        self._is_cancelled = False  # whether a failure has cancelled the body, which has not got the CancelledError yet
 
     async def enter(self):
         self._run = await _find_run()
 
     def follow(self, feed):
-        """Waits for the feed's task, too, which is not a task of the group."""
+        """Makes the scope wait also for feed, which is the task of a feed, and not a task of the group."""
         self._feeds.add(feed)
         feed.add_done_callback(self._feed_ended)
 
@@ -109,7 +116,7 @@ class GroupScope:
             self._change._settle()
 
     def ended(self, task):
-        """Records the exception of a task that has ended, if it is the first to fail, and ends the scope."""
+        """Aborts the group, and cancels the body, if task, which has ended, is the first to fail.  Keeps its exception for leave ()."""
         error = task._exception
         if error is None or self._error is not None or task._aborted or isinstance(error, CancelledError):
             return
@@ -124,7 +131,10 @@ class GroupScope:
                 self._run.cancel()
 
     def _takes_back(self, error):
-        """Returns whether error is the CancelledError with which the scope has cancelled its own body; if so, undoes that."""
+        """Returns whether error is the CancelledError with which the scope has cancelled its own body.
+
+        If so, takes back the cancellation.  Returns False if other code has cancelled the body, too.
+        """
         if not self._is_cancelled or not isinstance(error, CancelledError):
             return False
         self._is_cancelled = False

@@ -25,7 +25,7 @@ PrioSched = get_introspection_module('PrioSched')
 __all__ = ['Clock', 'clock']
 
 _LONGEST = 10 ** 15  # milliseconds, which is 30,000 years
-_tester = None  # the thread of the test
+_tester = None  # the identifier of the thread in which the test began, or None
 
 
 def _check(name):
@@ -42,9 +42,9 @@ def _check_sync(name):
 
 
 class Clock:
-    """Sets the time of all schedulers in a test: delays, timeouts, slices and frames follow, and nothing sleeps.
+    """Sets the time of all schedulers in a test: delays, timeouts, slices and frames follow that time, and no code sleeps.
 
-    It is a context manager: at its end, the time is the system's again.  Timers of GLib and of asyncio keep the time of the system.
+    A Clock is a context manager: at the end of `with`, the time is the system's again.  Timers of GLib and of asyncio keep the time of the system.
     """
 
     def __enter__(self):
@@ -73,7 +73,7 @@ class Clock:
         return PrioSched.testing_get_time()
 
     def advance(self, milliseconds):
-        """Advances the time, and runs each task that becomes due, at the time when it is due, and functions in threads to their ends."""
+        """Advances the time.  Runs each task that becomes due, at the time when it is due, and waits for functions in threads to end."""
         _check_sync('advance ()')
         PrioSched.testing_advance(to_part(milliseconds, 'a time of a test', _LONGEST))
 
@@ -85,18 +85,18 @@ class Clock:
         return future
 
     def spend(self, milliseconds):
-        """Advances the time, and runs nothing, as if the calling code took that long."""
+        """Advances the time without running tasks, as if the calling code took that long."""
         if _tester is None:
             _check('spend ()')
         PrioSched.testing_spend(to_part(milliseconds, 'a time of a test', _LONGEST))
 
     def run_until_idle(self):
-        """Runs everything that is ready, and does not advance the time."""
+        """Runs all tasks, and other sources of the main context, that are ready, without advancing the time."""
         _check_sync('run_until_idle ()')
         PrioSched.testing_run_until_idle()
 
     def step(self):
-        """Runs the next task that is ready, and no other.  Returns whether there was one."""
+        """Runs the next task or idle callback that is ready, and no other.  Returns whether there was one.  Other ready sources run first."""
         _check_sync('step ()')
         return PrioSched.testing_step()
 

@@ -12,7 +12,7 @@ PrioSched = get_introspection_module('PrioSched')
 
 _HOW = {'abort': PrioSched.WorkerStop.ABORT, 'finish': PrioSched.WorkerStop.FINISH}
 
-# The workers, whose threads may block.
+# All workers, for _is_in_worker (): their threads may block.
 _workers = weakref.WeakSet()
 
 
@@ -25,8 +25,9 @@ class Worker(PrioSched.Worker):
 
     name  the name of the thread, which debuggers and the operating system show
 
-    `async with` stops it at the end, and waits for its thread while the main loop continues: queued functions run first, or are
-    aborted if an exception is raised.  Plain `with` does the same and blocks, so it raises RuntimeError where the main loop runs.
+    `async with` stops the worker at the end, and waits for its thread while the main loop continues: queued functions run first,
+    or are aborted if an exception is raised.  Plain `with` does the same and blocks, so it raises RuntimeError in a main loop, except
+    in a worker's thread.
     Python's interpreter runs in one thread at a time, so a worker helps functions that wait, and libraries that release the GIL.
     """
 
@@ -49,7 +50,8 @@ class Worker(PrioSched.Worker):
     def run(self, scheduler, func, *args, priority=None, signal=None, name=None):
         """Calls func (*args) in the thread, one call after the other, and returns its result or raises its exception.
 
-        The rest is as in scheduler.run_in_thread ().  Once the worker has stopped it fails with PrioSched.Error.CLOSED.
+        priority, signal and name are as in scheduler.run_in_thread ().  If the thread ends before func begins, the result is
+        PrioSched.Error.CLOSED.
         """
         if not isinstance(scheduler, PrioSched.Scheduler):
             raise TypeError(f'{scheduler!r} is not a PrioSched.Scheduler')
@@ -69,7 +71,10 @@ class Worker(PrioSched.Worker):
         super().stop(how)
 
     def join(self):
-        """Waits until the thread of a stopped worker has ended.  This blocks: call it at the end of a program."""
+        """Waits until the thread of a stopped worker has ended.  This blocks: call it at the end of a program.
+
+        Raises RuntimeError if the worker is not stopped, and in the thread itself.
+        """
         if not getattr(self, '_is_stopped', True):
             raise RuntimeError('the worker is not stopped, so its thread would never end')
         self._check_thread()
