@@ -154,7 +154,7 @@ end_flood (PrioLoop *loop, gint64 now)
   prio_flood_clear (flood);
 }
 
-/* Reports the current holder if it has blocked the loop for long until @now.  Unless @since is 0, unknown code is next. */
+/* Reports the current holder if it has blocked the loop for long until @now.  Unknown code follows, from @since on. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {

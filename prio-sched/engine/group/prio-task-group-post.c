@@ -83,7 +83,7 @@ prio_member_hear_of (PrioMember *member)
                           &(PrioReaction) { .callback = member_completed, .data = member, .notify = member_reported });
 }
 
-/* Stops functions from beginning in threads until end_taking ().  Other tasks cannot begin, as this thread is busy. */
+/* Stops queued functions from beginning in threads until end_taking (). */
 static void
 begin_taking (PrioTaskGroup *self)
 {

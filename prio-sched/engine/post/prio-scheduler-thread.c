@@ -291,7 +291,7 @@ set_nested (gboolean more)
   prio_lock_unlock (&work_lock);
 }
 
-/* Removes @work from its queue.  Returns FALSE if @work has begun or was removed before.  Otherwise the caller ends it. */
+/* Removes @work from its queue.  Returns FALSE if @work has begun or was removed; otherwise the caller ends @work. */
 static gboolean
 take_back (PrioWork *work)
 {

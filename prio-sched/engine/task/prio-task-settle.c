@@ -286,7 +286,7 @@ prio_task_abort (PrioTask *self)
   deliver_soon (self);
 }
 
-/* Settles a task that was posted after the abort of its signal or the end of its context.  Takes its reference. */
+/* Settles a task that was posted after its signal's abort or its context's end.  Takes the caller's reference. */
 void
 prio_task_refuse (PrioTask *self)
 {
