@@ -77,8 +77,8 @@ closed (gpointer data)
 /**
  * prio_sched_gjs_new_runner:
  * @scheduler: a scheduler
- * @driver: an object with three properties: `id`, which is written to run tasks, and returns how many of its setters have started and
- *   not returned; `asked`, a number to be written; and `name`, to be read: the name of the task with that number
+ * @driver: an object with three properties: `id`, which is written to run tasks, and read to get how many of its setters have started
+ *   and not returned; `asked`, a number to be written; and `name`, to be read: the name of the task with that number
  *
  * Makes a runner that sets the property `id` of @driver to the number of the task to run first, or to 0 if tasks have been rejected.
  * If System.exit () has stopped the setter, the runner ends the program.

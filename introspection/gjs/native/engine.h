@@ -43,7 +43,7 @@ enum class Hook { CLOSED_ERROR, FOLLOW, FINISH, RUN, STATE_HERE, UNHANDLED, NAME
 struct Engine
 {
   JSContext *cx;        /* NULL once the GjsContext has gone */
-  GjsContext *context;  /* weak */
+  GjsContext *context;  /* a weak reference */
   GThread *thread;
   JS::JobQueue *gjs_queue;
   std::unique_ptr<JobQueue> queue; /* NULL unless the engine is exact */
@@ -57,8 +57,8 @@ struct Engine
 
   JS::Heap<JS::Value> current; /* the current state: see the top of this file */
   int depth;                   /* the depth of main loops at which the state is current */
-  int plain_depth;             /* if it is not exact: the depth at which code of a task with a plain state (table.h) runs; negative for other
-                                * code; 0 if no table runs a task */
+  int plain_depth;             /* if the engine is not exact: the depth at which code of a task with a plain state (table.h) runs; negative for
+                                * other code; 0 if no table runs a task */
   bool reports;                /* whether the overrides have rejections to report after the running tasks */
   Running *running;            /* the innermost running task; used by table.cpp */
   std::vector<Table *> tables;
@@ -120,7 +120,7 @@ class WithoutStacks
   bool m_captured;
 };
 
-/* Returns whether the calling thread is @cx's. */
+/* Returns whether @cx belongs to the calling thread. */
 bool    is_of_this_thread (JSContext *cx);
 Engine *engine_find (JSContext *cx);
 void    engine_report (JSContext *cx, const char *where);

@@ -149,8 +149,7 @@ struct Members
 
 /* Gets the members of @options.  Returns false if the overrides have to read them: if a member has a getter, or is an option
  * that the native part does not handle.  A member that is not an option is skipped if @ignores is true; otherwise the result is
- * false, too.
- * @ignores is false. */
+ * false, too. */
 static bool
 get_members (Engine *engine, JS::HandleObject options, bool ignores, Members *found)
 {

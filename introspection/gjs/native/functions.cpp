@@ -150,7 +150,7 @@ settle (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* isHandled (promise) → whether the promise has a handler, as far as the engine knows */
+/* isHandled (promise) → whether the promise has a handler, as far as SpiderMonkey knows */
 static bool
 is_handled (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -292,7 +292,7 @@ get_controller (JSContext *cx, const JS::CallArgs &args)
   return controller;
 }
 
-/* abort (handle): aborts the handle's signal; like the next two functions, needs a handle with its own controller */
+/* abort (handle): aborts the handle's signal.  The handle must have its own controller. */
 static bool
 abort_controller (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -305,7 +305,7 @@ abort_controller (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* setPriority (handle, priority): sets the priority of the handle's signal */
+/* setPriority (handle, priority): sets the priority of the handle's signal.  The handle must have its own controller. */
 static bool
 set_priority (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -318,7 +318,7 @@ set_priority (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* offerController (handle): keeps the handle's own controller until take_controller () returns it. */
+/* offerController (handle): keeps the handle's own controller, which it must have, until take_controller () returns it. */
 static bool
 offer_controller (JSContext *cx, unsigned argc, JS::Value *vp)
 {

@@ -7,7 +7,8 @@
 
 namespace PrioGjs {
 
-/* Defines the functions in @target, which then owns the engine. */
+/* Makes the engine of @cx, and defines the functions, which own the engine, as properties of @target.  Returns FALSE
+ * with an exception if this fails. */
 bool functions_define (JSContext *cx, GjsContext *context, JS::HandleObject target);
 
 } // namespace PrioGjs

@@ -46,7 +46,7 @@ class JobQueue final : public JS::JobQueue
   JSObject *function_for (JSContext *cx, JS::HandleObject job, JS::HandleObject state);
 
   Engine *m_engine;
-  std::vector<JS::Heap<JSObject *>> m_spare; /* functions whose job has run */
+  std::vector<JS::Heap<JSObject *>> m_spare; /* functions whose job has run, to be used again */
 };
 
 #else

@@ -130,9 +130,9 @@ struct Running
   Engine *engine;
   Running *outer;
   JS::RootedObject callback, promise;
-  JS::RootedObject handle; /* handle of its signal, or NULL if none can abort it */
-  JS::RootedObject poster; /* the state of the code that has posted it, or NULL */
-  JS::RootedValue state;   /* null if it is plain, and the engine is not exact */
+  JS::RootedObject handle; /* handle of the task's signal, or NULL if no signal can abort the task */
+  JS::RootedObject poster; /* the state of the code that has posted the task, or NULL */
+  JS::RootedValue state;   /* null if the state is plain, and the engine is not exact */
   bool is_under;           /* whether the overrides end the task: either they call its function, because frames on the stack identify
                             * its state (core/states.js), or they have run its reactions */
 

@@ -24,10 +24,10 @@ struct Entry
 {
   JS::Heap<JSObject *> callback;
   JS::Heap<JSObject *> promise;
-  JS::Heap<JSObject *> handle; /* handle of its signal, or NULL */
-  JS::Heap<JSObject *> poster; /* the state of the code that has posted it, or NULL if that has none */
+  JS::Heap<JSObject *> handle; /* handle of the task's signal, or NULL if it has none */
+  JS::Heap<JSObject *> poster; /* the state of the code that has posted the task, or NULL if that code has none */
   guint next_free; /* for a free number: the next free number, or 0 */
-  guint priority;  /* of a task without a signal */
+  guint priority;  /* the priority of a task without a signal */
 };
 
 /* The outcome of a task's function, and a task that was taken out of its table to run: see table.cpp. */
@@ -38,7 +38,7 @@ struct Table
 {
   Engine *engine = nullptr; /* NULL once its context has gone */
   PrioRunner *runner;
-  bool is_held;       /* whether the overrides' object for it exists */
+  bool is_held;       /* whether the overrides' object for this table exists */
   gint closed;        /* atomic: whether the library has closed the runner */
 
   JS::Heap<JS::Value> states[PRIO_TASK_PRIORITY_USER_BLOCKING]; /* states of tasks that have only a priority, by priority
@@ -93,7 +93,7 @@ guint      *table_take_rejected (Table *table, gsize *n);
 /* Gets the promise, the state, the owner and the poster's state of the task @id, and frees the number.  Gets nothing if @id is not
  * a task with a signal.  Returns FALSE if memory is exhausted. */
 bool        table_take (Table *table, guint id, JS::MutableHandleValueVector taken);
-/* Gets the reason for which a task with that handle is rejected.  The overrides have it. */
+/* Asks the overrides for the reason for which a task with @handle is rejected. */
 void        get_reason (Engine *engine, JS::HandleObject handle, JS::MutableHandleValue reason);
 /* Gets the promises of the running tasks that an abort by @owner may reject, each with the poster's state. */
 bool        engine_get_running (Engine *engine, JS::HandleValue owner, JS::MutableHandleValueVector running);

@@ -5,7 +5,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {_init} = ((undefined, Object, Promise, Symbol, Array, Number, Math, Error, TypeError, RangeError, imports) => {
 const {Gio, GLib, GObject} = imports.gi;
 
@@ -23,7 +23,7 @@ const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
 const Tasks = imports.overrides._priosched.core.tasks;
 
-const NICKS = ['background', 'user-visible', 'user-blocking']; // priorities' nicks, from 1
+const NICKS = ['background', 'user-visible', 'user-blocking']; // nicks of the priorities, which are numbers from 1
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
 function toPriority(value) {
@@ -142,7 +142,7 @@ function checkProperty(prototype, name, convert) {
     prototype[setter] = function (value) {
         set.call(this, convert(value));
     };
-    // GObject's names of properties have hyphens.
+    // GObject's name of the property has hyphens, and GJS uses that name, too.
     for (const alias of [name, name.replaceAll('_', '-')]) {
         defineProperty(prototype, alias, function () {
             return this[getter]();
@@ -296,8 +296,8 @@ function addYields(Scheduler, tasks) {
         return new Each(this, items, tasks.watchAbort);
     };
 
-    // Returns an asynchronous iterator over slices, which are iterators over items, and yields between two slices: for await
-    // (const slice of scheduler.slices(items)) for (const item of slice).
+    // Returns an asynchronous iterator over slices, and yields between two slices.  A slice is an iterator over some of
+    // the items: for (const item of slice).
     Scheduler.prototype.slices = function (items) {
         return slicesOf(this, items, tasks.watchAbort);
     };
@@ -383,7 +383,7 @@ function adaptControllers(TaskController, tasks) {
 // Removes Task.then (), and makes the constructors of TaskSignal check their arguments also under the library's names.
 function addNames({Scheduler, Task, TaskSignal}) {
     Task.prototype.then = undefined; // a promise that is resolved with a task would call this method, and never settle
-    [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // the library's names
+    [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // their names in the library
 }
 
 // Adds the property current_signal: null outside any task, and otherwise the signal of the running task, which may belong to
@@ -441,7 +441,7 @@ function adaptSignals(TaskSignal) {
     };
 }
 
-// Defines a property whose file is loaded, and whose value is made, at its first use.
+// Defines a property of PrioSched whose file is loaded, and whose value is made, at its first use.
 function defineLater(PrioSched, name, make) {
     let made = null;
     Object.defineProperty(PrioSched, name, {configurable: true, enumerable: true, get: () => (made ??= make())});

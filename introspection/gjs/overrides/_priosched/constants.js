@@ -8,7 +8,7 @@ var BACKGROUND = 1;
 var USER_VISIBLE = 2;
 var USER_BLOCKING = 3;
 
-// PrioSched.PostResult
+// The members of PrioSched.PostResult, which the functions of a runner that post return
 var REJECTED = 0;
 var OUTSIDE = 1;
 var INSIDE = 2;

@@ -1,6 +1,6 @@
 // aborts.js: rejects the promises of aborted tasks, in slices too short to notice
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Aborts} = ((Set, imports) => {
 const {Slice} = imports.overrides._priosched.core.settling;
 

@@ -5,7 +5,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {linkTo, make, stateOf, stateToYield} = ((undefined, Object, Promise, TypeError, imports) => {
 const {Gio, GObject} = imports.gi;
 const {INHERIT, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
@@ -53,7 +53,7 @@ function stateToYield(table, inherited, signal, priority, takesTurns) {
 }
 
 // Replaces methods of Scheduler and SchedulingState by methods that use the state of the running code.  Returns the function
-// queueMicrotask (). core/tasks.js passes the last argument: currentState () returns the state of the running code, runIn ()
+// queueMicrotask ().  core/tasks.js passes the last argument: currentState () returns the state of the running code, runIn ()
 // calls a function in a state, and tableOf () returns the table of a scheduler.
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, runIn, tableOf}) {
     const {yield_async: yieldAsync, yield_finish: yieldFinish} = Scheduler.prototype;

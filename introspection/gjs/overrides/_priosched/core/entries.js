@@ -1,6 +1,6 @@
 // entries.js: a list of entries with numbers, which are reused
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Entries} = (() => {
 class Entries {
     #entries = [0]; // by number; for a free number, the next free number, or 0

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Idles} = ((Map, imports) => {
 const {newRunner} = imports.overrides._priosched.core.runner;
 
@@ -16,7 +16,7 @@ class Idles {
         this.#results = results;
     }
 
-    // Returns the runner for idle callbacks of scheduler, which are called in state.
+    // Returns a runner for the idle callbacks of scheduler, which calls them in state.
     newRunner(scheduler, state) {
         return newRunner(scheduler, id => this.#run(id, state));
     }

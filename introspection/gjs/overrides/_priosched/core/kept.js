@@ -6,7 +6,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {make} = ((undefined, Object, imports) => {
 const {Gio} = imports.gi;
 const {BACKGROUND, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
@@ -16,7 +16,7 @@ const {State, recordOf, stateOf} = imports.overrides._priosched.core.states;
 
 const PENDING = {isRejected: false};
 
-// Returns an object with the members of an Entry that core/results.js needs. settle (promise, rejects, value) is a function of
+// Returns an object with the members of an Entry that core/results.js needs.  settle (promise, rejects, value) is a function of
 // the native part, and outer the state of the code that has posted the task.
 function entryOf(settle, promise, outer, state = null) {
     return {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {
     AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason,
 } = ((undefined, Symbol, Map, String, Error, TypeError, imports) => {

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {guardJobs, loadBinding, newRunner, typeName} = ((Object, Promise, Math, imports) => {
 const {GLib, GObject} = imports.gi;
 const {drainMicrotaskQueue} = imports._promiseNative;
@@ -93,7 +93,7 @@ function newRunner(scheduler, run, find = () => null) {
 // dynamic linker might not find by itself.
 const loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
 
-// An object whose property setter queues a job.
+// An object whose property setter queues a job, for the binding's code in C.
 const Prober = GObject.registerClass({
     GTypeName: typeName('PrioSchedProber'),
     Properties: {'id': GObject.ParamSpec.uint('id', null, null, GObject.ParamFlags.WRITABLE, 0, 1, 0)},

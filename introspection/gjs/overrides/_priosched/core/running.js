@@ -5,7 +5,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Running} = ((undefined, Promise, imports) => {
 const {GLib} = imports.gi;
 const {OUTSIDE} = imports.overrides._priosched.constants;
@@ -21,8 +21,8 @@ class Running {
     libraryState = null;
     // The states of tasks whose callbacks have returned pending promises, by number.
     pending;
-    // The depth of main loops at which `current` was set.  Callbacks of a nested loop are not part of the task that runs
-    // the loop.
+    // The depth of main loops, g_main_depth (), at which `current` was set.  Callbacks of a nested loop are not part of the
+    // task that runs the loop.
     #depth = 0;
     // Whether the running code is a callback, and not a job of SpiderMonkey, which may belong to other code.
     #isCallback = false;
@@ -81,7 +81,7 @@ class Running {
         this.#plain = state;
     }
 
-    // Returns the state of the running code if `current` is null: null or the plain one.
+    // Returns the state of the running code if `current` is null: null, or the plain state.
     #plainOrNone() {
         return !this.#isCallback && this.#native?.isPlain() ? this.#plain : null;
     }
@@ -200,7 +200,7 @@ class Running {
         return outer;
     }
 
-    // Calls the callback of a task of the native part, below the frames that identify the task's state.
+    // Calls the callback of one of the native part's tasks, under the frames that identify the task's state.
     callUnder(state, callback) {
         this.#runsNative = false;
         this.beginCall(state);
@@ -241,7 +241,7 @@ class Running {
         this.#isCallback = this.#isCalled = isCalled; // #isCallback is not restored if a reaction had set it: then the stack identifies the state
     }
 
-    // Sets the state for the callback of a task.
+    // Sets the current state for the callback of a task.
     beginCall(state) {
         this.current = this.libraryState = state;
         this.#isCallback = this.#isCalled = true;
@@ -251,13 +251,13 @@ class Running {
         this.#isCallback = this.#isCalled = false;
     }
 
-    // Sets the state for the reactions of a promise that is being settled.
+    // Sets the current state for the reactions of a promise that is being settled.
     beginReactions(state) {
         this.current = state;
         this.libraryState = null;
     }
 
-    // Sets the state for the reaction that belongs to a continuation.
+    // Sets the current state for the reaction that belongs to a continuation.
     beginContinuation({outer, state}, isInner) {
         this.current = outer;
         this.libraryState = state;

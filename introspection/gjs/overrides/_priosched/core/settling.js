@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {
     Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers, ownPromiseError, promiseOf, promiseOfThenable,
 } = ((undefined, Object, Promise, Date, TypeError) => {
@@ -22,7 +22,7 @@ class Entry {
         this.callback = callback;
         this.state = state; // the task's own state
         this.outer = null;  // the state of the code that awaits the task
-        this.watcher = null; // notified when the task settles
+        this.watcher = null; // an object that follows the task, or null: see postWith () in table.js
         this.isRejected = false; // whether an abort has rejected the promise, or has put the entry into the queue of Results
         this.promise = null; // the promise, if its rejection is reported when no code handles it
         this.name = null;

@@ -10,7 +10,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {
     Pending, State, doWithoutFrames, drainUnder, numberHere, recordOf, runUnder, stateOf,
 } = ((Object, Function, Promise, Symbol, Map, Number, Math, RegExp, Error, imports) => {
@@ -86,8 +86,8 @@ class State {
     }
 }
 
-// A map in the native part that does not keep the states alive.  A state is needed only as long as some code can settle its
-// promises, and their reactions keep the state.
+// A map in the native part that does not keep the states alive.  A state is needed only as long as its promises can be
+// settled, and until then their reactions keep the state alive.
 class WeakStates {
     #native;
 

@@ -8,7 +8,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Table} = ((undefined, Object, Promise, imports) => {
 const {drainMicrotaskQueue} = imports._promiseNative;
 const {
@@ -31,8 +31,8 @@ class Table {
     #idleRunner = null;
     #nWithSignals = 0;
 
-    // Shared by all tables: the native part if it knows the state of each job, or null; the state of the running code; results; aborts;
-    // idle callbacks; and the library's functions and class that the tables use.
+    // These fields are shared by all tables. #exact is the native part if it knows the state of each job, or null; #running
+    // has the state of the running code; #library has the library's functions and the class that the tables use.
     #exact;
     #running;
     #results;
@@ -81,7 +81,7 @@ class Table {
     }
 
     // Runs tasks for the library's runner, from the task `id` on.  If runNative is not null, runNative (id) runs them
-    // instead, in the native part. core/states.js searches the stack for the names of this method and the previous one.
+    // instead, in the native part.  core/states.js searches the stack for the names of this method and the previous one.
     runPrioSchedTasks(runNative, id) {
         const running = this.#running, results = this.#results, {next} = this.#library;
         const outer = running.beginRow(id, runNative !== null), isInner = outer.current !== undefined;
@@ -147,7 +147,7 @@ class Table {
             return;
         if (outcome !== null && settle !== entry.reject)
             ({settle, value} = outcome);
-        // An abort has rejected the promise already, or has put it into a queue to be rejected.
+        // If an abort has rejected the promise already, or has put it into a queue to be rejected, the value is not used.
         if (entry.isRejected)
             return;
         results.watch(entry, settle, value);
@@ -344,9 +344,9 @@ class Table {
         this.#yieldIn(outer, this.#entries.add(entry), entry);
     }
 
-    // Yields with the two options that an older draft of the web's yield () had.  Each is a value or INHERIT, for the
-    // running code's; signal may also be null, and priority UNSET.  Settles promise, which was created last, with
-    // keepResolvers.
+    // Yields with the options signal and priority, which yield () had in an older draft of the web's interface.  Each is
+    // INHERIT, for the running code's signal or priority, or a value; signal may also be null, and priority UNSET.  Settles
+    // promise, which was created last, with keepResolvers.
     yieldWith(promise, signal, priority, {delay = 0, takesTurns = false} = {}) {
         const outer = this.#running.currentState();
         const inherited = this.stateToInherit(outer);

@@ -5,7 +5,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {make} = ((Symbol, imports) => {
 const {USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Aborts} = imports.overrides._priosched.core.aborts;

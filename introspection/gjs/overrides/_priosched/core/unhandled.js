@@ -8,7 +8,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Unhandled} = ((undefined, Object, Promise, Symbol, Map, WeakMap, String, Reflect, Error, imports) => {
 const {GLib} = imports.gi;
 const {countAbort, describe} = imports.overrides._priosched.core.reasons;
@@ -35,7 +35,7 @@ const watched = Object.create(prototype, {
 });
 
 const MAX_ORIGINS = 100;
-const ORIGIN = Symbol('PrioSched.origin'); // a property, because GJS 1.90 crashes if a GLib.Error is a key of a WeakMap
+const ORIGIN = Symbol('PrioSched.origin'); // property with the origin of a GLib.Error: GJS 1.90 crashes if that is a key of a WeakMap
 
 function nothing() {}
 

@@ -4,7 +4,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {make} = ((undefined, Object, Promise, Number, Math, Error, TypeError, imports) => {
 const {GLib} = imports.gi;
 const {named, report} = imports.overrides._priosched.core.reasons;

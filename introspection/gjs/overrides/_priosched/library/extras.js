@@ -4,7 +4,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Each, newLatest, slicesOf, toMilliseconds} = ((undefined, Object, Promise, Symbol, TypeError, imports) => {
 const {Gio} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
@@ -85,7 +85,7 @@ function newSlice(iterator, scheduler, watch) {
     let isBegun = false;
     const slice = {
         isOver: false,
-        isAborted: false, // the watch reports an abort once
+        isAborted: false, // kept here, because the watch reports an abort only once
         begin() {
             isBegun = false;
         },

@@ -1,6 +1,6 @@
 // feeds.js: posts a task of a group for each item, when the group has fewer tasks than its limit
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {addFeed} = ((undefined, Object, Promise, Symbol, Math, TypeError, imports) => {
 const {named} = imports.overrides._priosched.core.reasons;
 const {optionNames, toOptions} = imports.overrides._priosched.library.options;
@@ -42,7 +42,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
                 yield change();
             // Checks for an abort, which a task of an item may have caused: the feed's own task may be aborted only later.
             checkSignal();
-            isOver = true; // unless the feed has already failed: a generator that throws is not asked to return
+            isOver = true; // if the iterator throws, it is over, and is not asked to return
             const {done, value} = iterator.next();
             isOver = done;
             if (!done) {

@@ -6,7 +6,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {make} = ((undefined, Infinity, Object, Promise, Symbol, Map, Number, Error, TypeError, imports) => {
 const {GLib, GObject} = imports.gi;
 const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosched.constants;

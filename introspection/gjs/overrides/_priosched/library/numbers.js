@@ -4,7 +4,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {make} = ((undefined, Number, TypeError, RangeError, imports) => {
 const {GLib} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
@@ -32,7 +32,7 @@ function toDescriptor(value) {
 function make(PrioSched, {checkProperty}) {
     const {Scheduler, trace_start: startTrace} = PrioSched;
     checkProperty(Scheduler.prototype, 'task_share', value => toNumber(value, 0, MAX_TASK_SHARE, 'share'));
-    // The library can be built without traces and long tasks.
+    // The library can be built without traces and long tasks.  Then it has none of the functions below.
     if (startTrace === undefined)
         return;
     PrioSched.trace_start = fd => startTrace(toDescriptor(fd));

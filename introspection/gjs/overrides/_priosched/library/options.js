@@ -4,7 +4,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {namesOfSteps, namesOfTasks, optionNames, toOptions} = ((undefined, Object, Array, Number, Math, TypeError, imports) => {
 const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
@@ -42,7 +42,7 @@ const namesOfSteps = optionNames(...Object.keys(namesOfTasks), 'progress');
 function toOptions(value, names, where) {
     if (value === undefined || value === null)
         return {};
-    // A GObject, such as a signal, has unrelated properties.
+    // A GObject, such as a signal, is refused, because its properties are not options.
     if (typeof value !== 'object' || (Object.getPrototypeOf(value) !== Object.prototype && value instanceof GObject.Object)) {
         const hint = value instanceof Gio.Cancellable ? ': give it as {signal}' : typeof value === 'string' ? `: write {priority: '${value}'}`
             : 'signal' in Object(value) ? ': give its signal as {signal}' : '';

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {expiryAfter, make, toSpecial, toTimeout} = ((undefined, Object, Promise, Map, Number, Math, TypeError, imports) => {
 const {MAX_SHARED_SLICE, UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING} = imports.overrides._priosched.constants;
 const {named, toFunction} = imports.overrides._priosched.core.reasons;
@@ -142,14 +142,14 @@ class ScheduledCallback {
         timed.posted = reject => {
             this.#reject = reject;
         };
-        // The task may be aborted before it begins.
+        // If the task is aborted before it begins, the callback is not called.
         timed.settled = () => {
             this.#isOver ||= !this.#hasBegun;
         };
         return timed;
     }
 
-    // Runs as the callback of the task.
+    // Calls the next function, as the callback of the task.  If that returns a function, continues with it after a yield.
     run(scheduler) {
         this.#hasBegun = true;
         this.#check();
@@ -210,7 +210,7 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
     getTime = library.testing_get_time;
     Object.assign(library, TIMEOUTS);
 
-    // Calls func now, in state.  Returns its result, or throws.  If func is asynchronous, it continues with state after each
+    // Calls func now, in state.  Returns its result, or throws.  If func is asynchronous, func continues with state after each
     // await.
     function runNow(state, func) {
         let error = null, value;

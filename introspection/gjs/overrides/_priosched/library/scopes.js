@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {SCOPE, addRun} = ((undefined, Promise, Symbol, Set, Error, imports) => {
 const {reasonOf} = imports.overrides._priosched.core.reasons;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;

@@ -1,6 +1,6 @@
 // sources.js: names GLib sources after their callbacks, once the program watches for long tasks
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {nameSources} = ((Error, imports) => {
 const {GLib} = imports.gi;
 

@@ -1,6 +1,6 @@
 // steps.js: generators as tasks, and the error of an abort
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = ((undefined, Object, Function, Promise, Symbol, Error, TypeError, imports) => {
 const {Gio, GLib} = imports.gi;
 const {named, toFunction} = imports.overrides._priosched.core.reasons;

@@ -6,13 +6,13 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {make} = ((undefined, Object, Symbol, TypeError, imports) => {
 const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 const {typeName} = imports.overrides._priosched.core.runner;
 
-const NICKS = ['background', 'user-visible', 'user-blocking']; // priorities' nicks, from 1
+const NICKS = ['background', 'user-visible', 'user-blocking']; // nicks of the priorities, which are numbers from 1
 
 // The property of a cancellable that has the web's signal for it.
 const WEB = Symbol('web');
@@ -49,8 +49,8 @@ const Follower = GObject.registerClass({
     }
 });
 
-// Returns the functions that convert between signals. web/web.js passes the last argument: functions that read, create, abort and
-// change the web's signals.
+// Returns the functions that convert between signals.  web/web.js passes the last argument: functions that read, create, abort
+// and change the web's signals.
 function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
     const {TaskController, TaskSignal} = PrioSched;
 
@@ -70,7 +70,7 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
             : TaskSignal.any_following(sources, nativeOf(s.prioritySource));
     }
 
-    // Returns a Gio.Cancellable that is cancelled with signal, a signal of the web.  All calls return the same.
+    // Returns a Gio.Cancellable that is cancelled with signal, a signal of the web.  All calls return the same object.
     function cancellableOf(signal) {
         const s = slotsIn(signal);
         s.cancellable ??= newCancellable(signal);
@@ -96,7 +96,7 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
             return signal;
         }
         // GIO may hold a lock while it emits `cancelled`, and may emit it in any thread.  The library's dependent signal does
-        // neither, so the follower follows that.
+        // neither, so the follower follows the dependent signal.
         const followed = isTaskSignal ? TaskSignal.any_following([cancellable], cancellable) : TaskSignal.any([cancellable], 'user-visible');
         s.follower = new Follower();
         s.follower.onAborted = () => abort(signal, tasks.reasonOf(followed));

@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {
     DOMException, Event, EventTarget, asInterface, defineHandler, dispatch, hooks, listenersIn, toDictionary,
 } = ((undefined, Object, Symbol, Map, Set, WeakMap, Math, Error, TypeError, imports) => {

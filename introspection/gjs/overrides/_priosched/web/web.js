@@ -6,7 +6,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Why this is a function: see “Names” in introspection/README.md.
+// The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {make} = ((undefined, Object, Promise, Symbol, Set, Array, Number, TypeError, imports) => {
 // The argument with which this file calls constructors that programs may not call: programs cannot get this value.
 const INTERNAL = Symbol('internal');
@@ -55,10 +55,11 @@ function taskSlotsOf(signal) {
     return s;
 }
 
-// Signals.  A source refers to its dependent signals weakly, unless they have listeners.  GJS 1.74 has no working weak
-// reference (its WeakRef keeps the object alive), but GObject has: a property binding between two objects ends with
-// either of them.  So each signal has a beacon: a GObject that represents the signal in such bindings.  A source finds
-// its dependents by changing a property of its beacon, to which a property of each dependent's beacon is bound.
+// Signals.  A source is a signal on which other signals depend.  It refers to its dependent signals weakly, unless they have
+// listeners.  GJS 1.74 has no working weak reference (its WeakRef keeps the object alive), but GObject has: a property binding
+// between two objects ends with either of them.  So each signal has a beacon: a GObject that represents the signal in such
+// bindings.  A source finds its dependents by changing a property of its beacon, to which a property of each dependent's beacon
+// is bound.
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
@@ -522,7 +523,7 @@ function make(PrioSched, tasks) {
     startTimeout = (signal, delay) => {
         const abort = () => signalAbort(signal, new DOMException('The time is up', 'TimeoutError'));
         const table = tasks.ownTable(), promise = new Promise(tasks.keepResolvers);
-        // As a continuation, the timer does not wait behind a loop of yields.
+        // The timer is a continuation, because a task would have to wait behind a loop of yields.
         const timer = {
             post: (runner, id) => runner.yield_full(id, USER_BLOCKING, null, delay, -1, false), posted() {}, settled() {},
         };
@@ -627,7 +628,8 @@ function make(PrioSched, tasks) {
             }
         }
 
-        // Yields.  The current draft has no options, and ignores arguments; the older draft takes options as an object.
+        // Yields.  In the current draft of Prioritized Task Scheduling, yield () has no options, and ignores arguments.  In an
+        // older draft, the argument is an object with options.
         yield(options = undefined) {
             if (!Scheduler.#isScheduler(this))
                 return Promise.reject(new TypeError(`yield: ${named(this)} is not a Scheduler`));
@@ -638,8 +640,8 @@ function make(PrioSched, tasks) {
             return promise;
         }
 
-        // Yields with the older draft's options, each of which may be "inherit".  If only one option is given, the other is not
-        // inherited.
+        // Yields with the options of the older draft, signal and priority, each of which may be "inherit".  If only one option
+        // is given, the other is not inherited.
         #yieldWith(options) {
             try {
                 const {priority} = options;
@@ -662,7 +664,7 @@ function make(PrioSched, tasks) {
     function requestIdleCallback(callback, options = undefined) {
         toFunction(callback, 'The callback of requestIdleCallback');
         const {timeout = 0} = toDictionary(options, 'IdleRequestOptions');
-        // unsigned long: modulo 2³², as Web IDL requires
+        // The timeout is an unsigned long, which Web IDL converts modulo 2³².
         return getNative().request_idle_callback(deadline => callback(new IdleDeadline(INTERNAL, deadline)), +timeout >>> 0);
     }
 
