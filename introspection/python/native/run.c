@@ -72,7 +72,8 @@ prio_call_outside (GSourceOnceFunc func, gpointer data)
 }
 
 /* Passes on the result of the asyncio task that @waiter has woken up, if the task has ended and runs a coroutine of this
- * library: otherwise, asyncio would do so later.  Returns FALSE, with the exception set, after an interrupt. */
+ * library: otherwise, asyncio would do so later.  Returns FALSE, with the exception set, after KeyboardInterrupt or
+ * SystemExit. */
 static gboolean
 woken (PyObject *waiter)
 {
@@ -167,7 +168,7 @@ typedef struct
   FutureObject *future;
   PyObject *waiter;
   gboolean debugs;
-  gboolean is_done; /* FALSE after an interrupt */
+  gboolean is_done; /* FALSE after KeyboardInterrupt or SystemExit */
 } Waking;
 
 static void

@@ -95,7 +95,7 @@ typedef struct
 {
   PyObject_HEAD
   PyObject *scheduler;
-  PyObject *iterator; /* NULL if _next () gives the items, as it does until it sets this */
+  PyObject *iterator; /* NULL if _next () gives all items, as it does until _next () sets this field */
   PyObject *signal;   /* the signal of the code that iterates, or NULL */
   PyObject *item;     /* the item that the next await takes, or NULL */
 } EachObject;

@@ -128,7 +128,7 @@ class Scheduler(PrioSched.Scheduler):
 
     @refusing
     def set_starvation_limit(self, starvation_limit):
-        """Sets how long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever."""
+        """Sets how long a new task waits behind continuations of its priority before it has a turn, in milliseconds; 0 means for ever."""
         super().set_starvation_limit(to_whole(starvation_limit, 'starvation_limit', 'milliseconds', 2 ** 32 - 1))
 
     time_slice = property(PrioSched.Scheduler.get_time_slice, set_time_slice)
@@ -137,7 +137,10 @@ class Scheduler(PrioSched.Scheduler):
 
     if _HAS_WATCH:
         def get_statistics(self):
-            """Returns statistics of tasks since start_statistics ().  Raises RuntimeError on a thread that does not run the main context."""
+            """Returns statistics of tasks since start_statistics ().
+
+            Raises RuntimeError on a thread that does not run the scheduler's main context.
+            """
             table_of(self).check_owner('the statistics can be asked for on')
             return super().get_statistics()
 
@@ -298,7 +301,7 @@ IdleDeadline = override(IdleDeadline)
 
 
 class TaskController(PrioSched.TaskController):
-    """Aborts the tasks of its signal, and changes their priority."""
+    """Aborts the tasks that were posted with the controller's signal, and changes their priority."""
 
     def __init__(self, priority='user-visible'):
         super().__init__(priority=_MEMBERS[to_given_priority(priority)])

@@ -55,7 +55,7 @@ class _Watch:
             table.call_soon(lambda table=table: self._tell_in_slices(table, passed_on))
 
     def _tell_in_slices(self, table, passed_on):
-        end = time.monotonic() + SLICE  # computed first, because the copy of many members takes time, too
+        end = time.monotonic() + SLICE  # set before the copy below, because the copy of many members takes time, too
         members = collections.deque(self.members.get(table, ()))
 
         def tell_next():

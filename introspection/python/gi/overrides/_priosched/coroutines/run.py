@@ -26,7 +26,7 @@ else:
     from .loop import EventLoop
 
 
-# The flags of the code of an async function or generator, inspect.CO_COROUTINE and CO_ASYNC_GENERATOR, without that import.
+# The flags CO_COROUTINE and CO_ASYNC_GENERATOR, which the code of async functions and generators has, without an import of inspect.
 _ASYNC = 0x80 | 0x200
 
 

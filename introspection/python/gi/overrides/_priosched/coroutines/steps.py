@@ -31,7 +31,7 @@ class _WithProgress:
 
 
 def is_stepped(value):
-    """Returns whether value, which the callback of a task has returned, is a generator, perhaps with_progress (), to run step by step."""
+    """Returns whether value, which the callback of a task has returned, is a generator to run step by step, with or without progress ()."""
     return _is_generator(value) or value.__class__ is _WithProgress
 
 

@@ -1,1 +1,1 @@
-"""Adds to the web's scheduling draft: groups, channels, workers, helpers, React's functions, and a clock for tests."""
+"""Adds features that the web's scheduling draft does not have: groups, channels, workers, helpers, React's functions, a clock for tests."""

@@ -134,7 +134,7 @@ class Channel:
             self._changed.wait_for(lambda: future.done() or self.closed, timeout)
             is_taken_back = self._outside.pop(future, self) is not self
             if not is_taken_back:
-                self._changed.wait_for(future.done)  # another thread is about to answer
+                self._changed.wait_for(future.done)  # another thread has taken value or rejects it, and is about to settle future
         if signal is not None:
             GObject.Object.disconnect(signal, handler)
         if is_taken_back:

@@ -255,7 +255,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def feed_model(self, callback, model, name=None):
         """Makes a PrioSched.Feed, which posts a task callback (item, position) for each row of a list that is in or near the view.
 
-        callback  a function or a coroutine function, as for post_task (); it returns at once for a row that is loaded already
+        callback  a function or a coroutine function, as for post_task (); it should return at once for a row that is loaded already
         model     a Gio.ListModel
 
         Nothing is posted before the feed's set_view (first, n_rows).  Its property look-ahead is how many rows on each side of

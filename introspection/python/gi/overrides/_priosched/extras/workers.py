@@ -73,7 +73,7 @@ class Worker(PrioSched.Worker):
     def join(self):
         """Waits until the thread of a stopped worker has ended.  This blocks: call it at the end of a program.
 
-        Raises RuntimeError if the worker is not stopped, and in the thread itself.
+        Raises RuntimeError if the worker is not stopped, and in the worker's thread.
         """
         if not getattr(self, '_is_stopped', True):
             raise RuntimeError('the worker is not stopped, so its thread would never end')

@@ -12,9 +12,9 @@ SLICE = 0.004  # the length of a slice of work that is done in slices, in second
 
 
 class _Local(threading.local):
-    queue = None      # the calls that wait for the end of a call by run_in_turn (), or None if none is running
+    queue = None      # the calls that wait in the running run_in_turn (), or None if this thread is not running it
     abortable = None  # the Abortable that runs a step of its coroutine, or None
-    cancels = None    # the cancellations that wait for the end of another by cancel_in_turn (), or None if none is running
+    cancels = None    # the cancellations that wait in the running cancel_in_turn (), or None if this thread is not running it
 
 
 local = _Local()

@@ -84,7 +84,7 @@ def _cancelled_by(run):
         elif isinstance(future, asyncio.Task):
             futures.append(future._fut_waiter)
         else:
-            futures += getattr(future, '_children', ())  # of gather ()
+            futures += getattr(future, '_children', ())  # the futures that gather () waits for
     return runs
 
 
@@ -332,7 +332,7 @@ class Future(FutureBase):
                 self._call_later(loop, thread and thread[1], callback, context)
 
     def _notify_later(self):
-        """Calls the waiters later.  So after an interrupt, run () ends first, and cancels them."""
+        """Calls the waiters later.  So after an interrupt, run () ends first, and cancels the waiting coroutines."""
         for callback, context, loop, thread in self._take_waiting():
             if context is None:
                 call_in(callback.own_main_context() or own_context(), lambda driver=callback: driver.go_on_from(self))
@@ -602,7 +602,7 @@ def is_wakeup(callback):
 
 
 def direct_loop():
-    """Returns the loop of asyncio whose tasks may be woken up here and now, or None."""
+    """Returns the running loop of asyncio if its tasks may be woken up here and now, because none of them is running; otherwise None."""
     if running.depth == 0 or running.depth != GLib.main_depth():
         return None
     loop = get_running_loop()
@@ -610,7 +610,7 @@ def direct_loop():
 
 
 def wake_up(callback, context, future):
-    """Wakes up an asyncio task.  In asyncio's debug mode, logs steps that take too long."""
+    """Wakes up an asyncio task, by calling callback (future) in context.  In asyncio's debug mode, logs steps that take too long."""
     task = callback.__self__
     loop, begun = task.get_loop(), time.monotonic()
     outer, running.context = running.context, context

@@ -15,7 +15,7 @@ _numbers = itertools.count(1)
 
 
 class _Handler:
-    """Keeps a callback with its data."""
+    """Keeps a callback with its data, for the controller."""
 
     __slots__ = ('callback', 'data', 'handlers', '__weakref__')
 
@@ -62,9 +62,9 @@ class _Holder:
     __slots__ = ('handlers', 'box', 'controller')
 
     def __init__(self, handlers, box, controller):
-        self.handlers = handlers  # by numbers
+        self.handlers = handlers  # the handlers by their numbers
         self.box = box
-        self.controller = controller.weak_ref()  # GObject's weak reference works while the collector runs
+        self.controller = controller.weak_ref()  # a weak reference of GObject, which works even while the collector runs
 
     def __del__(self):
         controller = self.controller()

@@ -107,7 +107,7 @@ class _Keeper:
     def __init__(self, reason, box, controller):
         self.reason = reason
         self.box = box
-        self.controller = controller.weak_ref()  # GObject's weak reference works while the collector runs
+        self.controller = controller.weak_ref()  # a weak reference of GObject, which works even while the collector runs
 
     def __del__(self):
         _forget_tracebacks(self.reason.exception)
@@ -133,7 +133,7 @@ def _forget_tracebacks(exception):
 
 
 def without_own_frames(error):
-    """Removes this library's two frames from the traceback of error, which has been caught, unless no others follow.  Returns error."""
+    """Removes this library's two frames from the traceback of error, which has been caught, if other frames follow.  Returns error."""
     own = error.__traceback__
     if own.tb_next is not None and own.tb_next.tb_next is not None:
         error.__traceback__ = own.tb_next.tb_next
@@ -205,7 +205,7 @@ def is_aborted(signal):
 
 
 def reason_of(signal):
-    """Returns the exception with which the tasks of signal end, which has been aborted: the reason, or an AbortError."""
+    """Returns the exception of the tasks of signal, which has been aborted: the reason, or an AbortError."""
     reason = to_exception(signal.dup_reason()) if isinstance(signal, PrioSched.TaskSignal) else None
     return reason if reason is not None else AbortError()
 

@@ -32,7 +32,10 @@ class ThreadTask(Future):
         self._retrieved = True
 
     def cancel(self, msg=None):
-        """Makes the waiting code continue at once.  A function that no thread has taken does not run; a running function is not interrupted."""
+        """Cancels the result, as asyncio.Future.cancel () does: the waiting code continues at once.
+
+        A function that no thread has taken does not run; a running function is not interrupted.
+        """
         if not super().cancel(msg):
             return False
         self._leave_signal()
