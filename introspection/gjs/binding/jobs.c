@@ -24,7 +24,8 @@ static GMutex lock;
 static const GSourceFuncs *original;
 static GSourceFuncs guarded;
 
-/* The shortest time between two of the jobs that are queued to see whether jobs still run, in milliseconds. */
+/* The shortest time between two of the jobs that are queued to see whether jobs still run, in milliseconds; also the time after
+ * which the source is dispatched again if it has left jobs in its queue. */
 #define INTERVAL 20
 
 /* The state of the job source of a thread's interpreter. */
