@@ -18,7 +18,7 @@ typedef struct
   /* The owner lock of the loop whose batch is the innermost on this thread, or NULL. */
   const struct _PrioOwnerLock *dispatches;
 
-  /* The scheduling state of the code that runs on this thread, or NULL ("current continuation state" in the WICG draft).
+  /* The scheduling state of the code that runs on this thread (the WICG draft's "current continuation state"), or NULL.
    * The state is in the stack frame of the function that set this pointer. */
   const struct _PrioState *state;
 

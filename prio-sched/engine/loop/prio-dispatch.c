@@ -372,8 +372,8 @@ count_pending (PrioBatch *batch)
     batch->over = batch->loop->turn.held || prio_turn_is_held (&batch->loop->turn, prio_clock_now () - batch->entered);
 }
 
-/* Runs microtasks and other pending work, and then returns the queue whose head is the next task.  Returns NULL if the
- * batch ends: its time is over, or no task that it may run is next. */
+/* Carries out operations of other threads, microtasks and releases.  Then returns the queue whose head is the next
+ * task, or NULL if the batch ends: its time is over, or no task that it may run is next. */
 static PrioQueue *
 choose (PrioBatch *batch)
 {

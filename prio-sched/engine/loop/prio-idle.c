@@ -179,7 +179,7 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
 }
 
 /* Returns the id that the next new source will get.  prio_input_next_source () attaches a source, which takes an id:
- * `last_source` counts this id, so that it does not look like a new source of the program. */
+ * `last_source` counts this id, so that this source does not look like a new source of the program. */
 guint
 prio_idle_next_source (PrioLoop *loop)
 {

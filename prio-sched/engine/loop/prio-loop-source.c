@@ -158,7 +158,7 @@ watch_ref (gpointer source G_GNUC_UNUSED)
 }
 
 /* Handles the destruction of @source.  GLib calls this function at the end of each dispatch, and when @source is
- * destroyed, even during a dispatch, so this checks which it is. */
+ * destroyed, even during a dispatch, so this function checks whether it is. */
 static void
 watch_unref (gpointer source)
 {

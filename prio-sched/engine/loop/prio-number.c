@@ -253,7 +253,7 @@ cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
   return TRUE;
 }
 
-/* Rejects the task @id.  Returns FALSE if it does not wait, is being aborted, or is not found (MAX_LOOKED_AT). */
+/* Rejects the task @id.  Returns FALSE if it does not wait, is being aborted, or is too far behind (MAX_LOOKED_AT). */
 gboolean
 prio_numbers_cancel (PrioRunner *self, guint id)
 {

@@ -461,7 +461,7 @@ prio_observed_begins (PrioEntry *entry)
   gint64 last = loop_of (task)->watched.end;
 
   refresh (task, entry);
-  /* A name that the binding returns replaces the name that a continuation has got when it was posted. */
+  /* Asks the binding for the name of a number that has none, or is a continuation: it may have a new name. */
   if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || prio_entry_is_continuation (entry)))
     {
       PrioRunner *runner = entry->job.data;

@@ -2,7 +2,7 @@
 /* prio-run-queue-private.h: the run queue: the part of a scheduler that its tasks need
  *
  * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its queued tasks, and the objects and
- * captured states that belong to it.  It enqueues and dequeues tasks.
+ * captured states that belong to it.  Its functions queue tasks.
  *
  * Any thread may create run queues, drop parts and access atomic fields.  All else belongs to the owner thread. */
 

@@ -105,8 +105,7 @@ running_level (const PrioState *state)
   return prio_effective ((PrioTaskPriority) state->priority, goes_ahead);
 }
 
-/* Ends the time of the running code: other sources have their turn next, and should_yield () returns TRUE until
- * then. */
+/* Ends the time of the running code: should_yield () returns TRUE until other sources have had their turn. */
 static void
 end_time (PrioLoop *loop, PrioBatch *batch)
 {
@@ -116,8 +115,8 @@ end_time (PrioLoop *loop, PrioBatch *batch)
     prio_loop_forget_check (loop);
 }
 
-/* Returns whether the running code should yield; FALSE on threads other than the owner thread.  @state is its
- * scheduling state, or NULL.  The caller has entered no loop.  A stopwatch decides when to read the clock. */
+/* Returns whether the running code should yield; FALSE on threads other than the owner thread.  @state is the
+ * code's scheduling state, or NULL.  The caller has entered no loop.  A stopwatch decides when to read the clock. */
 gboolean
 prio_loop_should_yield (PrioLoop *loop, PrioRunQueue *run_queue, const PrioState *state)
 {

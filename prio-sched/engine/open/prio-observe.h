@@ -114,8 +114,8 @@ struct _PrioObserver
   /* The following fields belong to prio-observer. */
   PrioObserver *next;
   gint users;     /* the number of prio_observer_add () calls without a remove */
-  guint64 number; /* larger than the numbers of observers that were added before; a loop calls this observer only after
-                   * it has begun to observe with this number; atomic */
+  guint64 number; /* larger than the numbers of observers that were added before; a loop calls this observer only once
+                   * the loop's `last_observer` has reached this number; atomic */
 };
 
 /* Any thread that has entered no loop (prio-loop-private.h) may call these functions. */

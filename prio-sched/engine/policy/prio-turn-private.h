@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-turn-private.h: decides whether tasks run next, or all other sources
  *
- * A *turn* of the other sources is a series of iterations of the main loop in which no task runs.  All decisions about
- * turns are made here; the loop only reports events.
+ * A *turn* of the other sources is a series of iterations of the main loop in which no task runs, except tasks that
+ * have waited for one of these sources.  All decisions about turns are made here; the loop only reports events.
  *
  *        batch            turn of other sources            batch
  *     ├─────────┤├───────────────────────────────────┤├─────────┤
@@ -72,7 +72,7 @@ typedef enum
 
 typedef struct
 {
-  gboolean others;            /* whether the other sources have their turn, so that no task runs */
+  gboolean others;            /* whether the other sources have their turn, so that no task runs unless @continues */
   gboolean whole;             /* whether the turn continues to the bottom */
   gboolean granted;           /* whether tasks run right after input, or first (prio_turn_goes_first ()) */
   gboolean input_pending;     /* whether input may have come in a long iteration, and may still wait */

@@ -23,10 +23,10 @@
 /* The most time that can be due to tasks or to other sources, µs. */
 #define MAX_BALANCE 50000
 
-/* If other sources use less of a turn than this, µs, they have nothing to do. */
+/* Other sources that use less time than this in a turn, µs, do not count as busy. */
 #define MIN_USED 50
 
-/* Frames get this many times the time of the tasks beside them. */
+/* Frames get this many times as much time as the tasks between them. */
 #define FRAME_SHARE 9
 
 /* A turn that has taken this long, µs, is not expected to end soon. */
@@ -35,7 +35,7 @@
 /* The longest wait, µs, of other idle sources, if GLib reaches them and no share is set; for background tasks, half. */
 #define MAX_WAIT G_USEC_PER_SEC
 
-/* For how long, µs, after the beginning of a turn a task that waited for another source continues at once. */
+/* A task that waited for another source continues at once if that source ran this soon after a turn began, µs. */
 #define CONTINUING 5000
 
 static void

@@ -2,11 +2,12 @@
 /* prio-group-private.h: entries that change their priority, and are aborted, together
  *
  * Promises: the queued entries that follow the priority of a group are in its two queues (tasks, continuations), which
- * move as a whole, unless a timeout has passed or prio-lending boosts an entry.  The entries that are aborted with the
- * group are on one list.  Its users are entries and captured states.  After the last, it calls `ended`.
+ * move as a whole.  Exceptions are entries whose timeout has passed, and entries that prio-lending boosts.  The entries
+ * that are aborted with the group are on one list.  The group's users are entries and captured states.  After the last
+ * user, the group ends, and calls `ended`.
  *
- * A group is a field of a PrioRegistration.  The functions for the state of an entry are here, because the state
- * depends on the entry's group.
+ * A group is a field of a PrioRegistration, the record of a signal at a scheduler.  The functions for the state of an
+ * entry are here, because the state depends on the entry's group.
  *
  * Only the loop's owner thread uses these functions and records. */
 

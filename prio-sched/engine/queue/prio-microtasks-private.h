@@ -2,8 +2,8 @@
 /* prio-microtasks-private.h: microtasks, which run before the next task
  *
  * Promises: microtasks run in the order in which they were queued, each with the state that was current then (§4.1.4 of
- * the WICG draft).  A running microtask may queue others.  A nested main loop runs the remaining microtasks of the outer
- * one.
+ * the WICG draft).  A running microtask may queue others.  A nested main loop runs the remaining microtasks of the
+ * outer main loop.
  *
  * Only the loop's owner thread uses these functions and records. */
 

@@ -549,8 +549,8 @@ prio_scheduler_did_timeout (PrioScheduler *self)
 }
 
 /* Enters the loop for the public function @function, on the thread that runs the context or, if there is none, on the
- * thread that ran it last.  On other threads, logs a critical message that begins with @what, and returns FALSE.  If
- * this thread owns the context, it becomes the owner thread. */
+ * thread that ran it last.  On other threads, logs a critical message, whose subject and verb are @what, and returns
+ * FALSE.  If this thread owns the context, it becomes the owner thread. */
 gboolean
 prio_scheduler_enter (PrioScheduler *self, const char *function, const char *what)
 {
