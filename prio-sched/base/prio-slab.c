@@ -86,7 +86,7 @@ prio_slab_alloc_slow (PrioSlab *slab)
   return prio_slab_alloc_quickly (slab);
 }
 
-/* Updates the lists after a record of @chunk, which is not the current chunk, was freed.  @chunk was full, or is
+/* Updates the lists after a record of @chunk was freed, which is not the current chunk, and was full or is now
  * empty. */
 void
 prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)

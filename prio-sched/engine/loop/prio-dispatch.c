@@ -477,7 +477,7 @@ end_number (PrioBatch *batch)
       aborted = prio_entry_is_aborted (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
         prio_observed_leaves (batch->observed, batch->entry);
-      /* An aborted entry of prio_numbers_run_in () ends after the function of its task. */
+      /* Keeps an aborted entry of prio_numbers_run_in (), which ends after the function of its task. */
       if (batch->numbers != NULL || !aborted)
         prio_run_queue_release_entry (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))

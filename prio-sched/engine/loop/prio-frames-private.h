@@ -4,7 +4,7 @@
  * Promises: several clocks may announce frames independently.  `next` of PrioFrames is the nearest frame that was in
  * the future at the last update, and `interval` the shortest interval.
  *
- * Only the loop's owner thread uses these functions and records. */
+ * Only the loop's owner thread uses these functions and records, unless a comment says otherwise. */
 
 #pragma once
 

@@ -7,7 +7,7 @@
  * Callbacks that are requested during a period wait for the next period, which begins after the deadline of the current
  * period.
  *
- * Only the loop's owner thread uses these functions and records. */
+ * Only the loop's owner thread uses these functions and records, unless a comment says otherwise. */
 
 #pragma once
 

@@ -17,7 +17,7 @@
  * under a number, because the task continues after the entry has run.
  *
  * If no scheduler of the context lends, there are no nodes, and the field `lending` of PrioLoop is NULL.  Only the
- * loop's owner thread uses these functions and records. */
+ * loop's owner thread uses these functions and records, unless a comment says otherwise. */
 
 #pragma once
 

@@ -82,7 +82,7 @@ prio_lending_free (PrioLoop *loop)
   g_free (self);
 }
 
-/* Levels */
+/* The functions from here on compute the levels of nodes. */
 
 /* Returns the priority of @node without loans, or 0 if its task is aborted, or its priority is unknown. */
 static guint8
@@ -266,7 +266,7 @@ prio_lending_group_changed (PrioGroup *group)
   settle (self);
 }
 
-/* Nodes */
+/* The functions from here on create, find and release nodes. */
 
 static void
 join (PrioLending *self, PrioLendNode *node, PrioGroup *group)
@@ -421,7 +421,7 @@ prio_lending_get_base_priority (PrioEntry *entry)
   return node->follows != NULL ? prio_group_get_priority (node->follows) : (PrioTaskPriority) entry->priority;
 }
 
-/* Waits */
+/* The functions from here on begin and end waits. */
 
 /* Begins a wait.  Does nothing if either node is NULL, which stands for an unknown task. */
 static void

@@ -35,7 +35,7 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_loop_free_job (loop, job);
 }
 
-/* Ends the use of runners by schedulers that still exist, such as a worker's.  Returns whether there was any. */
+/* Ends the use of runners by schedulers that still exist, such as a worker's.  Returns whether there was such a use. */
 static gboolean
 close_runners (PrioLoop *loop)
 {

@@ -90,7 +90,7 @@ typedef struct
 /* Used by prio-loop.c: the deferred releases, oldest first. */
 typedef struct
 {
-  PrioRelease *ring; /* @allocated elements; those from @first to @n - 1 have not been called yet */
+  PrioRelease *ring; /* @allocated elements; the calls from @first to @n - 1 have not been made yet */
   gsize first, n, allocated;
   gpointer destroyer; /* the thread that destroys the context, until all releases are made: no other thread makes any */
 } PrioReleases;
@@ -108,7 +108,7 @@ typedef struct
   PrioSlab jobs, entries;
 } PrioStore;
 
-/* Used by prio-run-queue.c. */
+/* Used by prio-run-queue.c: the run queues of the context. */
 typedef struct
 {
   PrioRunQueue *first; /* the first of the schedulers' run queues */
@@ -129,7 +129,7 @@ typedef struct
   PrioRunQueue *run_queue; /* the run queue of @source */
 } PrioCurrent;
 
-/* Used by prio-observer.c. */
+/* Used by prio-observer.c: whether and how tasks are reported to observers. */
 typedef struct
 {
   const PrioObservingFuncs *funcs; /* NULL while there are no observers; other threads read it atomically */
@@ -139,7 +139,7 @@ typedef struct
   gint64 end;                      /* when the last task ended, µs; 0 if other code may have run since */
 } PrioWatched;
 
-/* Used by prio-loop-source.c. */
+/* Used by prio-loop-source.c: the GSources of the library, and the current iteration. */
 typedef struct
 {
   GSource *of[PRIO_N_SOURCES]; /* owned, under the lock of prio-loop-source.c; NULL while the source is not attached */
@@ -163,7 +163,7 @@ typedef struct
   gint64 wakeup_fd;    /* the file descriptor that wakes GLib out of poll (), or -1 while it is unknown */
 } PrioAsked;
 
-/* Used by prio-frames.c. */
+/* Used by prio-frames.c: when frames are due. */
 typedef struct
 {
   PrioHeap due, intervals; /* the announced frames, by due time and by interval, µs */
@@ -201,7 +201,7 @@ struct _PrioLoop
   PrioWatched watched;
   PrioIdles idles;
   PrioLending *lending;  /* NULL until tasks of a scheduler lend priorities; set atomically */
-  PrioCheckpointFunc checkpoint_func; /* calls the functions of bindings before each task, or NULL */
+  PrioCheckpointFunc checkpoint_func; /* calls functions of bindings between tasks, or NULL */
 };
 
 PrioLoop *prio_loop_acquire (GMainContext *context, const PrioLoopFuncs *funcs);

@@ -157,8 +157,8 @@ watch_ref (gpointer source G_GNUC_UNUSED)
 {
 }
 
-/* Handles the destruction of @source.  GLib calls this function at the end of each dispatch, and when @source is
- * destroyed, even during a dispatch, so this function checks whether it is. */
+/* Handles the destruction of @source, if it is destroyed.  GLib calls this function at the end of each dispatch, and
+ * when @source is destroyed, even during a dispatch. */
 static void
 watch_unref (gpointer source)
 {

@@ -32,8 +32,8 @@ struct _PrioRunQueue
   PrioFrame next_frame; /* announced by prio_scheduler_set_next_frame () */
   guint task_share; /* the share of time for tasks, in millionths, or 0; atomic */
   gboolean lends; /* whether waiting tasks lend their priority */
-  gint wants_lending, wants_pause; /* the last request of any thread; atomic */
-  guint starvation_limit; /* how long new tasks wait behind continuations of their priority, ms, or 0; atomic */
+  gint wants_lending, wants_pause; /* whether the program wants lending and a pause, as set last; atomic */
+  guint starvation_limit; /* how long new tasks wait behind continuations, ms, or 0 for ever; atomic */
   gboolean starvation_told; /* whether the program has been warned of a task that waited too long */
   gpointer record; /* statistics, shared by parts: a GAtomicRcBox (prio-observe.h), or NULL; set atomically, once */
   GQueue runners; /* PrioRunner: the runners that the scheduler uses */
@@ -60,14 +60,14 @@ PrioRunQueue *prio_run_queue_new_part (PrioRunQueue *outer);
 void prio_run_queue_drop_part (PrioRunQueue *part);
 void prio_run_queues_resume (PrioLoop *loop);
 
-/* prio-run-queue-expiry.c */
+/* Functions of prio-run-queue-expiry.c, for tasks with a timeout. */
 void prio_run_queue_enqueue_timed (PrioEntry *entry);
 void prio_run_queue_dequeue_timed (PrioEntry *entry);
 void prio_run_queue_next_expired (PrioRunQueue *run_queue);
 void prio_run_queue_begin_timed (PrioEntry *entry);
 void prio_loop_expire_deadlines (PrioLoop *loop, gint64 now);
 
-/* prio-run-queue.c */
+/* Functions of prio-run-queue.c. */
 void prio_entry_append (PrioEntry *entry);
 void prio_run_queue_enqueue (PrioEntry *entry);
 void prio_run_queue_add (PrioEntry *entry, gint64 due);

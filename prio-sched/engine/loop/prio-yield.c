@@ -42,7 +42,7 @@ urgent_timeout_has_passed (PrioLoop *loop, guint level, gint64 now)
   return prio_ready_top (&loop->ready) > (int) level;
 }
 
-/* Returns whether a source of @priority or above has input.  Polls once per PROBE_INTERVAL; otherwise returns FALSE. */
+/* Returns whether a source of @priority or above has input; FALSE within PROBE_INTERVAL of the last poll. */
 static gboolean
 input_waits (PrioLoop *loop, gint64 now, gint priority)
 {

@@ -13,8 +13,8 @@
 void prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data);
 /* Notifies `next-frame` if it has changed.  Called after a followed clock has announced a frame or was unfollowed. */
 void prio_scheduler_tell_next_frame (PrioScheduler *self);
-/* Runs @func as a task of @self in a thread of the pool, or in @other's thread.  With a wrong argument, logs a critical
- * message for @function. */
+/* Runs @func as a task of @self in a thread of the pool or, if @other is not NULL, in the thread of that scheduler.
+ * With a wrong argument, logs a critical message for @function, and returns NULL. */
 PrioTask *prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTaskOptions *options, PrioScheduler *other,
                                  PrioTaskFunc func, gpointer data, GDestroyNotify notify);
 

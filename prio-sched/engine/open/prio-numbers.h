@@ -35,7 +35,7 @@ struct _PrioRunner
                                            * rejected numbers */
   gpointer data;
   GDestroyNotify notify;
-  char *(*name_func) (guint id, gpointer data); /* called on the owner thread while the loop is observed; may be NULL */
+  char *(*name_func) (guint id, gpointer data); /* called on the owner thread, for observers and warnings; or NULL */
   gpointer name_data;
   GDestroyNotify name_notify;
   GHashTable *waiting; /* number → PrioEntry, until the number begins or is aborted; NULL until needed */
@@ -62,7 +62,7 @@ PrioPostResult prio_numbers_yield (PrioRunner *self, guint id);
 typedef void (*PrioCheckpointFunc) (PrioLoop *loop);
 void prio_loop_set_checkpoint_func (PrioLoop *loop, PrioCheckpointFunc func);
 
-/* Only the functions of runners call these, in a dispatch. */
+/* Called in a dispatch, by functions of runners or, for prio_numbers_run_in (), the function of a task of a group. */
 gboolean prio_numbers_end (void);
 guint prio_numbers_next (void);
 void prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry);

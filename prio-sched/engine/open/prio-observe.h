@@ -135,7 +135,7 @@ guint prio_idle_next_source (PrioLoop *loop);
 
 /* Calls @func on the owner thread, which has entered the loop: at once if this is the owner thread, otherwise later. */
 void prio_observed_call (PrioLoop *loop, void (*func) (PrioLoop *loop, gpointer data), gpointer data);
-/* Returns the main context, which is valid while it runs. */
+/* Returns the main context, which exists at least while a thread runs it. */
 GMainContext *prio_observed_context (PrioLoop *loop);
 /* Returns whether microtasks are queued.  Called only on the owner thread. */
 gboolean prio_observed_has_microtasks (PrioLoop *loop);
@@ -166,7 +166,7 @@ typedef enum
   PRIO_SLOT_POST,      /* an empty record, whose `ends` aborts functions that wait for a thread */
   PRIO_SLOT_GROUP,     /* the members of groups, by number */
   PRIO_SLOT_WATCH,     /* the source that blocks the loop (prio-holding.c) */
-  PRIO_SLOT_BINDINGS,  /* the function to call before each task */
+  PRIO_SLOT_BINDINGS,  /* the functions of bindings to call between tasks */
   PRIO_SLOT_WAITS,     /* notifies waiting threads of the end of the loop */
   PRIO_N_SLOTS
 } PrioSlotNumber;

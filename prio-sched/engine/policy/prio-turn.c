@@ -99,7 +99,7 @@ end (PrioTurn *turn, gint64 now)
   if (turn->rest_ran)
     turn->rest_balance = MIN (turn->rest_balance + due_after_whole (turn, used),
                               due_after_whole (turn, turn->task_share != 0 ? MAX_WAIT : MAX_BALANCE));
-  /* If GLib has not reached the sources below in a long turn, the next try comes later. */
+  /* If GLib has not reached the sources below in a long turn, the next whole turn comes later. */
   if (turn->rest_ran || (turn->task_share != 0 && turn->whole && used >= LONG_TURN))
     turn->since_whole = 0;
 

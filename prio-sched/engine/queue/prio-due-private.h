@@ -14,7 +14,7 @@
 typedef struct
 {
   PrioHeap delays, deadlines; /* by time, µs */
-  guint64 next_delay;         /* the age of the next delayed entry */
+  guint64 next_delay;         /* the number of the next delayed entry; of two equal times, the lower number is first */
 } PrioDue;
 
 static inline void

@@ -71,7 +71,7 @@ typedef enum
   PRIO_ENTRY_NEW,      /* in no scheduler */
   PRIO_ENTRY_DELAYED,  /* in the loop's heap of delays */
   PRIO_ENTRY_QUEUED,   /* in a queue */
-  PRIO_ENTRY_DROPPED,  /* in neither, and will not run */
+  PRIO_ENTRY_DROPPED,  /* in no queue and no heap, and will not run */
   PRIO_ENTRY_RUNNING,  /* its function or its checkpoint is running */
   PRIO_ENTRY_ABORTED,  /* running, and its group has been aborted */
   PRIO_ENTRY_REJECTED, /* running; rejected with the abort's reason, and removed from its group's list */

@@ -22,7 +22,7 @@ typedef struct _PrioTraits PrioTraits;
 struct _PrioState
 {
   PrioRunQueue *run_queue; /* the run queue of the state's scheduler */
-  PrioGroup *group;        /* the group of its signal, with which it may be aborted, or NULL */
+  PrioGroup *group;        /* the group of the signal that may abort the task, or NULL */
   gint priority : 8;       /* the priority, or PRIO_TASK_PRIORITY_UNSET if the group determines it */
   guint timed : 2;         /* PrioTimed: the state of the task's timeout when the task began */
   guint takes_turns : 1;   /* whether continuations wait behind queued tasks of the same priority */

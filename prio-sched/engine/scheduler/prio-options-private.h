@@ -21,7 +21,7 @@ gboolean prio_check_no_delay (const char *function, const PrioTaskOptions *optio
 gboolean prio_check_limit (const char *function, guint limit);
 gboolean prio_check_yield_options (const char *function, const PrioYieldOptions *options, gboolean has_callback);
 
-/* Returns whether @options have the size of this version's structure, and their reserved field is 0. */
+/* Returns whether @options have the size of this version's structure, or size 0, and their reserved field is 0. */
 #define PRIO_IS_OF_THIS_VERSION(options) \
   (((options)->size == 0 || (options)->size == sizeof *(options)) && (options)->reserved == 0)
 

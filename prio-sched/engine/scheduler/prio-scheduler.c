@@ -120,7 +120,7 @@ op_drop_scheduler (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   PrioRunQueue *run_queue = op->target;
 
   prio_frames_remove (run_queue->loop, &run_queue->next_frame);
-  /* Without a scheduler, no call could resume the queue. */
+  /* Resumes the queue, because without a scheduler no later call can. */
   prio_run_queue_set_paused (run_queue, FALSE);
   prio_run_queue_release (run_queue);
 }

@@ -14,7 +14,7 @@ PrioSchedulingState *prio_scheduling_state_make (const PrioState *state);
  * and read the fields and the signal of the state's group. */
 const PrioState *prio_scheduling_state_peek (PrioSchedulingState *state);
 
-/* Returns the captured state, or NULL if this is not the owner thread. */
+/* Returns the captured state, or NULL if this thread does not own the main context. */
 const PrioState *prio_scheduling_state_peek_here (PrioSchedulingState *state);
 
 /* Copies the captured state to @held, and adds references for @held.  If @state belongs to a loop other than @loop,
