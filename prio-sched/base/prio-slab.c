@@ -86,8 +86,7 @@ prio_slab_alloc_slow (PrioSlab *slab)
   return prio_slab_alloc_quickly (slab);
 }
 
-/* Updates the lists after a record of @chunk was freed, which is not the current chunk, and was full or is now
- * empty. */
+/* Updates the lists after a record of @chunk was freed.  @chunk is not current, and was full before or is empty now. */
 void
 prio_slab_free_slow (PrioSlab *slab, PrioSlabChunk *chunk)
 {

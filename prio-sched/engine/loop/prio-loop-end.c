@@ -35,7 +35,8 @@ release_job (PrioLoop *loop, PrioQueue *queue)
   prio_loop_free_job (loop, job);
 }
 
-/* Ends the use of runners by schedulers that still exist, such as a worker's.  Returns whether there was such a use. */
+/* Makes the schedulers that still exist, such as a worker's, stop using their runners, so that the runners close.
+ * Returns whether there was a runner. */
 static gboolean
 close_runners (PrioLoop *loop)
 {

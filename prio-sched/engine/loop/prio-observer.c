@@ -255,7 +255,8 @@ take_entry (PrioQueue *queue, gboolean is_new)
   return entry;
 }
 
-/* Turns the only job of @queue, which is not ready, into an entry.  Returns FALSE if the job is the library's. */
+/* Turns the only job of @queue, which is not in the ready group, into an observed entry, and reports the entry.
+ * Returns FALSE, and does nothing, if the job is the library's own. */
 static gboolean
 take_job (PrioQueue *queue)
 {

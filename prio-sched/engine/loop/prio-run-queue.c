@@ -198,8 +198,7 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
   update_paused (part);
 }
 
-/* Creates a part of @outer.  The tasks of the part count as tasks of @outer and are paused with it, but can be held
- * back separately. */
+/* Creates a part of @outer: its tasks count as tasks of @outer, and are paused with it, but can be held back alone. */
 PrioRunQueue *
 prio_run_queue_new_part (PrioRunQueue *outer)
 {
@@ -320,8 +319,7 @@ prio_run_queue_enqueue (PrioEntry *entry)
   append (entry);
 }
 
-/* Adds @entry, whose run queue and groups are set and kept alive.  Enqueues the entry, or delays it until @due if @due
- * is not 0. */
+/* Adds @entry, whose run queue and groups are set and kept alive.  Enqueues it, or delays it until @due if not 0. */
 void
 prio_run_queue_add (PrioEntry *entry, gint64 due)
 {

@@ -67,8 +67,7 @@ gboolean prio_numbers_end (void);
 guint prio_numbers_next (void);
 void prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry);
 
-/* Enters @loop.  Returns FALSE if this is not the owner thread, or if the loop has ended.  The caller has entered no
- * loop. */
+/* Enters @loop; FALSE if this is not the owner thread, or the loop has ended.  The caller has entered no loop. */
 gboolean prio_numbers_enter (PrioLoop *loop);
 void prio_numbers_leave (PrioLoop *loop);
 

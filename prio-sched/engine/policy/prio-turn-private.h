@@ -150,7 +150,8 @@ prio_share_of (guint share, gint64 time)
   return time * share / (PRIO_WHOLE_SHARE - share);
 }
 
-/* Returns how long tasks of a scheduler may run now, µs.  The program has set its @slice if @is_set. */
+/* Returns how long tasks of a scheduler may run now, µs.  @slice is the slice of the scheduler, which the program has
+ * set if @is_set. */
 static inline gint64
 prio_turn_allowance (PrioTurn *turn, gint64 slice, gboolean is_set)
 {

@@ -32,7 +32,8 @@
 /* A turn that has taken this long, µs, is not expected to end soon. */
 #define LONG_TURN 50000
 
-/* The longest wait, µs, of other idle sources, if GLib reaches them and no share is set; for background tasks, half. */
+/* The longest wait, µs, of other idle sources, if GLib reaches them and no share is set.  Background tasks wait for
+ * half of this time at most, unless a more urgent task is ready. */
 #define MAX_WAIT G_USEC_PER_SEC
 
 /* A task that waited for another source continues at once if that source ran this soon after a turn began, µs. */
@@ -281,7 +282,8 @@ prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean
     }
 }
 
-/* Notes that tasks have run until @now, for @ran µs of their @slice.  @cut: they stopped because their time is over. */
+/* Notes that tasks have run until @now, for @ran µs.  @slice is the shortest slice of their schedulers.  @cut says
+ * whether the tasks stopped because their time is over. */
 void
 prio_turn_tasks_ran (PrioTurn *turn, gint64 now, gint64 ran, gint64 slice, gboolean cut)
 {
