@@ -151,7 +151,7 @@ guint64 prio_observed_iteration (PrioLoop *loop);
  * if @quietly, with a later release. */
 void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
 /* Returns whether a microtask or a task is queued, or a task of the program is delayed; tasks of paused schedulers do
- * not count.  Returns FALSE on a thread that does not own the context. */
+ * not count.  Returns FALSE on threads other than the owner thread. */
 gboolean prio_loop_is_busy (PrioLoop *loop);
 /* Ends the loop before its context is destroyed, and aborts all queued and later tasks.  Called on the thread that runs
  * the context, which has entered no loop. */
