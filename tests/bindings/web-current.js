@@ -270,6 +270,38 @@ test('reactions that nested main loops leave behind belong to no other task', as
     }
 });
 
+test('a promise that a plain callback settles in a job’s nested main loop continues its own task', async () => {
+    for (const settle of [() => null, () => scheduler.yield()]) {
+        for (const n of [1, 2, 10]) {
+            const {signal} = new TaskController({priority: 'background'}), {signal: other} = new TaskController({priority: 'user-blocking'});
+            let wake, isWaiting = false, found = null;
+            const waiting = scheduler.post_task(async () => {
+                isWaiting = true;
+                await new Promise(resolve => {
+                    wake = resolve;
+                });
+                await Promise.resolve().then(() => {
+                    found = signalHere();
+                });
+            }, {signal});
+            while (!isWaiting)
+                await idle();
+            await scheduler.post_task(async () => {
+                await settle();
+                GLib.idle_add(GLib.PRIORITY_HIGH, () => {
+                    wake();
+                    return GLib.SOURCE_REMOVE;
+                });
+                iterate(n);
+            }, {signal: other});
+            await waiting;
+            assert(found !== other);
+            if (isExact)
+                assert(found === signal);
+        }
+    }
+});
+
 test('a callback outside of tasks has no state in a task’s nested main loop', async () => {
     const found = [];
     await scheduler.post_task(async () => {
