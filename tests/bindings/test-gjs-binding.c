@@ -89,7 +89,7 @@ prober_init (Prober *self)
 static void
 prober_set_property (GObject *object, guint property_id, const GValue *value, GParamSpec *pspec)
 {
-  ((Prober *) object)->n_asked++;
+  ((Prober *) object)->n_asked += property_id == 1;
 }
 
 static void
@@ -104,6 +104,7 @@ prober_class_init (ProberClass *object_class)
   object_class->set_property = prober_set_property;
   object_class->get_property = prober_get_property;
   g_object_class_install_property (object_class, 1, g_param_spec_uint ("id", NULL, NULL, 0, 1, 0, G_PARAM_WRITABLE));
+  g_object_class_install_property (object_class, 3, g_param_spec_uint ("left", NULL, NULL, 0, 1, 0, G_PARAM_WRITABLE));
   g_object_class_install_property (object_class, 2, g_param_spec_boolean ("known", NULL, NULL, FALSE, G_PARAM_READABLE));
 }
 

@@ -32,7 +32,7 @@ static GSourceFuncs guarded;
 typedef struct
 {
   GSource *source;
-  GObject *prober;    /* queues a job when its property `id` is set */
+  GObject *prober;    /* queues a job when its property `id` is set, and learns by `left` that jobs are left in the queue */
   gint64 probed;      /* when `id` was last set, in microseconds */
   gboolean is_probed; /* whether the main loop has dispatched no source since then */
   gint64 stuck;       /* when the source last left jobs in its queue, or 0 if it has since run them */
@@ -147,6 +147,8 @@ jobs_dispatch (GSource *source, GSourceFunc callback, gpointer data)
       jobs->depth = 0;
       jobs->loop = loop;
     }
+  if (are_left && jobs != NULL)
+    g_object_set (jobs->prober, "left", 1, NULL);
   if (prio_runner_set_runs_jobs (are_left) || jobs == NULL)
     return again;
   jobs->stuck = are_left ? g_get_monotonic_time () : 0;
@@ -200,7 +202,8 @@ run_jobs (gpointer data)
 /**
  * prio_sched_gjs_guard_jobs:
  * @source: the source in whose dispatch GJS runs its jobs
- * @prober: an object with the property `id`, a number, which queues a job when it is set
+ * @prober: an object with two properties that are numbers: it queues a job when `id` is set, and `left` is set when the source leaves
+ *   jobs in the queue, because a job runs the main loop
  *
  * Runs GJS's jobs between two tasks, lets main loops that jobs run continue, and ends the program if a job has asked GJS to exit.
  *

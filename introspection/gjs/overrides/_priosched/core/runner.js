@@ -93,22 +93,26 @@ function newRunner(scheduler, run, find = () => null) {
 // dynamic linker might not find by itself.
 const loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
 
-// An object whose property setter queues a job, for the binding's code in C.
+// An object for the binding's code in C.  The setter of `id` queues a job.  The setter of `left` calls jobsLeft ().
 const Prober = GObject.registerClass({
     GTypeName: typeName('PrioSchedProber'),
-    Properties: {'id': GObject.ParamSpec.uint('id', null, null, GObject.ParamFlags.WRITABLE, 0, 1, 0)},
+    Properties: Object.fromEntries(['id', 'left'].map(name => [name, GObject.ParamSpec.uint(name, null, null, GObject.ParamFlags.WRITABLE, 0, 1, 0)])),
 }, class Prober extends GObject.Object {
     set id(_) {
         Promise.resolve().then(() => {});
+    }
+
+    set left(_) {
+        this.jobsLeft();
     }
 });
 
 // Tells the binding which source runs GJS's jobs.  GJS attaches that source early, at the latest for the first job.  So this
 // looks for the source among the first ids of the context.  If the source is not there, queues a job, and looks for the
 // source that GJS has attached for it.  The job is run at once, because GJS 1.74 crashes if a program exits with a job in
-// the queue.  The binding gets an object whose property setter queues a job, because GJS 1.74 would refuse a callback during
-// a collection.
-function guardJobs() {
+// the queue.  The binding gets an object with property setters, because GJS 1.74 would refuse a callback during a collection.
+// jobsLeft () is called in a main loop that a job runs, if other jobs are queued: they run when that job has returned.
+function guardJobs(jobsLeft) {
     const guard = imports.gi.PrioSchedGjs.guard_jobs;
     const context = GLib.MainContext.get_thread_default() ?? GLib.MainContext.default();
     const last = lastId(context);
@@ -119,7 +123,7 @@ function guardJobs() {
         source = findJobs(context, last + 1, lastId(context));
     }
     if (source !== null)
-        guard(source, new Prober());
+        guard(source, Object.assign(new Prober(), {jobsLeft}));
 }
 
 return {guardJobs, loadBinding, newRunner, typeName};

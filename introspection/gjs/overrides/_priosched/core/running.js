@@ -181,6 +181,12 @@ class Running {
         this.#isCalled = this.#isMixed = this.#hasOthers = false;
     }
 
+    // Records that jobs that a nested main loop has queued will run after the job that runs the loop, as if they were part of
+    // the current task.
+    mixJobs() {
+        this.#isMixed = this.current !== undefined;
+    }
+
     // Begins to run tasks one after another.  The number of the first task is id, or 0 if there is none; isNative says whether
     // the native part runs them.  Returns the argument for endRow ().
     beginRow(id, isNative) {

@@ -57,7 +57,7 @@ class Tables {
     }
 
     #start() {
-        Runner.guardJobs();
+        Runner.guardJobs(() => this.running.mixJobs());
         // Looking up a property of a GObject costs as much as a call.  Nearly all tasks belong to the default scheduler, which is
         // never freed.  So this scheduler's table is kept here, and not in a property of the scheduler.
         this.#defaultScheduler = this.#getDefault();
