@@ -415,6 +415,39 @@ test_fork (World *w, gconstpointer data)
   g_ptr_array_unref (g_thread_join (thread));
 }
 
+/* A dependent signal emits its abort in its own main context, which is the blocked thread's. */
+static gpointer
+cancel_source (gpointer source)
+{
+  g_cancellable_cancel (source);
+  return NULL;
+}
+
+static void
+test_dependent_signal (World *w, gconstpointer data)
+{
+  g_autoptr (PrioWorker) worker = prio_worker_new ("other");
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (PrioTask) task = prio_task_new (prio_worker_get_scheduler (worker), NULL);
+      g_autoptr (GCancellable) source = g_cancellable_new ();
+      g_autoptr (PrioTaskSignal) dependent = prio_task_signal_new_any (&source, 1, USER_VISIBLE);
+      g_autoptr (GThread) canceller = g_thread_new ("canceller", cancel_source, source);
+      g_autoptr (GError) error = NULL;
+
+      if (i == 1)
+        g_thread_join (g_steal_pointer (&canceller));
+      g_assert_false (prio_task_wait (task, -1, G_CANCELLABLE (dependent), &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      if (canceller != NULL)
+        g_thread_join (g_steal_pointer (&canceller));
+      prio_task_return_boolean (task, TRUE);
+    }
+  prio_worker_stop (worker, PRIO_WORKER_STOP_ABORT);
+  prio_worker_join (worker);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -434,6 +467,7 @@ main (int argc, char **argv)
   TEST ("circle", test_circle);
   TEST ("joined-worker", test_joined_worker);
   TEST ("other-loop", test_other_loop);
+  TEST ("dependent-signal", test_dependent_signal);
   TEST ("stopped-worker", test_stopped_worker);
   TEST ("fork", test_fork);
 
