@@ -17,8 +17,10 @@
 #include "prio-task-signal.h"
 #include "prio-thread-wait.h"
 
-/* The longest single wait for the condition, in µs, because some systems refuse larger times. */
+/* The longest single wait for the condition, µs, because some systems refuse larger times.  With a task signal the wait
+ * is short: a dependent signal emits its abort in its own main context, which may be blocked. */
 #define LONGEST_WAIT (24 * 3600 * (gint64) G_USEC_PER_SEC)
+#define LONGEST_WAIT_WITH_SIGNAL (G_USEC_PER_SEC / 100)
 
 PrioLock prio_waits_lock = PRIO_LOCK_INIT;
 
@@ -50,8 +52,8 @@ waits_for (gsize thread)
   return NULL;
 }
 
-/* Returns whether this thread may wait for @loop: its owner is another thread, and does not wait for this one, even
- * through others.  If only other threads wait for each other, one of these finds that out.  Called under the lock. */
+/* Returns whether this thread may wait for @loop, whose owner is another thread, and does not wait for this one, even
+ * through others.  Called under the lock. */
 static gboolean
 may_wait (PrioLoop *loop)
 {
@@ -100,8 +102,7 @@ prio_task_when_over (PrioTask *task, gpointer data, GDestroyNotify notify)
   prio_task_then (task, ended, data, notify);
 }
 
-/* Returns whether the wait for the task @data is over: the task has completed, or will not run.  Called under the
- * lock. */
+/* Returns whether the task @data has completed, or will not run.  Called under the lock. */
 static gboolean
 is_over (gpointer data)
 {
@@ -134,7 +135,7 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
   GCancellable *const signals[] = { signal, cancellable };
   const gboolean *has_ended = prio_loop_ensure_slot (loop, PRIO_SLOT_WAITS, &slot_funcs);
   /* Checked after the record was allocated, because loop_ends () is called only for loops that end later. */
-  gboolean had_ended = prio_loop_has_gone (loop), allowed = TRUE, goes_on;
+  gboolean had_ended = prio_loop_has_gone (loop), allowed = TRUE, goes_on, is_aborted = set_reason (cancellable, NULL);
   gulong handlers[2];
   Waiter waiter = { .link.data = &waiter, .loop = loop, .thread = prio_thread_get_id () };
 
@@ -145,8 +146,15 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
   if (ends == NULL)
     prio_cond_broadcast (&changed);
   while ((goes_on = ends == NULL ? !*(gboolean *) data : !ends (data) && !had_ended && !*has_ended) &&
-         (allowed = ends == NULL || may_wait (loop)) && prio_clock_now () < until && !g_cancellable_is_cancelled (cancellable))
-    prio_cond_wait_until (&changed, &prio_waits_lock, MIN (until, prio_clock_now () + LONGEST_WAIT));
+         (allowed = ends == NULL || may_wait (loop)) && prio_clock_now () < until && !is_aborted &&
+         !g_cancellable_is_cancelled (cancellable))
+    {
+      prio_cond_wait_until (&changed, &prio_waits_lock,
+                            MIN (until, prio_clock_now () + (PRIO_IS_TASK_SIGNAL (cancellable) ? LONGEST_WAIT_WITH_SIGNAL : LONGEST_WAIT)));
+      prio_lock_unlock (&prio_waits_lock);
+      is_aborted = set_reason (cancellable, NULL);
+      prio_lock_lock (&prio_waits_lock);
+    }
   g_queue_unlink (&waits, &waiter.link);
   prio_lock_unlock (&prio_waits_lock);
   for (guint i = 0; i < 2; i++)

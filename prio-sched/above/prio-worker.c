@@ -12,8 +12,7 @@
 #include "base/prio-check-private.h"
 #include "prio-engine.h"
 
-/* The part of a worker that its thread also uses.  This part is freed when both the worker and the thread have
- * ended. */
+/* The part of a worker that its thread also uses.  It is freed when both the worker and the thread have ended. */
 typedef struct
 {
   gint refs; /* atomic */

@@ -42,8 +42,8 @@
  * task has completed already, @callback is called soon, but never within this call.
  *
  * If @cancellable is cancelled first, @callback is called soon, too, but its result is a different task, which has failed
- * with %G_IO_ERROR_CANCELLED or with the reason of the abort: your `_finish` function fails with that error.  The awaited
- * task continues, and keeps a priority that was lent to it.  [method@PrioSched.Task.cancel] cancels the task itself.
+ * with %G_IO_ERROR_CANCELLED or with the reason of the abort: your `_finish` function fails with that error.  If the task
+ * completes in the same iteration, either result is possible.  The awaited task continues, and keeps a lent priority.
  *
  * @callback runs in a microtask: after the function that completes the task, and before the next task.  Its posts and
  * yields inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
@@ -60,7 +60,7 @@ prio_task_wait_async (PrioTask *self, GCancellable *cancellable, GAsyncReadyCall
   PrioReaction reaction = { .callback = callback, .data = user_data };
 
   prio_return_if_wrong (prio_check_task (G_STRFUNC, self));
-  g_return_if_fail (PRIO_IS_SIGNAL_OR_NULL (cancellable));
+  g_return_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable));
 
   if (cancellable != NULL && callback != NULL)
     {
