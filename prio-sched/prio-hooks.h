@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 /**
  * PrioTaskReadyCallback:
- * @source_object: (nullable): the source object that the task was posted with or, if there is none, the task
+ * @source_object: (nullable): the options' source object, or the task; for a continuation, the scheduler
  * @result: the task
  * @user_data: the data that was registered with the callback
  *

@@ -37,7 +37,7 @@ enum { MOST_NEW = 1000 };
 
 #define NO_ROW G_MAXUINT
 
-/* The rows of the list in view, from @first to before @last, and in the window, from @begin to before @end. */
+/* The rows in view, from @first to before @last, and with the rows ahead of them, from @begin to before @end. */
 typedef struct
 {
   guint first, last, begin, end;

@@ -55,7 +55,7 @@ MUTANTS = [
     ('ready-private.h', 'return ready->only[effective] == queue && ready->mask >> effective == 1;',
      'return ready->only[effective] == queue;'),
     ('dispatch.c', 'if (again && !prio_entry_is_aborted (entry))', 'if (again)'),
-    ('dispatch.c', '/* The result is settled, and the abort steps are removed, after the checkpoint (§2.4.2). */\n      if (prio_loop_has_microtasks (loop))\n        prio_loop_checkpoint (loop);', ''),
+    ('dispatch.c', '/* After the checkpoint, `ran` settles the result and removes the abort steps (§2.4.2 of the WICG draft). */\n      if (prio_loop_has_microtasks (loop))\n        prio_loop_checkpoint (loop);', ''),
     ('dispatch.c', 'if (now >= prio_loop_end_of_time (batch->loop, batch->start, batch->look))\n    batch->over = TRUE;', ''),
     ('dispatch.c', 'is_still_next (loop, queue, effective) && !prio_stopwatch_is_late (&batch->watch));', 'is_still_next (loop, queue, effective));'),
     ('dispatch.c', 'is_still_next (loop, queue, effective) &&\n         !prio_stopwatch_is_late (&batch->watch));', 'is_still_next (loop, queue, effective));'),

@@ -27,8 +27,8 @@ gint                handle_priority (JSObject *handle);
 JS::Value           handle_state (JSObject *handle);
 JS::Value           handle_owner (JSObject *handle);
 
-/* Returns whether the overrides keep no task of the signal.  An abort rejects the tables' tasks before the overrides' tasks.
- * So if the overrides keep a task of the signal, they have to keep later tasks, too. */
+/* Returns whether the overrides keep no task of the signal.  If they keep one, they have to keep later tasks, too,
+ * because an abort rejects the tasks of tables first, and has to reject all in the order of their posts. */
 bool                handle_is_alone (JSContext *cx, JSObject *handle, JS::HandleId n_pending);
 /* Sets the record of the overrides in which nPending counts the tasks, once they have an object for the signal. */
 void                handle_set_record (JSObject *handle, const JS::Value &record);

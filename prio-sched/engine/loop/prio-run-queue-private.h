@@ -2,9 +2,9 @@
 /* prio-run-queue-private.h: the run queue: the part of a scheduler that its tasks need
  *
  * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its queued tasks, and the objects and
- * captured states that belong to it.  Its functions queue tasks.
+ * captured states that belong to it.
  *
- * Any thread may create run queues, drop parts and access atomic fields.  All else belongs to the owner thread. */
+ * Any thread may create run queues, drop @parts (see below) and access atomic fields.  All else belongs to the owner thread. */
 
 #pragma once
 

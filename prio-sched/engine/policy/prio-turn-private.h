@@ -64,7 +64,7 @@
 typedef enum
 {
   PRIO_REACH_TOP,    /* no source below G_PRIORITY_DEFAULT, 0, the priority of input */
-  PRIO_REACH_INPUT,  /* sources from 1 to 118: no input is ready; GTK 4 may draw at 1 */
+  PRIO_REACH_INPUT,  /* past input, sources from 1 to 118; GTK 4 may draw at 1 */
   PRIO_REACH_FRAME,  /* 119 and 120: frame clocks paint at G_PRIORITY_HIGH_IDLE + 20 */
   PRIO_REACH_LAYOUT, /* 121 to 125: GTK validates text at 125 */
   PRIO_REACH_REST,   /* from 126 on */

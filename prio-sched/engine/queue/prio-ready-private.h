@@ -67,7 +67,7 @@ prio_ready_contains (PrioQueue *queue)
   return queue->ready.index != PRIO_HEAP_NONE && (queue->head != NULL || queue->kind != PRIO_QUEUE_JOBS);
 }
 
-/* Adds @queue to @group, the group of its scheduler.  It was empty until now, or has got another effective priority. */
+/* Adds @queue, which was empty or has another effective priority now, to @group, the group of its scheduler. */
 static inline void
 prio_ready_add (PrioReady *ready, PrioReadyGroup *group, PrioQueue *queue)
 {

@@ -372,7 +372,7 @@ static const PrioSlotFuncs slot_funcs = { .size = sizeof (GWeakRef), .clear = cl
  * prio_scheduler_ref_thread_default:
  *
  * Gets the scheduler of the calling thread's thread-default main context
- * ([method@GLib.MainContext.push_thread_default]), or the default scheduler if there is none.  As long as the scheduler
+ * ([method@GLib.MainContext.push_thread_default]) or, without such a context, the default scheduler.  While the scheduler
  * has references, every call returns the same object.  Any thread may call this function.
  *
  * ```c

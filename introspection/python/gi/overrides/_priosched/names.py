@@ -14,8 +14,8 @@ _ADDERS = ('idle_add', 'timeout_add', 'timeout_add_seconds', 'io_add_watch', 'ch
 def name_of_callable(callback):
     """Returns the name of a function or of another callable.
 
-    For a wrapper that this package has put around a program's function, this is the name of that function; for an object
-    without a name, the name of its class.
+    For a wrapper of this package, or a functools.partial, this is the name of the wrapped function; for another object without
+    a name, the name of its class.
     """
     callback = getattr(callback, '_prio_sched_calls', callback)
     name = getattr(callback, '__qualname__', None)

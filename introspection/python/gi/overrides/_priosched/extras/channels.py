@@ -38,7 +38,7 @@ class Channel:
     """Brings values from any thread to callback (value), which runs on the main loop, without a queue that grows.
 
     capacity   how many values wait or are in use at most: with 1 and replace (), the newest value wins
-    pace       how often callback is called: 'each', for each value as soon as tasks of that priority run; 'turn', at most once
+    pace       how often callback is called: 'each', for each value as soon as tasks of priority run; 'turn', at most once
                in a turn of the main loop; or 'frame', at most once a frame
     scheduler  the default one, or another
     priority, signal, name  as for post_task (); an abort of signal ends the channel

@@ -314,7 +314,7 @@ class Table(TableBase):
         return False
 
     def _yield_elsewhere(self):
-        """Yields like yield_now (), which calls this if the library's current state is not the state of the running code."""
+        """Yields like yield_now (), which calls this if the library cannot find the state of the running code by itself."""
         return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
