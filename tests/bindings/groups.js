@@ -346,6 +346,12 @@ test('errors name bad input', () => {
     assertEqual(group.n_tasks, 0);
 });
 
+test('a feed fails if its iterator returns no object', async () => {
+    const group = new TaskGroup();
+    assertEqual((await rejection(group.feed(() => {}, {[Symbol.iterator]: () => ({next: () => 5})}))).message,
+        'next () of the items has returned 5, which is not an object');
+});
+
 test('items are asked for when a place is free', async () => {
     const log = [], ends = [], group = new TaskGroup({limit: 2});
     function* items() {

@@ -28,6 +28,23 @@ test('a callback has no “this” by which it could settle its task', async () 
     }), true);
 });
 
+test('a reason whose prototype cannot be read aborts tasks, too', async () => {
+    for (const handler of [null, {getPrototypeOf() { throw new Error('prototype'); }}]) {
+        const {proxy: reason, revoke} = Proxy.revocable({}, handler ?? {});
+        if (handler === null)
+            revoke();
+        const controller = new TaskController(), own = new PrioSched.TaskController(), group = new PrioSched.TaskGroup();
+        let nEvents = 0;
+        controller.signal.addEventListener('abort', () => nEvents++);
+        const tasks = [scheduler.postTask(() => {}, {signal: controller.signal}), native.post_task(() => {}, {signal: own.signal}), group.post_task(() => {})];
+        const reasons = Promise.all(tasks.map(task => task.then(() => 'fulfilled', error => error === reason)));
+        controller.abort(reason);
+        own.abort(reason);
+        group.abort(reason);
+        assertEqual([...await reasons, nEvents], [true, true, true, 1]);
+    }
+});
+
 test('“then” of a returned promise is called once', async () => {
     for (const throws of [false, true]) {
         let n = 0;
