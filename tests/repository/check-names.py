@@ -14,7 +14,7 @@ import re
 import sys
 
 # The names of the language, and `imports`.  Programs may replace the functions of GJS, such as logError ().
-GLOBALS = ('undefined', 'Infinity', 'Object', 'Function', 'Promise', 'Symbol', 'Map', 'Set', 'WeakMap', 'Array', 'String', 'Number', 'Math', 'Date',
+GLOBALS = ('undefined', 'Infinity', 'Object', 'Function', 'Promise', 'Symbol', 'Map', 'Set', 'WeakMap', 'Array', 'String', 'Number', 'Boolean', 'Math', 'Date',
            'RegExp', 'JSON', 'Proxy', 'Reflect', 'Error', 'TypeError', 'RangeError', 'TextDecoder', 'imports')
 WIDTH = 150
 FUNCTION = re.compile(r'^var \{([\w,\s]+)\} = \(\(([\w,\s]*)\) => \{$', re.MULTILINE)

@@ -4,7 +4,7 @@
 
 // The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {
-    AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason,
+    AbortWatch, closedError, countAbort, describe, isInstance, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason,
 } = ((undefined, Symbol, Map, String, Error, TypeError, imports) => {
 const {Gio, GLib} = imports.gi;
 
@@ -22,6 +22,15 @@ function describe(value) {
 // Describes a value for a message about a wrong argument.
 function named(value) {
     return typeof value === 'string' ? `“${value}”` : describe(value);
+}
+
+// Returns whether value is an instance of type.  The prototype of a proxy may throw when it is read.
+function isInstance(value, type) {
+    try {
+        return value instanceof type;
+    } catch {
+        return false;
+    }
 }
 
 function toFunction(value) {
@@ -64,7 +73,7 @@ function wrapReason(signal, value) {
 // GError and the controller has been aborted already, abort () does nothing.
 function makeAbort({prototype: {abort}}) {
     return (controller, reason) => {
-        if (reason === undefined || reason instanceof GLib.Error)
+        if (reason === undefined || isInstance(reason, GLib.Error))
             abort.call(controller, reason ?? null);
         else if (!controller.signal.is_cancelled())
             abort.call(controller, wrapReason(controller.signal, reason));
@@ -100,7 +109,7 @@ function reasonOf(signal) {
 // reason, an error whose message says so.
 function reasonOfRefusal(reason) {
     const {IOErrorEnum} = Gio;
-    if (!(reason instanceof IOErrorEnum) || !reason.matches(IOErrorEnum, IOErrorEnum.CANCELLED) ||
+    if (!isInstance(reason, IOErrorEnum) || !reason.matches(IOErrorEnum, IOErrorEnum.CANCELLED) ||
         reason.message !== GLib.dgettext('prio-sched-1', 'Operation was cancelled'))
         return reason;
     return new IOErrorEnum({code: IOErrorEnum.CANCELLED, message: 'The signal was aborted before this task was posted: make a new controller'});
@@ -156,10 +165,10 @@ function closedError() {
 }
 
 function report(error) {
-    logError(error instanceof Error ? error : new Error(describe(error)), 'Uncaught');
+    logError(isInstance(error, Error) ? error : new Error(describe(error)), 'Uncaught');
 }
 
 return {
-    AbortWatch, closedError, countAbort, describe, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason,
+    AbortWatch, closedError, countAbort, describe, isInstance, makeAbort, named, reasonOf, reasonOfError, reasonOfRefusal, report, setReason, toFunction, wrapReason,
 };
 })(undefined, Symbol, Map, String, Error, TypeError, imports);

@@ -267,7 +267,7 @@ class Running {
     beginContinuation({outer, state}, isInner) {
         this.current = outer;
         this.libraryState = state;
-        this.#goesOn = Boolean(outer?.number);
+        this.#goesOn = !!outer?.number;
         if (this.#goesOn && isInner)
             settled.then(this.#beginCallback);
     }

@@ -11,7 +11,7 @@
 // The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Unhandled} = ((undefined, Object, Promise, Symbol, Map, WeakMap, String, Reflect, Error, imports) => {
 const {GLib} = imports.gi;
-const {countAbort, describe} = imports.overrides._priosched.core.reasons;
+const {countAbort, describe, isInstance} = imports.overrides._priosched.core.reasons;
 
 // Returns a name for the log, escaped so that it cannot start a new line or control a terminal.
 function escapeName(name) {
@@ -95,17 +95,17 @@ class Unhandled {
     }
 
     #originOf(reason) {
-        return reason instanceof GLib.Error ? reason[ORIGIN] : this.#origins.get(reason) ?? this.#primitiveOrigins.get(reason);
+        return isInstance(reason, GLib.Error) ? reason[ORIGIN] : this.#origins.get(reason) ?? this.#primitiveOrigins.get(reason);
     }
 
     // Counts an abort.  If the reason is not an Error, which has a stack, records the stack of the abort, because the promises
     // may be rejected only later, under another stack.
     begin(reason) {
         countAbort();
-        if (reason instanceof Error)
+        if (isInstance(reason, Error))
             return;
         const origin = new Error();
-        if (reason instanceof GLib.Error) {
+        if (isInstance(reason, GLib.Error)) {
             Reflect.defineProperty(reason, ORIGIN, {value: origin, configurable: true});
         } else if (Object(reason) === reason) {
             this.#origins.set(reason, origin);

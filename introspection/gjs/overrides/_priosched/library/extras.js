@@ -97,7 +97,7 @@ function newSlice(iterator, scheduler, watch) {
                 return {done: true, value: undefined};
             isBegun = slice.isOver = true; // if the iterator throws, it is over
             const result = iterator.next();
-            slice.isOver = !!result.done; // looking up the global function Boolean () would cost as much as should_yield ()
+            slice.isOver = !!result.done;
             return result;
         },
     };

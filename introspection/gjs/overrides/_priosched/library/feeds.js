@@ -15,6 +15,13 @@ function toIterator(items) {
     return items[Symbol.iterator]();
 }
 
+// Checks the result of an iterator's next (), as for...of does.
+function toResult(result) {
+    if (Object(result) !== result)
+        throw new TypeError(`next () of the items has returned ${named(result)}, which is not an object`);
+    return result;
+}
+
 // Posts a task in a group that calls callback (...values), and calls ended () when the task has settled.  The program does not
 // get the promise, so a failure is reported as an unhandled rejection, unless it is an abort.
 function postItem(group, tasks, signal, callback, values, options, ended) {
@@ -43,7 +50,7 @@ function* feed(group, callback, iterator, options, tasks, checkSignal) {
             // Checks for an abort, which a task of an item may have caused: the feed's own task may be aborted only later.
             checkSignal();
             isOver = true; // if the iterator throws, it is over, and is not asked to return
-            const {done, value} = iterator.next();
+            const {done, value} = toResult(iterator.next());
             isOver = done;
             if (!done) {
                 checkSignal();

@@ -13,7 +13,7 @@ const {USER_VISIBLE, USER_BLOCKING, OUTSIDE, INSIDE} = imports.overrides._priosc
 const {addFeed} = imports.overrides._priosched.library.feeds;
 const {namesOfSteps, namesOfTasks, optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {expiryAfter, toTimeout} = imports.overrides._priosched.library.react;
-const {describe, named, reasonOfError, wrapReason} = imports.overrides._priosched.core.reasons;
+const {describe, isInstance, named, reasonOfError, wrapReason} = imports.overrides._priosched.core.reasons;
 const {State} = imports.overrides._priosched.core.states;
 const {keepResolvers} = imports.overrides._priosched.core.settling;
 const {SCOPE, addRun} = imports.overrides._priosched.library.scopes;
@@ -259,7 +259,7 @@ function make({Feed, Scheduler, Task, TaskGroup, TaskGroupWait, TaskSignal}, tas
     // Aborts the group's tasks with a reason of any type.  The group can then be used again.
     TaskGroup.prototype.abort = function (reason = undefined) {
         const {signal} = this, promised = [...this[MEMBERS] ?? []].filter(([, member]) => member.isPromised);
-        if (reason === undefined || reason === null || reason instanceof GLib.Error)
+        if (reason === undefined || reason === null || isInstance(reason, GLib.Error))
             abort.call(this, reason ?? null);
         else
             abort.call(this, wrapReason(signal, reason));
