@@ -32,8 +32,8 @@
  * prio_runner_remove_lender (runner, waiter);
  * ```
  *
- * A queued task cannot borrow a priority if it was posted with [method@PrioSched.Runner.post], or before any scheduler
- * of the context lends.  Call this function on the thread that runs the main context; on others it does nothing.
+ * A queued task cannot borrow a priority if it was posted with [method@PrioSched.Runner.post], or while no scheduler
+ * of the context lent.  Call this function on the thread that runs the main context; on others it does nothing.
  *
  * Returns: the lender, to be freed with [method@PrioSched.Runner.remove_lender] when the task has its result; 0 if no
  *   scheduler of the main context lends, if there is no such task, or if the signal is aborted

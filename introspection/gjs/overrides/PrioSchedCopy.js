@@ -184,7 +184,7 @@ function say(sentence) {
         printerr(`PrioSched: ${sentence}`);
 }
 
-// Returns the namespace of the copy in folder, or of another copy that has been loaded before.
+// Returns the namespace of the copy in folder, or of the library that is loaded already.
 var load = function load(folder) {
     if (isLoaded()) {
         say(`the library that is loaded already is used, and not the copy in ${folder}`);

@@ -49,7 +49,7 @@
 #include <glib.h>
 
 /* How long a batch runs before it looks for other sources, µs: a tenth of the time since they were last busy, from MIN
- * to MAX; after a layout, ten times the layout's time if that is more, up to MAX_LOOK_AFTER_LAYOUT and half a slice. */
+ * to MAX; after a layout, ten times its time if that is more, but at most half a slice or MAX_LOOK_AFTER_LAYOUT. */
 #define PRIO_MIN_LOOK 100
 #define PRIO_MAX_LOOK 1000
 #define PRIO_MAX_LOOK_AFTER_LAYOUT 2000

@@ -97,8 +97,8 @@ reach_dependents (PrioSignalNode *node, PrioReason *reason, GArray *targets)
     }
 }
 
-/* Marks @node and all its dependents aborted, before any handler runs: the part of the web draft's "signal abort"
- * that needs the lock.  If @node is NULL, uses the node of @handle.  The second loop follows the edges of dependents,
+/* Marks @node and all its dependents aborted, before any handler runs: the part of "signal abort" (DOM standard)
+ * that needs the lock.  If @node is NULL, uses the node of @handle.  The first `for` follows the edges of dependents,
  * because a dependent of @node need not have an edge to @node itself.
  *
  * Another abort may have marked some of the nodes, but not have reached their loops yet.  This abort reaches these

@@ -55,14 +55,14 @@ class Results {
             this.unhandled.report();
     }
 
-    // Posts a task after which drain () is called, unless such a task has been posted already and has not run.
+    // Posts a continuation after which drain () is called, unless an earlier one has not run yet.
     #wake() {
         this.#isAwake ||= this.#ownTable().wake(() => {
             this.#isAwake = false;
         });
     }
 
-    // Posts a task for the waiting promises if no code will call drain () soon: outside of a table's tasks, or in a nested
+    // Posts a continuation for the waiting promises if no code will call drain () soon: outside of a table's tasks, or in a nested
     // main loop, where drain () is called only after the task that runs the loop.
     wakeIfWaiting() {
         if (!this.#isAwake && this.#queue.length > 0 && !this.#running.willDrain)

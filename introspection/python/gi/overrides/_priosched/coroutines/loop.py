@@ -214,7 +214,7 @@ class EventLoop(GLibEventLoop):
         timeout = super()._get_timeout_ms()
         if timeout < 0 or self._ready:
             return timeout
-        # PyGObject rounds down to milliseconds, so the loop would poll without waiting until the time has come.  This rounds up.
+        # PyGObject rounds down to milliseconds, so the loop would spin in the last millisecond.  This rounds up.
         return max(math.ceil((self._scheduled[0]._when - self.time()) * 1000), 0)
 
     @contextlib.contextmanager

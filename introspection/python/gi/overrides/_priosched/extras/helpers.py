@@ -16,9 +16,9 @@ PrioSched = get_introspection_module('PrioSched')
 
 
 class Each(EachBase):
-    """Iterates over items, and yields to other tasks between two items if should_yield () is true.
+    """Iterates over items, and yields to other tasks before an item if should_yield () is true.
 
-    EachBase, in C, implements __anext__ () for items before which there is no yield, and calls _next () for the others.
+    EachBase, in C, implements __anext__ (), which calls _next () for the first item, asynchronous items, yields and aborts.
     """
 
     def __init__(self, scheduler, items):

@@ -20,7 +20,7 @@ _USER_VISIBLE = 2
 _MAX_TIME = 2 ** 63 - 1
 _copy_context = contextvars.copy_context
 _get_native_state = PrioSched.SchedulingState.ref_current
-# Set in a context to find out whether the context is the current one.
+# Set to find out whether a given context is the current one.
 _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
 

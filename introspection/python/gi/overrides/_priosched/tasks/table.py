@@ -101,8 +101,8 @@ class Table(TableBase):
         return entry if isinstance(entry, PostedTask) else None
 
     def dequeue(self, entry):
-        """Removes an entry, a task or a continuation, that has been cancelled.  On a thread other than the
-        owner's, the library drops it later."""
+        """Removes a cancelled entry (a task or a continuation).  On a thread other than the owner's, the
+        library drops it later."""
         number = entry._number
         if self._peek(number) is not entry:
             return
