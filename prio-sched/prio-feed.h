@@ -37,7 +37,7 @@ typedef PrioTask *(*PrioFeedFunc) (PrioTaskGroup *group, gpointer user_data);
  * @group: the group, which has a free place
  * @item: (type GObject): the item of the row
  * @position: the current position of the row
- * @signal: the signal to post the task with, which aborts the task when the row leaves the window
+ * @signal: the signal to post the task with; it aborts or demotes the task when the row is out of reach
  * @user_data: the data given to [ctor@PrioSched.Feed.new_for_model]
  *
  * Posts the task of a row to a group.

@@ -88,7 +88,7 @@ struct _PrioTaskOptions
  * PRIO_TASK_OPTIONS:
  * @...: initializers of the fields of a [struct@PrioSched.TaskOptions], such as `.delay = 500`, or nothing
  *
- * Makes the options of a task where they are needed, with their size.
+ * Makes the options of a task in place, and sets their field `size`.
  *
  * ```c
  * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.delay = 500), save, document, NULL);
@@ -151,7 +151,7 @@ typedef struct
  * PRIO_YIELD_OPTIONS:
  * @...: initializers of the fields of a [struct@PrioSched.YieldOptions], or nothing
  *
- * Makes the options of a yield where they are needed, with their size.
+ * Makes the options of a yield in place, and sets their field `size`.
  *
  * Since: 1.0
  */

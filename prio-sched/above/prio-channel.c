@@ -513,7 +513,7 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  * prio_channel_post_value: (skip)
  * @self: a channel
  * @scheduler: the scheduler whose main context waits
- * @options: (nullable): the options of the task, or %NULL for the defaults
+ * @options: (nullable): the task's options, or %NULL; a delay or a timeout is refused
  * @value: (nullable): the value
  * @destroy: (nullable): releases @value
  *

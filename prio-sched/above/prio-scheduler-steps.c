@@ -135,8 +135,8 @@ prio_task_delay_step (PrioTask *self, guint64 delay)
  * Posts a task of steps: @func is called repeatedly until it returns %G_SOURCE_REMOVE.
  *
  * When [method@PrioSched.Scheduler.should_yield] would return %TRUE, because the time slice is over or a more urgent
- * task waits, the task yields.  It continues later, with the same priority, signal and timeout, before new tasks of
- * that priority.  A step should be short, and need not check the clock.
+ * task waits, the task yields.  It continues later, with its priority, signal and timeout, before new tasks of that
+ * priority, unless the options set `takes_turns`.  A step should be short, and need not check the clock.
  *
  * ```c
  * static gboolean

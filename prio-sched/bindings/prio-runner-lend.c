@@ -107,10 +107,10 @@ prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited)
 /**
  * prio_runner_begin_wait_for_id:
  * @self: a runner
- * @lender: the lender of the task that waits
+ * @lender: as for [method@PrioSched.Runner.begin_wait]
  * @id: the number of a continuation that is delayed or queued
  *
- * Begins the wait of a task for its continuation, which lasts as long as the continuation is delayed or queued.  Call
+ * Lets the task lend its priority to its continuation @id as long as that is delayed or queued.  Call
  * this function on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0

@@ -174,8 +174,8 @@ prio_runner_set_name_func (PrioRunner *self, PrioRunnerNameFunc func, gpointer u
 /**
  * prio_runner_end:
  *
- * Ends the function of the running task, and performs its checkpoint: queued microtasks are called.  After that, the
- * signal can no longer abort the task (§2.4.2 of the web draft), and no task is running.
+ * Tells the library that the function of the running task has returned, and calls queued microtasks.  After that, the
+ * task's signal can no longer abort it (§2.4.2 of the WICG draft), and no task is running.
  *
  * The function of a runner calls this, on its thread, if the binding needs to know about an abort before it settles the
  * result; otherwise [func@PrioSched.Runner.next] does the same.

@@ -50,8 +50,8 @@
  * and [method@PrioSched.TaskGroup.wait_async] waits for their end.
  *
  * The tasks keep the group alive until they have completed.  Tasks and groups do not keep the scheduler or its main
- * context alive.  While the scheduler is paused, only functions in threads begin, unless a more urgent or older task
- * waits for the same place in the limit.
+ * context alive.  While the scheduler is paused, only functions in threads begin, and only when they are the next
+ * tasks of the group by priority and age.
  *
  * Call all methods on the thread that runs the scheduler's main context, unless they say otherwise.  When the main
  * context is destroyed, queued tasks end with %PRIO_ERROR_CLOSED; methods then log a critical message and do nothing.

@@ -48,10 +48,10 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
  * @self: a signal
  *
  * Keeps @self, which depends on other signals, alive as long as they can make @self emit a GObject signal that has a
- * handler (§3.3.1 of the draft).
+ * handler (§3.3.1 of the WICG draft).
  *
- * This happens automatically when the last reference is dropped.  Bindings that have disconnected their handlers by
- * then call this function when a handler is connected.  Any thread may call this function.
+ * This happens automatically when the last reference is dropped.  A binding that disconnects its handlers before
+ * that calls this function when it connects one.  Any thread may call this function.
  *
  * Since: 1.0
  */

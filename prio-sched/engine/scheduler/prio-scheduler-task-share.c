@@ -40,7 +40,7 @@ prio_check_share (const char *function, double share)
  *
  * Sets the least share of time that tasks get beside slow frames, and beside idle sources of other code.
  *
- * Frames: without a share, tasks have a tenth of the time if each frame takes 20 ms to draw, but at most a time slice
+ * Frames: without a share, tasks have a tenth of the time beside slow frames, but at most a time slice
  * between two frames ([property@PrioSched.Scheduler:time-slice], 5 ms): a twentieth if each frame takes 100 ms.  With
  * @share, tasks have D × @share ∕ (1 − @share) ms after a frame that took D ms to draw, before the next frame begins:
  *
@@ -51,7 +51,7 @@ prio_check_share (const char *function, double share)
  * | 0.25 | 6.7 ms | 37 |
  * | 0.5 | 20 ms | 25 |
  *
- * Quickly drawn frames are not delayed, because tasks use the time that drawing leaves first: at 60 Hz and 0.5, frames
+ * Quickly drawn frames are not delayed, because tasks first use the time that drawing leaves: at 60 Hz and 0.5, frames
  * are delayed if they take longer than 8 ms.  Tasks run in slices, between which input is handled: the time that input
  * takes is missing from the tasks' share.
  *

@@ -214,9 +214,9 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  * Aborts the signal, and the signals that depend on it.
  *
  * Tasks that are delayed or queued leave their queues at once.  Their data is released, and their result is @reason.  A
- * running task has this result at once too, and its function continues.  A task whose function has returned, and which
- * has deferred its result, is not aborted, but its next [method@PrioSched.Scheduler.yield_async] fails.  A task whose
- * function runs in another thread is not aborted either.  Then `cancelled` is emitted, on the calling thread.  A second
+ * running task has this result at once too, and its function continues.  A task that has
+ * deferred its result, or whose function runs in another thread, is aborted only with
+ * [property@PrioSched.Task:return-on-abort]; otherwise its next yield fails.  Then `cancelled` is emitted, on the calling thread.  A second
  * abort changes nothing.  But if another thread is still carrying out the first, the second takes the tasks out of
  * their queues too, and does not wait.
  *

@@ -273,7 +273,7 @@ install_properties (GObjectClass *object_class)
    *
    * Whether the signal has been aborted: the web draft's `aborted`.
    *
-   * It is notified once, right before [property@PrioSched.TaskSignal:reason], on the thread that notifies that too.
+   * It is notified once, right before [property@PrioSched.TaskSignal:reason], on the same thread.
    *
    * Since: 1.0
    */

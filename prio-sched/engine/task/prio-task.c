@@ -264,7 +264,7 @@ make_properties_of_function (void)
    *
    * The progress of the task, from 0 to 1, as its function reports it.
    *
-   * It is notified on the thread that runs the scheduler's main context, at most once for each time slice.
+   * It is notified on the thread that runs the scheduler's main context, once for several changes in quick succession.
    *
    * Since: 1.0
    */

@@ -12,7 +12,7 @@ PrioSched = get_introspection_module('PrioSched')
 
 
 def _either(own, given):
-    """Returns a signal that is aborted with own, the group's signal, and with given, if there is one."""
+    """Returns a signal that is aborted when own, the group's signal, or given is aborted; given may be None."""
     if given is None:
         return own
     signals = [own, given]

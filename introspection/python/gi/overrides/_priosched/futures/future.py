@@ -522,9 +522,9 @@ class PostedTask(Future):
     def cancel(self, msg=None):
         """Cancels this task alone, as asyncio.Task.cancel() does.
 
-        A task that has not started will not run.  In a coroutine that has started, asyncio.CancelledError is raised at
-        its await, and the task's result is whatever the coroutine returns or raises then.  Code that awaits the task
-        continues at once if no thread runs the task's main context, or if another thread runs the task's function.
+        A task that has not started will not run.  A coroutine that has started gets asyncio.CancelledError at its
+        await, and its return value or exception is the result.  A running function continues, and its result is dropped.
+        Code that awaits the task continues at once if no thread runs its main context, or another one runs its function.
         Returns False if the task, or its coroutine, had ended already.
         """
         if self._done:
