@@ -10,7 +10,7 @@
 /**
  * prio_scheduler_request_idle_callback:
  * @self: a scheduler
- * @timeout: milliseconds after which @func is called in any case, or 0 for never
+ * @timeout: milliseconds after which @func is called even if the main context is busy, or 0 for no such limit
  * @func: (scope notified) (closure user_data) (destroy notify): the function to call
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
@@ -20,10 +20,10 @@
  * @func gets a deadline, the end of the idle period: the next frame (see
  * [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the main context, or 50 ms,
  * whichever is first.  Other work ends the period early.  A callback that is requested during an idle period waits for
- * the next period.  Yields and microtasks of @func have the priority `background` (§4.2.1 of the web draft).
+ * the next period.  Yields and microtasks of @func inherit the priority `background` (§4.2.1 of the web draft).
  *
  * Any thread may call this function; @func is called on the thread that runs the scheduler's main context.  While the
- * scheduler is paused, @func is called only when the main context is idle, and not after @timeout.
+ * scheduler is paused, @timeout has no effect: @func is called only when the main context is idle.
  *
  * Returns: a number above 0, for [method@PrioSched.Scheduler.cancel_idle_callback]
  *

@@ -175,8 +175,8 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  * }
  * ```
  *
- * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.  Any thread may
- * call this function; @func is called on the thread that runs the scheduler's main context.
+ * With a wrong argument, the call logs a critical message, posts nothing, does not call @notify, and returns %NULL.
+ * Any thread may call this function; @func is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *

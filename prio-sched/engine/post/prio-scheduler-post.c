@@ -83,7 +83,7 @@ post_job (PrioScheduler *self, PrioTaskPriority priority, GSourceFunc func, gpoi
  * Posts a task without a result, like [func@GLib.idle_add_full].
  *
  * @func is called on the thread that runs the scheduler's main context.  If @func returns %G_SOURCE_CONTINUE, it is
- * called again, as a continuation: before other tasks of its priority, and after tasks of the next higher priority.
+ * called again, as a continuation: before new tasks of its priority, and after more urgent tasks.
  *
  * This is the cheapest way to post work: a task takes 40 bytes.  Any thread may call this function.  With a wrong
  * argument, the call logs a critical message, posts nothing, and does not call @notify.
@@ -279,7 +279,7 @@ read_options (PrioPost *self, const PrioTaskOptions *options)
  * argument, the call logs a critical message, posts nothing, and does not call @notify.  Any thread may call this
  * function; @func is called on the thread that runs the scheduler's main context.
  *
- * Returns: %FALSE if the signal is aborted already; then nothing is posted, and @notify has been called
+ * Returns: %TRUE; %FALSE if the signal is aborted already, and @notify has been called, or if an argument is wrong
  *
  * Since: 1.0
  */

@@ -623,8 +623,8 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
  * Runs a function in a thread of a pool: like [method@Gio.Task.run_in_thread], with a priority and a signal.
  *
  * Tasks get threads by priority, and then by age, and follow a change of priority until they begin.  An abort before a
- * task begins ends it at once; an abort later is up to @func, which may call
- * [method@PrioSched.Task.return_error_if_aborted].
+ * task begins ends it at once.  A later abort does so only with [property@PrioSched.Task:return-on-abort]; otherwise
+ * @func decides, and may call [method@PrioSched.Task.return_error_if_aborted].
  *
  * ```c
  * static void
@@ -652,8 +652,8 @@ prio_scheduler_run_in (PrioScheduler *self, const char *function, const PrioTask
  * let all functions wait for functions that other threads have started: the latter would never get a thread.
  *
  * If the main context is destroyed, tasks that still wait for a thread are aborted with %PRIO_ERROR_CLOSED, and
- * released on the thread that destroys the context.  A running function continues; @notify is called in its thread when
- * it has ended.  With a wrong argument, the call logs a critical message, runs nothing, and does not call @notify.  Any
+ * released on the thread that destroys the context.  A running function continues, and its thread then calls @notify.
+ * With a wrong argument, the call logs a critical message, runs nothing, does not call @notify, and returns %NULL.  Any
  * thread may call this function; @notify is called on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task

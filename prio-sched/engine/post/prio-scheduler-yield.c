@@ -128,10 +128,10 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
  *
  * Lets more urgent work, and other sources of the main context, run first: the web draft's `yield()` (§2.2, §2.4.2).
  *
- * The continuation, which is @callback, runs before other tasks of the same priority.  It inherits the signal and the
- * priority of the running task, if that is a task of this scheduler; outside any task its priority is
- * %PRIO_TASK_PRIORITY_USER_VISIBLE.  If its signal is aborted, [method@PrioSched.Scheduler.yield_finish] fails with its
- * reason.
+ * The continuation, which is @callback, runs before new tasks of the same priority, unless it takes turns.  If the
+ * running task belongs to this scheduler, the continuation has its signal, priority and timeout, and takes turns if the
+ * task does.  Otherwise the priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  If the signal is aborted,
+ * [method@PrioSched.Scheduler.yield_finish] fails with the reason of the abort.
  *
  * The options choose another signal and another priority, as in an older draft of `yield()`:
  *
@@ -146,8 +146,8 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
  * prio_scheduler_yield_async (scheduler, &PRIO_YIELD_OPTIONS (.priority = PRIO_TASK_PRIORITY_BACKGROUND), go_on, self);
  * ```
  *
- * With a state in the options, the continuation inherits this state.  The state may have been captured in a task of any
- * scheduler.  If it belongs to the same main context, @callback runs in the state.  This lets a task continue where its
+ * With a state in the options, the continuation inherits from that state, which may come from a task of any scheduler.
+ * If the state belongs to another main context, @callback runs without a state.  This lets a task continue where its
  * own state is lost, such as after a call of GIO: see [method@PrioSched.SchedulingState.resume_async].  With a wrong
  * argument, the call logs a critical message, and does not call @callback.  Any thread may call this function;
  * @callback is called on the thread that runs the scheduler's main context.
@@ -213,12 +213,12 @@ op_queue_microtask (PrioLoop *loop, const PrioOp *op)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Queues a call of @func before the next task of the main context: in the checkpoint that follows the function of the
- * running task, before that task's result is settled (§4.1.4 of the web draft).
+ * Queues a call of @func before the next task of the main context: in the microtask checkpoint after the function of
+ * the running task, before the result of that task is settled (§4.1.4 of the web draft).
  *
- * @func inherits the signal and the priority of the running task.  Outside any task it is called in the next iteration
- * of the main context.  Any thread may call this function; @func is called on the thread that runs the scheduler's main
- * context.
+ * @func inherits the scheduling state of the running task.  Outside any task, @func has no state, and is called in the
+ * next iteration of the main context.  Any thread may call this function; @func is called on the thread that runs the
+ * scheduler's main context, even while the scheduler is paused.
  *
  * Since: 1.0
  */
@@ -259,10 +259,10 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Waits, and then runs as a continuation: a [method@PrioSched.Scheduler.yield_async] that is
- * queued when @delay is over.
+ * Waits, and then calls @callback as a continuation, like a [method@PrioSched.Scheduler.yield_async] that is made
+ * when @delay is over.
  *
- * The continuation inherits the signal and the priority of the running task, as after a yield, unless @options has
+ * The continuation inherits the signal and the priority of the running task, as after a yield, unless @options have
  * others.  An abort of its signal ends the wait at once: [method@PrioSched.Scheduler.sleep_finish] fails with its
  * reason.  A change of the signal's priority counts until the continuation runs.
  *

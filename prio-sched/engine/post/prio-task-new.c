@@ -38,7 +38,7 @@ prio_task_fulfil (PrioTask *task)
 /**
  * prio_task_new:
  * @scheduler: the scheduler in whose main context callbacks are called
- * @options: (nullable): the signal, the name and the source of the task, or %NULL for none; a delay or a timeout is refused
+ * @options: (nullable): the options, or %NULL for the defaults; a delay or a timeout is refused
  *
  * Creates a task that is not posted, for your own asynchronous functions: the counterpart of [ctor@Gio.Task.new].
  *
@@ -89,8 +89,8 @@ prio_task_fulfil (PrioTask *task)
  * fails with %PRIO_ERROR_DROPPED.
  *
  * If the main context is destroyed first, callbacks are released and not called.  A result, or an abort, still ends the
- * task.  A task of a worker that has stopped fails at once with %PRIO_ERROR_CLOSED.  With a wrong argument, the call
- * logs a critical message, and returns %NULL.  Any thread may call this function.
+ * task.  A task for a main context that is destroyed already, such as a stopped worker's, is aborted at once with
+ * %PRIO_ERROR_CLOSED.  A wrong argument gives a critical message, and %NULL.  Any thread may call this function.
  *
  * Returns: (transfer full): the task
  *

@@ -35,7 +35,7 @@
  * The callback's result is the task.  So your own `_async` function can end with this call, and its `_finish` function
  * calls [func@PrioSched.Task.is_valid] and one of the `prio_task_propagate_…` functions: see
  * [method@PrioSched.Scheduler.post_task].  The source object of the result is the source object of the task's options
- * or, if they have none, the task.  With such a source object, only that `_finish` function fits the callback.  All waits
+ * or, if they have none, the task.  The callback gets this object, not the task, as its first argument.  All waits
  * for a task have the same result, so [method@Gio.AsyncResult.get_user_data] returns the data of the first wait.
  *
  * Any number of callers may wait for one task, and each callback is called once, in the order of the calls.  If the

@@ -91,11 +91,11 @@ prio_idle_deadline_free (PrioIdleDeadline *deadline)
  *
  * While the callback runs, a frame or a delayed task that is due earlier shortens the period.  The period ends as soon
  * as a task is ready, and within a millisecond if there is input, or if a source, such as a timer, has been added to
- * the main context.  In that case, the next period lasts until the source is due.  The period has also ended whenever
- * [method@PrioSched.Scheduler.should_yield] returns %TRUE, so a callback need not call both.
+ * the main context.  After a timer has been added, the next period ends when the timer is due.  The period has also
+ * ended whenever [method@PrioSched.Scheduler.should_yield] returns %TRUE, so a callback need not call both.
  *
- * Any thread that has the deadline, or a copy, may call it.  On a thread other than the callback's, or after the
- * callback has returned, the function only compares the deadline with the time.
+ * The callback may call this function, and so may any thread that has a copy of the deadline.  On other threads, and
+ * after the callback has returned, the function only compares the deadline with the time.
  *
  * Returns: milliseconds; 0 if the period is over, or if the callback's timeout has expired
  *
@@ -120,8 +120,8 @@ prio_idle_deadline_get_time_remaining (const PrioIdleDeadline *deadline)
  * prio_idle_deadline_did_timeout:
  * @deadline: a deadline
  *
- * Returns whether the callback was called because its timeout expired, and not because there was idle time.  Any thread
- * that has the deadline, or a copy, may call it.
+ * Returns whether the callback was called because its timeout expired, and not because there was idle time.  The
+ * callback may call this function, and so may any thread that has a copy of the deadline.
  *
  * ```c
  * static void

@@ -13,7 +13,7 @@ prio_scheduler_make_lends_priority (void)
   /**
    * PrioScheduler:lends-priority: (getter get_lends_priority) (setter set_lends_priority)
    *
-   * Whether a waiting task lends its priority to the task that it waits for.
+   * Whether a waiting task lends its priority to the task that it waits for, which then runs at that priority.
    *
    * Since: 1.0
    */
@@ -38,23 +38,23 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  * Sets whether a waiting task of the scheduler, or of its groups, lends its priority to the task that it waits for.
  *
  * If an urgent task waits for a less urgent task, it also waits for all tasks in between: a priority inversion, which
- * the draft does not prevent (WICG/scheduling-apis #98).  With this property, the awaited task runs with the highest
+ * the WICG draft allows (WICG/scheduling-apis #98).  With this property, the awaited task runs with the highest
  * priority of all tasks that wait for it, until it has its result.  Among the tasks of that priority it keeps its age.
  *
  * A task waits for another if it calls [method@PrioSched.Task.wait_async], in its function, in a callback of a wait, or
  * in a continuation; it also waits for its own continuations.  A waiting task also lends a priority that it has
- * borrowed.  A task without a result can lend its priority, too.
+ * borrowed.  A task of [method@PrioSched.Scheduler.post], for which nothing can wait, can lend its priority too.
  *
  * In Python, `await task` in a task is such a wait, and so are `asyncio.gather ()` and similar functions, if the
  * schedulers of both tasks lend.  The wait ends with the `await`, at the latest with the coroutine.  In JavaScript the
  * library cannot find out which task awaits a promise, so only tasks of C lend.
  *
  * The wait ends when the awaited task has its result, or when the waiting task is aborted.  A change of the priority of
- * either counts at once.  Waits for a [class@PrioSched.TaskGroup], or for a place in it, lend nothing.
+ * either task counts at once.  Waits for a [class@PrioSched.TaskGroup], or because of its limit, lend nothing.
  * [method@PrioSched.Task.get_priority] and the scheduling state do not change, and a task lends nothing to tasks that
  * it has posted until it waits for them.
  *
- * While the property is off, which is the default, the order is as in the draft.  Tasks of other main contexts lend
+ * While the property is off, which is the default, the order is as in the WICG draft.  Tasks of other main contexts lend
  * nothing, and functions in threads borrow nothing.
  *
  * ```c

@@ -36,11 +36,11 @@ set_paused (PrioScheduler *self, gboolean paused)
  * @self: a scheduler
  *
  * Runs no more tasks of the scheduler until [method@PrioSched.Scheduler.resume].  Tasks that are posted in between are
- * queued, and delays continue.  Microtasks, other schedulers of the main context, and functions in threads
- * ([method@PrioSched.Scheduler.run_in_thread]) are not affected.
+ * queued, and delays continue.  Microtasks, idle callbacks (except their timeouts), other schedulers of the main
+ * context, and functions in threads ([method@PrioSched.Scheduler.run_in_thread]) are not affected.
  *
- * Pauses are not counted: one call of [method@PrioSched.Scheduler.resume] ends them all.  So pause a scheduler that
- * your code has created, not the default scheduler, which other code uses too.
+ * Pauses are not counted: one call of [method@PrioSched.Scheduler.resume] ends them all, and so does the end of the
+ * scheduler.  Pause a scheduler that your code has created, not the default scheduler, which other code uses too.
  *
  * The time that the call takes grows with the number of the scheduler's groups, not of its tasks.  Any thread may call
  * this function.

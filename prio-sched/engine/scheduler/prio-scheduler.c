@@ -14,11 +14,11 @@
 /**
  * PrioScheduler:
  *
- * Runs prioritized tasks in a [struct@GLib.MainContext]: the draft's `Scheduler`
+ * Runs prioritized tasks in a [struct@GLib.MainContext]: the WICG draft's `Scheduler`
  * ([§2.2](https://wicg.github.io/scheduling-apis/#scheduler)).
  *
- * Work is posted with one of three priorities.  The oldest of the most urgent tasks runs next, over all schedulers of a
- * main context.  Tasks run in slices.  Between two slices every other source of the main context has its turn, so input
+ * Work is posted with one of three priorities.  The oldest of the most urgent tasks runs next.  This order holds across
+ * all schedulers of a main context.  Tasks run in slices.  Between two slices every other source of the main context has its turn, so input
  * is handled and frames are drawn however many tasks are queued.
  *
  * ```c
@@ -37,29 +37,29 @@
  * is destroyed after its schedulers, its queued tasks are released on the thread that destroys it.
  *
  * A destroy notify is called once, after its function if that is called.  This happens on the thread that runs the main
- * context, even if another thread has aborted the task, or on the thread that destroys the context.  If a task is
- * rejected because its signal is aborted already, its destroy notify is called on the posting thread.
+ * context, even if another thread has aborted the task, or on the thread that destroys the context.  But a call of
+ * [method@PrioSched.Scheduler.post_full] that returns %FALSE for an aborted signal has called the notify itself.
  *
  * # Order of work
  *
  * | work | runs before sources of | waits at most for |
  * | --- | --- | --- |
  * | `user-blocking` tasks and continuations; `user-visible` continuations | %G_PRIORITY_DEFAULT | the running task, more urgent and older tasks, and one turn of the other sources |
- * | `user-visible` tasks | less than %G_PRIORITY_DEFAULT, and in turns with %G_PRIORITY_DEFAULT | everything in the row above, and sources of %G_PRIORITY_DEFAULT and above |
- * | `background` tasks and continuations | less than %G_PRIORITY_LOW | everything else that is ready, except that some tasks run every half second; more urgent tasks, without limit |
+ * | `user-visible` tasks | a lower priority than %G_PRIORITY_DEFAULT, and in turns with %G_PRIORITY_DEFAULT | everything in the row above, and sources of %G_PRIORITY_DEFAULT and above |
+ * | `background` tasks and continuations | a lower priority than %G_PRIORITY_LOW | more urgent tasks, without limit; other sources that are always ready, half a second |
  * | idle callbacks | nothing | everything above, but no longer than the callback's timeout |
  *
  * Tasks run in batches.  After each task, the next task is chosen anew, so that a newly posted urgent task waits for
  * one task at most.  After at most a millisecond, or when a frame is due
  * ([method@PrioSched.Scheduler.follow_frame_clock]), the other sources have a turn: input, timers, and everything that
  * GTK needs to draw (priorities up to 125) are dispatched until none of them is ready, however long that takes.  So a
- * window draws as much as it would beside a single idle source.  Once in a time slice
+ * window draws as often as it would beside a single idle source.  Once in a time slice
  * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of lower priority have a turn too.
  *
- * A turn also ends if some sources are always ready.  Tasks then get half of the time or, if a handler takes longer
- * than a millisecond, one or two milliseconds after each handler.  Where drawing takes all the time, tasks have a tenth of
- * it, between two frames, or the time slice that has been set, or the share of
- * [method@PrioSched.Scheduler.set_task_share].
+ * A turn also ends if some sources are always ready.  Tasks then get half of the time; if a handler takes longer than a
+ * millisecond, they get one or two milliseconds after each handler.  Where drawing takes all the time, tasks get a
+ * tenth of the time, between two frames.  A time slice that has been set, or a share that has been set with
+ * [method@PrioSched.Scheduler.set_task_share], replaces this tenth.
  *
  * The main context is not woken while no task can run.
  *
@@ -234,8 +234,8 @@ make_starvation_limit (void)
    * How long a new task waits behind continuations of its priority until it has a turn, in ms; 0 means for ever.
    *
    * Continuations run before new tasks, so without a limit, code that yields until a new task has run would yield for
-   * ever.  At most one task has such a turn per limit.  The first time, a warning names the waiting task and the
-   * yielding task: post tasks that should alternate with `takes_turns`.
+   * ever.  At most one task has such a turn in each period of this length.  The first time, a warning names the waiting
+   * task and the yielding task.  To let tasks alternate, post them with the option `takes_turns`.
    *
    * The limit of the waiting task's scheduler applies.  Waits begin anew when a scheduler of the main context is paused
    * or resumed.
@@ -420,8 +420,8 @@ prio_scheduler_ref_thread_default (void)
  * Creates a scheduler.
  *
  * A main context may have several schedulers, so that a program can pause a part of its tasks or give them another time
- * slice.  Order and priorities hold across all of them, but a task inherits a signal and a priority only from a task of
- * the same scheduler.  Any thread may call this function.
+ * slice.  Order and priorities hold across all of them, but a continuation inherits a signal and a priority only from a
+ * task of the same scheduler.  Any thread may call this function.
  *
  * Returns: (transfer full): a new scheduler
  *
@@ -469,18 +469,18 @@ is_between_iterations (PrioLoop *loop)
  * prio_scheduler_should_yield:
  * @self: a scheduler
  *
- * Returns whether long work should let other work run: its time slice is over, a frame is due, there is input, or more
- * urgent work waits.
+ * Returns whether long work should let other work run: because the time slice is over, a frame is due, there is input,
+ * or more urgent work waits.
  *
  * In a task, the slice begins with the batch of tasks.  If a window draws frames, the slice ends after a millisecond at
  * most, as the batch does, unless [property@PrioSched.Scheduler:time-slice] is set.  For other code, such as a signal
  * handler, a callback of GIO or a microtask, or between two iterations of a program that calls
- * [method@GLib.MainContext.iteration] itself, the slice begins when the main loop last checked its sources, and work is
- * more urgent if it runs before `user-visible`.  In an idle callback the deadline counts instead: see
- * [method@PrioSched.IdleDeadline.get_time_remaining].
+ * [method@GLib.MainContext.iteration] itself, the slice begins when the main loop last checked its sources, and only
+ * `user-blocking` tasks, and tasks whose timeout has passed, are more urgent.  In an idle callback the deadline counts
+ * instead of the slice: see [method@PrioSched.IdleDeadline.get_time_remaining].
  *
- * The call is cheap enough for an inner loop.  Input is any file descriptor at %G_PRIORITY_DEFAULT or above; it is
- * polled every millisecond.  On other threads, and before a main loop has run, the call returns %FALSE.
+ * The call is cheap enough for an inner loop.  There is input if any file descriptor at %G_PRIORITY_DEFAULT or above is
+ * ready; they are polled every millisecond.  On other threads, and before a main loop has run, the result is %FALSE.
  *
  * Returns: whether to yield, or to return %G_SOURCE_CONTINUE
  *
@@ -515,8 +515,8 @@ prio_scheduler_should_yield (PrioScheduler *self)
  * Scheduler.  The task can then do the rest of its work at once.
  *
  * The answer is decided when the main loop begins the task, and again for each continuation, and never changes in
- * between: callbacks that the task awaits, and all other code under its state, get the same answer.  Sources that a
- * nested main loop dispatches are not part of the task.  The task may belong to any scheduler of the main context.
+ * between: callbacks that the task awaits, and all other code in its scheduling state, get the same answer.  Sources
+ * that a nested main loop dispatches are not part of the task.  The task may be of any scheduler of the main context.
  *
  * ```c
  * static gboolean
@@ -648,7 +648,7 @@ prio_scheduler_get_starvation_limit (PrioScheduler *self)
  * ```c
  * guint limit = prio_scheduler_get_starvation_limit (scheduler);
  *
- * prio_scheduler_set_starvation_limit (scheduler, 0); // while a test expects the draft's order
+ * prio_scheduler_set_starvation_limit (scheduler, 0); // while a test expects the WICG draft's order
  * run_the_test (scheduler);
  * prio_scheduler_set_starvation_limit (scheduler, limit);
  * ```
@@ -669,8 +669,8 @@ prio_scheduler_set_starvation_limit (PrioScheduler *self, guint starvation_limit
  * @self: a scheduler
  *
  * Counts the tasks, of any kind, that are queued or delayed, including tasks of the scheduler's groups.  It counts
- * neither the running task, nor tasks that have deferred their result or wait for a thread of the pool;
- * [property@PrioSched.TaskGroup:n-tasks] counts such tasks too.
+ * neither the running task, nor tasks that have deferred their result or wait for a thread of the pool; for a group,
+ * [property@PrioSched.TaskGroup:n-tasks] counts these tasks too.
  *
  * ```c
  * gtk_widget_set_visible (spinner, prio_scheduler_count_pending (scheduler) > 0);

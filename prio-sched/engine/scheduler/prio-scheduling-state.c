@@ -13,11 +13,11 @@
 /**
  * PrioSchedulingState:
  *
- * The state that a task runs in: its signal and its priority.
+ * The state that a task runs in: its signal, its priority, its timeout, and whether it takes turns.
  *
- * It is the draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  Continuations
- * ([method@PrioSched.Scheduler.yield_async]), microtasks, and callbacks of tasks that a task waits for inherit its
- * state.  Other callbacks, such as GIO's, have no state unless the program passes it on:
+ * It is the WICG draft's scheduling state (§2.3, §4.1.4 to §4.1.6).  A task's continuations
+ * ([method@PrioSched.Scheduler.yield_async]) and microtasks inherit the task's state, and so do the callbacks of its
+ * waits for other tasks.  Other callbacks, such as GIO's, have no state unless the program passes it on:
  *
  * - In C, pass `prio_scheduling_state_call_wrapped()` as the callback, and the result of
  *   `prio_scheduling_state_wrap_callback()` as its data.
@@ -89,8 +89,8 @@ prio_scheduling_state_make (const PrioState *current)
 /**
  * prio_scheduling_state_ref_current:
  *
- * Captures the state of the running code on the calling thread: a task, a microtask, a callback of a task, or a
- * function inside prio_scheduling_state_run().
+ * Captures the state of the running code on the calling thread: a task, a microtask, a callback of a task, an idle
+ * callback, or a function inside prio_scheduling_state_run().
  *
  * Sources that a nested main loop dispatches while a task runs are not part of that task, and have no state.
  *
@@ -169,9 +169,9 @@ prio_scheduling_state_dup_scheduler (PrioSchedulingState *state)
  * prio_scheduling_state_get_cancellable:
  * @state: a state
  *
- * Gets the signal that may abort tasks which inherit the state.  Any thread may call this function.
+ * Gets the signal that may abort tasks that inherit the state.  Any thread may call this function.
  *
- * Returns: (transfer none) (nullable): the signal
+ * Returns: (transfer none) (nullable): the signal, which @state keeps alive, or %NULL if there is none
  *
  * Since: 1.0
  */

@@ -46,11 +46,11 @@
  * ```
  *
  * A result has a type: a pointer, a boolean, an int, a [struct@GObject.Value], or none at all.
- * A function that gets results of another type logs a critical, and leaves the result;
+ * A propagate function of another type logs a critical message, and the task keeps the result;
  * [method@PrioSched.Task.propagate_value] gets a result of any type.
  *
  * Callbacks run on the thread that runs the scheduler's main context, in a microtask: after the task's function, and
- * before the next task.  Their posts and yields inherit the signal and the priority of the task that registered them.
+ * before the next task.  Their yields and microtasks inherit the signal and the priority of the task that waits.
  *
  * If the main context is destroyed before the task has run, the task is aborted with
  * %PRIO_ERROR_CLOSED; its callbacks are released, and not called.
