@@ -18,13 +18,13 @@ G_DECLARE_FINAL_TYPE (PrioFeed, prio_feed, PRIO, FEED, GObject)
 
 /**
  * PrioFeedFunc:
- * @group: the group, which has a free place
+ * @group: the group, whose limit allows another task
  * @user_data: the data given to [ctor@PrioSched.Feed.new]
  *
  * Posts the next task to a group.
  *
- * The function is called by the main loop, on the thread that runs the main context of the group's scheduler, with no
- * scheduling state.
+ * The function is called by the main loop, on the thread that runs the main context of the group's scheduler, outside
+ * of any task.
  *
  * Returns: (transfer full) (nullable): the task, or %NULL if there are no more tasks
  *
@@ -34,16 +34,16 @@ typedef PrioTask *(*PrioFeedFunc) (PrioTaskGroup *group, gpointer user_data);
 
 /**
  * PrioFeedRowFunc:
- * @group: the group, which has a free place
+ * @group: the group, whose limit allows another task
  * @item: (type GObject): the item of the row
  * @position: the current position of the row
- * @signal: the signal to post the task with; it aborts or demotes the task when the row is out of reach
+ * @signal: the signal to post the task with; it aborts or demotes the task when the row's task is no longer needed
  * @user_data: the data given to [ctor@PrioSched.Feed.new_for_model]
  *
  * Posts the task of a row to a group.
  *
- * The function is called by the main loop, on the thread that runs the main context of the group's scheduler, with no
- * scheduling state.  The function may change the list.
+ * The function is called by the main loop, on the thread that runs the main context of the group's scheduler, outside
+ * of any task.  The function may change the list.
  *
  * Returns: (transfer full) (nullable): the task, or %NULL if the row needs no task now
  *

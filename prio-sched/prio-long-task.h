@@ -23,10 +23,10 @@ G_BEGIN_DECLS
 
 /**
  * PrioLongTaskFunc:
- * @name: (nullable): a task's name; an idle callback's function, in C; another source's name
+ * @name: (nullable): the name of a task; the function of an idle callback, in C; the name of another source
  *   ([method@GLib.Source.set_name]) or, without one, its callback's function; for many short sources, their number and
- *   functions, such as `20000 callbacks of load_row`; or %NULL if none of these is known.  A function without a known
- *   name is passed as `FILE+0xADDRESS`, for `addr2line -f`
+ *   functions, such as `20000 callbacks of load_row`; or %NULL if nothing is known.  If only the address of a function
+ *   is known, @name is `FILE+0xADDRESS`, for `addr2line -f`
  * @priority: the task's own priority; %PRIO_TASK_PRIORITY_UNSET for anything that is not a task,
  *   such as an idle callback
  * @duration: how long the main context was blocked, in milliseconds

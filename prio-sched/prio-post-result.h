@@ -13,10 +13,10 @@ G_BEGIN_DECLS
 
 /**
  * PrioPostResult:
- * @PRIO_POST_RESULT_REJECTED: the task will not run: its signal is aborted already, or the main context was destroyed,
- *   or the scheduler finalized
+ * @PRIO_POST_RESULT_REJECTED: the task will not run: its signal is aborted already, the main context was destroyed, the
+ *   scheduler was finalized, or an argument is wrong, which logs a critical message
  * @PRIO_POST_RESULT_OUTSIDE: the task was posted from outside any task of the main context
- * @PRIO_POST_RESULT_INSIDE: the task was posted from inside a task
+ * @PRIO_POST_RESULT_INSIDE: the task was posted from inside a task of the main context
  *
  * The outcome of a post to a [struct@PrioSched.Runner].
  *

@@ -37,7 +37,7 @@ G_BEGIN_DECLS
  * ```
  *
  * Between two numbers, the library does the same as between any two tasks: it calls microtasks, chooses the next task
- * of all schedulers of the main context, and ends the batch at the end of the time slice.
+ * of all schedulers of the main context, and stops at the end of the time slice.
  *
  * Since: 1.0
  */
@@ -45,11 +45,11 @@ typedef struct _PrioRunner PrioRunner;
 
 /**
  * PrioRunnerFunc:
- * @id: the number of the task to run first, or 0 if tasks have been rejected, whose numbers
- *   [method@PrioSched.Runner.take_rejected] returns
+ * @id: the number of the task to run first; 0 to report that [method@PrioSched.Runner.take_rejected] has new numbers
  * @user_data: the data given to [ctor@PrioSched.Runner.new]
  *
- * Runs the tasks of a [struct@PrioSched.Runner], on the thread that runs the scheduler's main context.
+ * Runs tasks of a [struct@PrioSched.Runner], or the idle callback @id that was requested with
+ * [method@PrioSched.Runner.request_idle_callback], on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */

@@ -40,12 +40,12 @@ typedef struct
  * @n_queued: how many tasks wait in a queue, even if the scheduler is paused
  * @n_delayed: how many tasks wait for the end of their delay
  * @n_run: how often tasks have run, to their end or until they yielded.  A task that was aborted while it ran counts
- * @n_continued: how many of @n_run continued after a yield
+ * @n_continued: how many of these @n_run runs continued a task after a yield
  * @n_aborted: how many tasks have been aborted while they waited, and did not run.  A task whose signal was aborted before
  *   it was posted is not counted.  A task that another thread aborts counts under the priority that it has when the
  *   scheduler's thread processes the abort
- * @waiting: how long tasks waited in a queue before they ran: one time for each of @n_run
- * @running: how long tasks ran: one time for each of @n_run
+ * @waiting: how long tasks waited in a queue before they ran: one time for each of the @n_run runs
+ * @running: how long tasks ran: one time for each of the @n_run runs
  *
  * The statistics of one priority: a part of [struct@PrioSched.Statistics].
  *
@@ -122,7 +122,7 @@ typedef struct
 /**
  * PRIO_STATISTICS_INIT:
  *
- * Initializes a [struct@PrioSched.Statistics], with its size.
+ * Initializes a [struct@PrioSched.Statistics]: sets its field `size`, and the other fields to 0.
  *
  * Since: 1.0
  */

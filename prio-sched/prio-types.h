@@ -23,19 +23,19 @@ typedef struct _PrioTaskOptions PrioTaskOptions;
 
 /**
  * PrioTaskPriority:
- * @PRIO_TASK_PRIORITY_UNSET: no priority, where a priority is optional: then the signal's priority counts, or
- *   %PRIO_TASK_PRIORITY_USER_VISIBLE if the signal is not a [class@PrioSched.TaskSignal]
+ * @PRIO_TASK_PRIORITY_UNSET: no priority, where one is optional: then the priority of a [class@PrioSched.TaskSignal]
+ *   counts or, without one, %PRIO_TASK_PRIORITY_USER_VISIBLE; for a yield, the task's priority; in a group, the group's
  * @PRIO_TASK_PRIORITY_BACKGROUND: work that the user does not notice: logs, caches, indexes
  * @PRIO_TASK_PRIORITY_USER_VISIBLE: work that the user can see, but does not wait for; the default
  * @PRIO_TASK_PRIORITY_USER_BLOCKING: work that the user waits for
  *
- * How urgent a task is (§2.1 of the web draft).
+ * How urgent a task is (§2.1 of the WICG draft).
  *
- * Tasks run in strict order of priority: while a task of a higher priority can run, no task of a lower priority runs.
- * A continuation, the part of a task after a yield, runs before new tasks of its priority and after tasks of the next
- * higher priority.
+ * While a task of a higher priority can run, no task of a lower priority runs, unless its timeout has passed or another
+ * task lends it a priority.  A continuation, the part of a task after a yield, runs before new tasks of its priority,
+ * unless the options set `takes_turns`, and after tasks of the next higher priority.
  *
- * A greater number is more urgent, which is the reverse of GLib's source priorities: programs may compare priorities.
+ * A greater number is more urgent, so programs may compare priorities.  The order of GLib's priorities is reverse.
  * The numbers have no gaps, so no priority will be added between them.  GLib's constants, such as %G_PRIORITY_HIGH, are
  * rejected with a critical message.  The value 0, which is %G_PRIORITY_DEFAULT, is also rejected as an argument, but
  * stands for %PRIO_TASK_PRIORITY_UNSET in options.
@@ -57,7 +57,7 @@ typedef enum
  * @PRIO_TASK_STATE_FULFILLED: completed, with or without a value
  * @PRIO_TASK_STATE_FAILED: completed with an error
  * @PRIO_TASK_STATE_ABORTED: completed by its signal's abort, by [method@PrioSched.Task.cancel] or
- *   [method@PrioSched.Task.return_error_if_aborted], or because its context was destroyed
+ *   [method@PrioSched.Task.return_error_if_aborted], or because its main context was destroyed or its worker stopped
  *
  * The state of a [class@PrioSched.Task].  Compare states by name, because a later version may add states:
  * [property@PrioSched.Task:completed] says whether the task has ended.
@@ -81,8 +81,8 @@ typedef enum
  *   %PRIO_TASK_PRIORITY_USER_VISIBLE if there is no signal
  * @PRIO_YIELD_KEEP_PRIORITY: the priority is inherited, even if a signal or a priority is set
  *
- * Flags that change the inheritance of a continuation from the task that yields.  They provide the options that
- * `yield()` had in an older draft.
+ * Flags that change which options a continuation inherits from the task that yields.  They provide the options
+ * that `yield()` had in an older version of the WICG draft.
  *
  * Since: 1.0
  */

@@ -418,9 +418,9 @@ prio_channel_init (PrioChannel *self)
  *
  * Creates a channel.
  *
- * The task that calls @func has the priority in @options.  The signal in @options ends the channel.  If @options has a
- * delay, the first value after a pause waits for that delay.  So several calls of [method@PrioSched.Channel.replace]
- * during the delay result in one call of @func.
+ * The task that calls @func has the priority in @options.  An abort of the signal in @options ends the channel.  If
+ * @options has a delay, a value that comes when none waits is handled after the delay.  So several calls of
+ * [method@PrioSched.Channel.replace] during the delay result in one call of @func, if @capacity is 1.
  *
  * When the channel has ended, or is closed and has no values left, or when its last reference is dropped, @notify is
  * called on the thread that runs the scheduler's main context.  With a wrong argument, the call logs a critical
@@ -461,10 +461,10 @@ prio_channel_new (PrioScheduler *scheduler, const PrioTaskOptions *options, guin
  * @value: (nullable): the value
  * @destroy: (nullable): releases @value
  *
- * Gives a value.  If the channel is full, @value replaces the oldest waiting value.
+ * Gives a value.  If the channel is full, @value replaces the oldest waiting value, if there is one.
  *
  * With a capacity of 1 the newest value wins.  The replaced value is released on the calling thread, before the call
- * returns.  A value that is in use is not replaced.  The call never blocks.  Any thread may call this function.
+ * returns.  A value in use is not replaced: @value waits.  The call never blocks.  Any thread may call this function.
  *
  * Returns: %FALSE if the channel is closed; then @value has been released
  *
@@ -519,7 +519,7 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  *
  * Gives a value without blocking, and returns a task that is fulfilled when the channel has accepted the value.
  *
- * While the channel is full, the value waits for a place.  Values that wait are accepted in the order of the calls.  Any
+ * While the channel is full, the value waits outside of it.  Such values are accepted in the order of the calls.  Any
  * main loop, also the channel's, can wait for the task with [method@PrioSched.Task.wait_async].
  *
  * ```c
@@ -537,9 +537,9 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  * ```
  *
  * The task fails with %PRIO_ERROR_CLOSED if the channel is closed before it accepts the value.  If the task is aborted
- * while the value waits, the value is released when its turn comes.  Any thread may call this function.
+ * while the value waits, the channel releases the value instead of accepting it.  Any thread may call this function.
  *
- * Returns: (transfer full): the task
+ * Returns: (transfer full): the task; %NULL, with a critical message, for a wrong argument: @value is not released then
  *
  * Since: 1.0
  */
@@ -582,8 +582,8 @@ is_answered (gpointer data)
  *   ;
  * ```
  *
- * The call fails with %PRIO_ERROR_CLOSED if the channel is closed, also during the wait.  If @cancellable is cancelled,
- * it fails with the reason.  It fails with %G_IO_ERROR_WOULD_BLOCK if the wait would never end: see
+ * The call fails with %PRIO_ERROR_CLOSED if the channel is closed, also while the call waits; with the reason of the
+ * abort if @cancellable is cancelled during the wait; and with %G_IO_ERROR_WOULD_BLOCK if the wait would never end: see
  * [method@PrioSched.Task.wait].  On failure the value is released.  Any thread may call this function.
  *
  * Returns: %TRUE, or %FALSE with @error set
@@ -628,7 +628,7 @@ leave_held_place (gpointer channel)
  * @self: a channel
  * @task: a task, such as one of a group
  *
- * Makes the current value count toward the capacity until a task has completed.  Call this function in the channel's
+ * Makes the value in use count toward the capacity until @task has completed.  Call this function in the channel's
  * function.
  *
  * ```c
@@ -662,12 +662,12 @@ prio_channel_hold_place (PrioChannel *self, PrioTask *task)
  * prio_channel_get_length: (skip)
  * @self: a channel
  *
- * Gets how many values the channel has: the waiting values, the value in use, and values of
- * [method@PrioSched.Channel.hold_place].  Any thread may call this function.
+ * Gets how many values the channel has: the waiting values, the value in use, and one for each call of
+ * [method@PrioSched.Channel.hold_place] whose task has not completed.  Any thread may call this function.
  *
  * ```c
  * if (prio_channel_get_length (channel) == 0)
- *   lower_quality (camera); // the preview keeps up
+ *   raise_quality (camera); // the preview keeps up
  * ```
  *
  * Returns: the number
@@ -691,10 +691,10 @@ prio_channel_get_length (PrioChannel *self)
  * prio_channel_close: (skip)
  * @self: a channel
  *
- * Closes the channel to further values.  The function is still called with the values that wait.
+ * Closes the channel to further values.  The function is still called with the values that the channel has accepted.
  *
- * Waits in [method@PrioSched.Channel.give] fail with %PRIO_ERROR_CLOSED.  A second call does nothing.  Any thread may
- * call this function, including the channel's function.
+ * Waiting calls of [method@PrioSched.Channel.give], and tasks of [method@PrioSched.Channel.post_value], fail with
+ * %PRIO_ERROR_CLOSED.  A second call does nothing.  Any thread may call this function, also in the channel's function.
  *
  * Since: 1.0
  */

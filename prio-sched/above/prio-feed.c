@@ -16,7 +16,7 @@
  *
  * A list of 100,000 rows need not post 100,000 tasks.  A feed of a list, created with
  * [ctor@PrioSched.Feed.new_for_model], calls a function for each row that is in view, and then for the rows around
- * these, as long as the group has fewer tasks than it runs at a time.  The user can drag the scrollbar from end to end,
+ * these, whenever the group has fewer tasks than it runs at a time.  The user can drag the scrollbar from end to end,
  * and only the rows where it stops are loaded.
  *
  * ```c
@@ -41,7 +41,7 @@
  * The main loop calls the function, never within a change of the list, a destroy notify or an abort.  So the function
  * may change the list, and post and abort tasks.
  *
- * A feed asks as long as it has a reference, and its group is not aborted.  Several feeds can share a group: they take
+ * A feed asks until its last reference is dropped, or its group is aborted.  Several feeds can share a group: they take
  * turns.  Waits for the group include the tasks that its feeds are going to ask for.
  *
  * Call all methods on the thread that runs the main context of the group's scheduler, to which the list belongs too.
@@ -180,8 +180,8 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioFeed:demotes:
    *
-   * Whether the task of a row that has left the window continues with the priority `background` if it has begun.
-   * Otherwise, and in a window of more than 1,000 rows, it is aborted.
+   * Whether a task that has begun continues as `background` when its row is beyond [property@PrioSched.Feed:look-ahead].
+   * Otherwise, and if more than 1,000 rows are in view or within the look-ahead, the task is aborted.
    *
    * Since: 1.0
    */
@@ -234,8 +234,8 @@ feed_new (PrioTaskGroup *group, const char *function, const PrioFeeding *from)
  * Creates a feed that asks for tasks one after the other, so that a million tasks need not be posted at once.
  *
  * @func posts one task to the group, with any of the group's functions, and returns it; %NULL ends the feed.  @func is
- * called when the group has a free place.  If functions run in threads, some tasks are asked for ahead, so that no
- * thread waits for the main loop.
+ * called when the group's limit allows another task.  If functions of the group run in threads, the feed asks for up to
+ * 16 tasks more, so that no thread waits for the main loop.
  *
  * ```c
  * static PrioTask *
@@ -255,9 +255,9 @@ feed_new (PrioTaskGroup *group, const char *function, const PrioFeeding *from)
  * The task of the feed, [method@PrioSched.Feed.get_task], is fulfilled when the last task has ended, whatever its
  * result.  If the feed ends earlier, tasks that have been posted are not aborted.
  *
- * @notify is called at the end of the feed, after @func has returned.  With a wrong argument, the call logs a critical
- * message, and does not call @notify.  Call this function on the thread that runs the main context of the group's
- * scheduler.
+ * @notify is called at the end of the feed, after @func has returned.  With a wrong argument, or if the scheduler of
+ * @group was finalized, the call logs a critical message, returns %NULL, and does not call @notify.  Call this function
+ * on the thread that runs the main context of the group's scheduler.
  *
  * Returns: (transfer full): a feed, which ends when its last reference is dropped
  *
@@ -297,9 +297,9 @@ prio_feed_new (PrioTaskGroup *group, PrioFeedFunc func, gpointer user_data, GDes
  * The feed of a list does not end by itself.  When its last reference is dropped, all rows leave the window.  When the
  * group is aborted, the feed ends: create a new one if you continue to use the group.
  *
- * @notify is called at the end of the feed, after @func has returned.  With a wrong argument, the call logs a critical
- * message, and does not call @notify.  Call this function on the thread that runs the main context of the group's
- * scheduler.
+ * @notify is called at the end of the feed, after @func has returned.  With a wrong argument, or if the scheduler of
+ * @group was finalized, the call logs a critical message, returns %NULL, and does not call @notify.  Call this function
+ * on the thread that runs the main context of the group's scheduler.
  *
  * Returns: (transfer full): a feed, which ends when its last reference is dropped
  *

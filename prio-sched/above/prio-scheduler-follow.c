@@ -167,9 +167,9 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * following the clock, and forget its frames.  After that, frame clocks of GTK and the stage of GNOME Shell are
  * followed automatically.
  *
- * If no call has made the scheduler follow the clock, then no scheduler follows it automatically any more.  So call
- * this no more often than [method@PrioSched.Scheduler.follow_frame_clock].  Call this function on the thread that runs
- * the scheduler's main context.
+ * If there is no such call to undo, this function stops the automatic following of the clock for good, for all
+ * schedulers.  So do not call it more often than [method@PrioSched.Scheduler.follow_frame_clock].  Call this function on
+ * the thread that runs the scheduler's main context.
  *
  * ```c
  * static void

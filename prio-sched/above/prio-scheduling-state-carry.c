@@ -39,8 +39,8 @@ typedef struct
  * If there is no current state, @callback is called without one.
  *
  * Call this in the arguments of the asynchronous function, as the last argument, because only
- * `prio_scheduling_state_call_wrapped()` frees the returned data.  The wrapper is the user data for the asynchronous
- * function, and for g_async_result_get_user_data().  Any thread may call this function.
+ * `prio_scheduling_state_call_wrapped()` frees the returned data.  g_async_result_get_user_data() also returns this
+ * data, and not @user_data.  Any thread may call this function.
  *
  * Returns: (transfer full): the data for `prio_scheduling_state_call_wrapped()`, which frees the data; use the data
  *   exactly once

@@ -384,7 +384,7 @@ return_task (gpointer task)
 /**
  * prio_testing_advance_async:
  * @milliseconds: the span, which is not negative
- * @callback: (scope async) (closure user_data): called when nothing is ready
+ * @callback: (scope async) (closure user_data): called when the time has advanced, and nothing is ready
  * @user_data: data for @callback
  *
  * Does the same as [func@PrioSched.testing_advance], in a main loop that the program runs.  Call this function on the
@@ -534,7 +534,7 @@ prio_testing_list_queued (void)
 /**
  * prio_testing_list_delayed:
  *
- * Lists the tasks that wait for the end of their delay, as [func@PrioSched.testing_list_queued] does.
+ * Lists the tasks that wait for the end of their delay, like [func@PrioSched.testing_list_queued] for queued tasks.
  *
  * Call this function on the thread of the test.
  *

@@ -286,7 +286,7 @@ prio_worker_get_scheduler (PrioWorker *self)
  *
  * A running function is not interrupted.  With %PRIO_WORKER_STOP_ABORT, queued and delayed tasks are aborted with
  * %PRIO_ERROR_CLOSED.  With %PRIO_WORKER_STOP_FINISH the thread ends when no task is queued or delayed any more,
- * including tasks that the last tasks post.  The thread waits for neither idle callbacks nor paused tasks.
+ * including tasks that the last tasks post.  It does not wait for idle callbacks, or for tasks of a paused scheduler.
  *
  * ```c
  * static void
@@ -372,13 +372,13 @@ prio_worker_join (PrioWorker *self)
  *
  * The task is queued with the tasks of the worker's scheduler by priority and age, and follows a change of priority
  * until it begins.  An abort before the task begins ends the task at once; a later abort is up to @func, which may call
- * [method@PrioSched.Task.return_error_if_aborted].  If the worker stops before the task has begun, the task ends with
- * %PRIO_ERROR_CLOSED.
+ * [method@PrioSched.Task.return_error_if_aborted], unless [property@PrioSched.Task:return-on-abort] is set.  If the
+ * worker stops before the task has begun, the task ends with %PRIO_ERROR_CLOSED.
  *
  * See [class@PrioSched.Worker] for an example.
  *
- * @func runs as a task of the worker's scheduler: its yields and posts stay there.  If it returns without a result, the
- * task is fulfilled with none, unless it has called [method@PrioSched.Task.defer].
+ * @func runs as a task of the worker's scheduler: its yields continue in the worker's thread.  If @func returns without
+ * a result, the task is fulfilled with none, unless @func has called [method@PrioSched.Task.defer].
  *
  * With a wrong argument, the call logs a critical message, runs nothing, and does not call @notify.
  *

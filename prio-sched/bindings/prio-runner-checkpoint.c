@@ -98,9 +98,9 @@ add (PrioLoop *loop, gpointer func)
  *
  * Adds a function that is called before the next task of a main context is chosen.
  *
- * This is for bindings of an interpreter that has a queue of jobs.  @func runs the jobs that callbacks of other sources
- * have queued.  So these jobs are not part of the next task, and if a job aborts the signal of that task, the task does
- * not run.
+ * This is for bindings of an interpreter that has a queue of jobs, such as JavaScript's reactions of promises.  @func
+ * runs the jobs that callbacks of other sources have queued, so that these jobs are not part of the next task.  If a
+ * job aborts the signal of that task, the task does not run.
  *
  * @func is called on the thread that runs @context, and may run a main loop.  @func is not called between two tasks of
  * one runner, because the runner's function runs its jobs itself.
@@ -129,8 +129,8 @@ prio_runner_add_checkpoint_func (GMainContext *context, GSourceFunc func, gpoint
  * prio_runner_set_runs_jobs: (skip)
  * @runs_jobs: whether the running task runs jobs of an interpreter
  *
- * Records that the running task runs the jobs of an interpreter.  If the task then runs a main loop, no other code in
- * that loop can run the jobs.
+ * Records whether the running task runs the jobs of an interpreter.  If that task then runs a main loop, other code of
+ * the binding can ask [func@PrioSched.Runner.get_runs_jobs], and leave the jobs to the task.
  *
  * The library resets the flag when the task's function ends, and before it calls another function.  Any thread may call
  * this.

@@ -32,8 +32,8 @@
  * prio_runner_remove_lender (runner, waiter);
  * ```
  *
- * A queued task cannot borrow a priority if it was posted with [method@PrioSched.Runner.post], or while no scheduler
- * of the context lent.  Call this function on the thread that runs the main context; on others it does nothing.
+ * A queued task cannot borrow a priority if it was posted with [method@PrioSched.Runner.post], or while no scheduler of
+ * the context lent priorities.  Call this function on the thread that runs the main context; on others it does nothing.
  *
  * Returns: the lender, to be freed with [method@PrioSched.Runner.remove_lender] when the task has its result; 0 if no
  *   scheduler of the main context lends, if there is no such task, or if the signal is aborted
@@ -110,8 +110,8 @@ prio_runner_begin_wait (PrioRunner *self, guint lender, guint awaited)
  * @lender: as for [method@PrioSched.Runner.begin_wait]
  * @id: the number of a continuation that is delayed or queued
  *
- * Lets the task lend its priority to its continuation @id as long as that is delayed or queued.  Call
- * this function on the thread that runs the main context; on others it does nothing.
+ * Lets the task of @lender lend its priority to its continuation @id, as long as the continuation is delayed or queued.
+ * Call this function on the thread that runs the main context; on others it does nothing.
  *
  * Since: 1.0
  */

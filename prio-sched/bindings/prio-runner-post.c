@@ -41,7 +41,7 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  * @delay: milliseconds to wait before the task is queued
  * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all tasks whose timeout
  *   has not expired; 0 for none
- * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
+ * @takes_turns: whether the task's continuations wait behind tasks of the same priority that are queued already
  *
  * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the web draft), and with a timeout: see
  * [struct@PrioSched.TaskOptions].  Any thread may call this function.
@@ -72,9 +72,8 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
  * @id: the number that identifies the continuation; not 0
  *
  * Posts the continuation of the running task after a yield.  The continuation inherits that task's signal and priority
- * (§2.2, §2.4.2 of the web draft).
- *
- * If no task of the scheduler is running, the priority is %PRIO_TASK_PRIORITY_USER_VISIBLE.  Any thread may call this.
+ * (§2.2, §2.4.2 of the WICG draft), its timeout, and whether it takes turns.  If no task of the scheduler is running,
+ * the priority is %PRIO_TASK_PRIORITY_USER_VISIBLE, and there is no signal.  Any thread may call this function.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
  *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
@@ -101,8 +100,8 @@ prio_runner_yield (PrioRunner *self, guint id)
  * @expiry: when the timeout of the task passes, in microseconds of g_get_monotonic_time(); -1 if it has none
  * @takes_turns: whether the continuation waits behind tasks of the same priority that are queued already
  *
- * Posts the continuation of a task, which runs before the tasks of its priority unless it takes turns.  The
- * continuation inherits nothing.  Use this function when the binding knows the task and the library does not, such as
+ * Posts the continuation of a task.  The continuation runs before new tasks of its priority, unless @takes_turns is
+ * set, and inherits nothing.  Use this function when the binding knows the task and the library does not, such as
  * after an `await` of a promise.  Otherwise use [method@PrioSched.Runner.yield], which inherits signal and priority.
  * Any thread may call this function.
  *
@@ -140,8 +139,8 @@ prio_runner_yield_full (PrioRunner *self, guint id, gint priority, GCancellable 
  *   forget_when_it_runs (id);
  * ```
  *
- * A task that has no signal, delay or timeout is found if at most a thousand older tasks have its priority.  Call this
- * function on the thread that runs the main context; on others it does nothing.
+ * A task without a signal, delay and timeout is found only if at most a thousand older tasks have its priority.  Call
+ * this function on the thread that runs the main context; on others it does nothing.
  *
  * Returns: %TRUE if the task was cancelled; %FALSE if it runs, if its signal has been aborted, or if it is not found
  *

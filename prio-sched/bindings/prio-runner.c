@@ -78,9 +78,9 @@ prio_runner_unref (PrioRunner *self)
  * Returns the numbers of the tasks that were rejected since the last call, in order.  The tasks will not run, because
  * they were cancelled, their signal was aborted, or the main context was destroyed.
  *
- * The runner's function is called with 0 at the next checkpoint after a task has been rejected; code that aborts a
- * signal may call this function at once.  On other threads than the owner of the main context, the array is empty,
- * unless the context has been destroyed.
+ * After a task has been rejected, the runner's function is called with 0, in a microtask; code that aborts a signal may
+ * call this function at once instead.  On threads that do not run the main context, the result is %NULL, unless the
+ * context has been destroyed.
  *
  * Returns: (transfer full) (array length=n_rejected) (nullable): the numbers
  *
@@ -133,7 +133,7 @@ prio_runner_is_owner (PrioRunner *self)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed: with the notify of [ctor@PrioSched.Runner.new]
  *
- * Sets a function that returns the names of tasks, for [callback@PrioSched.LongTaskFunc], traces and the monitor.
+ * Sets a function that returns the names of tasks, for [callback@PrioSched.LongTaskFunc], traces and other tools.
  *
  * @func is called only while names are needed: with the number of a task, right before the task begins, on the thread
  * that runs the main context, and for a trace also when that thread posts the task.  It is not called for a task that
@@ -193,10 +193,10 @@ prio_runner_end (void)
 /**
  * prio_runner_next:
  *
- * Ends the running task, and begins the next task of the main context if that is a task of the same runner.  The
- * function of a runner calls this, on its thread.  If the result is 0, that function must return.
+ * Ends the running task, and begins the next task of the main context if it is a task of the same runner and in no
+ * group.  The function of a runner calls this, on its thread, and must return if the result is 0.
  *
- * Returns: the number of the task that is running now, or 0 if there is none
+ * Returns: the number of the task that is running now, or 0 if there is none, also at the end of the time slice
  *
  * Since: 1.0
  */
@@ -210,7 +210,7 @@ prio_runner_next (void)
  * prio_scheduler_run_in_thread_full:
  * @self: a scheduler
  * @worker: (nullable): the worker whose thread runs @func, or %NULL for a thread of the pool
- * @priority: the priority, or %PRIO_TASK_PRIORITY_UNSET, which is 0, for the priority of @signal
+ * @priority: the priority, or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal or, without one, `user-visible`
  * @signal: (nullable): a signal that may abort the task
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @func: (scope notified) (closure user_data) (destroy notify): the work

@@ -81,21 +81,21 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  * @delay: milliseconds to wait before the task is queued
  * @timeout: milliseconds from now, or from the end of the delay, after which the task precedes all tasks whose timeout
  *   has not expired; 0 for none
- * @takes_turns: whether its continuations wait behind tasks of the same priority that are queued already
+ * @takes_turns: whether the task's continuations wait behind tasks of the same priority that are queued already
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: the group's
  *   signal, or a signal that depends on the group's signal and on @signal
  * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.PostResult], as for
  *   [method@PrioSched.Runner.post_full]
  *
- * Posts a task of a [struct@PrioSched.Runner], but starts it only when the group has a free place.
+ * Posts a task of a [struct@PrioSched.Runner], but starts it only when the group's limit allows another task.
  *
  * This function is for language bindings, whose tasks are numbers.  In C, use [method@PrioSched.TaskGroup.post_task].
- * The task keeps its place until [method@PrioSched.TaskGroup.return_id] is called.  Call this function on the thread
- * that runs the scheduler's main context.
+ * A task that has begun counts toward the limit until [method@PrioSched.TaskGroup.return_id] is called.  Call this
+ * function on the thread that runs the scheduler's main context.
  *
- * Returns: a handle that identifies the task to the group until the task has its result, or 0 if it is rejected at
- *   once, which [method@PrioSched.Runner.take_rejected] does not report
+ * Returns: a handle that identifies the task to the group until the task has its result; 0 if the task is rejected at
+ *   once: [method@PrioSched.Runner.take_rejected] does not report this task
  *
  * Since: 1.0
  */
@@ -149,7 +149,7 @@ prio_task_group_post_id (PrioTaskGroup *self, PrioRunner *runner, guint id, gint
  * @handle: a handle that [method@PrioSched.TaskGroup.post_id] has returned
  * @failure: (nullable): why the task has failed, or %NULL if it was fulfilled
  *
- * Gives a task of a runner its result in the group, and frees its place.
+ * Gives a task of a runner its result in the group.  The task then no longer counts toward the group's limit.
  *
  * If the result ends a wait for the group, [method@PrioSched.TaskGroup.finish_id] returns the task's handle.  A task
  * that has not begun is cancelled, as with [method@PrioSched.Task.cancel], and its runner reports it as rejected.  If
@@ -318,7 +318,7 @@ waited (GObject *group, GAsyncResult *result, gpointer data)
  *
  * Waits for tasks of the group, as [method@PrioSched.TaskGroup.wait_async] does, for a language binding.
  *
- * The task @id calls [method@PrioSched.TaskGroup.finish_id].  Call this function on the thread that runs the
+ * The task @id has to call [method@PrioSched.TaskGroup.finish_id].  Call this function on the thread that runs the
  * scheduler's main context.
  *
  * Since: 1.0
@@ -346,8 +346,8 @@ prio_task_group_wait_id (PrioTaskGroup *self, PrioTaskGroup *own, guint handle, 
  * @self: a group
  * @id: the number of the task that was posted at the end of the wait
  * @task: (out) (optional) (nullable) (transfer full): as for [method@PrioSched.TaskGroup.wait_finish]
- * @handle: (out) (optional): return location for the handle of that task; 0 if there is no such task, if it is not a
- *   task of a runner, or if it was aborted
+ * @handle: (out) (optional): return location for the handle of @task; 0 if no task has ended the wait, or if that task
+ *   is not a task of a runner, or was aborted
  * @error: return location for a `GError`
  *
  * Finishes a wait that has begun with [method@PrioSched.TaskGroup.wait_id].  Call this function in the task @id, on the

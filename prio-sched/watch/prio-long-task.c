@@ -249,8 +249,8 @@ prio_scheduler_add_long_task_func (PrioScheduler *self, guint threshold, PrioLon
  *
  * Removes a function that was added for long tasks.
  *
- * On the thread that runs the main context, the function is not called afterwards.  On another thread, a call that has
- * begun may still continue.
+ * After a call on the thread that runs the main context, the function is not called any more.  After a call on another
+ * thread, the function may still be running.
  *
  * ```c
  * guint id = prio_scheduler_add_long_task_func (scheduler, PRIO_LONG_TASK_THRESHOLD, long_task, NULL, NULL);

@@ -330,7 +330,7 @@ duplicate (int fd)
  * @error: return location for an error
  *
  * Starts writing a trace of all schedulers of this process in the Chrome trace event format, which
- * [ui.perfetto.dev](https://ui.perfetto.dev) and others show.  In C, include `<prio-sched-watch.h>`.
+ * [ui.perfetto.dev](https://ui.perfetto.dev) and other viewers show.  In C, include `<prio-sched-watch.h>`.
  *
  * The trace has a duplicate of @fd, which it closes when it ends.  @fd itself belongs to the caller, who may close it
  * after this call.  The trace is written at the position of @fd, and the file is not truncated.  Names of tasks may be
@@ -363,7 +363,7 @@ duplicate (int fd)
  * After a crash, exec(), _exit() or a failed write, the trace can still be read: the format allows the end of the array
  * to be missing.  After a crash the last tenth of a second may be missing too.
  *
- * A child of fork() continues with the trace if it is a pipe: each event has its process's id.  Otherwise it has none.
+ * A child of fork() also writes to the trace if that is a pipe: events have process ids.  Otherwise it writes no trace.
  *
  * If the library was built with libsysprof-capture, Sysprof's recordings have a mark of the group `PrioSched` for each
  * run of a task, with its name, and for each turn of the other sources.
