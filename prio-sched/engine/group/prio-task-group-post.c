@@ -143,14 +143,14 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task like [method@PrioSched.Scheduler.post_task], but starts it only when the group has a free place.
+ * Posts a task like [method@PrioSched.Scheduler.post_task], but starts it only when the group's limit allows it.
  *
- * The task is aborted with the group.  If @options has a signal, that signal can abort the task too and, unless
- * @options sets a priority, determines the task's priority.  In that case, [method@PrioSched.Task.get_cancellable]
- * returns a signal that depends on both signals, the one in @options and the group's.
+ * The task is aborted with the group.  If @options have a signal, that signal can abort the task too and, unless
+ * @options set a priority, determines the task's priority.  [method@PrioSched.Task.get_cancellable] then returns
+ * a signal that depends on both signals.  A plain cancellable in @options only aborts the task.
  *
- * With a wrong argument, the call logs a critical message, posts nothing, and does not call @notify.  Call this
- * function on the thread that runs the scheduler's main context.
+ * With a wrong argument, the call logs a critical message, posts nothing, does not call @notify, and returns %NULL.
+ * Call this function on the thread that runs the scheduler's main context.
  *
  * Returns: (transfer full): the task
  *
@@ -219,14 +219,14 @@ prio_task_group_cancel_pending (PrioTaskGroup *self)
 /**
  * prio_task_group_abort:
  * @self: a group
- * @reason: (nullable): the reason, or %NULL for a default reason
+ * @reason: (nullable): the reason, or %NULL for %G_IO_ERROR_CANCELLED
  *
  * Aborts all tasks, queued and running, with @reason.  The group stays usable: tasks that are posted later, even in a
- * handler of this abort, have another signal.
+ * handler of this abort, have a new signal.
  *
- * A task that has deferred its result, or whose function runs in a thread, ends when its operation ends, and keeps its
- * place in the group's limit until then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.  Call
- * this function on the thread that runs the scheduler's main context.
+ * A task that has deferred its result, or whose function runs in a thread, ends when its operation ends, and counts
+ * toward the limit until then.  With [property@PrioSched.TaskGroup:return-on-abort] it ends at once.  Call this
+ * function on the thread that runs the scheduler's main context.
  *
  * Since: 1.0
  */

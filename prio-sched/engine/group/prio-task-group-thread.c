@@ -80,13 +80,13 @@ next_order (PrioLoop *loop)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Runs a function in a thread of a pool, as [method@PrioSched.Scheduler.run_in_thread] does, when the group has a free
- * place.
+ * Runs a function in a thread of a pool, as [method@PrioSched.Scheduler.run_in_thread] does, when the group's limit
+ * allows another task.
  *
- * The place is free again when @func has returned.  The next function, by priority and age, then begins at once in the
- * same thread, however busy the main loop is.  If the group also has queued tasks for the main loop's thread, the main
- * loop chooses the next task among both kinds.  A task that has deferred its result keeps its place until it has the
- * result.
+ * When @func has returned, the next function of the group, by priority and age, begins at once in the same thread,
+ * however busy the main loop is.  If the group also has queued tasks for the main loop's thread, the main
+ * loop chooses the next task among both kinds.  A task that has deferred its result counts toward the limit until
+ * it has the result.
  *
  * ```c
  * static void
@@ -110,10 +110,10 @@ next_order (PrioLoop *loop)
  *   }
  * ```
  *
- * The task is aborted with the group, and has its priority, as with [method@PrioSched.TaskGroup.post_task].  An abort
- * ends a task that has not begun; a running function can call [method@PrioSched.Task.return_error_if_aborted].  With a
- * wrong argument, the call logs a critical message, runs nothing, and does not call @notify.  Call this function on the
- * thread that runs the scheduler's main context; @notify is called there.
+ * The task is aborted with the group, and has the group's priority, as with [method@PrioSched.TaskGroup.post_task].  An
+ * abort ends a task that has not begun; a running function can call [method@PrioSched.Task.return_error_if_aborted].
+ * With a wrong argument, the call logs a critical message, runs nothing, does not call @notify, and returns %NULL.
+ * Call this function on the thread that runs the scheduler's main context; @notify is called there.
  *
  * Returns: (transfer full): the task
  *

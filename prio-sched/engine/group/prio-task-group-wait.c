@@ -258,7 +258,7 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
  * @callback: (nullable) (scope async) (closure user_data): called when the wait is over
  * @user_data: data for @callback
  *
- * Waits for the tasks of the group that are queued or running, and for tasks that are posted until the wait is over.
+ * Waits for all tasks of the group that have no result yet, and for tasks that are posted until the wait is over.
  *
  * ```c
  * static void
@@ -274,8 +274,8 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
  * prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_ALL, NULL, all_loaded, spinner);
  * ```
  *
- * A task may wait for its own group, in its function or in a continuation.  Until the wait is over, the task gives its
- * place to another task, and no wait for the group includes it.  If tasks of two groups wait for each other's group,
+ * A task may wait for its own group, in its function or in a continuation.  Until the wait is over, the task does not
+ * count toward the limit, and no wait for the group includes it.  If tasks of two groups wait for each other's group,
  * they wait until one of the waits is aborted.
  *
  * An abort of @cancellable ends the wait, which fails with the reason of the abort.  If the main context is destroyed
@@ -317,10 +317,10 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
  *
  * Finishes a wait.
  *
- * A wait for all tasks fails with the error of the task that was not fulfilled.  A wait for any task fails with the
- * error of the last task.  A wait for any task or for the first one fails with %G_IO_ERROR_NOT_FOUND if there was no
- * task.  If the cancellable of the wait is cancelled, the wait fails with the reason.  Any thread may call this
- * function, usually in the callback.
+ * A wait for all tasks fails with the error of the first task that is not fulfilled.  A wait for any task fails if no
+ * task is fulfilled, with the error of the last task.  A wait for any task or for the first one fails with
+ * %G_IO_ERROR_NOT_FOUND if the group had no task.  If the cancellable of the wait is cancelled, the wait fails with the
+ * reason.  Any thread may call this function, usually in the callback.
  *
  * Returns: %TRUE if the wait has succeeded, or %FALSE with @error set
  *

@@ -50,8 +50,8 @@
  * and [method@PrioSched.TaskGroup.wait_async] waits for their end.
  *
  * The tasks keep the group alive until they have completed.  Tasks and groups do not keep the scheduler or its main
- * context alive.  While the scheduler is paused, only functions in threads begin, and only when they are the next
- * tasks of the group by priority and age.
+ * context alive.  While the scheduler is paused, no task of the group begins, except a function in a thread that is the
+ * next task of the group by priority and age.
  *
  * Call all methods on the thread that runs the scheduler's main context, unless they say otherwise.  When the main
  * context is destroyed, queued tasks end with %PRIO_ERROR_CLOSED; methods then log a critical message and do nothing.
@@ -194,8 +194,8 @@ make_return_on_abort (void)
    * Whether an abort ends a task of the group at once: the [property@PrioSched.Task:return-on-abort] of tasks that are
    * posted from now on.
    *
-   * The abort also frees the task's place in the group's limit, and waits take it as the end of the task.  A function
-   * in a thread keeps its place until it returns.
+   * After the abort, the task no longer counts toward the limit, and waits for the group take the abort as the end of
+   * the task.  A function in a thread counts toward the limit until it returns.
    *
    * Since: 1.0
    */
@@ -230,8 +230,8 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:n-tasks: (getter get_n_tasks)
    *
-   * The number of tasks that have no result yet: delayed, queued, running or deferred.  The changes in one task are
-   * notified together, at the end of that task.
+   * The number of tasks that have no result yet: delayed, queued, running or deferred.  Several changes while a task
+   * runs are notified once, after that task's function.
    *
    * Since: 1.0
    */
@@ -241,7 +241,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:priority: (getter get_priority)
    *
-   * The priority of tasks without their own priority.  [method@PrioSched.TaskGroup.set_priority] changes it.
+   * The priority of tasks whose options set none.  [method@PrioSched.TaskGroup.set_priority] changes it.
    *
    * Since: 1.0
    */
@@ -421,7 +421,7 @@ prio_task_group_get_n_tasks (PrioTaskGroup *self)
  *
  * Call this function on the thread that runs the scheduler's main context.
  *
- * Returns: (transfer none): the signal, which the group keeps until its next abort; no other thread can abort the group
+ * Returns: (transfer none): the signal, which the group keeps until its next abort, which only this thread can make
  *
  * Since: 1.0
  */
@@ -458,7 +458,7 @@ prio_task_group_get_priority (PrioTaskGroup *self)
  * @priority: the new priority; not %PRIO_TASK_PRIORITY_UNSET
  * @error: return location for a `GError`
  *
- * Changes the priority of all tasks, queued or running, without their own priority.
+ * Changes the priority of all tasks, queued or running, whose options set neither a priority nor a signal with one.
  *
  * ```c
  * static void

@@ -28,8 +28,8 @@
  *
  * Callbacks are called in the order in which they were registered, in a microtask on the thread that runs the
  * scheduler's main context, with the scheduling state that is current at the time of this call (§4.1.5 and §4.1.6 of
- * the draft).  If the task has completed already, the callback is called soon, but never within this call.  Once the
- * main context is destroyed no callback is called, and @notify is called at once.
+ * the WICG draft).  If the task has completed already, the callback is called soon, but never within this call.  Once
+ * the main context is destroyed no callback is called, and @notify is called at once.
  *
  * @callback may be %NULL, as in an `_async` function: @notify is then called at once.  Any thread may call this.
  *
@@ -50,8 +50,8 @@ prio_task_then (PrioTask *self, PrioTaskReadyCallback callback, gpointer user_da
  * Keeps @self, which depends on other signals, alive as long as they can make @self emit a GObject signal that has a
  * handler (§3.3.1 of the WICG draft).
  *
- * This happens automatically when the last reference is dropped.  A binding that disconnects its handlers before
- * that calls this function when it connects one.  Any thread may call this function.
+ * This happens automatically when the last reference is dropped.  A binding that disconnects its handlers earlier
+ * than that calls this function when it connects a handler.  Any thread may call this function.
  *
  * Since: 1.0
  */
@@ -129,7 +129,7 @@ find_state (void)
 
 /**
  * prio_scheduling_state_set_finder: (skip)
- * @find: a function that returns the state of its caller
+ * @find: a function that returns the state of its caller, without a new reference, or %NULL if there is none
  *
  * Sets a function that finds the states of code with its own stacks, such as fibers.
  *
@@ -171,7 +171,7 @@ prio_scheduling_state_set_finder (PrioSchedulingStateFinder find)
  * prio_idle_deadline_dup_current:
  *
  * Gets the deadline of the idle callback that runs on the calling thread.  The function of a `PrioRunner` needs this,
- * because it has no such argument.  Any thread may call this function.
+ * because it does not get the deadline as an argument.  Any thread may call this function.
  *
  * Returns: (transfer full) (nullable): the deadline, or %NULL if no idle callback runs
  *
@@ -226,17 +226,17 @@ task_at_head (PrioQueue *queue)
  * prio_scheduler_dup_first_task:
  * @self: a scheduler
  *
- * Gets the next task: the oldest of the highest priority, of this scheduler and of its groups that have a place, or the
- * first task whose timeout has passed.
+ * Gets the next task of this scheduler, and of its groups whose limit allows another task: the first task whose timeout
+ * has passed or, if there is none, the oldest task of the highest priority.
  *
  * The task stays in its queue, and runs when its turn comes.  A delayed task counts when its delay is over.  The
  * scheduler may be paused.
  *
  * If the next task is not a [class@PrioSched.Task] with a function, but a task without a result, a continuation or a
- * task of a language binding, the function returns %NULL.  [method@PrioSched.Scheduler.count_pending] returns whether
- * there is any task; [method@PrioSched.Runner.get_first] returns the number of a binding's task.
+ * task of a language binding, the function returns %NULL.  [method@PrioSched.Scheduler.count_pending] returns how
+ * many tasks there are; [method@PrioSched.Runner.get_first] returns the number of a binding's task.
  *
- * The time that the call takes grows with the number of the scheduler's groups, and not of tasks.
+ * The time that the call takes grows with the number of the scheduler's groups, and not with the number of tasks.
  *
  * Call this function on the thread that runs the scheduler's main context.  On another thread, the function logs a
  * critical message, and returns %NULL.
@@ -266,12 +266,12 @@ prio_scheduler_dup_first_task (PrioScheduler *self)
 /**
  * prio_scheduling_state_new: (constructor)
  * @parent: (nullable): the state to take the signal and the timeout from, or %NULL for none
- * @scheduler: a scheduler
- * @priority: the priority of tasks that inherit the state
+ * @scheduler: the scheduler of the new state, unless @parent determines it
+ * @priority: the priority of tasks that inherit the state; not %PRIO_TASK_PRIORITY_UNSET
  *
  * Creates a copy of @parent with a different priority, for prio_scheduling_state_run().
  *
- * The state belongs to the scheduler of @parent, and has the signal and the timeout of @parent.  If @parent is %NULL,
+ * The new state belongs to the scheduler of @parent, and has @parent's signal and timeout.  If @parent is %NULL,
  * or belongs to a different main context than @scheduler, the new state belongs to @scheduler, and has no signal or
  * timeout.  Any thread may call this function.  With a wrong argument, the call logs a critical message, and returns
  * %NULL.

@@ -41,12 +41,12 @@
  * Any number of callers may wait for one task, and each callback is called once, in the order of the calls.  If the
  * task has completed already, @callback is called soon, but never within this call.
  *
- * If @cancellable is cancelled first, @callback is called soon, too, but its result is a different task, which has failed
- * with %G_IO_ERROR_CANCELLED or with the reason of the abort: your `_finish` function fails with that error.  If the task
- * completes in the same iteration, either result is possible.  The awaited task continues, and keeps a lent priority.
+ * If @cancellable is cancelled first, @callback is called soon, too, but its result is a different task, whose error is
+ * %G_IO_ERROR_CANCELLED or the reason of the abort: your `_finish` function fails with that error.  If the awaited task
+ * completes in the same iteration, either result is possible.  That task continues, and keeps a priority that was lent.
  *
- * @callback runs in a microtask: after the function that completes the task, and before the next task.  Its posts and
- * yields inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
+ * @callback runs in a microtask: after the function that completes the task, and before the next task.  Its yields and
+ * microtasks inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
  * priority to the awaited task ([property@PrioSched.Scheduler:lends-priority]).
  *
  * If the main context is destroyed first, @callback is not called.  Any thread may call this function; @callback is

@@ -184,9 +184,9 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * Any thread may call this function.  If another thread runs the main context of a task, that thread moves the task
  * before it chooses the next task to run.
  *
- * While a change of this signal's priority is being announced, a call on the thread that announces it fails with
- * %PRIO_ERROR_NOT_ALLOWED.  A call on any other thread returns %TRUE at once: the announcing thread makes this change,
- * and announces it, right after the current one.  If several such calls are made meanwhile, only the last takes effect.
+ * While a change of this signal's priority is being emitted, a call on the emitting thread fails with
+ * %PRIO_ERROR_NOT_ALLOWED.  A call on any other thread returns %TRUE at once: the emitting thread makes the new change,
+ * and emits it, right after the current one.  If several such calls are made meanwhile, only the last takes effect.
  *
  * Returns: %TRUE, or %FALSE with @error set
  *
@@ -209,16 +209,16 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
 /**
  * prio_task_controller_abort:
  * @self: a controller
- * @reason: (nullable): the reason, or %NULL for %G_IO_ERROR_CANCELLED
+ * @reason: (nullable): the reason, which is copied, or %NULL for %G_IO_ERROR_CANCELLED
  *
  * Aborts the signal, and the signals that depend on it.
  *
  * Tasks that are delayed or queued leave their queues at once.  Their data is released, and their result is @reason.  A
- * running task has this result at once too, and its function continues.  A task that has
- * deferred its result, or whose function runs in another thread, is aborted only with
- * [property@PrioSched.Task:return-on-abort]; otherwise its next yield fails.  Then `cancelled` is emitted, on the calling thread.  A second
- * abort changes nothing.  But if another thread is still carrying out the first, the second takes the tasks out of
- * their queues too, and does not wait.
+ * running task has this result at once too, and its function continues.  A task that has deferred its result, or whose
+ * function runs in another thread, ends only with [property@PrioSched.Task:return-on-abort]; otherwise it goes on, and
+ * may call [method@PrioSched.Task.return_error_if_aborted].  Then the calling thread emits `cancelled`.  A second abort
+ * changes nothing.  But while another thread is still carrying out the first abort, the second one also takes tasks out
+ * of their queues, and does not wait for the first.
  *
  * Any thread may call this function.  If another thread runs the main context of a task, the task is aborted and
  * released on that thread, at the end of the running task at the latest.

@@ -22,7 +22,7 @@
  * Aborts tasks, and determines how urgent they are.
  *
  * It is the web draft's `TaskSignal` ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a
- * [class@Gio.Cancellable]: an abort of its tasks also cancels the asynchronous calls of GIO that belong to them.
+ * [class@Gio.Cancellable]: an abort also cancels the asynchronous calls of GIO that the signal was passed to.
  * A [class@PrioSched.TaskController] controls it; a signal that was made from others with
  * [ctor@PrioSched.TaskSignal.new_any] is aborted with the first of them.
  *
@@ -43,13 +43,13 @@
  *
  * A signal and the signals that depend on it hold no references to each other.  But a dependent signal that has
  * handlers or queued tasks lives as long as the signals it depends on, even without other references (§3.3.1 of the
- * draft), and a timeout signal lives until its time is up or the last signal that depends on it is finalized.  After
- * its last handler is disconnected, it is released a little later: when it next emits a signal, or after some other
- * signals have been made.
+ * WICG draft), and a timeout signal lives until its time is up or the last signal that depends on it is finalized.  A
+ * signal that only its handlers kept alive is released some time after the last of them is disconnected: when it next
+ * emits a GObject signal, or after some other signals have been made.
  *
  * [method@Gio.Cancellable.cancel] on a signal aborts it too, as it does on any cancellable that tasks were posted with.
  * GLib may emit `cancelled` with a lock held, so the next iteration of the tasks' main context releases their data.
- * Dependent signals emit `cancelled` from the main context that was the thread's default when they were made, or from
+ * Dependent signals then emit `cancelled` from the context that was the thread-default when they were made, or from
  * the global default if that context is destroyed.  A signal does not hold a main context.
  *
  * A signal is aborted once, and stays aborted: [method@Gio.Cancellable.reset] does not undo that, and must not be
@@ -60,8 +60,8 @@
  * the reset, or continue after a yield, run until the cancellable is cancelled again.  Signals that depend on it stay
  * aborted.
  *
- * Any thread may call the functions of this class.  The signals are emitted on the thread that aborts, or changes the
- * priority.
+ * Any thread may call the functions of this class.  Apart from the exceptions above, the GObject signals are emitted on
+ * the thread that aborts the signal or changes its priority.
  *
  * Since: 1.0
  */
@@ -256,7 +256,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskSignal:priority: (getter get_priority)
    *
-   * The priority of the tasks posted with the signal.
+   * The priority of tasks that are posted with the signal and without their own priority.
    *
    * It is notified on the thread that changes it, after [signal@PrioSched.TaskSignal::priority-change].
    *
@@ -374,8 +374,8 @@ prio_task_signal_new_aborted (const GError *reason)
  * Makes a signal that is aborted after @timeout, with %G_IO_ERROR_TIMED_OUT as the reason: `AbortSignal.timeout()`.
  *
  * The timer runs in the thread-default main context of the calling thread, even if its schedulers are paused.  It stops
- * when the signal has no references, no handlers and no dependent signals, and when the main context is destroyed,
- * which the signal does not hold.
+ * when the signal has no references, no handlers and no dependent signals.  It also stops when the main context is
+ * destroyed: the signal does not keep the context alive.
  *
  * Returns: (transfer full): a new signal
  *
@@ -470,7 +470,7 @@ prio_task_signal_new_any_following (GCancellable **signals, gsize n_signals, Pri
  * prio_task_signal_get_priority: (get-property priority)
  * @self: a signal
  *
- * Gets the priority of the tasks posted with the signal.  Any thread may call this function.
+ * Gets the priority of tasks posted with the signal and without their own priority.  Any thread may call this function.
  *
  * Returns: the priority
  *
@@ -512,7 +512,7 @@ prio_task_signal_is_aborted (PrioTaskSignal *self)
  *
  * Gets the reason of the abort.  Any thread may call this function.
  *
- * Returns: (transfer full) (nullable): the reason, or %NULL if it was not aborted
+ * Returns: (transfer full) (nullable): the reason, or %NULL if the signal is not aborted
  *
  * Since: 1.0
  */
@@ -540,7 +540,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  *
  * Counts the tasks that have been posted with the signal, at any scheduler whose main context the calling
  * thread runs, and are queued or delayed.  It counts neither the running task, nor tasks that have deferred their
- * result or wait for a thread of the pool, nor tasks of dependent signals.  An open wait with the signal counts as a task.
+ * result or wait for a thread of the pool, nor tasks of dependent signals.  It counts waits with the signal as tasks.
  *
  * ```c
  * gtk_widget_set_sensitive (stop_button, prio_task_signal_count_pending (signal) > 0);

@@ -208,12 +208,12 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  *
  * A task that is delayed or queued, or waits for a thread, leaves its queue.  If its function is running, the function
  * continues, but the task has the error as its result at once.  A task whose function runs in another thread, or has
- * returned and deferred its result, continues until it calls [method@PrioSched.Task.return_error_if_aborted].  With
- * [property@PrioSched.Task:return-on-abort] it ends at once, too.  A task of [method@PrioSched.Scheduler.post_steps]
- * behaves like a queued task between steps, and like a running task in a step.  For a completed task the call does
- * nothing.
+ * returned and deferred its result, ends at once only with [property@PrioSched.Task:return-on-abort].  Otherwise it
+ * continues, and may call [method@PrioSched.Task.return_error_if_aborted].  A task of
+ * [method@PrioSched.Scheduler.post_steps] behaves like a queued task between steps, and like a running task in a step.
+ * For a completed task the call does nothing.
  *
- * Any thread may call this function.  A call from another thread takes effect at the end of the running task.
+ * Any thread may call this function.  From another thread, it takes effect by the end of the running task.
  *
  * Since: 1.0
  */

@@ -18,8 +18,8 @@
  * for this purpose.
  *
  * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…` functions is called, once, on any
- * thread.  The code that will call it holds a reference to the task until then, as with [class@Gio.Task]; a closure of
- * Vala does so automatically:
+ * thread.  The code that will call that function holds a reference to the task until then, as with [class@Gio.Task]; a
+ * closure of Vala does so automatically:
  *
  * ```c
  * static void
@@ -43,15 +43,15 @@
  * }
  * ```
  *
- * The destroy notify of the task's data is called when the task has its result.
+ * The data's destroy notify is called when the task has its result, or when a function that runs in a thread returns.
  *
  * The library holds a reference until the function has returned.  If the last reference is dropped before there is a
  * result, on any thread, the library logs a warning that names the task, and the task fails with %PRIO_ERROR_DROPPED.
  *
  * Once the function has returned, an abort of the signal no longer ends the task, unless
  * [property@PrioSched.Task:return-on-abort] is %TRUE.  If the task is aborted before that, its result is the abort, and
- * a result that is returned later is released.  The same applies to a task whose function runs in a thread.  Call this
- * function in the task's function, on the thread that runs it.
+ * a result that is returned later is released.  If the function runs in a thread, an abort no longer ends the task once
+ * the function has begun.  Call this function in the task's function, on the thread that runs it.
  *
  * Since: 1.0
  */

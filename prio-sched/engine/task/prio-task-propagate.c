@@ -210,7 +210,7 @@ prio_task_propagate_value_for (PrioTask *self, GValue *value, GError **error, co
  *   unset if the task was fulfilled with no value
  * @error: return location for a `GError`
  *
- * Gets the result, whatever its type. If @value is set already, the function logs a critical, and the task keeps the
+ * Gets the result, whatever its type.  If @value is set already, the function logs a critical, and the task keeps the
  * result.
  *
  * A result of [method@PrioSched.Task.return_value] is copied in each call.  A boolean is returned as %G_TYPE_BOOLEAN,

@@ -236,13 +236,13 @@ is_ended_by_abort (PrioTask *self)
  * }
  * ```
  *
- * If the function returns %TRUE, the task has its result: do not return another one. The function also ends a task that
- * has deferred its result, although an abort alone does not.  The task ends in the state %PRIO_TASK_STATE_ABORTED, with
- * the reason as its error.
+ * If the call returns %TRUE, the task has its result: do not return another one.  The call also ends a task that has
+ * deferred its result, although an abort alone does not.  The task ends in the state %PRIO_TASK_STATE_ABORTED, with the
+ * reason as its error.
  *
- * Once an abort has ended the task, each further call returns %TRUE, even if the task has since been given a result,
- * which is released.  If the task has another result, a call is a mistake, and logs a critical message.  Any thread may
- * call this function.
+ * Once an abort has ended the task, each further call returns %TRUE, even if a result has been returned since; that
+ * result is released.  If the task is aborted but keeps a result that was returned earlier, the call is a mistake: it
+ * logs a critical message, and returns %FALSE.  Any thread may call this function.
  *
  * Returns: %TRUE if an abort has ended the task
  *

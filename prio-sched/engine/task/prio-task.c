@@ -340,9 +340,9 @@ install_properties (GObjectClass *object_class)
    *
    * The state of the task.
    *
-   * It is notified on the thread that runs the scheduler's main context: when the task begins to run, right before its
-   * function is called, and when it has completed, after the callbacks of [method@PrioSched.Task.wait_async].  If a
-   * function in another thread returns very soon, the first notification is left out.
+   * It is notified on the thread that runs the scheduler's main context: right before the task's function is called,
+   * and when the task has completed, after the callbacks of its waits.  For a function in another thread, the first
+   * notification comes after the function has begun, or not at all if the function returns very soon.
    *
    * Since: 1.0
    */
@@ -485,7 +485,7 @@ prio_task_get_state (PrioTask *self)
  * Gets how urgent the task is: its own priority or, if it has none, the current priority of its signal.  Any thread may
  * call this function.
  *
- * Returns: the priority
+ * Returns: the priority, or %PRIO_TASK_PRIORITY_USER_VISIBLE if neither the task nor its signal has one
  *
  * Since: 1.0
  */
@@ -513,7 +513,7 @@ prio_task_get_priority (PrioTask *self)
  * g_message ("%s is at %.0f %%", name, 100 * prio_task_get_progress (task));
  * ```
  *
- * Returns: (transfer full) (nullable): a copy of the name
+ * Returns: (transfer full) (nullable): a copy of the name, or %NULL if the task has none
  *
  * Since: 1.0
  */
@@ -576,10 +576,10 @@ prio_task_set_name (PrioTask *self, const char *name)
  * prio_task_get_cancellable:
  * @self: a task
  *
- * Gets the signal that may abort the task: the task was posted with it or, as the result of a yield, has inherited it.
+ * Gets the signal that may abort the task: given in its options or, if the task is the result of a yield, inherited.
  * Any thread may call this function.
  *
- * Returns: (transfer none) (nullable): the signal
+ * Returns: (transfer none) (nullable): the signal, or %NULL if there is none
  *
  * Since: 1.0
  */
