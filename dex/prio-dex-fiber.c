@@ -318,8 +318,8 @@ start (PrioTask *task, gpointer data)
  * [func@PrioSchedDex.yield] and [func@PrioSchedDex.await] it continues that task. One fiber of a scheduler runs at a
  * time.  The next one is the most urgent ready fiber or task, and a fiber follows changes of its signal's priority.
  *
- * The fiber keeps its scheduling state: its posts and yields have its signal and its priority, and
- * [func@PrioSched.SchedulingState.get_current] returns it after each wait of any kind.
+ * The fiber keeps its scheduling state: its yields have its signal and its priority, and
+ * [func@PrioSched.SchedulingState.get_current] returns the same state after each wait of any kind.
  *
  * An abort of its signal, or libdex's discard of the future, cancels the fiber: the awaited future is discarded, and
  * each wait fails at once, with the reason of the abort, so that the fiber can clean up and return. If the fiber has
@@ -430,8 +430,8 @@ prio_dex_yield (GError **error)
  * @future: (transfer full): the future to wait for
  * @error: return location for a `GError`
  *
- * Waits for @future, in a fiber of [func@PrioSchedDex.spawn], and then for its turn. In other fibers it does the same as
- * dex_await().
+ * Waits for @future and then, in a fiber of [func@PrioSchedDex.spawn], for the fiber's turn.  In other fibers this
+ * function does the same as dex_await().
  *
  * To get the value, hold another reference, from which any dex_await_…() returns it at once:
  *
@@ -443,8 +443,8 @@ prio_dex_yield (GError **error)
  * parse (dex_await_boxed (g_steal_pointer (&bytes), NULL));
  * ```
  *
- * If @future has completed, the call returns at once, as dex_await() does. If the fiber's signal is aborted, @future is
- * discarded, and @error is the reason. Call it on the thread that runs the fiber.
+ * If @future has completed, the call returns at once, as dex_await() does.  A rejected @future sets @error to its error.
+ * If the fiber's signal is aborted, @future is discarded, and @error is the reason.  Call it on the fiber's thread.
  *
  * Returns: %TRUE if @future has resolved and the fiber may continue, or %FALSE with @error set
  *

@@ -63,7 +63,7 @@ signal_for (DexPromise *promise, GCancellable *given)
 /**
  * prio_dex_post:
  * @scheduler: a scheduler
- * @options: (nullable): how to run the task, or %NULL for the defaults
+ * @options: (nullable): the task's options, or %NULL for the defaults
  * @func: (scope notified) (closure user_data) (destroy notify): the task's function
  * @user_data: data for @func
  * @notify: (nullable): releases @user_data
@@ -71,8 +71,8 @@ signal_for (DexPromise *promise, GCancellable *given)
  * Posts a task, as [method@PrioSched.Scheduler.post_task] does, and returns a future for its result.
  *
  * The future resolves to the task's result, or to %TRUE if the task has none; it rejects with the task's error, or with
- * the reason of its abort. Values of every type are passed on. The code that awaits the future owns a pointer, and
- * frees it.
+ * the reason of its abort. Values of every type are passed on. A pointer belongs to the code that awaits the future,
+ * and frees it.
  *
  * When libdex discards the future, the task is aborted.  This happens when the last fiber or chained future that waits
  * for it drops it, as dex_future_first() may do. The task's function gets the abort through

@@ -157,8 +157,8 @@ follow_signal (Wait *self)
  * Defers the task's result, as [method@PrioSched.Task.defer] does, until @future completes.  The value or the error of
  * @future is then the task's. Values of every type are passed on.
  *
- * The task waits under its signal: an abort fails it with the reason, and drops the future, which libdex discards if no
- * other code waits for it. [method@PrioSched.Task.cancel] does not end the wait.
+ * An abort of the task's signal ends the task at once with the reason, and drops @future, so that libdex discards it if
+ * no other code waits for it.  After [method@PrioSched.Task.cancel], the task is aborted when @future completes.
  *
  * ```c
  * static void

@@ -236,8 +236,8 @@ following_free (gpointer data, GClosure *closure G_GNUC_UNUSED)
  *
  * The factory of the view should show a placeholder until a property of the item reports that the row is loaded.
  *
- * Call this function on GTK's thread, with a group whose scheduler has the default main context.  With a wrong argument,
- * the call logs a critical message, and does not call @notify.
+ * Call this function on GTK's thread, with a group whose scheduler has the default main context.  For a wrong argument,
+ * the call logs a critical message, returns %NULL, and does not call @notify.
  *
  * Returns: (transfer none): the feed; the view has a reference to it until the view is disposed of
  *

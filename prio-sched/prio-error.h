@@ -24,8 +24,8 @@ G_BEGIN_DECLS
 
 /**
  * PrioError:
- * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while handlers of an earlier change run (the web
- *   draft's `NotAllowedError`)
+ * @PRIO_ERROR_NOT_ALLOWED: the priority of a signal cannot be changed while handlers of an earlier change run (the
+ *   `NotAllowedError` of the WICG draft)
  * @PRIO_ERROR_CLOSED: the task will not run, because its main context was destroyed, its worker was stopped or, for a
  *   continuation, its scheduler was finalized; or the channel is closed
  * @PRIO_ERROR_DROPPED: the result of the task was deferred, and the last reference to the task was dropped before the

@@ -34,7 +34,7 @@ G_BEGIN_DECLS
  * @takes_turns: whether the task's continuations and steps wait behind tasks of the same priority that are queued
  *   already
  *
- * The options of a task: the web draft's `SchedulerPostTaskOptions` (§2.2), and more.
+ * The options of a task: the WICG draft's `SchedulerPostTaskOptions` (§2.2), and more.
  *
  * A structure of zeros stands for the defaults, and so does %NULL.  The macro
  * `PRIO_TASK_OPTIONS()` makes options by the names of the fields:
@@ -62,7 +62,7 @@ G_BEGIN_DECLS
  * continuations can call [method@PrioSched.Scheduler.did_timeout].  Continuations keep the timeout that has passed, and
  * so precede all urgent tasks until the task ends.  A future of the crate for Rust has a new timeout after each await.
  *
- * In the web draft, a continuation runs before all new tasks of its priority.  So a long task makes short tasks of that
+ * In the WICG draft, a continuation runs before all new tasks of its priority: a long task makes short tasks of that
  * priority wait until it ends.  With @takes_turns, a task lets such tasks run first, as an idle source does: the next
  * step or slice is queued like a new task.  So the task takes longer the more tasks are posted.
  *
@@ -122,7 +122,7 @@ struct _PrioTaskOptions
  *
  * The options of a yield.  Options that are not given are inherited from the running task.
  *
- * A structure of zeros stands for the defaults, and so does %NULL.  The web draft's `yield()`, which has no options,
+ * A structure of zeros stands for the defaults, and so does %NULL.  The `yield()` of the WICG draft, without options,
  * uses the defaults.  The structure grows as [struct@PrioSched.TaskOptions] does.
  *
  * ```c

@@ -62,13 +62,13 @@ call_next (PrioTask *task, gpointer data)
 /**
  * prio_react_schedule_callback:
  * @scheduler: a scheduler
- * @level: the task's level
+ * @level: the task's priority level
  * @delay: milliseconds to wait before the task is queued
  * @func: (scope notified) (closure user_data) (destroy notify): the callback
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed, which is when the task has ended
  *
- * Posts a task with a level: React's `unstable_scheduleCallback()`.
+ * Posts a task with a priority level of React: React's `unstable_scheduleCallback()`.
  *
  * The task has the priority and the timeout of @level; the timeout counts from the end of the delay.  In @func,
  * [method@PrioSched.Scheduler.did_timeout] returns whether the timeout has passed.  With prio_react_continue_with() the
@@ -123,10 +123,10 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
  * Makes the task continue with @func when its current function has returned.  In React's Scheduler, a callback returns
  * its continuation.
  *
- * As long as [method@PrioSched.Scheduler.should_yield] is %FALSE, @func is called at once.  Otherwise the task yields,
- * and @func is called later as a continuation: with the priority and the timeout of the task, before new tasks of that
- * priority.  @func returns the task's result, defers it, or continues with another function; otherwise the task is
- * fulfilled without a value.
+ * If [method@PrioSched.Scheduler.should_yield] is then %FALSE, @func is called at once.  Otherwise the task yields, and
+ * @func is called later as a continuation: with the priority and the timeout of the task, before new tasks of that
+ * priority.  @func may give the task its result, defer the result, or continue with another function; otherwise the
+ * task is fulfilled without a value.
  *
  * ```c
  * static void
@@ -140,15 +140,15 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
  * ```
  *
  * If the task is cancelled before @func is called, @func is not called, and the task is aborted.  If the main context
- * is destroyed, the task fails with %PRIO_ERROR_CLOSED.  A task that has a result, or has deferred it, does not
+ * is destroyed, the task is aborted with %PRIO_ERROR_CLOSED.  A task that has a result, or has deferred it, does not
  * continue either.
  *
- * A task continues with one function at a time: a second call before @func is called is an error.  Functions of
- * [method@PrioSched.Scheduler.post] and [method@PrioSched.Scheduler.post_steps] return %G_SOURCE_CONTINUE instead, and keep their next step
- * in their data.
+ * A task continues with one function at a time: a second call before @func is called is refused.  Functions of
+ * [method@PrioSched.Scheduler.post] and [method@PrioSched.Scheduler.post_steps] return %G_SOURCE_CONTINUE instead, and
+ * keep their next step in their data.
  *
- * Call it in the task's function, or in @func, on the thread that runs it.  A wrong call logs a critical message, and does not call
- * @notify.
+ * Call it in the task's function, or in @func, on the thread that runs the task.  A wrong call logs a critical message,
+ * and does not call @notify.
  *
  * Since: 1.0
  */
@@ -185,9 +185,9 @@ prio_react_continue_with (PrioTask *task, PrioTaskFunc func, gpointer user_data,
  *
  * Gets the task that runs next: React's `unstable_getFirstCallbackNode()`.
  *
- * It is the oldest task of the highest priority, of @scheduler and of its groups with free places, or the first task whose timeout has
- * passed.  It stays queued, and runs in its turn; [method@PrioSched.Task.cancel] removes it.  A delayed task counts when its delay is
- * over.  A paused scheduler has a first task, too.
+ * It is the oldest task of the highest priority, or the first task whose timeout has passed.  Tasks of groups count if
+ * their group's limit allows another task.  The task stays queued; [method@PrioSched.Task.cancel] removes it.  A task
+ * with a delay counts when its delay is over.  A paused scheduler has a first task, too.
  *
  * If the next task is a closure of [method@PrioSched.Scheduler.post], or a continuation of a yield, or if there is no
  * task, the result is %NULL.

@@ -16,8 +16,8 @@
  * Sets the time slice to the length of a frame: React's `unstable_forceFrameRate()`.
  *
  * The call sets [property@PrioSched.Scheduler:time-slice] to the length of a frame in whole milliseconds, such as 33 ms
- * for a rate of 30.  A rate of 0 sets it back to -1, which adapts.  Frames of a clock that the scheduler follows
- * ([method@PrioSched.Scheduler.follow_frame_clock]) end the slice in any case.
+ * for a rate of 30.  A rate of 0 sets the property back to -1, the default.  Frames of a clock that the scheduler
+ * follows ([method@PrioSched.Scheduler.follow_frame_clock]) end the slice in any case.
  *
  * ```c
  * prio_react_force_frame_rate (scheduler, 30);

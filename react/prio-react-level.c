@@ -89,7 +89,7 @@ prio_react_level_get_priority (PrioReactLevel level)
  *
  * Gets the timeout of the tasks of a level: React's `timeoutForPriorityLevel()`.  Any thread may call it.
  *
- * Returns: milliseconds, as for the options of a task; 0 for none
+ * Returns: milliseconds, as for the options of a task; 0 for none, -1 for a timeout that has passed at once
  *
  * Since: 1.0
  */
@@ -143,10 +143,10 @@ level_of (PrioTaskPriority priority)
  *
  * Gets the level of the running code: React's `unstable_getCurrentPriorityLevel()`.
  *
- * It is the level of the running task of prio_react_schedule_callback(), or the argument of
- * prio_react_run_with_level().  Later parts of the task, after a yield or in a microtask, and tasks of other functions
- * have the level that is closest to their priority: user-blocking, normal or low.  A timeout that has passed does not
- * change the level.
+ * It is the level that was given to prio_react_schedule_callback() or prio_react_run_with_level(), or that
+ * prio_react_wrap_callback() has recorded.  Later parts of the task, after a yield or in a microtask, and tasks of other
+ * functions have the level that is closest to their priority: user-blocking, normal or low.  A timeout that has passed
+ * does not change the level.
  *
  * ```c
  * if (prio_react_get_current_level (scheduler) == PRIO_REACT_LEVEL_IDLE)
@@ -186,7 +186,7 @@ prio_react_get_current_level (PrioScheduler *scheduler)
  *
  * Yields of @func, and callbacks that it registers, have the priority of the level, and the signal and the timeout of
  * the running task.  Outside any task, @func runs like a task of @scheduler without a signal and a timeout.  Tasks that
- * it posts inherit nothing, as on the web.
+ * @func posts inherit nothing, as on the web.
  *
  * ```c
  * static void
@@ -198,10 +198,10 @@ prio_react_get_current_level (PrioScheduler *scheduler)
  * prio_react_run_with_level (scheduler, PRIO_REACT_LEVEL_LOW, save, document);
  * ```
  *
- * To call a function later under the current state, use prio_react_wrap_callback().
+ * To call a function later with the current level, signal and timeout, use prio_react_wrap_callback().
  *
- * Call it on the thread that runs the scheduler's main context, or has acquired it; on others @func runs
- * without a state.
+ * Call it on the thread that runs the scheduler's main context, or has acquired that context; on other threads @func
+ * runs outside any task, with the normal level.
  *
  * Since: 1.0
  */

@@ -27,11 +27,11 @@ typedef struct
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Wraps a function, which then runs with the current level and under the current state whenever it is called: React's
- * `unstable_wrapCallback()`.
+ * Wraps a function, so that it runs with the current level, as a part of the running task, whenever it is called:
+ * React's `unstable_wrapCallback()`.
  *
  * Yields of @func, and callbacks that it registers, have the priority, the signal and the timeout of the task that is
- * running now; outside any task, @func has the normal level, and neither signal nor timeout.  Tasks that it posts
+ * running now; outside any task, @func has the normal level, and neither signal nor timeout.  Tasks that @func posts
  * inherit nothing, as on the web.  prio_react_call_wrapped() calls the wrapped function, and prio_react_free_wrapped()
  * frees it.  Both can be passed to GLib's functions:
  *
@@ -76,9 +76,8 @@ call (gpointer data)
  * prio_react_call_wrapped: (skip)
  * @wrapped: a result of prio_react_wrap_callback()
  *
- * Calls the wrapped function with the level and under the state with which it was wrapped: a [callback@GLib.SourceFunc].
- *
- * On a thread that does not own the main context of the state, the function runs without a state.
+ * Calls the wrapped function with the level, signal and timeout that were current when it was wrapped.  On a thread that
+ * does not own the scheduler's main context, it has none of these.  The type is [callback@GLib.SourceFunc].
  *
  * Returns: the function's result
  *

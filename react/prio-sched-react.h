@@ -11,7 +11,7 @@ G_BEGIN_DECLS
  * PRIO_REACT_TIMEOUT_IMMEDIATE:
  *
  * The timeout of React's immediate level, in milliseconds: it has passed from the beginning, so the task runs before
- * others.
+ * all tasks whose timeout has not passed.
  *
  * Since: 1.0
  */
@@ -61,7 +61,7 @@ G_BEGIN_DECLS
  * @PRIO_REACT_LEVEL_LOW: React's `LowPriority`: `background`, with %PRIO_REACT_TIMEOUT_LOW
  * @PRIO_REACT_LEVEL_IDLE: React's `IdlePriority`: `background`, with %PRIO_REACT_TIMEOUT_IDLE
  *
- * The levels of React's Scheduler, with the numbers that they have there: a priority and a timeout each.
+ * The priority levels of React's Scheduler, with React's numbers.  Each level stands for a priority and a timeout.
  *
  * Since: 1.0
  */

@@ -180,7 +180,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioFeed:demotes:
    *
-   * Whether a task that has begun continues as `background` when its row is beyond [property@PrioSched.Feed:look-ahead].
+   * Whether a task that has begun continues as `background` when its row leaves [property@PrioSched.Feed:look-ahead].
    * Otherwise, and if more than 1,000 rows are in view or within the look-ahead, the task is aborted.
    *
    * Since: 1.0

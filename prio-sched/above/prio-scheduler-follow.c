@@ -168,7 +168,7 @@ prio_scheduler_follow_frame_clock (PrioScheduler *self, GObject *frame_clock)
  * followed automatically.
  *
  * If there is no such call to undo, this function stops the automatic following of the clock for good, for all
- * schedulers.  So do not call it more often than [method@PrioSched.Scheduler.follow_frame_clock].  Call this function on
+ * schedulers.  So call it no more often than [method@PrioSched.Scheduler.follow_frame_clock].  Call this function on
  * the thread that runs the scheduler's main context.
  *
  * ```c

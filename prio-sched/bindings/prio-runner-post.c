@@ -14,7 +14,7 @@
  * @id: the number that identifies the task; not 0
  * @priority: a [enum@PrioSched.TaskPriority]
  *
- * Posts a task that has no signal (§2.2, §2.4.2 of the web draft).  Only [method@PrioSched.Runner.cancel] or the end of
+ * Posts a task without a signal (§2.2, §2.4.2 of the WICG draft).  Only [method@PrioSched.Runner.cancel] or the end of
  * the main context can end the task before it runs.  Any thread may call this function.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task
@@ -43,7 +43,7 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  *   has not expired; 0 for none
  * @takes_turns: whether the task's continuations wait behind tasks of the same priority that are queued already
  *
- * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the web draft), and with a timeout: see
+ * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the WICG draft), and with a timeout: see
  * [struct@PrioSched.TaskOptions].  Any thread may call this function.
  *
  * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
