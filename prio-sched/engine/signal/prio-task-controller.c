@@ -215,7 +215,7 @@ prio_task_controller_set_priority (PrioTaskController *self, PrioTaskPriority pr
  *
  * Tasks that are delayed or queued leave their queues at once.  Their data is released, and their result is @reason.  A
  * running task has this result at once too, and its function continues.  A task that has deferred its result, or whose
- * function runs in another thread, ends only with [property@PrioSched.Task:return-on-abort]; otherwise it goes on, and
+ * function runs in another thread, ends only with [property@PrioSched.Task:return-on-abort]; if not, it continues, and
  * may call [method@PrioSched.Task.return_error_if_aborted].  Then the calling thread emits `cancelled`.  A second abort
  * changes nothing.  But while another thread is still carrying out the first abort, the second one also takes tasks out
  * of their queues, and does not wait for the first.

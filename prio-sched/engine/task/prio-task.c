@@ -277,12 +277,12 @@ make_properties_of_function (void)
    *
    * Whether an abort ends the task at once: the counterpart of [method@Gio.Task.set_return_on_cancel].
    *
-   * By default an abort of its signal, or [method@PrioSched.Task.cancel], ends neither a task whose function has
-   * returned and deferred its result, as in the web draft, nor a task whose function runs in a thread.  This is right
-   * where an operation is cancelled with the task, and ends soon.  Set this to %TRUE where the answer may never come: a
-   * volume that is gone, a server that hangs.  The task then ends in the state %PRIO_TASK_STATE_ABORTED with the
-   * reason, frees its place in a group, and a result that is returned later is released.  Data that the function or the
-   * operation uses must stay valid until the function or the operation ends.
+   * By default, an abort of the signal, or [method@PrioSched.Task.cancel], does not end a task whose function runs in a
+   * thread, nor, as in the web draft, a task whose function has returned and deferred its result.  This is right where
+   * an operation is cancelled with the task, and ends soon.  Set this to %TRUE where the answer may never come: when a
+   * server hangs, or a volume is gone.  The task then ends in the state %PRIO_TASK_STATE_ABORTED with the reason, and a
+   * result that is returned later is released.  Data that the function or the operation uses must stay valid until the
+   * function or the operation ends.  A task of [ctor@PrioSched.Task.new] begins with %TRUE.
    *
    * ```c
    * static void
