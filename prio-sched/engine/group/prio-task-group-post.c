@@ -146,8 +146,8 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
  * Posts a task like [method@PrioSched.Scheduler.post_task], but starts it only when the group's limit allows it.
  *
  * The task is aborted with the group.  If @options have a signal, that signal can abort the task too and, unless
- * @options set a priority, determines the task's priority.  [method@PrioSched.Task.get_cancellable] then returns
- * a signal that depends on both signals.  A plain cancellable in @options only aborts the task.
+ * @options set a priority, determines the task's priority.  A plain cancellable in @options only aborts the task.  With
+ * either, [method@PrioSched.Task.get_cancellable] returns a signal that depends on it and on the group's signal.
  *
  * With a wrong argument, the call logs a critical message, posts nothing, does not call @notify, and returns %NULL.
  * Call this function on the thread that runs the scheduler's main context.

@@ -54,7 +54,7 @@
  * next task of the group by priority and age.
  *
  * Call all methods on the thread that runs the scheduler's main context, unless they say otherwise.  When the main
- * context is destroyed, queued tasks end with %PRIO_ERROR_CLOSED; methods then log a critical message and do nothing.
+ * context is destroyed, queued tasks end with %PRIO_ERROR_CLOSED; later, all methods but getters only log a critical.
  *
  * Since: 1.0
  */

@@ -259,8 +259,8 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Waits, and then calls @callback as a continuation, like a [method@PrioSched.Scheduler.yield_async] that is made
- * when @delay is over.
+ * Waits, and then calls @callback as a continuation, which is queued when @delay is over, as the continuation of a
+ * [method@PrioSched.Scheduler.yield_async] is queued at once.
  *
  * The continuation inherits the signal and the priority of the running task, as after a yield, unless @options have
  * others.  An abort of its signal ends the wait at once: [method@PrioSched.Scheduler.sleep_finish] fails with its

@@ -271,7 +271,7 @@ install_properties (GObjectClass *object_class)
    * drawing takes all the time.  A slice that is set is never shortened.
    *
    * 0 means that one task runs per iteration of the main context.  If several schedulers share a main context, the
-   * shortest time slice of running schedulers counts.
+   * shortest slice of the schedulers whose tasks run counts.
    *
    * Since: 1.0
    */

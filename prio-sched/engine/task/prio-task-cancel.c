@@ -138,8 +138,8 @@ prio_task_get_return_on_abort (PrioTask *self)
  * @self: a task
  * @return_on_abort: whether an abort is to end the task at once
  *
- * Sets whether an abort ends the task at once, even if its function has returned and deferred its result, or runs in a
- * thread.  Any thread may call this function.
+ * Sets whether an abort, now or earlier, ends the task at once even if its function has returned and deferred its
+ * result, or runs in a thread: see [property@PrioSched.Task:return-on-abort].  Any thread may call this function.
  *
  * ```c
  * static void
