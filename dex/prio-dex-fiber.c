@@ -443,7 +443,7 @@ prio_dex_yield (GError **error)
  * parse (dex_await_boxed (g_steal_pointer (&bytes), NULL));
  * ```
  *
- * If @future has completed, the call returns at once, as dex_await() does.  A rejected @future sets @error to its error.
+ * If @future has completed, the call returns at once, as dex_await() does.  If @future is rejected, the call fails.
  * If the fiber's signal is aborted, @future is discarded, and @error is the reason.  Call it on the fiber's thread.
  *
  * Returns: %TRUE if @future has resolved and the fiber may continue, or %FALSE with @error set

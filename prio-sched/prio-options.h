@@ -63,8 +63,8 @@ G_BEGIN_DECLS
  * so precede all urgent tasks until the task ends.  A future of the crate for Rust has a new timeout after each await.
  *
  * In the WICG draft, a continuation runs before all new tasks of its priority: a long task makes short tasks of that
- * priority wait until it ends.  With @takes_turns, a task lets such tasks run first, as an idle source does: the next
- * step or slice is queued like a new task.  So the task takes longer the more tasks are posted.
+ * priority wait until it ends, apart from [property@PrioSched.Scheduler:starvation-limit].  With @takes_turns, its next
+ * continuation or step is queued like a new task, behind those that wait.  So it takes longer the more tasks are posted.
  *
  * Since: 1.0
  */

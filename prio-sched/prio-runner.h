@@ -57,7 +57,7 @@ typedef void (*PrioRunnerFunc) (guint id, gpointer user_data);
 
 /**
  * PrioRunnerNameFunc:
- * @id: the number of a task that is about to begin or, for a trace, is being posted
+ * @id: the number of a task that is about to begin, is being posted during a trace, or has waited for too long
  * @user_data: the data given to [method@PrioSched.Runner.set_name_func]
  *
  * Returns the name of a task.  The function is called on the thread that runs the scheduler's main context.

@@ -20,8 +20,8 @@ G_BEGIN_DECLS
  *
  * How long tasks have waited, or have run, in milliseconds.  All fields are 0 if there are no times.
  *
- * The sum and the longest time are exact, to the microsecond.  The median and the percentile are up to a fifth too
- * small.
+ * The sum and the longest time are exact, to the microsecond.  The median and the percentile are rounded down, by a
+ * fifth at most.
  *
  * Since: 1.0
  */

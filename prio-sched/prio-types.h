@@ -33,7 +33,7 @@ typedef struct _PrioTaskOptions PrioTaskOptions;
  *
  * While a task of a higher priority can run, no task of a lower priority runs, unless its timeout has passed or another
  * task lends it a priority.  A continuation, the part of a task after a yield, runs before new tasks of its priority,
- * unless the options set `takes_turns`, and after tasks of the next higher priority.
+ * apart from `takes_turns` and [property@PrioSched.Scheduler:starvation-limit], and after more urgent tasks.
  *
  * A greater number is more urgent, so programs may compare priorities.  The order of GLib's priorities is reverse.
  * The numbers have no gaps, so no priority will be added between them.  GLib's constants, such as %G_PRIORITY_HIGH, are
@@ -96,11 +96,11 @@ typedef enum /*< flags >*/
 
 /**
  * PrioTaskGroupWait:
- * @PRIO_TASK_GROUP_WAIT_DRAINED: until no task is queued or running, whatever their results
- * @PRIO_TASK_GROUP_WAIT_ALL: until no task is queued or running, or until a task fails or is aborted: like
- *   `Promise.all()`
- * @PRIO_TASK_GROUP_WAIT_ANY: until the first task is fulfilled: like `Promise.any()`
- * @PRIO_TASK_GROUP_WAIT_FIRST: until the first task completes, however it ends: like `Promise.race()`
+ * @PRIO_TASK_GROUP_WAIT_DRAINED: until all tasks have completed, whatever their results
+ * @PRIO_TASK_GROUP_WAIT_ALL: until all tasks have completed, or until a task fails or is aborted: like `Promise.all()`
+ * @PRIO_TASK_GROUP_WAIT_ANY: until the first task is fulfilled: like `Promise.any()`; fails when no task is left
+ * @PRIO_TASK_GROUP_WAIT_FIRST: until the first task completes, however it ends: like `Promise.race()`; fails when no
+ *   task is left
  *
  * The condition that ends a wait of [method@PrioSched.TaskGroup.wait_async].
  *

@@ -144,9 +144,9 @@ level_of (PrioTaskPriority priority)
  * Gets the level of the running code: React's `unstable_getCurrentPriorityLevel()`.
  *
  * It is the level that was given to prio_react_schedule_callback() or prio_react_run_with_level(), or that
- * prio_react_wrap_callback() has recorded.  Later parts of the task, after a yield or in a microtask, and tasks of other
- * functions have the level that is closest to their priority: user-blocking, normal or low.  A timeout that has passed
- * does not change the level.
+ * prio_react_wrap_callback() has recorded.  Later parts of the task, after a yield or in a microtask, and tasks of
+ * other functions have the level that is closest to their priority: user-blocking, normal or low.  A timeout that has
+ * passed does not change the level.
  *
  * ```c
  * if (prio_react_get_current_level (scheduler) == PRIO_REACT_LEVEL_IDLE)

@@ -76,8 +76,8 @@ call (gpointer data)
  * prio_react_call_wrapped: (skip)
  * @wrapped: a result of prio_react_wrap_callback()
  *
- * Calls the wrapped function with the level, signal and timeout that were current when it was wrapped.  On a thread that
- * does not own the scheduler's main context, it has none of these.  The type is [callback@GLib.SourceFunc].
+ * Calls the wrapped function with the level, signal and timeout that were current when it was wrapped; on a thread that
+ * does not own the scheduler's main context, without them.  This function is a [callback@GLib.SourceFunc].
  *
  * Returns: the function's result
  *

@@ -135,9 +135,9 @@ prio_runner_is_owner (PrioRunner *self)
  *
  * Sets a function that returns the names of tasks, for [callback@PrioSched.LongTaskFunc], traces and other tools.
  *
- * @func is called only while names are needed: with the number of a task, right before the task begins, on the thread
- * that runs the main context, and for a trace also when that thread posts the task.  It is not called for a task that
- * has a name already, unless the task is a continuation.
+ * @func is called only while names are needed, on the thread that runs the main context: with the number of a task that
+ * is about to begin, is posted during a trace, or is named in a warning of the library.  It is not called at the
+ * beginning of a task that has a name already, unless the task is a continuation.
  *
  * Call this function once, on the thread that runs the main context, before the first task is posted.
  *
