@@ -64,7 +64,7 @@ G_BEGIN_DECLS
  *
  * In the WICG draft, a continuation runs before all new tasks of its priority: a long task makes short tasks of that
  * priority wait until it ends, apart from [property@PrioSched.Scheduler:starvation-limit].  With @takes_turns, its next
- * continuation or step is queued like a new task, behind those that wait.  So it takes longer the more tasks are posted.
+ * continuation or step is queued like a new task, behind them.  So the task takes longer the more tasks are posted.
  *
  * Since: 1.0
  */
