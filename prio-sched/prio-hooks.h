@@ -20,8 +20,8 @@ G_BEGIN_DECLS
  *
  * Handles the completion of a task.
  *
- * The function is called on the thread that runs the scheduler's main context.  It has the arguments of a
- * [callback@Gio.AsyncReadyCallback], so such a callback can be used without a cast.
+ * The function is called on the thread that runs the scheduler's main context, or not at all if that is destroyed
+ * first.  A [callback@Gio.AsyncReadyCallback] has the same arguments, and can be used without a cast.
  *
  * Since: 1.0
  */
@@ -30,7 +30,7 @@ typedef void (*PrioTaskReadyCallback) (GObject *source_object, GAsyncResult *res
 /**
  * PrioSchedulingStateFinder: (skip)
  *
- * Returns the state of the calling code, if that runs in a fiber: see prio_scheduling_state_set_finder().
+ * Returns the state of the calling code, if the code runs in a fiber: see prio_scheduling_state_set_finder().
  *
  * The function is called on any thread, and with locks of the library held, so it must neither call the library nor
  * take a lock.

@@ -53,7 +53,7 @@ typedef enum
 /**
  * PrioTaskState:
  * @PRIO_TASK_STATE_PENDING: delayed or queued
- * @PRIO_TASK_STATE_RUNNING: the task's function has been called, and the task has no result yet
+ * @PRIO_TASK_STATE_RUNNING: the task has begun, or is a task of [ctor@PrioSched.Task.new], and has no result yet
  * @PRIO_TASK_STATE_FULFILLED: completed, with or without a value
  * @PRIO_TASK_STATE_FAILED: completed with an error
  * @PRIO_TASK_STATE_ABORTED: completed by its signal's abort, by [method@PrioSched.Task.cancel] or
