@@ -2,7 +2,7 @@
 /* prio-types.h: priorities and states, and the names of types that several headers need
  *
  * Times in all headers: a time that the program chooses is a whole number of milliseconds, as for g_timeout_add () and in
- * the web draft: unsigned, unless a negative number has a meaning.  A time that is measured, or may be shorter than a
+ * the WICG draft: unsigned, unless a negative number has a meaning.  A time that is measured, or may be shorter than a
  * millisecond, is a double, in milliseconds too.  A moment is a gint64, in microseconds of g_get_monotonic_time (). */
 
 #pragma once

@@ -20,7 +20,7 @@
  * @func gets a deadline, the end of the idle period: the next frame (see
  * [method@PrioSched.Scheduler.follow_frame_clock]), the next delayed task or timer of the main context, or 50 ms,
  * whichever is first.  Other work ends the period early.  A callback that is requested during an idle period waits for
- * the next period.  Yields and microtasks of @func inherit the priority `background` (§4.2.1 of the web draft).
+ * the next period.  Yields and microtasks of @func inherit the priority `background` (§4.2.1 of the WICG draft).
  *
  * Any thread may call this function; @func is called on the thread that runs the scheduler's main context.  While the
  * scheduler is paused, @timeout has no effect: @func is called only when the main context is idle.

@@ -145,7 +145,7 @@ post_new_task (PrioRunQueue *run_queue, const PrioTaskOptions *options, PrioTask
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed, which may be before or after the callbacks of waits
  *
- * Posts a task that has a result: the web draft's `postTask()` (§2.2, §2.4.2).
+ * Posts a task that has a result: the WICG draft's `postTask()` (§2.2, §2.4.2).
  *
  * If the signal is aborted already, the task is aborted too, and is never queued.
  *

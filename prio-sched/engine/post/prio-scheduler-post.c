@@ -267,7 +267,7 @@ read_options (PrioPost *self, const PrioTaskOptions *options)
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Posts a task without a result, with all options of `postTask()` (§2.2, §2.4.2 of the web draft).
+ * Posts a task without a result, with all options of `postTask()` (§2.2, §2.4.2 of the WICG draft).
  *
  * ```c
  * prio_scheduler_post_full (scheduler, &PRIO_TASK_OPTIONS (.signal = signal, .delay = 100),

@@ -126,7 +126,7 @@ prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCal
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Lets more urgent work, and other sources of the main context, run first: the web draft's `yield()` (§2.2, §2.4.2).
+ * Lets more urgent work, and other sources of the main context, run first: the WICG draft's `yield()` (§2.2, §2.4.2).
  *
  * The continuation, which is @callback, runs before new tasks of the same priority, unless it takes turns.  If the
  * running task belongs to this scheduler, the continuation has its signal, priority and timeout, and takes turns if the
@@ -214,7 +214,7 @@ op_queue_microtask (PrioLoop *loop, const PrioOp *op)
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Queues a call of @func before the next task of the main context: in the microtask checkpoint after the function of
- * the running task, before the result of that task is settled (§4.1.4 of the web draft).
+ * the running task, before the result of that task is settled (§4.1.4 of the WICG draft).
  *
  * @func inherits the scheduling state of the running task.  Outside any task, @func has no state, and is called in the
  * next iteration of the main context.  Any thread may call this function; @func is called on the thread that runs the

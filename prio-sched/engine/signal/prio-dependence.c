@@ -118,7 +118,7 @@ first_reason (PrioSignalNode **nodes, gsize n_nodes)
 }
 
 /* Makes the new @node depend on @sources.  Unless @follow is NULL, @node follows the priority of @follow.  This is the
- * web draft's "create a dependent task signal" (§4.3).
+ * WICG draft's "create a dependent task signal" (§4.3).
  *
  * No abort is missed: first_reason () finds a source that is aborted before the edges exist, and a later abort follows
  * the edges. */

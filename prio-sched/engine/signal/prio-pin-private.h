@@ -2,7 +2,7 @@
 /* prio-pin-private.h: pins task signals that can still emit, and determines which thread emits `cancelled`
  *
  * A dependent or a timeout that has handlers lives as long as it can still emit `cancelled` or `priority-change` (§3.3.1
- * of the web draft), and a timeout as long as it can still abort a dependent.  One thread may drop the last reference
+ * of the WICG draft), and a timeout as long as it can still abort a dependent.  One thread may drop the last reference
  * while another thread aborts the task signal, or finalizes its source.  Two fields of the node, which prio_signal_lock
  * protects, determine which thread emits `cancelled`:
  *

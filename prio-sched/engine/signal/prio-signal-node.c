@@ -117,7 +117,7 @@ prio_signal_node_begin_notice (PrioSignalNode *node)
 }
 
 /* Cancels an aborted PrioTaskSignal again after g_cancellable_reset (), which the library can neither prevent nor
- * observe.  In the web draft an aborted signal stays aborted, so GIO has to see it cancelled too.  The caller holds a
+ * observe.  In the WICG draft an aborted signal stays aborted, so GIO has to see it cancelled too.  The caller holds a
  * reference to the signal, and has entered no loop. */
 void
 prio_signal_node_undo_reset_slow (PrioSignalNode *node)

@@ -200,7 +200,7 @@ emit_now (gpointer handle)
 }
 
 /* Carries out the abort of all targets.  First removes the tasks of all targets from their queues, so that no user code
- * finds one in a queue.  Then, for each target in the order of the web draft, releases the data of its tasks, and makes
+ * finds one in a queue.  Then, for each target in the order of the WICG draft, releases the data of its tasks, and makes
  * its signal emit `cancelled`.  The references taken at the start keep the signals alive until then. */
 static void
 carry_out_abort (GArray *targets)
@@ -384,7 +384,7 @@ change_locked (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when,
   node->change = NULL;
 }
 
-/* Changes the priority: the web draft's "signal priority change" (§3.3).  Any thread may call this function, with a
+/* Changes the priority: the WICG draft's "signal priority change" (§3.3).  Any thread may call this function, with a
  * reference to the signal.
  *
  * One thread at a time changes a signal.  While that thread announces the change, another change on the same thread is

@@ -16,7 +16,7 @@
  * Aborts tasks, and changes how urgent they are, as a group.
  *
  * A controller has a [class@PrioSched.TaskSignal].  Pass the signal to tasks, and to any asynchronous call that takes a
- * [class@Gio.Cancellable].  A controller is the web draft's `TaskController`
+ * [class@Gio.Cancellable].  A controller is the WICG draft's `TaskController`
  * ([§3.2](https://wicg.github.io/scheduling-apis/#taskcontroller)).
  *
  * ```c
@@ -174,7 +174,7 @@ prio_task_controller_get_signal (PrioTaskController *self)
  * @priority: the new priority; not %PRIO_TASK_PRIORITY_UNSET
  * @error: return location for a `GError`
  *
- * Changes the priority of the signal: the web draft's "signal priority change" (§3.3).
+ * Changes the priority of the signal: the WICG draft's "signal priority change" (§3.3).
  *
  * Every task that was posted with the signal, and without its own priority, takes its place by age among the tasks of
  * the new priority.  Then [signal@PrioSched.TaskSignal::priority-change] is emitted, on the thread that makes the

@@ -21,7 +21,7 @@
  *
  * Aborts tasks, and determines how urgent they are.
  *
- * It is the web draft's `TaskSignal` ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a
+ * It is the WICG draft's `TaskSignal` ([§3.3](https://wicg.github.io/scheduling-apis/#tasksignal)), and a
  * [class@Gio.Cancellable]: an abort also cancels the asynchronous calls of GIO that the signal was passed to.
  * A [class@PrioSched.TaskController] controls it; a signal that was made from others with
  * [ctor@PrioSched.TaskSignal.new_any] is aborted with the first of them.
@@ -271,7 +271,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskSignal:aborted: (getter is_aborted)
    *
-   * Whether the signal has been aborted: the web draft's `aborted`.
+   * Whether the signal has been aborted: the WICG draft's `aborted`.
    *
    * It is notified once, right before [property@PrioSched.TaskSignal:reason], on the same thread.
    *
@@ -318,7 +318,7 @@ prio_task_signal_class_init (PrioTaskSignalClass *class)
    * @self: the signal
    * @previous: the priority before
    *
-   * Emitted when the priority has changed and the tasks have moved: the web draft's `prioritychange` event.
+   * Emitted when the priority has changed and the tasks have moved: the WICG draft's `prioritychange` event.
    *
    * It is emitted on the thread that changed the priority.
    *

@@ -14,8 +14,8 @@
  * prio_task_defer:
  * @self: a task, in its function
  *
- * Defers the result of the task until after its function has returned.  In the web draft, the callback returns a promise
- * for this purpose.
+ * Defers the result of the task until after its function has returned.  In the WICG draft, the callback returns a
+ * promise for this purpose.
  *
  * The task stays in %PRIO_TASK_STATE_RUNNING until one of the `prio_task_return_…` functions is called, once, on any
  * thread.  The code that will call that function holds a reference to the task until then, as with [class@Gio.Task]; a

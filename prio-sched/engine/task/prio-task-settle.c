@@ -308,7 +308,7 @@ task_aborted (PrioEntry *entry)
   prio_task_abort (prio_task_from_entry (entry));
 }
 
-/* Ends a running task at once, as the web draft does (step 1 of a task handle's abort steps).  Its callbacks are called
+/* Ends a running task at once, as the WICG draft does (step 1 of a task handle's abort steps).  Its callbacks are called
  * in the microtask checkpoint after its function, at the latest.  The loop keeps its reference until task_ran (). */
 static void
 task_rejected (PrioEntry *entry)
@@ -332,7 +332,7 @@ task_run (PrioEntry *entry)
     prio_task_get_func (self) (self, self->entry.job.data);
 }
 
-/* Completes the task after its function and its checkpoint (the web draft's task complete steps, §2.4 and §2.4.2). */
+/* Completes the task after its function and its checkpoint (the WICG draft's task complete steps, §2.4 and §2.4.2). */
 static void
 task_ran (PrioEntry *entry)
 {

@@ -13,7 +13,7 @@
 /**
  * PrioTask:
  *
- * A task that has a result: the counterpart of the promise that the web draft's
+ * A task that has a result: the counterpart of the promise that the WICG draft's
  * [`postTask()`](https://wicg.github.io/scheduling-apis/#dom-scheduler-posttask) returns.
  *
  * [method@PrioSched.Scheduler.post_task] makes a task whose function gives it a value or an error, or defers the result
@@ -278,7 +278,7 @@ make_properties_of_function (void)
    * Whether an abort ends the task at once: the counterpart of [method@Gio.Task.set_return_on_cancel].
    *
    * By default, an abort of the signal, or [method@PrioSched.Task.cancel], does not end a task whose function runs in a
-   * thread, nor, as in the web draft, a task whose function has returned and deferred its result.  This is right where
+   * thread, nor, as in the WICG draft, a task whose function has returned and deferred its result.  This is right where
    * an operation is cancelled with the task, and ends soon.  Set this to %TRUE where the answer may never come: when a
    * server hangs, or a volume is gone.  The task then ends in the state %PRIO_TASK_STATE_ABORTED with the reason, and a
    * result that is returned later is released.  Data that the function or the operation uses must stay valid until the
