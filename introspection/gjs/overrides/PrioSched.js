@@ -9,7 +9,7 @@
 var {_init} = ((undefined, Object, Promise, Symbol, Array, Number, Math, Error, TypeError, RangeError, imports) => {
 const {Gio, GLib, GObject} = imports.gi;
 
-const {INHERIT, MAX_SHARED_SLICE, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
+const {INHERIT, MAX_SHARED_SLICE, NICKS, UNSET, USER_VISIBLE} = imports.overrides._priosched.constants;
 const {Each, newLatest, slicesOf} = imports.overrides._priosched.library.extras;
 const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
 const {namesOfSteps, namesOfTasks, optionNames, toOptions} = imports.overrides._priosched.library.options;
@@ -23,7 +23,6 @@ const Numbers = imports.overrides._priosched.library.numbers;
 const Runner = imports.overrides._priosched.core.runner;
 const Tasks = imports.overrides._priosched.core.tasks;
 
-const NICKS = ['background', 'user-visible', 'user-blocking']; // nicks of the priorities, which are numbers from 1
 const NAMES = `these are ${NICKS.map(named).join(', ')}`;
 
 function toPriority(value) {

@@ -1,12 +1,15 @@
 // constants.js: the library's numbers, in the form in which GJS passes them
 
-/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, REJECTED, OUTSIDE, INSIDE, FOREVER, INHERIT, MAX_SHARED_SLICE */
+/* exported UNSET, BACKGROUND, USER_VISIBLE, USER_BLOCKING, NICKS, REJECTED, OUTSIDE, INSIDE, FOREVER, INHERIT, MAX_SHARED_SLICE */
 
 // The members of PrioSched.TaskPriority, and UNSET for no priority
 var UNSET = 0;
 var BACKGROUND = 1;
 var USER_VISIBLE = 2;
 var USER_BLOCKING = 3;
+
+// The nicks of the priorities, from BACKGROUND
+var NICKS = ['background', 'user-visible', 'user-blocking'];
 
 // The members of PrioSched.PostResult, which the functions of a runner that post return
 var REJECTED = 0;

@@ -11,8 +11,7 @@ var {make} = ((undefined, Object, Symbol, TypeError, imports) => {
 const {Gio, GObject} = imports.gi;
 const {named} = imports.overrides._priosched.core.reasons;
 const {typeName} = imports.overrides._priosched.core.runner;
-
-const NICKS = ['background', 'user-visible', 'user-blocking']; // nicks of the priorities, which are numbers from 1
+const {toNick} = imports.overrides._priosched.web.conversions;
 
 // The property of a cancellable that has the web's signal for it.
 const WEB = Symbol('web');
@@ -90,7 +89,7 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
         const signal = newSignal(isTaskSignal);
         const s = slotsIn(signal);
         if (isTaskSignal)
-            s.priority = NICKS[cancellable.priority - 1];
+            s.priority = toNick(cancellable.priority);
         if (cancellable.is_cancelled()) {
             abort(signal, tasks.reasonOf(cancellable));
             return signal;
@@ -100,7 +99,7 @@ function make(PrioSched, tasks, {slotsIn, newSignal, abort, changePriority}) {
         const followed = isTaskSignal ? TaskSignal.any_following([cancellable], cancellable) : TaskSignal.any([cancellable], 'user-visible');
         s.follower = new Follower();
         s.follower.onAborted = () => abort(signal, tasks.reasonOf(followed));
-        s.follower.onPriority = priority => changePriority(signal, NICKS[priority - 1]);
+        s.follower.onPriority = priority => changePriority(signal, toNick(priority));
         imports.gi.PrioSchedGjs.follow(followed, s.follower);
         followed.pin();
         s.cancellable = followed;

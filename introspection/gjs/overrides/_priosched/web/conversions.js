@@ -4,24 +4,23 @@
 
 // The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {toFunction, toInteger, toNick, toNumber, toPriority} = ((String, Number, Math, TypeError, imports) => {
+const {NICKS} = imports.overrides._priosched.constants;
 const {named} = imports.overrides._priosched.core.reasons;
-
-const PRIORITIES = ['background', 'user-visible', 'user-blocking'];
 
 function toPriority(value) {
     const priority = String(value);
-    if (!PRIORITIES.includes(priority))
-        throw new TypeError(`“${priority}” is not a TaskPriority: these are ${PRIORITIES.map(named).join(', ')}`);
+    if (!NICKS.includes(priority))
+        throw new TypeError(`“${priority}” is not a TaskPriority: these are ${NICKS.map(named).join(', ')}`);
     return priority;
 }
 
 // Returns the library's number for a priority that toPriority() has returned.
 function toNumber(priority) {
-    return PRIORITIES.indexOf(priority) + 1;
+    return NICKS.indexOf(priority) + 1;
 }
 
 function toNick(number) {
-    return PRIORITIES[number - 1];
+    return NICKS[number - 1];
 }
 
 // Converts value to an integer from 0 to max, as Web IDL converts an argument with [EnforceRange].
