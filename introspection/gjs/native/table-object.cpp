@@ -88,12 +88,6 @@ ask_overrides (Engine *engine)
   return state;
 }
 
-static JSObject *
-plain_state (Table *table)
-{
-  return table->states[PRIO_TASK_PRIORITY_USER_VISIBLE - 1].get ().toObjectOrNull ();
-}
-
 guint
 table_priority_here (JSObject *object, JS::MutableHandleObject poster)
 {
@@ -104,7 +98,7 @@ table_priority_here (JSObject *object, JS::MutableHandleObject poster)
   if (!PRIO_IS_EXACT)
     {
       if (state.isNull () ? engine->is_plain () : state.isObject () && table->is_plain (&state.toObject ()))
-        poster.set (plain_state (table));
+        poster.set (table->plain_state ());
       return state.isNull () || poster ? PRIO_TASK_PRIORITY_USER_VISIBLE : 0;
     }
   if (state.isNull ())
@@ -129,7 +123,7 @@ table_may_post (JSObject *object, JS::MutableHandleObject poster)
     return true;
   here = ask_overrides (engine);
   if (here.isObjectOrNull ())
-    poster.set (here.isNull () && engine->is_plain () ? plain_state (table) : here.toObjectOrNull ());
+    poster.set (here.isNull () && engine->is_plain () ? table->plain_state () : here.toObjectOrNull ());
   if (!here.isUndefined ())
     return here.isObjectOrNull ();
   state = prio_scheduling_state_ref_current ();

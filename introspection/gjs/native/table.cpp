@@ -96,10 +96,16 @@ Table::state_of (guint id) const
   return states[entry.priority - 1].get ();
 }
 
+JSObject *
+Table::plain_state () const
+{
+  return states[PRIO_TASK_PRIORITY_USER_VISIBLE - 1].get ().toObjectOrNull ();
+}
+
 bool
 Table::is_plain (JSObject *state) const
 {
-  return state != nullptr && JS::ObjectValue (*state) == states[PRIO_TASK_PRIORITY_USER_VISIBLE - 1].get ();
+  return state != nullptr && state == plain_state ();
 }
 
 /* Records in the engine, while a task or a continuation runs, whether the running code is part of a task with a plain state. */

@@ -51,6 +51,7 @@ struct Table
   void trace (JSTracer *trc);
   guint add (JS::HandleObject callback, JS::HandleObject promise, guint priority, JS::HandleObject handle, JS::HandleObject poster);
   JS::Value state_of (guint id) const;
+  JSObject *plain_state () const;
   bool is_plain (JSObject *state) const;
   void remove (guint id);
   void clear ();
