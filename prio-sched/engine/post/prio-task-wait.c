@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include "scheduler/prio-scheduler-private.h"
-#include "signal/prio-util-private.h"
 #include "task/prio-task-impl-private.h"
 
 /**
