@@ -283,6 +283,18 @@ test_context_goes (Fixture *f, gconstpointer data)
   g_assert_error (prio_task_get_error (task), PRIO_ERROR, PRIO_ERROR_CLOSED);
 }
 
+/* Runs the main loop, and asserts that the wait has reported the abort of @task. */
+static void
+run_and_assert_aborted (Fixture *f, Wait *wait, PrioTask *task, gint code)
+{
+  fixture_run (f);
+  g_assert_cmpint (wait->n_called, ==, 1);
+  g_assert_true (wait->got_task);
+  g_assert_error (wait->error, G_IO_ERROR, code);
+  g_clear_error (&wait->error);
+  g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+}
+
 /* The signal of the task ends the wait, too.  The wait reports the abort of the task, as one without a cancellable. */
 static void
 test_own_signal (Fixture *f, gconstpointer data)
@@ -297,12 +309,7 @@ test_own_signal (Fixture *f, gconstpointer data)
 
       wait_begin (&wait, f, task, cancellable_of (controller));
       prio_task_controller_abort (controller, reason);
-      fixture_run (f);
-      g_assert_cmpint (wait.n_called, ==, 1);
-      g_assert_true (wait.got_task);
-      g_assert_error (wait.error, G_IO_ERROR, G_IO_ERROR_BUSY);
-      g_clear_error (&wait.error);
-      g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+      run_and_assert_aborted (f, &wait, task, G_IO_ERROR_BUSY);
     }
 }
 
@@ -320,12 +327,7 @@ test_own_cancellable (Fixture *f, gconstpointer data)
 
       wait_begin (&wait, f, task, cancellable);
       g_cancellable_cancel (cancellable);
-      fixture_run (f);
-      g_assert_cmpint (wait.n_called, ==, 1);
-      g_assert_true (wait.got_task);
-      g_assert_error (wait.error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
-      g_clear_error (&wait.error);
-      g_assert_cmpint (prio_task_get_state (task), ==, PRIO_TASK_STATE_ABORTED);
+      run_and_assert_aborted (f, &wait, task, G_IO_ERROR_CANCELLED);
     }
 }
 
