@@ -1,6 +1,6 @@
-// PrioSched.js: PrioSched in JavaScript
+// PrioSched.js: adapts the library's classes to JavaScript
 //
-// GJS calls _init () with the namespace as `this`.  In JavaScript, the scheduler's methods return promises, and
+// GJS calls _init () with the namespace PrioSched as `this`.  In JavaScript, the scheduler's methods return promises, and
 // PrioSched.web has the interfaces of the web.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
@@ -15,8 +15,8 @@ const {countAbort, named, reasonOf} = imports.overrides._priosched.core.reasons;
 const {namesOfSteps, namesOfTasks, optionNames, toOptions} = imports.overrides._priosched.library.options;
 const {AbortError, STEPPED, isStepped, toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const React = imports.overrides._priosched.library.react;
-// These files are loaded here, before this file changes the library.  So if one of them cannot be loaded, the library is
-// unchanged, and the program can still use another copy of it that is complete.
+// The files below are loaded before this file changes the library.  So if one of them cannot be loaded, the library is
+// unchanged, and the program can still use another copy that is complete.
 const Channels = imports.overrides._priosched.library.channels;
 const Groups = imports.overrides._priosched.library.groups;
 const Numbers = imports.overrides._priosched.library.numbers;
@@ -36,7 +36,7 @@ function toPriority(value) {
     return priority;
 }
 
-// Converts a priority, and throws if there is none.
+// Converts a priority like toPriority (), but throws for undefined and null, too.
 function toGivenPriority(value) {
     const priority = toPriority(value);
     if (priority === UNSET)
@@ -66,8 +66,8 @@ function toGivenDelay(value) {
     return Math.trunc(value);
 }
 
-// Returns the end of the message for a value that is not a Gio.Cancellable.  If the value is a controller or a signal of the
-// web, this suggests the property to pass instead; otherwise it is empty.
+// Returns the end of the message for a value that is not a Gio.Cancellable: if the value is a controller, or a signal of the
+// web, a hint which of its properties to pass instead; otherwise an empty string.
 function hintFor({cancellable, signal}) {
     if (cancellable instanceof Gio.Cancellable)
         return ': give its cancellable';
@@ -135,7 +135,7 @@ function defineProperty(prototype, name, get, set = undefined) {
         Object.defineProperty(prototype, alias, {configurable: true, get, set});
 }
 
-// Makes the method set_NAME () and the property, which sets it by that method, check each value with convert ().
+// Makes set_NAME () check each value with convert (), and the property NAME call get_NAME () and set_NAME ().
 function checkProperty(prototype, name, convert) {
     const setter = `set_${name}`, set = prototype[setter], getter = `get_${name}`;
     prototype[setter] = function (value) {
@@ -192,9 +192,9 @@ function checkScheduler(Scheduler) {
     }
 }
 
-// Adds the methods that post a task and return a promise.  byDefault is the default scheduler, and table its table; both are
-// null until the first scheduler has a table.  A post to byDefault without options takes a shorter way.  Each method creates
-// its promise itself, so that the stack is short there: see keepResolvers in core/settling.js.
+// Adds the methods that post a task and return a promise.  byDefault is the default scheduler, and table its Table; both are
+// null until the first scheduler has a Table.  A post to byDefault without options takes a shorter path.  Each method creates
+// its promise itself, so that the stack is short there: see keepResolvers () in core/settling.js.
 function addPosts(Scheduler, tasks) {
     const {keepResolvers, tableOf} = tasks;
     let byDefault = null, table = null;
@@ -222,8 +222,8 @@ function addPosts(Scheduler, tasks) {
         tasks.hasten('fastPost', Scheduler.prototype, 'post_task', byDefault, signal => tasks.kept.handleOf(signal), ...STEPPED);
     });
 
-    // Posts a task that runs, in steps, the generator that make () returns.  The options are the options of post_task (),
-    // and progress, a function: see toSteps ().
+    // Posts a task that runs, in steps, the generator that make () returns.  In addition to the options of post_task (),
+    // there is the option progress, a function: see toSteps ().
     Scheduler.prototype.post_steps = function (make, options) {
         const given = toOptions(options, namesOfSteps, 'post_steps ()');
         return postWith(this, toSteps(this, make, given.progress, tasks), given);
@@ -237,8 +237,8 @@ function addYields(Scheduler, tasks) {
     let byDefault = null, table = null;
 
     // Returns a promise that is fulfilled in a continuation of the calling task, or rejected if the continuation's signal is
-    // aborted.  The options are signal and priority, each of which may be 'inherit', and takesTurns.  The option name is
-    // checked, and has no effect.
+    // aborted.  The options are signal and priority, each of which may be 'inherit', and takesTurns.  The option name has no
+    // effect.
     Scheduler.prototype.yield = function (options) {
         if (options !== undefined || this !== byDefault)
             return yieldWith(this, options);
@@ -265,7 +265,7 @@ function addYields(Scheduler, tasks) {
 
     // Returns a promise that is fulfilled after the delay, in a continuation of the calling task, or rejected if the
     // continuation's signal is aborted.  The continuation has the given signal and priority.  Without the option signal, it
-    // has the task's signal, and without both options also the task's priority.
+    // has the task's signal; with neither option, it also has the task's priority.
     Scheduler.prototype.sleep = function (delay, options) {
         const {signal = null, priority = null} = toOptions(options, namesOfSleep, 'sleep ()');
         const milliseconds = toGivenDelay(delay);
@@ -290,13 +290,13 @@ function addYields(Scheduler, tasks) {
     };
 
     // Returns an asynchronous iterator: for await (const item of scheduler.each(items)).  Before an item, the iterator
-    // yields if should_yield () returns true.
+    // awaits yield () if should_yield () returns true.
     Scheduler.prototype.each = function (items) {
         return new Each(this, items, tasks.watchAbort);
     };
 
-    // Returns an asynchronous iterator over slices, and yields between two slices.  A slice is an iterator over some of
-    // the items: for (const item of slice).
+    // Returns an asynchronous iterator over slices, which awaits yield () between two slices if should_yield () returns
+    // true.  A slice is an iterator over some of the items: for (const item of slice).
     Scheduler.prototype.slices = function (items) {
         return slicesOf(this, items, tasks.watchAbort);
     };
@@ -369,9 +369,9 @@ function adaptControllers(TaskController, tasks) {
         return this.signal.priority;
     });
 
-    // Aborts the controller's signal, and the signals that depend on it.  The reason may be a value of any type; without a
-    // reason, it is the library's error for aborts.  The promises of the aborted tasks are rejected before this method
-    // returns or, if there are many, in later tasks.
+    // Aborts the controller's signal, and the signals that depend on it.  The reason may have any type; by default, it is
+    // GIO's error CANCELLED.  The promises of the aborted tasks are rejected before this method returns or, if there are many,
+    // in later tasks.
     TaskController.prototype.abort = function (reason = undefined) {
         tasks.abort(this, reason);
         tasks.beginAbort(tasks.reasonOf(this.signal));
@@ -379,15 +379,15 @@ function adaptControllers(TaskController, tasks) {
     };
 }
 
-// Removes Task.then (), and makes the constructors of TaskSignal check their arguments also under the library's names.
+// Removes Task.then (), and makes new_any () and new_any_following () of TaskSignal check their arguments.
 function addNames({Scheduler, Task, TaskSignal}) {
     Task.prototype.then = undefined; // a promise that is resolved with a task would call this method, and never settle
     [TaskSignal.new_any, TaskSignal.new_any_following] = [TaskSignal.any, TaskSignal.any_following]; // their names in the library
 }
 
-// Adds the property current_signal: null outside any task, and otherwise the signal of the running task, which may belong to
-// another scheduler.  If the task has no signal, or a priority that is not its signal's, the property is a new signal with
-// the task's priority, which is aborted with the task's signal, if there is one.
+// Adds the property current_signal: null outside any task, and otherwise the signal of the running task, of any scheduler.  If
+// the task has no signal, or a priority that is not its signal's, the property is a new signal with the task's priority.  An
+// abort of the task's signal, if there is one, also aborts this new signal.
 function addCurrentSignal({Scheduler, TaskSignal}, {currentState}) {
     defineProperty(Scheduler.prototype, 'current_signal', () => {
         const state = currentState(), {signal, priority} = state ?? {};
@@ -416,9 +416,9 @@ function adaptSignals(TaskSignal) {
     };
     TaskSignal.new_timeout = delay => newTimeout.call(TaskSignal, toGivenDelay(delay));
 
-    // Calls GObject's connect (name, callback) or, if the first argument is not a name, Gio.Cancellable's connect ().  For
-    // the former, also keeps the signal alive as long as a source signal can reach it: GJS disconnects the handlers when the
-    // collector frees the signal's JavaScript object, so the library would not know that there were any.
+    // Calls GObject's connect (name, callback) or, if the first argument is not a name, Gio.Cancellable's connect ().  After
+    // the former, pin () keeps the signal alive as long as a source signal can reach it.  Otherwise GJS would disconnect the
+    // handler as soon as the collector frees the signal's JavaScript object.
     for (const name of ['connect', 'connect_after']) {
         const connect = TaskSignal.prototype[name];
         TaskSignal.prototype[name] = function (...args) {
@@ -440,7 +440,7 @@ function adaptSignals(TaskSignal) {
     };
 }
 
-// Defines a property of PrioSched whose file is loaded, and whose value is made, at its first use.
+// Defines a property of PrioSched.  At its first use, make () loads the property's file, and returns its value.
 function defineLater(PrioSched, name, make) {
     let made = null;
     Object.defineProperty(PrioSched, name, {configurable: true, enumerable: true, get: () => (made ??= make())});
@@ -469,8 +469,8 @@ function _init() {
     Groups.make(PrioSched, tasks, convert);
     PrioSched.Channel = Channels.make(PrioSched, convert);
 
-    // The abilities of the native part: 'none' if there is none, 'speed' if tasks are fast, or 'state' if tasks are fast and
-    // each reaction of a promise has the state of the code that registered the reaction.
+    // 'none' if there is no native part (native.js), 'speed' if it makes tasks faster, or 'state' if, in addition, each
+    // reaction of a promise has the state of the code that registered the reaction.
     PrioSched.nativePart = tasks.nativePart ?? 'none';
     // These functions assign the files to constants, as the beginning of this file does, because PrioSchedCopy.js finds the
     // files of a copy by such assignments.

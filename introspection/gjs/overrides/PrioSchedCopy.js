@@ -1,7 +1,7 @@
 // PrioSchedCopy.js: loads the copy of the library that a program or an extension brings along (manual/shipping.md)
 //
-// A copy is checked before GJS loads it: GJS keeps the first namespace that it finds, even if it cannot be loaded, and no other
-// extension could then use its own copy.
+// A copy is checked before GJS loads it: GJS keeps the first namespace that it finds, even if the library cannot be loaded, and
+// then no other extension could use its own copy.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -13,8 +13,8 @@ const LIBRARY = 'libprio-sched-1.so.1';
 const TYPELIB = 'PrioSched-1.typelib';
 const BINDING = ['PrioSchedGjs-1.typelib', 'libprio-sched-gjs-1.so.1'];
 
-const HEADER = 20;     // first bytes of an ELF file, which identify the processor
-const START = 0x40000; // first bytes of a library, which contain the names of symbol versions
+const HEADER = 20;     // how many bytes at the start of an ELF file identify the processor
+const START = 0x40000; // how many bytes at the start of a library contain the names of symbol versions
 
 const GLIBC = [...'GLIBC_2.'].map(letter => letter.charCodeAt(0));
 
@@ -51,7 +51,7 @@ function whyUnusable(path) {
     const start = startOf(path), own = startOf('/proc/self/exe', HEADER);
     if (String.fromCharCode(...start.subarray(0, 4)) !== '\x7fELF')
         return 'is not a library';
-    // Compares the class, the byte order and the processor in the headers of the ELF files.
+    // Compares the bytes for the class (32 or 64 bits), the byte order and the processor.
     if ([4, 5, HEADER - 2, HEADER - 1].some(i => start[i] !== own[i]))
         return 'is for another kind of processor';
     const needed = glibcOf(start), present = systemGlibc();
@@ -83,7 +83,7 @@ function fileOf(name) {
     return `overrides/${name.replaceAll('.', '/')}.js`;
 }
 
-// Returns the texts of the overrides by name: of PrioSched, and of all files that PrioSched imports, directly or indirectly.
+// Returns a map of names to texts: of PrioSched.js, and of all overrides that it imports, directly or indirectly.
 function readOverrides(folder) {
     const texts = new Map(), names = ['PrioSched'];
     for (const name of names) {
@@ -154,8 +154,8 @@ function isLoaded() {
 }
 
 function useLibrary(folder) {
-    // Before GIRepository 3.0 these functions are static, and since then methods of an object.  Both forms have to work,
-    // because GJS finds only the version that it uses itself.
+    // These functions are static before GIRepository 3.0, and methods of an object since then.  Both forms have to work,
+    // because a program can load only the version that GJS itself uses.
     const repository = GIRepository.Repository.dup_default?.() ?? GIRepository.Repository;
     repository.prepend_search_path(folder);
     repository.prepend_library_path(folder);
@@ -184,7 +184,7 @@ function say(sentence) {
         printerr(`PrioSched: ${sentence}`);
 }
 
-// Returns the namespace of the copy in folder, or of the library that is loaded already.
+// Returns the namespace of the copy in folder or, if a library is loaded already, its namespace.
 var load = function load(folder) {
     if (isLoaded()) {
         say(`the library that is loaded already is used, and not the copy in ${folder}`);

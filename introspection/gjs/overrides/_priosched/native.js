@@ -1,7 +1,7 @@
-// native.js: loads the native part, the library in C++ that posts and runs tasks in SpiderMonkey itself, if it is installed
+// native.js: loads the native part, if it is installed: a library in C++ that posts and runs most tasks itself
 //
-// If SpiderMonkey supports this, the native part also knows the state of each job: each reaction has the state of the code that
-// registered it.
+// With SpiderMonkey 140, the native part also knows the state of each job: each reaction of a promise has the state of the code
+// that registered the reaction.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -25,8 +25,8 @@ function findEngine() {
     }
 }
 
-// Returns whether the native part is for the SpiderMonkey of this process, as far as both versions are known, and logs a warning
-// if not.  Loading a library for another version may fail.
+// Returns whether the native part was built for the SpiderMonkey of this process, or one of the versions is unknown.  Otherwise
+// logs a warning: a library for another version might not load.
 function isForThisEngine({MADE_FOR: madeFor}) {
     const engine = findEngine();
     if (madeFor === undefined || engine === 0 || engine === madeFor)

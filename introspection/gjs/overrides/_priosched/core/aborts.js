@@ -5,8 +5,8 @@ var {Aborts} = ((Set, imports) => {
 const {Slice} = imports.overrides._priosched.core.settling;
 
 class Aborts {
-    // The tables that have unfinished tasks with signals, in addition to the native part's, which is always the first, if there
-    // is one.
+    // The tables that have unfinished tasks with signals.  If there is a native part, its table is always the first, with or
+    // without tasks.
     tables = new Set();
     #native;
     #results;

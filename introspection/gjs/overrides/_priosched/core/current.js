@@ -1,7 +1,7 @@
 // current.js: methods of the library that depend on the state of the calling code
 //
-// The library knows the state of callbacks that it calls.  It does not call code after an await, and other promises
-// settle while it runs a task.  So these methods ask the overrides, as the methods that return promises do.
+// The library knows only the state of the callbacks that it calls, and not the state of code after an await.  So these methods
+// get the state from the overrides, as the methods that return promises do.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -35,7 +35,7 @@ function stateOf(state, tableOf) {
     return found;
 }
 
-// Returns the state of a continuation for the options of yieldWith (), in core/table.js: each has a value or is INHERIT.
+// Returns the state of a continuation.  signal and priority are the options of yieldWith (), in core/table.js: a value or INHERIT.
 function stateToYield(table, inherited, signal, priority, takesTurns) {
     const {TaskSignal} = imports.gi.PrioSched;
     if (signal === INHERIT && priority === UNSET)
@@ -53,8 +53,8 @@ function stateToYield(table, inherited, signal, priority, takesTurns) {
 }
 
 // Replaces methods of Scheduler and SchedulingState by methods that use the state of the running code.  Returns the function
-// queueMicrotask ().  core/tasks.js passes the last argument: currentState () returns the state of the running code, runIn ()
-// calls a function in a state, and tableOf () returns the table of a scheduler.
+// queueMicrotask () in an object.  core/tasks.js passes the last argument: currentState () returns the state of the running
+// code, runIn () calls a function in a state, and tableOf () returns the table of a scheduler.
 function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}, {currentState, runIn, tableOf}) {
     const {yield_async: yieldAsync, yield_finish: yieldFinish} = Scheduler.prototype;
 
@@ -64,14 +64,14 @@ function make({Scheduler, SchedulingState, TaskSignal, YieldFlags, YieldOptions}
         const options = new YieldOptions({flags: YieldFlags.DROP_SIGNAL | YieldFlags.DROP_PRIORITY});
         if (signal !== null)
             options.cancellable = signal;
-        // If the priority is the signal's, the option is not set, because the library then uses the signal's priority.  GJS
-        // cannot set the option to UNSET.
+        // If the priority is the signal's, the option stays unset, so the library uses the signal's priority.  GJS cannot set
+        // the option to UNSET.
         if (priority !== UNSET || !(signal instanceof TaskSignal))
             options.priority = priority || USER_VISIBLE;
         yieldAsync.call(scheduler, options, (...args) => runIn(state, () => callback(...args)));
     }
 
-    // The result of SchedulingState.get_current (): an object of the library's class for a state of the overrides.
+    // The result of SchedulingState.get_current (): presents a state of the overrides as a PrioSched.SchedulingState.
     class CurrentState {
         #state;
 

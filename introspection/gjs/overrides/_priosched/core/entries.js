@@ -1,4 +1,4 @@
-// entries.js: a list of entries with numbers, which are reused
+// entries.js: a list of numbered entries, which reuses the numbers of removed entries
 
 // The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {Entries} = (() => {

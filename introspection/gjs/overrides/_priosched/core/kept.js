@@ -81,7 +81,7 @@ class Kept {
     }
 
     // Returns the handle of an owner (see State), and creates it at the first call.  If the owner has no controller of the
-    // library, the native part creates one for the handle, whose object in JavaScript controllerOf () creates on request.
+    // library, the native part creates a controller for the handle; controllerOf () creates its JavaScript object on request.
     // priority is the priority of the tasks, which may be UNSET, and current is the signal's priority.
     handleOfOwner(owner, priority, current) {
         if (owner.handle === null) {
@@ -126,8 +126,8 @@ class Kept {
     }
 }
 
-// Returns a function for the native part that calls callback in a separate state, which has the name, so that the task's
-// continuations have it, too.  If the callback returns a promise, the state is kept until the promise settles.
+// Returns a function for the native part that calls callback in a separate state with that name, so that the task's
+// continuations have the name, too.  If the callback returns a promise, the state is kept until the promise settles.
 function nameCallback({runIn, running}, callback, name, given) {
     const state = given.named(name);
     const call = () => {
@@ -189,8 +189,8 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
 
 // Makes the native part's table, for the tasks that the native part keeps; defaultTable has all other tasks of the default
 // scheduler.  Returns the Kept, and hasten ().  That function replaces the method `name` of prototype by a native function, which
-// handles simple calls on receiver, and passes all other calls to the method: also calls with a callback whose prototype is one
-// of `others`, such as a generator function.  handleOf (signal) returns the handle of a signal, or null.
+// handles simple calls on receiver, and passes all other calls to the method, such as calls with a generator function: a callback
+// whose prototype is one of `others`.  handleOf (signal) returns the handle of a signal, or null.
 function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, results, runIn, running}) {
     native.newRunner(scheduler);
     const table = native.newTable(defaultTable.states.slice(BACKGROUND));

@@ -44,8 +44,8 @@ function toFunction(value) {
 // object that has the GError, such as the controller.
 const reasons = new Map();
 
-// Forgets reasons of which only the aborted signal has the GError, the oldest first, and stops at the first reason of which
-// other objects have it.  That reason becomes the youngest.
+// Forgets reasons, from the oldest on, up to the first reason whose GError other objects than the aborted signal have.  This
+// reason becomes the youngest.
 function forgetReasons() {
     for (const [code, reason] of reasons) {
         reasons.delete(code);

@@ -99,8 +99,8 @@ class Results {
         return promise;
     }
 
-    // Makes entry settle as promise does, which the callback of entry has returned.  If that is the task's own promise,
-    // rejects entry with a TypeError.  Returns the outcome: see followPromise ().
+    // Makes entry settle like promise, which the callback of entry has returned.  If that is the task's own promise, rejects
+    // entry with a TypeError.  Returns the outcome: see followPromise ().
     follow(promise, entry) {
         if (promise === entry.promise)
             return {settle: entry.reject, value: ownPromiseError(), isAwaited: false, isRejected: false};

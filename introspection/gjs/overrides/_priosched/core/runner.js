@@ -30,7 +30,7 @@ function findJobs(context, from, to) {
     return null;
 }
 
-// Returns the last id that a source of context has got: the id of a new source.
+// Returns the latest id of a source of context, by attaching a new source.
 function lastId(context) {
     const probe = GLib.idle_source_new();
     const id = probe.attach(context);
@@ -93,7 +93,7 @@ function newRunner(scheduler, run, find = () => null) {
 // dynamic linker might not find by itself.
 const loadBinding = () => imports.gi.PrioSchedGjs.guard_jobs;
 
-// An object for the binding's code in C.  The setter of `id` queues a job.  The setter of `left` calls jobsLeft ().
+// An object by which binding/jobs.c calls JavaScript.  The setter of `id` queues a job.  The setter of `left` calls jobsLeft ().
 const Prober = GObject.registerClass({
     GTypeName: typeName('PrioSchedProber'),
     Properties: Object.fromEntries(['id', 'left'].map(name => [name, GObject.ParamSpec.uint(name, null, null, GObject.ParamFlags.WRITABLE, 0, 1, 0)])),

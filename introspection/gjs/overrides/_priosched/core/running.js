@@ -31,24 +31,24 @@ class Running {
     #isCalled = false;
     #isMixed = false;
     #hasOthers = false;
-    // The native part, if it does not know the state of each job; and the plain state, which tasks have that have only the
+    // The native part, if it does not know the state of each job; and the plain state, the state of tasks that have only the
     // default priority.  No frame on the stack identifies the plain state.  The native part runs most tasks that have it, with
     // `current` null, and knows whether the running code is part of such a task.
     #native = null;
     #plain = null;
-    #runsNative = false; // whether the running tasks are the native part's, after which drain () is not called
-    // Whether a continuation, of code whose state has a number, is about to run: before the job #endCallback and, in a nested
-    // main loop, after the job #beginCallback.  If the row of tasks has ended before these jobs run, this is false again, and
-    // they change nothing.
+    #runsNative = false; // whether the native part runs the current tasks: then no code calls drain () after them
+    // Whether a continuation whose code has a numbered state is about to run.  #isCallback is then true until the job
+    // #endCallback, which is queued after the continuation; in a nested main loop, only from the job #beginCallback on.
+    // endRow () sets this to false, so if #beginCallback runs later, it sets #isCallback to false.
     #goesOn = false;
 
     #beginCallback = () => (this.#isCallback = this.#goesOn);
     #endCallback = () => (this.#isCallback = false);
     #beginMixed = () => (this.#isMixed = true);
 
-    // Returns the state of the running code, for which g_main_depth () is depth: null for no state, or for a plain state that the
-    // native part knows; undefined if only the library knows; and false if the overrides have to search the stack.  The native
-    // part calls this at each post.
+    // Returns the state of the running code: null for no state, or for a plain state that the native part knows; undefined if
+    // only the library knows; and false if the overrides have to search the stack.  depth is the current g_main_depth ().  The
+    // native part calls this at each post.
     stateHere = depth => {
         const {current} = this;
         if (current !== undefined && this.#isCallback && depth === this.#depth)
@@ -69,7 +69,7 @@ class Running {
         this.#exact = exact;
         this.#getLibraryState = getLibraryState;
         this.#left = left;
-        // These are fields, because methods would call the functions with an additional frame on the stack.
+        // These are fields, because methods would add a frame to the stack.
         this.runUnder = exact ? exact.runAs : States.runUnder;
         this.drainUnder = exact ? exact.drain : States.drainUnder;
     }
@@ -86,7 +86,7 @@ class Running {
         return !this.#isCallback && this.#native?.isPlain() ? this.#plain : null;
     }
 
-    // If the native part knows the state of each job, the next two methods ask it.  Otherwise they may search the stack.
+    // If the native part knows the state of each job, isOwn () and currentState () ask it.  Otherwise they may search the stack.
 
     // Returns whether the running code belongs to `current`.  If neither `current` nor a pending state has a number, the answer
     // is true without a search of the stack.
@@ -116,7 +116,7 @@ class Running {
         return current === null ? this.#plainOrNone() : null;
     }
 
-    // Returns the state of the running code, or null, if `current` is not undefined and isOwn () returns true.
+    // Returns the state of the running code, or null for none.  `current` must not be undefined, and isOwn () must be true.
     stateToYield() {
         const {current} = this;
         if (current === null)
@@ -131,8 +131,8 @@ class Running {
         return outer === (current ?? null) || (current === null && this.#runsNative && outer === this.#plain);
     }
 
-    // Records in the native part, if it runs the current task, that the promise that a task's function has returned has settled:
-    // from now on the running code is part of code in the state `outer`.
+    // Called when the promise that a task's function has returned is settled: from now on the running code has the state `outer`.
+    // If the native part runs the current task, records this there.
     endFunction(outer) {
         if (this.current === null && this.#runsNative && (outer === null || outer === this.#plain))
             this.#native.setPlain(outer !== null);
@@ -167,9 +167,9 @@ class Running {
         return this.current !== undefined && !this.#runsNative && !this.isNested;
     }
 
-    // Runs the jobs that other code has queued, outside any task.  But in a nested main loop that such a job runs, SpiderMonkey
-    // runs no other job before that job returns.  The jobs of the nested loop's tasks then run after that, mixed with jobs of
-    // other code, and so #isMixed is set.
+    // Runs the jobs that other code has queued, outside any task.  If a job runs a nested main loop, SpiderMonkey runs no other
+    // job until that job returns.  Then the jobs of the nested loop's tasks run, mixed with jobs of other code, so #isMixed is
+    // set.
     #runOthers() {
         if (this.current === undefined) {
             this.current = null;
@@ -217,8 +217,8 @@ class Running {
         }
     }
 
-    // Calls settle (), which settles the promise of one of the native part's tasks unless that has happened, and runs the reactions in
-    // the state of the code that has posted the task.
+    // Calls settle (), which settles the promise of one of the native part's tasks unless it is settled already.  Runs the
+    // reactions in the state of the code that has posted the task.
     settleUnder(state, settle) {
         this.#runsNative = false;
         this.beginReactions(state);
@@ -244,7 +244,7 @@ class Running {
         this.libraryState = libraryState;
         this.#depth = depth;
         this.#runsNative = runsNative;
-        this.#isCallback = this.#isCalled = isCalled; // #isCallback is not restored if a reaction had set it: then the stack identifies the state
+        this.#isCallback = this.#isCalled = isCalled; // if a reaction had set #isCallback, the stack identifies the state
     }
 
     // Sets the current state for the callback of a task.
@@ -301,7 +301,7 @@ class Running {
         this.#left();
     }
 
-    // Calls run (), which runs the jobs that a callback has queued, in state, but not as part of a callback.
+    // Calls run () in state, but not as a callback: run () runs the jobs that a callback has queued.
     runJobsIn(state, run) {
         this.runIn(state, () => {
             this.#isCallback = false;

@@ -1,4 +1,4 @@
-// settling.js: settles promises later, in tasks, in slices too short to notice
+// settling.js: the entries of tasks, promises that tasks return, and a queue and time slices to settle promises later
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -69,8 +69,8 @@ function promiseOf(value) {
     return typeof then === 'function' ? promiseOfThenable(value, then) : null;
 }
 
-// The result of a task's callback that continues in later calls.  A Later is like a promise, but settles at once, whereas
-// reactions of a promise may have to wait.
+// The result of a task's callback that continues in later calls.  A Later is like a promise, but calls its handlers at once,
+// whereas reactions of a promise may have to wait.
 class Later {
     promise = null; // the promise of the task
     #settlers = null;
@@ -133,10 +133,10 @@ class Queue {
     }
 }
 
-const FEW = 16;         // promises to settle at once, even if the slice is over
-const MANY = 256;       // promises to settle at once, if their reactions are not yet queued
+const FEW = 16;         // promises to settle in a slice even if its time is over
+const MANY = 256;       // most promises to settle in a slice while their reactions are not measured
 const LENGTH = 5;       // milliseconds that a slice takes
-const MAX_PAUSE = 1;    // milliseconds after which a new slice does not continue the last one
+const MAX_PAUSE = 1;    // milliseconds that may pass between two slices that count as one
 
 // A slice of time in which promises are settled.  The clock of Date.now () is cheap to read, and counts milliseconds.  So it
 // is read after each promise and its reactions: a slice exceeds its time by at most one millisecond and one promise.  The

@@ -1,4 +1,4 @@
-// states.js: the states of tasks, and the state of the running code
+// states.js: the states of tasks (scheduler, signal and priority), and the state of the running code
 //
 // SpiderMonkey runs the jobs of promises in a row, and does not report which code awaits which promise.  A task may settle a
 // promise that code outside of it awaits, and then that code runs within the task.  The stack identifies that code: when an
@@ -32,10 +32,10 @@ function doWithoutFrames() {
     usesFrames = false;
 }
 
-// Calls callback for the frames, after all digits of a number have been put on the stack.  SpiderMonkey's caches keep, for
-// each place in the code that calls a function, the first function that was called there, and everything that this function
-// captures; only a collection that JavaScript has not caused clears them.  If each frame called callback itself, one
-// callback would be kept for each digit.  So all frames call this function, whose only place keeps one callback.
+// Calls callback for the frames, after all digits of a number have been put on the stack.  For each call in the code,
+// SpiderMonkey's caches keep the first function that was called, and everything that it captures, until a garbage collection
+// that no JavaScript code has caused.  If each frame called callback itself, one callback would be kept for each digit.  All
+// frames use the one call in this function, so only one callback is kept.
 function callIt(callback) {
     return callback();
 }
@@ -71,7 +71,7 @@ class State {
         this.left = Math.floor(this.number / BASE);
         this.keeper = null; // the handle with which the native part keeps continuations (core/kept.js), or null
         this.nPending = 0; // number of callbacks whose returned promises are pending
-        this.name = null; // name of the task, if this is the state of only one
+        this.name = null; // name of the task, if only one task has this state
     }
 
     get signal() {
@@ -87,7 +87,7 @@ class State {
 }
 
 // A map in the native part that does not keep the states alive.  A state is needed only as long as its promises can be
-// settled, and until then their reactions keep the state alive.
+// settled, and for that time their reactions keep it alive.
 class WeakStates {
     #native;
 
@@ -143,7 +143,7 @@ class Pending {
         this.#states.delete(state.number);
     }
 
-    // If value is a promise, keeps the state in this collection as long as the promise is pending.  Returns value.
+    // If value is a promise, keeps the state here as long as the promise is pending.  Returns value.
     follow(state, value) {
         if (value instanceof Promise) {
             const settled = () => this.remove(state);
@@ -163,7 +163,7 @@ function recordOf(signal) {
     return signal[RECORD];
 }
 
-// Returns the state of a new task with a signal.  Tasks that follow one another share it as long as table and priority do
+// Returns the state of a new task with a signal.  Consecutive tasks of the signal share it as long as table and priority do
 // not change.
 function stateOf(table, signal, priority) {
     const record = recordOf(signal), {state} = record;

@@ -1,10 +1,10 @@
-// table.js: tasks that are promises
+// table.js: the tasks of a scheduler, each with the promise that it settles
 //
 // The library knows a task by its number, and runs the task through a PrioSched.Runner.  A task costs one call into C to
-// post and two to run, and no object, closure or trampoline in C.
+// post and two to run, and needs no object or closure in C.
 //
 // SpiderMonkey walks the whole stack for every promise that is made or settled.  So the functions that make or settle
-// promises are not divided further: another frame on the stack would cost more than the function itself.
+// promises are not divided further: each additional frame on the stack would cost time.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -159,8 +159,8 @@ class Table {
         return this.#idles.request(this.#idleRunner, callback, timeout);
     }
 
-    // Posts a continuation that calls resolve (), and after which drain () settles the waiting promises.  Returns false if
-    // the main context has gone, and otherwise true.
+    // Posts a continuation that calls resolve ().  After it, drain () settles the waiting promises.  Returns false if the main
+    // context has gone, and otherwise true.
     wake(resolve = () => {}) {
         const entry = new Entry(null, this.#states[USER_BLOCKING]);
         entry.resolve = resolve;
@@ -220,7 +220,7 @@ class Table {
         }
     }
 
-    // Posts a task that settles promise, which was created last, with keepResolvers.
+    // Posts a task that settles `promise`: the promise that was created last, with keepResolvers ().
     post(callback, priority, promise) {
         const entry = new Entry(callback, this.#states[priority]);
         entry.promise = this.#results.unhandled.expect(promise);
@@ -262,8 +262,8 @@ class Table {
         return state !== null && state.table === this ? state : this.#states[USER_VISIBLE];
     }
 
-    // Posts a continuation of the running code, which inherits that code's state, and resolves the promise that was created
-    // last, with keepResolvers.
+    // Posts a continuation of the running code.  The continuation inherits that code's state, and resolves the promise that was
+    // created last, with keepResolvers ().
     yield() {
         const running = this.#running, {current, libraryState} = running;
         const entry = new Entry(null, libraryState);
@@ -292,7 +292,7 @@ class Table {
         this.#enter(id, entry, state, this.#postContinuation(id, entry.state));
     }
 
-    // Completes the entry of a continuation that the library has posted, and answered with `posted`.  The running code may
+    // Completes the entry of a continuation that the library has posted; `posted` is the library's answer.  The running code may
     // not be part of the current task, so its state is looked up first.
     #enterContinuation(id, entry, posted) {
         const outer = this.#running.stateFor(posted);
@@ -322,9 +322,9 @@ class Table {
             this.takeRejected();
     }
 
-    // Makes adopted, the promise that was created last, settle as promise does, in a continuation of the running code.  If
+    // Makes `adopted`, the promise that was created last, settle as `promise` does, in a continuation of the running code.  If
     // that code has a signal, a second continuation is posted, which never becomes due: if the signal is aborted first, the
-    // library rejects this continuation, and so adopted.
+    // library rejects this continuation, and `adopted` with it.
     adopt(promise, adopted) {
         const outer = this.#running.currentState(), waiting = new Entry(null, this.stateToInherit(outer)), {signal, priority} = waiting.state;
         const id = signal === null ? 0 : this.#entries.add(waiting);
@@ -346,7 +346,7 @@ class Table {
 
     // Yields with the options signal and priority, which yield () had in an older draft of the web's interface.  Each is
     // INHERIT, for the running code's signal or priority, or a value; signal may also be null, and priority UNSET.  Settles
-    // promise, which was created last, with keepResolvers.
+    // `promise`: the promise that was created last, with keepResolvers ().
     yieldWith(promise, signal, priority, {delay = 0, takesTurns = false} = {}) {
         const outer = this.#running.currentState();
         const inherited = this.stateToInherit(outer);

@@ -1,7 +1,7 @@
 // tasks.js: the tables of all schedulers, and the data that they share
 //
 // An import creates no object of the library and adds no source, because an extension of GNOME Shell must not do so before it is
-// enabled.  Both happen with the first table.
+// enabled.  Both happen when the first table is made.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

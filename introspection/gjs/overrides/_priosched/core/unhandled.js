@@ -1,4 +1,4 @@
-// unhandled.js: unhandled rejections, reported once for all that have the same reason
+// unhandled.js: reports unhandled rejections, once for each reason
 //
 // GJS reports each rejection separately, as soon as SpiderMonkey's queue is empty, and without the reason.  So a promise is
 // watched here: it gets another prototype, whose `constructor` is a getter, and `await` and .then () call this getter.  A watched
@@ -35,7 +35,7 @@ const watched = Object.create(prototype, {
 });
 
 const MAX_ORIGINS = 100;
-const ORIGIN = Symbol('PrioSched.origin'); // property with the origin of a GLib.Error: GJS 1.90 crashes if that is a key of a WeakMap
+const ORIGIN = Symbol('PrioSched.origin'); // property of a GLib.Error with its origin: GJS 1.90 crashes if a GLib.Error is a key of a WeakMap
 
 function nothing() {}
 
@@ -116,8 +116,8 @@ class Unhandled {
         }
     }
 
-    // Keeps a promise that is about to be rejected for the report, unless it has a handler; returns whether it is kept.  returned
-    // is the promise that the task's function has returned, and that was rejected before, or null.
+    // Adds a promise, which is about to be rejected, to the report, unless the promise has a handler.  Returns whether it was
+    // added.  returned is the rejected promise that the task's function has returned, or null.
     add(promise, reason, name, returned = null) {
         if (this.#isLookedAt(promise))
             return false;

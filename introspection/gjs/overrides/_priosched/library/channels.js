@@ -1,4 +1,4 @@
-// channels.js: values for a function that runs on the main loop, without a queue that grows
+// channels.js: channels, which pass values to a function on the main loop, in a queue of limited length
 //
 // JavaScript has one thread, so handlers and tasks of the main loop give the values.
 //

@@ -1,6 +1,6 @@
 // extras.js: functions that neither the web nor the library has
 //
-// Methods of PrioSched.Scheduler, and of PrioSched.web.extras: each (), slices (), latest (), adopt ().
+// They implement each (), slices () and latest (), methods of PrioSched.Scheduler and of PrioSched.web.extras.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -140,8 +140,7 @@ function newLatest(job, newRun,
         const {controller, post} = newRun();
         const run = last = {controller, isAborted: false};
         try {
-            return await post(Object.assign(() => job(...args), {calls: job})); // names of tasks are found by
-                                                                                        // this property
+            return await post(Object.assign(() => job(...args), {calls: job})); // the task is named after job
         } catch (error) {
             if (!run.isAborted || (error !== run.reason && !(error instanceof AbortError)))
                 throw error;

@@ -1,4 +1,4 @@
-// feeds.js: posts a task of a group for each item, when the group has fewer tasks than its limit
+// feeds.js: posts a task of a group for each item, whenever the group has fewer tasks than its limit
 
 // The file is one function, because GJS looks up names outside of functions at each use: see “Names” in introspection/README.md.
 var {addFeed} = ((undefined, Object, Promise, Symbol, Math, TypeError, imports) => {

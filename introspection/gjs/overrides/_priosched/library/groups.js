@@ -1,4 +1,4 @@
-// groups.js: groups of tasks; a group runs a limited number of them at a time
+// groups.js: groups of tasks; a group runs a limited number of its tasks at a time
 //
 // The library's group keeps the limit, the order of the waiting tasks, and the waits.  A task of a group has a number in the
 // table of the group's scheduler, and the library's group posts that number when the limit allows.  A wait is a task that the
@@ -22,8 +22,8 @@ const {toSteps, toUnstepped} = imports.overrides._priosched.library.steps;
 const HANDLE_DOMAIN = GLib.quark_from_string('prio-sched-task-handle');
 const MAX_LIMIT = 0xffffffff;
 
-// The property of a group that has, while code waits for the group, the number of the waits, and the outcomes of the group's
-// tasks by the tasks' handles.
+// The property of a group for the waits, while there are any: their number, and the outcomes of the group's tasks, by the tasks'
+// handles.
 const WAITING = Symbol('waiting');
 
 function toLimit(value) {
@@ -34,7 +34,7 @@ function toLimit(value) {
     return value;
 }
 
-// The property of a group that has the tasks that are queued or running, by their handles.
+// The property of a group for its queued and running tasks, by their handles.
 const MEMBERS = Symbol('members');
 
 // Reports the outcome of a task to the library's group, so that another task can run.  Does nothing if the outcome has been

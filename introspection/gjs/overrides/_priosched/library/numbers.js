@@ -1,6 +1,6 @@
-// numbers.js: the task share and thresholds of schedulers, and descriptors
+// numbers.js: methods with a task share, a threshold or a file descriptor
 //
-// These functions check the values.  GJS would convert any value to a number, and the library would only log a message.
+// The methods check these numbers.  GJS would convert any value to a number, and the library would only log a message.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -28,7 +28,7 @@ function toDescriptor(value) {
     return value;
 }
 
-// Adds JavaScript's methods to Scheduler, and checks the argument of trace_start ().
+// Makes the methods of Scheduler, and trace_start (), check their arguments.
 function make(PrioSched, {checkProperty}) {
     const {Scheduler, trace_start: startTrace} = PrioSched;
     checkProperty(Scheduler.prototype, 'task_share', value => toNumber(value, 0, MAX_TASK_SHARE, 'share'));

@@ -15,8 +15,8 @@ const MAX_FRAME_RATE = 125;
 const MAX_TIMEOUT = 2 ** 31 - 1;
 const OPTIONS = optionNames('delay', 'name', 'signal', 'timeout');
 
-// The timeouts of the levels, as the priorities in React's Scheduler are called here, in milliseconds.  A negative timeout has
-// passed from the beginning, and 0 stands for no timeout.
+// The timeouts of the levels, in milliseconds; levels are the priorities of React's Scheduler.  A negative timeout has passed
+// from the beginning, and 0 stands for no timeout.
 const TIMEOUTS = {
     TIMEOUT_IMMEDIATE: -1,
     TIMEOUT_USER_BLOCKING: 250,
@@ -63,8 +63,8 @@ function expiryAfter(delay, timeout) {
     return Math.min(Math.max(getTime() + (delay + timeout) * 1000, 0), Number.MAX_SAFE_INTEGER);
 }
 
-// The watcher of a task that has a timeout or takes turns: see postWith () in core/table.js.  The table calls post (), and so
-// does not post an ordinary task.
+// The watcher of a task that has a timeout, takes turns or can be cancelled: see postWith () in core/table.js.  The table calls
+// post (), and does not post the task itself.
 class Special {
     #cancel = null; // removes the task from the library's queue
     #delay;
@@ -229,8 +229,8 @@ function make(library, tasks, {toDelay, toGivenPriority, toName, toSignal}) {
         return value.finally(() => pending.remove(state));
     }
 
-    // Returns whether the running task's timeout has passed.  After an await of another promise, the library does not know the
-    // task.  Then the state's expiry is compared with the clock.
+    // Returns whether the running task's timeout has passed.  After an await, the library may not know the task.  Then this
+    // compares the state's expiry with the clock.
     Scheduler.prototype.did_timeout = function () {
         const state = currentState();
         if (state === null)

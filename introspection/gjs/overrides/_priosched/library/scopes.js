@@ -7,7 +7,7 @@ var {SCOPE, addRun} = ((undefined, Promise, Symbol, Set, Error, imports) => {
 const {reasonOf} = imports.overrides._priosched.core.reasons;
 const {AbortError, toUnstepped} = imports.overrides._priosched.library.steps;
 
-// The property of a group that has its Scope while run () runs a function.
+// The property of a group for its Scope, while run () runs a function.
 const SCOPE = Symbol('scope');
 
 function isAbort(error, signal) {
@@ -46,7 +46,7 @@ class Scope {
             this.fail(error);
     }
 
-    // Makes run () also wait for feed, the promise of a feed, because that is not a task of the group.
+    // Makes run () also wait for feed, the promise of a feed, because a feed is not a task of the group.
     follow(feed, signal) {
         this.#feeds.add(feed);
         feed.then(() => this.#feeds.delete(feed), error => {

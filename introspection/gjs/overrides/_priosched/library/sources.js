@@ -8,8 +8,8 @@ const {GLib} = imports.gi;
 const ADDERS = [[GLib, ['idle_add', 'timeout_add', 'timeout_add_seconds', 'child_watch_add']],
     [globalThis, ['setTimeout', 'setInterval']]];
 
-// Returns FILE:LINE of the code that has called the function that calls this one, without GJS's own frames; or undefined if the
-// stack does not show it.
+// Returns FILE:LINE of the code that has called the function that calls this one, or undefined if the stack does not show it.
+// Skips GJS's own frames.
 function callingPlace() {
     const lines = new Error().stack.split('\n').slice(2);
     const line = lines.find(text => !text.includes('resource:///org/gnome/gjs/')) ?? lines[0] ?? '';
@@ -31,7 +31,7 @@ function named(callback, place) {
             if (!isNamed)
                 nameSource(callback, place);
         } catch {
-            // The name is not a string, or a getter throws, which must not disturb the program.
+            // The callback's name is not a string, or a getter has thrown.  This must not disturb the program.
         }
         isNamed = true;
         return callback.apply(this, args);

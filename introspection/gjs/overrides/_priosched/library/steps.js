@@ -53,8 +53,8 @@ function toGenerator(value, posted) {
     throw Object.assign(new TypeError(`${named(value)} is not a generator`), posted && {stack: posted});
 }
 
-// Calls fulfilled or rejected, which never throw, when promise has settled, even if the program has changed the methods
-// of Promise.
+// Calls fulfilled or rejected when promise has settled; also calls rejected if the program has given promise a `then` that
+// throws.  Neither function throws.
 function settled(promise, fulfilled, rejected) {
     new Promise(resolve => resolve(promise)).then(fulfilled, rejected);
 }
@@ -69,7 +69,7 @@ class Steps {
     #state;
     #tasks;
     #tell;
-    #wait = null;   // identifies the promise that the steps wait for
+    #wait = null;   // identifies the current wait, for a promise or a continuation
     #watch;
 
     constructor(scheduler, generator, tell, tasks) {

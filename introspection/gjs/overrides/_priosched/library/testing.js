@@ -6,7 +6,7 @@
 var {make} = ((Promise, Error, TypeError, imports) => {
 const {named} = imports.overrides._priosched.core.reasons;
 
-const LONGEST = 1e15; // milliseconds, which is 30,000 years
+const LONGEST = 1e15; // milliseconds: about 30,000 years
 
 function toSpan(value) {
     if (typeof value !== 'number' || !(value >= 0 && value <= LONGEST))
@@ -32,7 +32,7 @@ function make(PrioSched) {
             PrioSched.testing_begin();
         },
 
-        // Returns to the time of the system.
+        // Ends the test: schedulers use the time of the system again.
         end() {
             check('end ()');
             hasBegun = false;
@@ -70,7 +70,7 @@ function make(PrioSched) {
             return PrioSched.testing_step();
         },
 
-        // The time of the test that has passed, in milliseconds.
+        // How much time of the test has passed, in milliseconds.
         get elapsed() {
             check('elapsed');
             return PrioSched.testing_get_elapsed();

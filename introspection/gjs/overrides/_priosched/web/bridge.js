@@ -1,8 +1,8 @@
-// bridge.js: the web's signals serve GIO, and GIO's cancellables serve the web's functions
+// bridge.js: converts signals of the web to cancellables for GIO, and cancellables to signals of the web
 //
-// Each side gets a dependent signal of the library, to which its sources refer weakly.  That signal holds no object of
-// JavaScript, and the objects that its handlers need do not hold its sources.  So no signal is kept alive by a cycle of
-// references.
+// In each direction, the library makes a dependent signal, to which its sources refer weakly.  That signal holds no object of
+// JavaScript, and the objects that its handlers need do not hold its sources.  So no cycle of references keeps a signal
+// alive.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -13,7 +13,7 @@ const {named} = imports.overrides._priosched.core.reasons;
 const {typeName} = imports.overrides._priosched.core.runner;
 const {toNick} = imports.overrides._priosched.web.conversions;
 
-// The property of a cancellable that has the web's signal for it.
+// The property of a cancellable for its signal of the web.
 const WEB = Symbol('web');
 
 // An object whose properties a signal of the library sets.  GJS 1.74 sets properties even during a garbage collection, when it

@@ -14,7 +14,7 @@ function toPriority(value) {
     return priority;
 }
 
-// Returns the library's number for a priority that toPriority() has returned.
+// Returns the library's number for a priority that toPriority () has returned.
 function toNumber(priority) {
     return NICKS.indexOf(priority) + 1;
 }

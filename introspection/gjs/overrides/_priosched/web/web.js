@@ -1,8 +1,8 @@
 // web.js: the web's interfaces: scheduler, TaskController, TaskSignal, and the interfaces that these need
 //
-// Follows Web IDL, and the drafts of the DOM, of Prioritized Task Scheduling and of requestIdleCallback ().  The graph of
-// signals, events and promises are implemented here; the library orders the tasks.  A signal gets a controller of the library as
-// soon as a task is posted with it.
+// This file follows Web IDL, and the drafts of the DOM, of Prioritized Task Scheduling and of requestIdleCallback ().  It
+// implements the graph of signals, events and promises; the library orders the tasks.  A signal gets a controller of the library
+// when the first task is posted with it.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -25,7 +25,7 @@ const {named} = imports.overrides._priosched.core.reasons;
 // Returns the internal slots of an AbortSignal, or undefined.
 let slotsIn;
 
-// Stands for an empty set; a new set is created for the first member.
+// Stands for an empty set; addTo () creates a new set for the first member.
 const NONE = new Set();
 function addTo(s, name, member) {
     if (s[name] === NONE)
@@ -57,15 +57,15 @@ function taskSlotsOf(signal) {
 
 // Signals.  A source is a signal on which other signals depend.  It refers to its dependent signals weakly, unless they have
 // listeners.  GJS 1.74 has no working weak reference (its WeakRef keeps the object alive), but GObject has: a property binding
-// between two objects ends with either of them.  So each signal has a beacon: a GObject that represents the signal in such
-// bindings.  A source finds its dependents by changing a property of its beacon, to which a property of each dependent's beacon
+// between two objects ends with either of them.  So each signal has a Beacon: a GObject that represents the signal in such
+// bindings.  A source finds its dependents by changing a property of its Beacon, to which a property of each dependent's Beacon
 // is bound.
 
 const {GObject} = imports.gi;
 const ABORTS = 'aborts', CHANGES = 'changes';
-// When an object with a binding is freed, GObject searches all bindings of the binding's source.  So a source signal's beacon is
-// bound to intermediate beacons, which have no signal, and each of these to at most this many dependents.  The dependents'
-// beacons hold the intermediate one.
+// When an object with a binding is freed, GObject searches all bindings of the binding's source.  So a source signal's Beacon is
+// bound to intermediate Beacons, which have no signal, and each of these to at most this many dependents.  The dependents'
+// Beacons hold the intermediate one.
 const MOST_BOUND = 100;
 let found = null;
 
@@ -489,7 +489,7 @@ class Extras {
         }, message => new DOMException(message, 'AbortError'));
     }
 
-    // Returns the functions of another scheduler in the same main context, whose tasks are paused separately.
+    // Returns the Extras of a new scheduler in the same main context; its tasks are paused separately.
     newScheduler() { return this.#newExtras(); }
 }
 
@@ -556,8 +556,8 @@ function make(PrioSched, tasks) {
         }
     }
 
-    // Returns the slots of a signal of the web as s, or another signal as cancellable; the other one is null.  If the signal is
-    // aborted, throws the reason.
+    // Returns {s, cancellable}: s has the slots of a signal of the web, or cancellable is a signal of another kind; the other
+    // member is null.  If the signal is aborted, throws the reason.
     function toLive(signal) {
         const s = slotsIn(signal) ?? null;
         const cancellable = s === null && signal !== undefined ? bridge.toCancellable(signal, 'signal') : null;
