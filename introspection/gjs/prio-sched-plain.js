@@ -2,8 +2,9 @@
 //
 //   import {scheduler, TaskController, each, latest} from './prio-sched-plain.js';
 //
-// Each task and each yield is an idle source of GLib with its priority.  An abort removes the sources of its signal, so nothing is left when
-// an extension aborts its controllers and is disabled; an import makes no object.  Tasks do not take turns with frames and input, and a task has no state: code after a yield has the options of that yield.
+// Each task and each yield is a GLib source with its priority.  An abort removes the sources of its signal, so an extension that
+// aborts its controllers when it is disabled leaves nothing behind.  Tasks do not take turns with frames and input.  Code after a
+// yield has the signal and the priority in the options of that yield, and does not inherit the task's.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -68,7 +69,7 @@ function toPriority(value) {
 export let currentTaskSignal = null;
 
 let sliceEnd = 0;
-// Returns a promise.  An idle source of GLib calls callback, and settles the promise with the result.
+// Returns a promise.  A GLib source, idle or with the delay, calls callback, and settles the promise with the result.
 function post(callback, {priority, signal = null, delay = 0} = {}) {
     return new Promise((resolve, reject) => {
         signal?.throwIfAborted();
@@ -100,7 +101,7 @@ export function shouldYield() {
     return GLib.get_monotonic_time() >= sliceEnd;
 }
 
-// Yields the items, and lets other tasks run between two of them if it is time.
+// Iterates over the items, and lets other tasks run before an item if shouldYield () returns true.
 export async function* each(items, options = undefined) {
     for await (const item of items) {
         await (shouldYield() ? scheduler.yield(options) : options?.signal?.throwIfAborted());
@@ -108,8 +109,7 @@ export async function* each(items, options = undefined) {
     }
 }
 
-// Returns a function that runs job (…) as a task, and aborts the previous run, whose promise is then fulfilled with
-// undefined.
+// Returns a function that runs job (…) as a task, and aborts the previous run, whose promise is then fulfilled with undefined.
 export function latest(job, {priority = 'user-visible'} = {}) {
     let last = null;
     const run = (...args) => {

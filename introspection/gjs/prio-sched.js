@@ -2,9 +2,9 @@
 //
 //   import {scheduler, TaskController} from 'file:///usr/share/prio-sched-1/prio-sched.js';
 //
-// If the folder of this file has a copy of the library, it loads that copy, so programs and extensions can bring their
-// own (see ../manual/shipping.md).  Otherwise it throws an error that names the missing part.  The copy is loaded by
-// overrides/PrioSchedCopy.js, which scripts use too.
+// If the folder of this file has a copy of the library, the module loads that copy, by overrides/PrioSchedCopy.js; so programs
+// and extensions can bring a copy (see ../manual/shipping.md).  Otherwise the module loads the installed library.  If a part is
+// missing, it throws an error that names the part.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -17,7 +17,7 @@ const COPY = ['PrioSched-1.typelib', 'libprio-sched-1.so.1', 'overrides/PrioSche
 function findCopy() {
     const folder = Gio.File.new_for_uri(import.meta.url).get_parent();
     if (folder.get_path() === null)
-        return null; // a resource, say
+        return null; // this file may be in a GResource
     const missing = COPY.filter(name => !folder.resolve_relative_path(name).query_exists(null));
     if (missing.length > 0 && missing.length < COPY.length) {
         throw new Error(`The copy of prio-sched in ${folder.get_path()} is not complete: it has no ${
@@ -40,7 +40,7 @@ function loadCopy(folder) {
     return load(folder);
 }
 
-// Loads the overrides again if GJS has not loaded them with the namespace, and throws if they are missing.
+// Adds the overrides to a namespace that GJS has loaded without them, and throws if they are missing.
 function complete(namespace) {
     const folders = imports.overrides.searchPath;
     if (!folders.some(name => Gio.File.new_for_commandline_arg(name).get_child('PrioSched.js').query_exists(null))) {
