@@ -107,7 +107,7 @@ def told_at(waits_for, reason):
     """
     if not isinstance(waits_for, Future):
         return cancelled_for(reason)
-    reason.__traceback__ = None  # the traceback of another coroutine that got the reason earlier
+    reason.__traceback__ = None  # drops the traceback of another coroutine that got the reason earlier
     return reason
 
 
@@ -123,7 +123,7 @@ class Abortable:
     waits_for = None
     watch = None
     told = False        # whether the abort has reached the coroutine
-    told_first = False  # whether the abort came before any cancellation that the coroutine has yet to handle
+    told_first = False  # whether the abort reached the coroutine while no other cancellation was pending
 
     def hear(self):
         """Notes that the abort has reached the coroutine."""
@@ -143,9 +143,9 @@ class Abortable:
             self.watch = None
 
     def is_yielding(self, waits_for):
-        """Returns whether the coroutine waits in a yield, at which an abort is not delivered by this class.
+        """Returns whether the coroutine waits in a yield at which this class delivers no abort.
 
-        The library rejects the yield, or the yield has options, so that its signal may be another one.
+        Either the library rejects the yield, or the yield has options, which may have given it another signal.
         """
         if waits_for.__class__ is not Continuation:
             return False
@@ -167,7 +167,7 @@ class Abortable:
         return self.told_first
 
     def outcome_of(self, error):
-        """Returns the exception of the task when its coroutine has ended with error, or None: the reason if the abort caused error."""
+        """Returns the exception for the task after its coroutine has ended with error: the reason if the abort caused error, or else error."""
         signal = self.state.signal if error is not None and self.state is not None else None
         if signal is not None and (isinstance(error, CancelledError) or members_of(error)) and is_aborted(signal):
             reason = reason_of(signal)

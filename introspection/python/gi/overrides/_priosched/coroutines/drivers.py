@@ -187,7 +187,7 @@ class Driver(DriverBase, Abortable):
 
 
 def _may_wake_up(future):
-    """Returns whether an asyncio future can end here: its loop is running, or belongs to a main context, or it has no loop."""
+    """Returns whether an asyncio future can end here: its loop is running or belongs to a main context, or the future has no loop."""
     loop = future.get_loop() if hasattr(future, 'get_loop') else None
     return loop is None or loop.is_running() or hasattr(loop, '_context')
 
@@ -204,7 +204,7 @@ def _yield(state):
 class _Shell(Abortable, collections.abc.Coroutine):
     """Wraps a coroutine with a signal, for an asyncio task.
 
-    An abort cancels the asyncio task, unless the coroutine awaits a future of this library: that await raises the reason.
+    An abort cancels the asyncio task, unless the coroutine awaits a future of this library: then that await raises the reason.
     """
 
     def __init__(self, coroutine, state):
@@ -264,7 +264,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
 
     def ends_by_abort(self):
         # A scope such as asyncio.timeout () takes back its own cancellation with task.uncancel (), and not the abort's.  So if
-        # no more cancellations are left than these, the abort is the cause.
+        # only cancellations that n_aborts and n_heard count are left, the abort is the cause.
         return self.told_first or (self.told and self.task.cancelling() <= self.n_aborts + self.n_heard)
 
     def __await__(self):
@@ -339,7 +339,7 @@ class CoroutineTask:
             error = caught.with_traceback(caught.__traceback__.tb_next)
         if self.shell is not None:
             error = self.shell.outcome_of(error)
-            self.shell.task = None  # a traceback may refer to the shell, and should not keep the task
+            self.shell.task = None  # a traceback may refer to the shell, and should not keep the task alive
         self.error = error
         future = self.future
         if future is not None:
@@ -400,7 +400,7 @@ class _Task(CoroutineTask, asyncio.Task):
         try:
             super().__init__(coroutine, **options)
         except (KeyboardInterrupt, SystemExit):
-            # The coroutine's first step has raised the error already, in the code that makes the task.
+            # The coroutine's first step has raised the error here, so asyncio must not report it as never retrieved.
             self._log_traceback = False
             raise
 

@@ -1,7 +1,7 @@
 """Closes asynchronous generators that are no longer iterated over, so that their cleanup runs to its end.
 
 Python passes such a generator to a hook of the thread, which closes it.  asyncio's hook closes it in the context of the code
-that drops it, and so in the state of a task that may have been aborted.  Without asyncio there is no hook.  So this module has one.
+that drops it, and so in the state of a task that may have been aborted.  Without asyncio there is no hook.  So this module sets its own.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -16,7 +16,7 @@ from ..futures.future import borrowed_state, own_state
 
 
 class Finalizer:
-    """Serves as the thread's hook: closes a generator outside any task, by inner, the hook of asyncio, or else by close (generator, context)."""
+    """Serves as the thread's hook, which closes a generator outside any task: by inner, asyncio's hook, or else by close (generator, context)."""
 
     def __init__(self, close, inner=None):
         self._close = close

@@ -316,7 +316,7 @@ class EventLoop(GLibEventLoop):
         for event, handle in _handles_of(key):
             if handle not in self._left:
                 condition |= _CONDITIONS[event]
-        # Without conditions, -1 takes the place of the descriptor: the end of a descriptor would be reported even then.
+        # Without conditions, GLib would still report the end of the descriptor, so -1 takes the descriptor's place.
         key._tag = self._selector._source.add_unix_fd(key.fd if condition else -1, condition)
 
 

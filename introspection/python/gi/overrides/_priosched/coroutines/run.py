@@ -51,7 +51,7 @@ class _Run:
 
 
 def _is_nested(context):
-    """Returns whether this thread runs a main loop, and owns context.  Code that owns context outside a main loop has only pushed it."""
+    """Returns whether this thread runs a main loop, and owns context.  Code that owns context outside a main loop has only made it thread-default."""
     return context.is_owner() and GLib.main_depth() > 0
 
 
@@ -79,7 +79,7 @@ class _Interruptible:
 
     def __enter__(self):
         handler = signal.getsignal(signal.SIGINT)
-        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # the handler of the run () around this
+        is_ours = isinstance(getattr(handler, '__self__', None), _Interruptible)  # the handler of an outer run ()
         if threading.current_thread() is threading.main_thread() and (handler is signal.default_int_handler or is_ours):
             self.outer = signal.signal(signal.SIGINT, self._handle)
         return self
@@ -252,7 +252,7 @@ def _result_of(task, loop, context):
     """
     def cancel():
         task.cancel()
-        loop.call_soon_threadsafe(lambda: None)  # the loop may be about to wait
+        loop.call_soon_threadsafe(lambda: None)  # wakes up the loop, which may be about to wait
 
     with _Interruptible(cancel, context) as interruptible:
         try:
@@ -271,12 +271,12 @@ def run(coroutine):
     """Runs the main loop until coroutine ends, and returns its result or raises its exception.
 
     With PyGObject 3.50 and later this is asyncio.run () with a PrioSched.EventLoop.  With earlier versions run () behaves
-    alike: Ctrl-C cancels the coroutine and is raised as KeyboardInterrupt, SystemExit is raised, and asynchronous generators
+    in the same way: Ctrl-C cancels the coroutine and is raised as KeyboardInterrupt, SystemExit is raised, and asynchronous generators
     are closed.  At the end, the coroutines of started tasks are cancelled, and also coroutines that start during their cleanup;
-    tasks that have not started remain in the main context.  The main context is the thread-default one.
+    tasks that have not started remain in the main context.  The main context is the thread-default one or else the global default
+    one; outside the main thread, while another thread runs that, it is a new one.
 
-    In the function of a task, run () runs a nested main loop, and cancels no other coroutines.  In a coroutine, which can use
-    await instead, run () raises RuntimeError.
+    In a task's function, run () runs a nested main loop, and cancels no other coroutines.  In a coroutine, it raises RuntimeError.
     """
     if not is_awaitable(coroutine):
         hint = ': call it, as in PrioSched.run(main())' if callable(coroutine) else ''

@@ -57,7 +57,7 @@ def has_ended_itself(task):
 async def _in_steps(table, generator, progress, task):
     scheduler = table.scheduler() or PrioSched.Scheduler.ref_thread_default()
     signal = signal_here()
-    passed = None if progress is None else []  # the value that progress () has yet to get, if any
+    passed = None if progress is None else []  # a list, which ends with the value that progress () has yet to get, if any
     error = sent = None
     try:
         while True:

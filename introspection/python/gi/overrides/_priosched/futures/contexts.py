@@ -8,7 +8,7 @@ import threading
 from gi.repository import GLib
 
 get_running_loop = asyncio._get_running_loop
-SLICE = 0.004  # the length of a slice of work that is done in slices, in seconds
+SLICE = 0.004  # how long work that is done in slices runs before the main loop has its turn, in seconds
 
 
 class _Local(threading.local):

@@ -114,7 +114,7 @@ def _in_circles(runs):
 
 
 # Held while any thread adds a waiter or takes waiters.  It is reentrant, because the garbage collector may run meanwhile, and
-# finalizers may do the same.
+# finalizers may add or take waiters, too.
 _waiting_lock = threading.RLock()
 
 
@@ -270,7 +270,7 @@ class Future(FutureBase):
         self._check_waiting()
 
     def _take_wakeup(self, task):
-        """Removes the callback that would wake up task, of asyncio.  Returns the callback and its context, or None if there is none."""
+        """Removes the callback that would wake up task, an asyncio task.  Returns the callback and its context, or None if there is none."""
         entries = [(self._waiter, self._waiter_context)] + [entry[:2] for entry in self._callbacks or ()]
         for callback, context in entries:
             if callback is not None and getattr(callback, '__self__', None) is task:
@@ -292,7 +292,7 @@ class Future(FutureBase):
             self._exception = exception
             self._done = True  # set last, because other threads read the result as soon as this is True
             if exception is not None and self._is_abort():
-                # An abort is not reported as never retrieved.  This is found out now, because the collector may clear the reason later.
+                # An abort is not reported as an exception that was never retrieved.  This is noted now: the collector may clear the reason later.
                 self._aborted = self._retrieved = True
             self._leave_signal()
             if self._waiter is None and self._callbacks is None:
@@ -375,7 +375,7 @@ class Future(FutureBase):
         return cancelled_for(error)
 
     def _raises_here(self):
-        """Returns the exception that the code gets that awaits the future now: the future's, or a CancelledError in its place."""
+        """Returns the exception for the code that awaits the future now: the future's exception, or a CancelledError in its place."""
         loop = get_running_loop()
         task = asyncio.current_task(loop) if loop is not None else None
         return self._raises(task, _copy_context()) if task is not None else self._exception
@@ -524,7 +524,7 @@ class PostedTask(Future):
 
         A task that has not started will not run.  A coroutine that has started gets asyncio.CancelledError at its
         await, and its return value or exception is the result.  A running function continues, and its result is dropped.
-        Code that awaits the task continues at once if no thread runs its main context, or another one runs its function.
+        Code that awaits the task continues at once if another thread runs its function, or no thread runs its main context.
         Returns False if the task, or its coroutine, had ended already.
         """
         if self._done:
@@ -570,7 +570,7 @@ class PostedTask(Future):
         return True
 
     def _abort(self, reason):
-        # An abort is not reported as never retrieved.
+        # An abort is not reported as an exception that was never retrieved.
         self._aborted = self._retrieved = True
         self._callback = self._context = None
         self._settle(None, reason)

@@ -55,7 +55,7 @@ class _Connected:
 class _Holder:
     """Holds the handlers of a signal for the controller.
 
-    When the controller is freed, the handlers move to the signal's box, which lives as long as other code refers to the
+    When the controller is freed, the handlers move to the signal's _Box, which lives as long as other code refers to the
     signal.
     """
 

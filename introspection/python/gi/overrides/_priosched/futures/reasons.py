@@ -149,11 +149,11 @@ def box_of(signal):
 
 
 def keep_reasons_of(dependent, signals):
-    """Keeps the reasons of signals, and timeouts among them, alive as long as dependent, a signal that depends on them, lives."""
+    """Keeps the reasons of signals, and signals of new_timeout () among them, alive as long as dependent, a signal that depends on them."""
     sources = [signal for signal in signals if isinstance(signal, PrioSched.TaskSignal)]
     if sources:
         dependent._box = _Box([box_of(signal) for signal in sources])
-    # The library refers to the signals weakly, and a timeout without references would end before it aborts dependent.
+    # The library refers to the signals weakly, and a timeout signal without references would be freed before it aborts dependent.
     timeouts = [signal for signal in sources if hasattr(signal, '_timeouts')]
     if timeouts:
         dependent._timeouts = timeouts
@@ -199,7 +199,7 @@ def to_exception(error):
 def is_aborted(signal):
     """Returns whether signal is aborted.
 
-    A TaskSignal is asked itself, because Gio.Cancellable.is_cancelled () reports the abort of a dependent signal a little later.
+    For a TaskSignal, this calls is_aborted (): Gio.Cancellable.is_cancelled () reports the abort of a dependent signal a little later.
     """
     return signal.is_aborted() if isinstance(signal, PrioSched.TaskSignal) else signal.is_cancelled()
 
@@ -235,7 +235,7 @@ def members_of(error):
 
 
 def tells_of(error, reason, is_told):
-    """Returns whether error is reason, a CancelledError that it caused, or a group of only these.
+    """Returns whether error is reason, a CancelledError that reason caused, or a group of only these.
 
     If is_told, the abort reached the raising code before any other cancellation.  Then every CancelledError counts as
     caused by reason, because a library may catch one CancelledError and raise another.
