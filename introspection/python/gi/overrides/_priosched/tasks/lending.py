@@ -1,7 +1,7 @@
-"""Reports to the library which task in Python waits for which, so that waiting tasks lend their priority.
+"""Reports to the library which task in Python waits for which, so that waiting tasks lend their priority to awaited tasks.
 
-The library keeps the waits and applies the rules.  A *lender* is the library's number for a task that has waited, or been awaited: such a task
-may lend its priority, or borrow one.
+The library keeps the waits and applies the rules.  A task that has waited, or has been awaited, has a *lending number*, by which the library
+knows it in waits.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -36,7 +36,7 @@ class Follower:
         return scheduler.get_context() if scheduler is not None else None
 
     def go_on_after(self, future):
-        """Posts the call of this waiter, because future has been cancelled.  Any thread may call this."""
+        """Calls this object later, in the scheduler's main context, because future has been cancelled.  Any thread may call this."""
         self.future._posted_with.table.call_soon(self)
 
     def go_on_from(self, future):
@@ -44,7 +44,7 @@ class Follower:
 
 
 class _End(Follower):
-    """Removes the lender of a task that has its result, so that the library ends the waits of the task, and for it."""
+    """Removes the lending number of a task that has its result, so that the library ends the task's waits, and other tasks' waits for it."""
 
     __slots__ = ()
 
@@ -67,9 +67,9 @@ class LendingState(State):
         self.task = None  # a weak reference to the task, as soon as the task exists
 
     def find_lender(self):
-        """Returns the task's lender, which is a number in the library.  Creates it at the first call.
+        """Returns the task's lending number, which the first call gets from the library.
 
-        Returns 0 if the task has its result, or if the library gives no lender, as on another thread.
+        Returns 0 if the task has its result, or if the library gives no number, as on another thread.
         """
         task = self.task() if self.lender == 0 and self.task is not None else None
         if task is not None and not task._done:
@@ -96,7 +96,7 @@ def _begin_wait(task):
 
 
 def _end_wait(task, waiter):
-    # A task that has its result has the lender 0; then the library has ended the wait already.
+    # The lending number is 0 once a task has its result; then the library has ended the wait already.
     if waiter.lender != 0 and task._posted_with.lender != 0:
         waiter.table._runner.end_wait(waiter.lender, task._posted_with.lender)
 
@@ -148,7 +148,7 @@ def new_lending_task(callback, state, name):
 
 
 class LendingTable(Table):
-    """Keeps the tasks of a scheduler whose lends-priority is set.  Each task has a separate state, which keeps the task's lender."""
+    """Keeps the tasks of a scheduler whose lends-priority is set.  Each task has a separate state, which keeps its lending number."""
 
     def post(self, callback):
         return self._post_lending(callback, LendingState(self, None, _USER_VISIBLE), 0, None)
@@ -180,7 +180,7 @@ class LendingTable(Table):
         return self._lend_to(super().sleep(delay, signal, priority, takes_turns))
 
     def _lend_to(self, continuation):
-        """Reports that the running code waits for its own continuation, which thus borrows the priorities that others lend to the code.
+        """Reports that the running code waits for its own continuation, which thus borrows the priorities that other tasks lend to the code.
 
         Returns continuation.
         """

@@ -25,7 +25,7 @@ _probe = contextvars.ContextVar('PrioSched.probe', default=None)
 
 
 class State:
-    """Keeps the state of a task, which PrioSched.SchedulingState.get_current() returns in that task."""
+    """Keeps the state of a task.  After an await of asyncio, PrioSched.SchedulingState.get_current () returns this object."""
 
     __slots__ = ('table', 'signal', 'priority', 'expiry', 'takes_turns')
     is_given = False  # whether the options of a yield gave this state, whose signal may thus differ from the task's
@@ -39,7 +39,7 @@ class State:
         self.takes_turns = takes_turns  # whether the code after a yield waits behind queued tasks of the same priority
 
     def dup_scheduler(self):
-        """Returns the scheduler of the task, or None if it has been freed, or if only the library knows it."""
+        """Returns the scheduler of the task, or None if the scheduler has been freed or only the library knows it."""
         return self.table.scheduler() if self.table is not None else None
 
     def get_cancellable(self):
@@ -55,7 +55,7 @@ class State:
         return self.signal.priority if self.priority == UNSET else PrioSched.TaskPriority(self.priority)
 
     def reason(self):
-        """Returns the exception with which a task with this state ends after the library has rejected it: the reason of the signal's abort."""
+        """Returns the exception of a task with this state that the library has rejected: the reason of the signal's abort."""
         return reason_of(self.signal)
 
     def run(self, func):
@@ -154,8 +154,8 @@ def get_current_state():
 def in_context(callback, keeps_state=False):
     """Wraps callback, a function or a coroutine function, to run in a copy of the current context.
 
-    The callback's state is the library's current state when the callback is called.  With keeps_state, it is the state of
-    the current context, if this is not the library's current state by now, as after an await of asyncio.
+    The callback runs in the state that is the library's current one when the callback is called.  With keeps_state, it runs in
+    the state of the code that calls in_context (), if this is not the library's current one then, as after an await of asyncio.
     """
     context = contextvars.copy_context()
     keeps_state = keeps_state and _state.get() is not running.state

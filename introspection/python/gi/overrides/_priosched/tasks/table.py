@@ -1,7 +1,7 @@
 """Keeps the tasks of a scheduler in a table.
 
-The library knows a task by its number, and runs it through a PrioSched.Runner.  A task costs
-one call to post and one call to run, and needs no object, closure or trampoline in C.
+The library knows a task by its number, and runs it through a PrioSched.Runner.  So a task needs no
+object or closure in C.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -43,7 +43,7 @@ def _closed():
 
 
 class _Entrance:
-    """Serves as the function of a runner.  When the scheduler or the main context is freed, the library drops this object: the table closes."""
+    """Serves as the function of a runner.  The library drops this object when the scheduler or the main context is freed; this closes the table."""
 
     def __init__(self, table):
         self.table = table
@@ -75,7 +75,7 @@ class Table(TableBase):
     def __init__(self, scheduler):
         # A weak reference: the runner's function and the table must not keep the scheduler alive.
         self.scheduler = weakref.ref(scheduler)
-        entrance = _Entrance(self)  # the library drops it at once if the main context has gone
+        entrance = _Entrance(self)  # kept until this method ends: the library drops it at once if the main context has gone
         self._runner = PrioSched.Runner.new(scheduler, entrance)
         self._runner.set_name_func(lambda number: name_of(self._peek(number)))
         self._post_full = self._runner.post_full
@@ -101,8 +101,7 @@ class Table(TableBase):
         return entry if isinstance(entry, PostedTask) else None
 
     def dequeue(self, entry):
-        """Removes a cancelled entry (a task or a continuation).  On a thread other than the owner's, the
-        library drops it later."""
+        """Removes a cancelled entry (a task or a continuation): later, if another thread runs the main context."""
         number = entry._number
         if self._peek(number) is not entry:
             return
@@ -110,7 +109,7 @@ class Table(TableBase):
         if self._runner.is_owner():
             self._runner.cancel(number)
         else:
-            # When the lambda is called, the number may be free, or belong to another entry, so it checks the number.
+            # When the lambda is called, the number may be free, or belong to another entry, so the lambda checks the number.
             # The call takes turns, so that threads that cancel task after task leave turns to other tasks.
             state = entry._posted_with
             self.call_soon(lambda: self._is_dropped(number) and self._runner.cancel(number),
@@ -185,7 +184,7 @@ class Table(TableBase):
     _interrupt = staticmethod(interrupt)
 
     def _finish(self, task, context, value, exception):
-        """Ends the callback of task, which has returned value or raised exception: settles task, or makes it run the coroutine that is value."""
+        """Settles task, whose callback has returned value or raised exception, or makes task run value, a coroutine or a generator."""
         run = None
         told = False
         if is_stepped(value):
@@ -199,8 +198,8 @@ class Table(TableBase):
             if run.ended:
                 value, exception, run = run.value, run.error, None
 
-        # _end_task () performs the checkpoint, which calls microtasks.  After that, the signal can no longer abort the task, and the
-        # result settles.
+        # _end_task () performs the checkpoint, which calls microtasks.  After that, the signal can no longer abort the task, so
+        # the task can be settled.
         running.state = running.context = None
         aborted = _end_task()
         if run is not None and run.ended:
@@ -300,7 +299,7 @@ class Table(TableBase):
         """Calls call () soon, on the thread that runs the main context: before other tasks of the same priority or, with
         takes_turns, behind them.  Returns False if the main context has gone.
 
-        If the scheduler is paused, call () is called in spite of that, so that code can await cancelled and aborted tasks.
+        If the scheduler is paused, call () is called all the same, so that awaits of cancelled and aborted tasks end.
         """
         scheduler = self.scheduler()
         if scheduler is not None and scheduler.get_paused():
@@ -314,7 +313,7 @@ class Table(TableBase):
         return False
 
     def _yield_elsewhere(self):
-        """Yields like yield_now (), which calls this if the library cannot find the state of the running code by itself."""
+        """Yields like yield_now (), which calls this method if the library does not know the state of the running code."""
         return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
@@ -349,7 +348,7 @@ class Table(TableBase):
         if priority == 'inherit':
             priority = inherited.priority
             if priority == UNSET and signal is not inherited.signal:
-                # signal can abort the continuation, and the priority follows the task's signal.
+                # An abort of signal aborts the continuation, which follows the priority of the task's signal.
                 signal = PrioSched.TaskSignal.new_any_following([signal] if signal else [], inherited.signal)
         return kind(self, signal, own_priority(priority, signal), inherited.expiry, takes_turns or inherited.takes_turns)
 

@@ -1,4 +1,4 @@
-"""Runs functions of Python in another thread, of the library's pool or of a worker, under a priority and a signal."""
+"""Runs functions of Python in another thread, of the library's pool or of a worker, with a priority and a signal."""
 
 import contextvars
 import inspect
