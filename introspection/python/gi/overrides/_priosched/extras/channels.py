@@ -15,7 +15,7 @@ from ..futures.future import Future
 PrioSched = get_introspection_module('PrioSched')
 
 _PACES = {'each': PrioSched.ChannelPace.EACH, 'turn': PrioSched.ChannelPace.TURN, 'frame': PrioSched.ChannelPace.FRAME}
-_FRAME = 17  # milliseconds between two frames
+_FRAME = 17  # the length of a frame at 60 Hz, in milliseconds, rounded up
 
 # The lock of all channels.  fork () takes the lock before it copies the process, so that the child can use channels, too.
 _lock = threading.RLock()
@@ -119,8 +119,8 @@ class Channel:
 
         timeout  seconds, as for queue.Queue.put (), after which TimeoutError is raised
 
-        Raises PrioSched.Error.CLOSED if the channel is or gets closed.  Raises RuntimeError on the thread of the main loop if the
-        channel is full, because the thread would wait for ever: await give_async () there.
+        Raises GLib.Error, PrioSched.Error.CLOSED, if the channel is or gets closed.  Raises RuntimeError on the thread of the main
+        loop if the channel is full, because the thread would wait for ever: await give_async () there.
         """
         if self.offer(value):
             return
@@ -145,7 +145,7 @@ class Channel:
     def give_async(self, value):
         """Gives value, and waits until the channel has a place for it: await channel.give_async (value).
 
-        The await raises PrioSched.Error.CLOSED if the channel is or gets closed.
+        The await raises GLib.Error, PrioSched.Error.CLOSED, if the channel is or gets closed.
         """
         future = Future()
         with self._changed:

@@ -1,4 +1,4 @@
-"""Posts a task for each item, when the group has a place for the task."""
+"""Posts a task of a group for each item, when the group has a free place."""
 
 import functools
 
@@ -40,7 +40,7 @@ def row_function(group, scheduler, callback, name):
 
 
 class Feed:
-    """Posts a task for each item, and is itself a task that runs in steps."""
+    """Posts a task of a group for each item.  A task of the scheduler runs the feed, in steps."""
 
     def __init__(self, group, callback, items, options):
         self._group = group
@@ -86,7 +86,7 @@ class Feed:
             while True:
                 while not self._has_room():
                     yield self._next_change()
-                # After an abort, the tasks may report their ends before this task gets the abort, so ask the signal.
+                # After an abort, the tasks may report their ends before this task gets the abort, so this checks the signal.
                 if is_aborted(self._signal):
                     raise reason_of(self._signal)
                 try:
@@ -101,4 +101,4 @@ class Feed:
         finally:
             for handler in handlers:
                 group.disconnect(handler)
-            self._items = None  # so that a generator to which no other code refers is closed now
+            self._items = None  # closes a generator to which no other code refers

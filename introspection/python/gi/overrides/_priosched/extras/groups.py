@@ -1,7 +1,7 @@
 """Groups tasks of PrioSched in Python; a group runs a limited number of them at a time.
 
 A group has a place for each task that may run at a time.  The library keeps the places, the ages of tasks, and the waits for them.
-A task of a group is an entry in the table of its scheduler: the library runs it, by its number, when the group has a place.
+A task of a group is an entry in the table of its scheduler: the library runs it, by its number, when the group has a free place.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -171,7 +171,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def set_priority(self, priority):
         """Changes the priority of tasks that were posted without one, queued and running.
 
-        Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler that reports such a change.
+        Raises GLib.Error, PrioSched.Error.NOT_ALLOWED, in a handler of such a change.
         """
         priority = PrioSched.TaskPriority(to_given_priority(priority))
         self._check_owner()
@@ -226,8 +226,8 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def feed(self, callback, items, priority=None, signal=None, name=None):
-        """Posts a task callback (item) for each item.  Takes the next item only when a place is free, so there may be a million
-        items.
+        """Posts a task, which calls callback (item), for each item.  Takes the next item only when a place is free, so there may be a
+        million items.
 
         callback  a function, a coroutine function or a generator function, as for post_task ()
         items     an iterable: a list, or a generator that finds the next item on request
@@ -235,7 +235,7 @@ class TaskGroup(PrioSched.TaskGroup):
         signal    aborts the tasks, and the feed, as an abort of the group does
 
         Returns a PrioSched.PostedTask for the feed, which ends with the last task, or fails with the exception that items raises.
-        If it is cancelled, no more tasks are posted, and posted tasks continue.  An exception of callback is reported, and does
+        If the feed is cancelled, it posts no more tasks; posted tasks continue.  An exception of callback is reported, and does
         not end the feed; but in `async with`, it ends the group as any failure does.
         """
         to_callback(callback)
@@ -253,12 +253,12 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def feed_model(self, callback, model, name=None):
-        """Makes a PrioSched.Feed, which posts a task callback (item, position) for each row of a list that is in or near the view.
+        """Makes a PrioSched.Feed, which posts a task, callback (item, position), for each row of a list that is in or near the view.
 
         callback  a function or a coroutine function, as for post_task (); it should return at once for a row that is loaded already
         model     a Gio.ListModel
 
-        Nothing is posted before the feed's set_view (first, n_rows).  Its property look-ahead is how many rows on each side of
+        Nothing is posted before a call of the feed's set_view (first, n_rows).  Its property look-ahead is how many rows on each side of
         the view are loaded as well, as a multiple of the rows in view.  The task of a row that leaves these rows, or the
         list, is aborted; when the row comes back, callback is posted again.  A failure is reported, unless callback catches it.
 
@@ -267,7 +267,7 @@ class TaskGroup(PrioSched.TaskGroup):
         return PrioSched.Feed.new_for_model(self, model, self._row_function(callback, name))
 
     def feed_view(self, callback, view, name=None):
-        """Posts a task callback (item, position) for each row that a list of GTK shows, and then for the nearest rows.
+        """Posts a task, which calls callback (item, position), for each row that a list of GTK shows, and then for the nearest rows.
 
         callback  as for feed_model ()
         view      a Gtk.ListView, Gtk.GridView or Gtk.ColumnView in a Gtk.ScrolledWindow

@@ -199,7 +199,7 @@ class _Scheduled:
         self.callback = callback
 
     def _call(self, func):
-        # The table does not keep the scheduler alive.  If it has been freed, this thread's scheduler is asked.
+        # The table does not keep the scheduler alive.  If the scheduler has been freed, this thread's scheduler is asked.
         return func((self.table.scheduler() or PrioSched.Scheduler.ref_thread_default()).did_timeout())
 
     @property

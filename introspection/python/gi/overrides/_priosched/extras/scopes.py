@@ -8,7 +8,7 @@ from gi.repository import GLib
 from ..futures.contexts import get_running_loop, runs
 from ..futures.future import CancelledError, Future, cancel_in_turn
 
-# The exceptions after which a wait at the end of `async with` is continued.  Others, such as KeyboardInterrupt and GeneratorExit,
+# The exceptions after which a wait at the end of `async with` continues.  Others, such as KeyboardInterrupt and GeneratorExit,
 # end the program or the coroutine at once.
 _ENDS = (Exception, CancelledError)
 
@@ -34,7 +34,7 @@ class _ThreadEnd(Future):
 
 
 async def wait_for_thread(worker, join):
-    """Calls join (), which blocks, in a separate thread, and awaits its end.  Then raises the last abort that has come meanwhile."""
+    """Calls join (), which blocks, in a separate thread, and awaits its end.  Then raises the last abort or cancellation of the wait."""
     end = _ThreadEnd()
     end._worker = worker
 

@@ -50,8 +50,8 @@ class Worker(PrioSched.Worker):
     def run(self, scheduler, func, *args, priority=None, signal=None, name=None):
         """Calls func (*args) in the thread, one call after the other, and returns its result or raises its exception.
 
-        priority, signal and name are as in scheduler.run_in_thread ().  If the thread ends before func begins, the result is
-        PrioSched.Error.CLOSED.
+        priority, signal and name are as in scheduler.run_in_thread ().  If the thread ends before func begins, the await raises
+        GLib.Error, PrioSched.Error.CLOSED.
         """
         if not isinstance(scheduler, PrioSched.Scheduler):
             raise TypeError(f'{scheduler!r} is not a PrioSched.Scheduler')
@@ -60,7 +60,7 @@ class Worker(PrioSched.Worker):
     def stop(self, how='abort'):
         """Asks the thread to end, and returns at once.  A function that is running is not interrupted.
 
-        how  'abort', which fails queued functions with PrioSched.Error.CLOSED, or 'finish', which runs them first; or a
+        how  'abort', which makes queued functions fail with PrioSched.Error.CLOSED, or 'finish', which runs them first; or a
              member of PrioSched.WorkerStop
         """
         if not isinstance(how, PrioSched.WorkerStop):
