@@ -29,7 +29,7 @@ from ._priosched.tasks.states import get_current_state, in_context
 from ._priosched.tasks.tables import table_of
 
 PrioSched = get_introspection_module('PrioSched')
-# Task is not in the list: PrioSched.Task stays the library's class, because PyGObject makes Python objects of that class.
+# Task is not in the list: PrioSched.Task stays the library's own class, whose objects are the tasks of other languages.
 __all__ = ['AbortError', 'Channel', 'Future', 'IdleDeadline', 'PostedTask', 'Scheduler', 'SchedulingState', 'TIMEOUT_IDLE', 'TIMEOUT_IMMEDIATE',
            'TIMEOUT_LOW', 'TIMEOUT_NORMAL', 'TIMEOUT_USER_BLOCKING', 'TaskController', 'TaskGroup', 'TaskSignal', 'Worker', 'run', 'testing']
 if EventLoop is not None:
@@ -94,11 +94,10 @@ class Scheduler(PrioSched.Scheduler):
 
     @property
     def current_signal(self):
-        """The PrioSched.TaskSignal of the running task, whichever scheduler runs the task, to post other tasks with; None outside any task.
+        """The PrioSched.TaskSignal of the running task, of any scheduler, for posting other tasks; None outside any task.
 
         This is the signal that the task was posted with, if that is a PrioSched.TaskSignal and the task follows its priority.
-        Otherwise it is a new signal with the priority of the task, which is aborted with the task's signal or, for a task
-        without a signal, never.
+        Otherwise it is a new signal with the task's priority.  An abort of the task's signal, if it has one, aborts the new signal.
         """
         state = get_current_state()
         if state is None:
@@ -123,7 +122,7 @@ class Scheduler(PrioSched.Scheduler):
 
     @refusing
     def set_task_share(self, share):
-        """Sets the least share of time that tasks get beside slow frames and idle sources of other code, from 0, for none, to 0.9."""
+        """Sets the least share of time that slow frames and other code's idle sources leave to tasks, up to 0.9; 0 lets the library decide."""
         super().set_task_share(to_part(share, 'a share', _MAX_TASK_SHARE))
 
     @refusing
@@ -145,11 +144,11 @@ class Scheduler(PrioSched.Scheduler):
             return super().get_statistics()
 
         def add_long_task_func(self, threshold, func):
-            """Calls func (name, priority, duration) when a task or a source has blocked the main loop for threshold milliseconds, a whole
-            number.
+            """Calls func (name, priority, duration) when a task or a source has blocked the main loop for threshold milliseconds.
 
-            The priority is 0 for a source, and the duration is in milliseconds.
-            Returns a number, for remove_long_task_func ().
+            threshold is a whole number.  The priority is 0 for a source, and the duration is in milliseconds.
+
+            Returns a number for remove_long_task_func ().
 
             From the first call on, GLib.idle_add () and similar functions name a source after its callback, unless the source has a name.
             """
@@ -169,7 +168,7 @@ class Scheduler(PrioSched.Scheduler):
                   task's result is then whatever the coroutine returns or raises, and the reason if it raises that CancelledError
         delay     milliseconds to wait before the task is queued, a whole number
         name      for repr () and reports
-        progress  progress (value) is called when the task yields, with the last value from its generator
+        progress  progress (value) is called when the task yields, awaits or ends, with the last value from its generator
         timeout   milliseconds from the end of the delay after which the task runs before all tasks whose timeout has not
                   passed, a whole number, such as PrioSched.TIMEOUT_NORMAL; None or 0 for no timeout.  A negative timeout has
                   passed from the start, so did_timeout () returns True
@@ -180,9 +179,9 @@ class Scheduler(PrioSched.Scheduler):
         tasks run when should_yield () is true, and has the generator's return value as its result.  If the generator yields
         an awaitable, as in `yield scheduler.sleep (5)`, the task awaits it, and sends the result to the generator.
 
-        Returns a PrioSched.PostedTask.  Awaiting it returns the callback's result or raises its exception, or the reason of
-        the abort: any exception, or else PrioSched.AbortError.  Raises TypeError, or ValueError for an unknown priority or a
-        number out of range.
+        Returns a PrioSched.PostedTask.  Awaiting it returns the callback's result or raises its exception or, after an
+        abort, the reason, by default a PrioSched.AbortError.  A wrong argument raises TypeError, and an unknown priority or a
+        number out of range raises ValueError.
         """
         try:
             if not callable(callback):
@@ -214,7 +213,7 @@ class Scheduler(PrioSched.Scheduler):
         """Calls func (*args) in a thread of a pool, and returns its result or raises its exception: await
         scheduler.run_in_thread (func).
 
-        priority, signal, name  as for post_task (); a change of priority has an effect until a thread has taken the call
+        priority, signal, name  as for post_task (); a change of priority has an effect only until a thread takes the call
 
         An abort before a thread has taken the call ends it at once, and func does not run; a later abort replaces the result,
         once func has returned.  func runs with a copy of the current contextvars.Context, as in asyncio.to_thread (), and
@@ -231,7 +230,7 @@ class Scheduler(PrioSched.Scheduler):
 
     @awaited
     def yield_(self, signal=None, priority=None, takes_turns=False):
-        """Lets tasks that are more urgent or older run first: await scheduler.yield_ ().
+        """Lets more urgent tasks, and other sources of the main context, run first: await scheduler.yield_ ().
 
         The continuation, which is the code after the await, runs with the priority of its task and before new tasks of that
         priority, so a loop of yields does not wait for new tasks.  If the task's signal has been aborted, the await raises the
@@ -401,7 +400,7 @@ class TaskSignal(PrioSched.TaskSignal):
         return result
 
     def connect(self, *args):
-        """Calls GObject's connect (name, callback, …), or Gio.Cancellable's connect (callback, …), which has no name and is for aborts."""
+        """Calls GObject's connect (name, callback, …) or, if no name is given, Gio.Cancellable's connect (callback, …), for aborts."""
         if args and isinstance(args[0], str):
             handler = GObject.Object.connect(self, *args[:1], *handlers.held(self, args[1:]))
         else:
@@ -428,8 +427,8 @@ class TaskSignal(PrioSched.TaskSignal):
         GObject.Object.disconnect(self, handler)
 
     def _pinned_for(self, handler):
-        # If only its own handler refers to a signal that depends on others, Python's collector would clear both, although
-        # the others can still abort the signal.  So pin () holds the signal for as long as they can.
+        # If only its own handler refers to a signal that depends on other signals, Python's collector would free both, although
+        # the other signals can still abort this one.  So pin () keeps the signal alive for as long as they can.
         self.pin()
         return handler
 

@@ -1,6 +1,6 @@
 """Implements gi/overrides/PrioSched.py.
 
-A module or package imports only those before it: names, arguments, futures, coroutines, tasks, extras.
+A module or package imports only earlier ones in this order: names, arguments, futures, coroutines, tasks, extras.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """

@@ -15,7 +15,7 @@ from .names import name_of_callable
 PrioSched = get_introspection_module('PrioSched')
 
 UNSET = 0  # the priority of a task that follows the priority of its signal
-NO_EXPIRY = -1  # the expiry of a continuation whose task has no timeout
+NO_EXPIRY = -1  # for a task without a timeout, in place of the time when that passes
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 _NAMES = f'these are {", ".join(map(repr, _PRIORITIES))}'
@@ -156,7 +156,7 @@ def called_back(owner, name, position, awaitable=None):
     """Wraps the method of owner with the given name, whose argument at position is a callback.
 
     Without a callback, PyGObject 3.50 and later return an awaitable, and crash if another argument is wrong.  So the
-    wrapper raises TypeError without a callback; the message names the method awaitable, whose result can be awaited.
+    wrapper raises TypeError without a callback.  awaitable is the name of a method to await instead, for the message.
     """
     native = getattr(owner, name)
     hint = f'; {awaitable}() can be awaited' if awaitable else ''
@@ -168,7 +168,7 @@ def called_back(owner, name, position, awaitable=None):
             raise TypeError(f'{name}() needs a callback, not {callback!r}{hint}')
         return native(self, *args, **kwargs)
 
-    # A copy of the method's docstring would make PyGObject generate that now, so the wrapper gets a short one.
+    # Copying the method's docstring would make PyGObject generate it at import, so the wrapper gets a short one.
     method.__doc__ = f'The library\'s {name} (), which needs a callback{hint}.'
     return method
 
@@ -210,7 +210,7 @@ def check_name(value):
 def _name_of_runner(runner):
     """Returns the name of the code that a waiter continues.
 
-    The waiter is a function, a Driver, or a method by which an asyncio task is woken up.  The result is the name of the
+    The waiter is a function, a Driver of a coroutine, or a method that wakes up an asyncio task.  The result is the name of the
     task, if it has one, or else of the coroutine or the function.
     """
     callback = getattr(runner, '_prio_sched_calls', runner)
@@ -225,7 +225,7 @@ def _name_of_runner(runner):
 
 
 def name_of(entry):
-    """Returns the name of an entry of a table, which is a task or a continuation, or None.
+    """Returns the name of an entry of a table (a task or a continuation), or None if it has no name.
 
     This is the name that the task was posted with, or the name of the function or of the coroutine that runs next.
     """
