@@ -3,7 +3,7 @@
 
 #include "native.h"
 
-/* Records that code uses @self.  If that is a wait, it then does not count as forgotten. */
+/* Notes that code uses @self.  A wait that code uses is not reported as never awaited. */
 static void
 notice (FutureObject *self)
 {
@@ -11,7 +11,7 @@ notice (FutureObject *self)
     self->retrieved = TRUE;
 }
 
-/* The iterator of a coroutine that awaits a future. */
+/* The iterator of an `await` of a future. */
 typedef struct
 {
   PyObject_HEAD

@@ -100,7 +100,7 @@ end (DriverObject *self, PyObject *value)
   return result;
 }
 
-/* Aborts the process, in builds with a sanitizer, if a coroutine continues in the state of another task.  Called in the
+/* Fails an assertion, in builds with a sanitizer, if a coroutine continues in the state of another task.  Called in the
  * coroutine's context. */
 static void
 check_state (void)
@@ -149,7 +149,7 @@ driver_step (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return go_on (self);
 }
 
-/* Continues the coroutine, because the future that it awaits is done.  On another thread, posts this to the driver's. */
+/* Continues the coroutine, because the future that it awaits is done: later, if this is not the driver's thread. */
 static PyObject *
 driver_call (PyObject *object, PyObject *Py_UNUSED (args), PyObject *Py_UNUSED (kwargs))
 {

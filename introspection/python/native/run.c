@@ -14,8 +14,8 @@ is_interrupted (PyObject *where)
   return FALSE;
 }
 
-/* Drops @result, of a call that returns NULL if it fails, and reports the exception.  Returns FALSE if that is an interrupt,
- * KeyboardInterrupt or SystemExit, which stays set. */
+/* Drops @result, the result of a call.  If it is NULL, the call has failed, and this reports the exception; but if that is an
+ * interrupt, KeyboardInterrupt or SystemExit, it stays set, and this returns FALSE. */
 static gboolean
 called (PyObject *where, PyObject *result)
 {
@@ -72,7 +72,7 @@ prio_call_outside (GSourceOnceFunc func, gpointer data)
 }
 
 /* Passes on the result of the asyncio task that @waiter has woken up, if the task has ended and runs a coroutine of this
- * library: otherwise, asyncio would do so later.  Returns FALSE, with the exception set, after KeyboardInterrupt or
+ * library.  Asyncio would do so only later.  Returns FALSE, with the exception set, after KeyboardInterrupt or
  * SystemExit. */
 static gboolean
 woken (PyObject *waiter)
@@ -181,7 +181,7 @@ wake (gpointer data)
 }
 
 /* Calls the waiters of @future, which is done.  Code that has made the yield @future continues in the current state.  Other
- * waiters are called outside any task, so that each has only the state of the waiter's context.  Returns FALSE after
+ * waiters are called outside any task, so that each runs in the state of its context.  Returns FALSE after
  * KeyboardInterrupt or SystemExit. */
 static gboolean
 notify (FutureObject *future, FreeLoop *free_loop)
@@ -268,7 +268,7 @@ settle_abortable (TableObject *self, FutureObject *task, PyObject *value, FreeLo
   if (!aborted && !task->aborted)
     {
       gboolean is_done = settle (task, value, TRUE, free_loop);
-      /* Often the coroutine that awaited the task has dropped the task already, so the signal need not be taken. */
+      /* Often the coroutine that awaited the task has dropped the task already, so the task need not drop its signal. */
       gboolean is_kept = Py_REFCNT (task) > 1 && Py_TYPE (task->posted_with) == Py_TYPE (self->states[0]);
 
       return is_kept ? called ((PyObject *) self, prio_table_take_signal ((PyObject *) self, (PyObject *) task)) && is_done : is_done;

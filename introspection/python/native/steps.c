@@ -59,9 +59,9 @@ is_plain (PyObject *value)
 
 /* Runs steps of a generator: make_steps (generator, scheduler, task, signal, passed) in Python.
  *
- * It returns the value of a step after which the task should yield, or may have been aborted or cancelled, or which may be an awaitable.
- * If the generator ends, it raises StopIteration with the generator's result.  Before a value that may be an awaitable, and before the
- * end, it appends the value of the previous step in this call, if any, to the list passed, which may be None. */
+ * Stops after a step if the task should yield or may have been aborted or cancelled, or if the value of the step may be an awaitable.
+ * Returns that value.  If the generator ends, raises StopIteration with the generator's result.  Before the end, or a value that may be an
+ * awaitable, appends the value of the previous step in this call, if any, to `passed`, which is a list or None. */
 PyObject *
 prio_make_steps (PyObject *Py_UNUSED (module), PyObject *const *args, Py_ssize_t n_args)
 {

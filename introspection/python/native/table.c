@@ -6,7 +6,7 @@
 #define NO_IMPORT_PYGOBJECT /* module.c imports it */
 #include <pygobject.h>
 
-/* Aborts the process, in builds with a sanitizer, if this thread may not change a table: it lacks the interpreter's lock. */
+/* Fails an assertion, in builds with a sanitizer, if this thread may not change a table: it lacks the interpreter's lock. */
 static void
 check_lock (void)
 {
@@ -369,8 +369,8 @@ table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return (PyObject *) task;
 }
 
-/* Returns whether the library can find @state, the running code's, for a continuation by itself: @state is None, outside any
- * task, or it is the library's current state and belongs to @self.  Returns -1 with an exception set on failure. */
+/* Returns whether the library itself knows @state, the state of the running code, which a continuation inherits: @state is
+ * None, outside any task, or is the library's current state and belongs to @self.  Returns -1 with an exception set on failure. */
 static int
 is_inherited (TableObject *self, PyObject *state)
 {

@@ -5,8 +5,8 @@
 
 /* A thread that waits for the interpreter's lock requests the lock if that has not been free for 5 ms, and then gets it.  The main
  * loop releases the lock between two batches of tasks, each a millisecond at most, and takes it again at once.  That wakes the
- * thread up, but the thread finds the lock taken and waits for another 5 ms.  So here the lock stays free long enough for the
- * thread to take it, as often as Python would have given it away. */
+ * thread up, but the thread finds the lock taken and waits for another 5 ms.  So the lock stays free here long enough for
+ * the thread to take it, every 5 ms, as often as Python itself would switch threads. */
 #define SWITCH_INTERVAL 5000 /* microseconds */
 #define LONG_ENOUGH 100 /* microseconds for which the lock has to be free */
 
