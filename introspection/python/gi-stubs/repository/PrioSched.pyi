@@ -45,7 +45,7 @@ class TaskPriority(enum.IntEnum):
 class TaskState(enum.IntEnum):
     """The stages in the life of a task."""
     PENDING = 0
-    """The task waits for its turn, or for its delay."""
+    """The task waits for its turn, or for the end of its delay."""
     RUNNING = 1
     """The task has started, and has no result."""
     FULFILLED = 2
@@ -103,7 +103,7 @@ class Future(Generic[_T]):
     """The name of the work for repr() and reports, or None."""
     def cancel(self, msg: Optional[Any] = None) -> bool: ...
     def get_loop(self) -> asyncio.AbstractEventLoop:
-        """Returns the event loop of asyncio in which the future is awaited. Raises RuntimeError if none runs."""
+        """Returns the running event loop of asyncio or, if none runs, this thread's. Raises RuntimeError if there is none."""
     def done(self) -> bool: ...
     def cancelled(self) -> bool: ...
     def result(self, timeout: Optional[float] = None) -> _T:
@@ -115,8 +115,8 @@ class Future(Generic[_T]):
         """
     def exception(self) -> Optional[BaseException]: ...
     def add_done_callback(self, callback: Callable[[Any], object], *, context: Optional[contextvars.Context] = None) -> None:
-        """Calls callback(future) once it is done, in the main context; with the context of the caller, unless another
-        is given.
+        """Calls callback(future) soon after the future is done, on the calling thread, in the given context or a copy of
+        the current one.
         """
     def remove_done_callback(self, callback: Callable[[Any], object]) -> int: ...
     def __await__(self) -> Generator[Any, Any, _T]: ...
@@ -139,7 +139,7 @@ class Task(GObject.Object):
         once.
         """
     def cancel(self) -> None:
-        """Cancels the task: it ends with an error of a cancelled operation. A task that has ended stays as it is."""
+        """Cancels this task alone: it ends with Gio.IOErrorEnum.CANCELLED. A task that has ended stays as it is."""
     def dup_name(self) -> Optional[str]:
         """Returns the name of the task, or None."""
     def get_state(self) -> TaskState:
@@ -218,7 +218,7 @@ class YieldOptions(GObject.GBoxed):
     state: Optional[SchedulingState]
     """The state that the continuation has instead of the current one."""
     flags: YieldFlags
-    """The options that the continuation does not inherit."""
+    """Flags for the options that the continuation inherits."""
     name: Optional[str]
     """The name of the continuation in reports and traces."""
     takes_turns: bool
@@ -234,16 +234,15 @@ class IdleDeadline(GObject.GBoxed):
     def copy(self) -> IdleDeadline:
         """Returns a copy of the deadline, which is valid after the callback."""
 
-# Returned by calls that raise TypeError: with a coroutine function for a thread, or an asynchronous generator for a
-# task.  So the result cannot be awaited or used.  A call whose result is dropped is accepted: it matches the last signature,
-# because types cannot exclude a type.
+# The result of calls that raise TypeError: with a coroutine function for a thread, or an asynchronous generator for a
+# task.  So a type checker reports code that awaits or uses the result.  It cannot report a call whose result is dropped.
 class _Refused: ...
 
 # No function returns this.  A function that returns Any matches the signature with this type, so that the next
 # signature does not refuse the function.
 class _Unknown: ...
 
-# A run of a job.  Awaiting a run gives None if a later run has aborted it.
+# A run of a job.  Awaiting a run that a later run has aborted gives None.
 class _Run(Protocol[_R]):
     def done(self) -> bool: ...
     def __await__(self) -> Generator[Any, Any, Optional[_R]]: ...
@@ -378,14 +377,14 @@ class Scheduler(GObject.Object):
     @property
     def current_signal(self) -> Optional[TaskSignal]: ...
     def should_yield(self) -> bool:
-        """Returns whether input, a frame or more urgent work is waiting, or the time slice is over: the running task
-        then yields or returns.
+        """Returns whether input, a frame or more urgent work is waiting, or the time slice is over. If so, the running
+        task should yield or return.
         """
     def count_pending(self) -> int: ...
     time_slice: float
     """How long tasks run before every other source has its turn, in milliseconds, or -1 if the slice adapts to frames."""
     task_share: float
-    """The least share of time that tasks get beside slow frames and idle sources of other code, from 0 to 0.9."""
+    """The least share of time that slow frames and other code's idle sources leave to tasks, up to 0.9; 0 lets the library decide."""
     starvation_limit: int
     """How long a task waits behind yields of its priority before it has a turn, in milliseconds; 0 means for ever."""
     def get_time_slice(self) -> float:
@@ -395,7 +394,7 @@ class Scheduler(GObject.Object):
         """Returns how long a task waits behind continuations of its priority, in milliseconds; 0 means for ever."""
     def set_starvation_limit(self, starvation_limit: int) -> None: ...
     def get_task_share(self) -> float:
-        """Returns the least share of time that tasks get beside slow frames and idle sources of other code, from 0 to 0.9."""
+        """Returns the least share of time that slow frames and other code's idle sources leave to tasks; 0 lets the library decide."""
     def set_task_share(self, share: float) -> None: ...
     def get_lends_priority(self) -> bool:
         """Returns whether a waiting task lends its priority to the task that it waits for."""
@@ -434,7 +433,7 @@ class TaskSignal(Gio.Cancellable):
     def new_timeout(delay: int) -> TaskSignal: ...
     @property
     def priority(self) -> TaskPriority:
-        """The current priority of the signal, which tasks that are posted with it have."""
+        """The current priority of the signal, and of tasks posted with the signal but without a priority."""
     @property
     def aborted(self) -> bool:
         """Whether the signal has been aborted."""
@@ -453,7 +452,7 @@ class TaskSignal(Gio.Cancellable):
     def dup_reason(self) -> Optional[GLib.Error]:
         """Returns the error with which the signal was aborted, or None."""
     def count_pending(self) -> int:
-        """Returns how many tasks that were posted with the signal are queued or delayed. Each call counts them."""
+        """Returns how many tasks that were posted with the signal are queued or delayed. Takes time for each of them."""
     def connect(self, *args: Any) -> int: ...
     def connect_after(self, *args: Any) -> int: ...
     def connect_data(self, *args: Any, **kwargs: Any) -> int: ...
@@ -467,11 +466,11 @@ class TaskSignal(Gio.Cancellable):
 class TaskController:
     @staticmethod
     def new(priority: TaskPriority) -> TaskController:
-        """Creates a controller whose signal has a priority, as its constructor does."""
+        """Creates a controller whose signal has the given priority, as the constructor does."""
     def get_signal(self) -> TaskSignal:
         """Returns the controller's signal, for posts and for any call of GIO."""
     def __init__(self, priority: _Priority = 'user-visible') -> None:
-        """Creates a controller whose signal has a priority."""
+        """Creates a controller whose signal has the given priority."""
     @property
     def signal(self) -> TaskSignal:
         """The controller's signal, for posts and for any call of GIO."""
@@ -494,8 +493,8 @@ class Channel(Generic[_T]):
     def __init__(self, callback: Callable[[_T], object], capacity: int = 1,
                  pace: Union[ChannelPace, Literal['each', 'turn', 'frame']] = 'each', scheduler: Optional[Scheduler] = None,
                  priority: Optional[_Priority] = None, signal: Optional[_Signal] = None, name: Optional[str] = None) -> None:
-        """Creates a channel whose callback(value) runs on the main loop. With a coroutine function, the value keeps
-        its place until the coroutine ends. Any thread may give values.
+        """Creates a channel whose callback(value) runs on the main loop. If callback returns a task, the value
+        keeps its place until the task is done. Any thread may give values.
         """
     def __len__(self) -> int: ...
     def __bool__(self) -> bool: ...
@@ -617,8 +616,8 @@ class TaskGroup(GObject.Object):
                    callback: Callable[[TaskGroup, Gio.AsyncResult], object]) -> None:
         """Calls the callback at the end of a wait. To await it, use drained(), all(), any() or first() instead."""
     def wait_finish(self, result: Gio.AsyncResult) -> tuple[bool, Optional[Task]]:
-        """Finishes wait_async(); call it in the callback. Returns True and the task that ended a wait for any or the first task,
-        or else None. Raises the error of the task, or the reason of an abort.
+        """Finishes wait_async(); call it in the callback. Returns True and, after a wait for any or the first task, the task
+        that ended the wait, or else None. Raises the error of the task, or the reason of an abort.
         """
     def get_limit(self) -> int:
         """Returns the most tasks that run at a time."""

@@ -1,4 +1,4 @@
 from typing import Any
 
-# Modules without types; mypy prefers a .pyi file next to this one.
+# Gives all names of modules without stubs the type Any; mypy prefers a .pyi file next to this one.
 def __getattr__(name: str) -> Any: ...
