@@ -11,7 +11,7 @@
 /* Calls @callback later, in the context of @self and without a scheduling state, with the result of a yield that fails
  * with @error.  Takes ownership of @error. */
 void prio_scheduler_fail_to_yield (PrioScheduler *self, GError *error, GAsyncReadyCallback callback, gpointer data);
-/* Notifies `next-frame` if it has changed.  Called after a followed clock has announced a frame or was unfollowed. */
+/* Notifies `next-frame` if it has changed.  Called when a frame clock announces a frame, or is no longer followed. */
 void prio_scheduler_tell_next_frame (PrioScheduler *self);
 /* Runs @func as a task of @self in a thread of the pool or, if @other is not NULL, in the thread of that scheduler.
  * With a wrong argument, logs a critical message for @function, and returns NULL. */
@@ -26,8 +26,8 @@ PrioTask *prio_scheduler_post_hidden (PrioScheduler *self, const PrioTaskOptions
 void prio_task_fulfil (PrioTask *task);
 /* Returns the number of tasks at which the feeds of a group stop posting (prio-task-group-thread.c). */
 guint prio_task_group_get_room (PrioTaskGroup *self);
-/* Sets whether more tasks will be posted.  While @is_fed, waits for the group continue even if no task is left.  The
- * caller has entered no loop. */
+/* Sets whether feeds will post more tasks.  While @is_fed, waits for the group continue even if no task is left.  The
+ * caller has entered no loop (prio-numbers.h). */
 void prio_task_group_set_fed (PrioTaskGroup *self, gboolean is_fed);
 
 /* Makes @task, whose function is the caller, continue with @func in a continuation after the caller has returned: at
@@ -49,7 +49,7 @@ gboolean prio_task_is_deferred (PrioTask *task);
 /* Returns how many tasks of this process wait for a thread, or run in one. */
 guint prio_threads_count (void);
 
-/* Posts the task @id with @options, which are valid.  If @expiry is not NULL, posts a continuation whose timeout
- * expires at @expiry. */
+/* Posts the task @id with @options, which are valid.  If @expiry is not NULL, posts a continuation, whose timeout
+ * passes at *@expiry, in µs. */
 PrioPostResult prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *options,
                                        const gint64 *expiry);

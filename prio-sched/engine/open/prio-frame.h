@@ -20,8 +20,8 @@ void prio_frame_free (PrioLoop *loop, PrioFrame *frame);
 /* Returns (transfer full) (nullable) the loop of @context, if there is one. */
 PrioLoop *prio_loop_find (GMainContext *context);
 
-/* Returns when the next frame may begin, in µs: when a frame is due, but at least one frame interval after @now.  The
- * caller is the owner thread, or has entered the loop. */
+/* Returns when the next frame may begin, in µs: when a frame is due, but at least one frame interval after @now.
+ * Called on the owner thread, or after entering the loop. */
 gint64 prio_frame_after (PrioLoop *loop, gint64 now);
 
 /* Looks for toolkits that draw frames; may be NULL.  Called with the time, in µs, when a scheduler is created, and

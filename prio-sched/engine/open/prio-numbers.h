@@ -28,7 +28,7 @@ typedef struct _PrioTaskGroup PrioTaskGroup;
 
 struct _PrioRunner
 {
-  gint refs; /* one for all users together, and one for each binding and each pending operation; atomic */
+  gint refs; /* one for all users together, and references of the scheduler and of callers; atomic */
   PrioLoop *loop;          /* owned */
   PrioRunQueue *run_queue; /* owned; NULL once the runner is closed */
   void (*func) (guint id, gpointer data); /* called in a dispatch: begins the number @id or, if @id is 0, reports
@@ -62,12 +62,12 @@ PrioPostResult prio_numbers_yield (PrioRunner *self, guint id);
 typedef void (*PrioCheckpointFunc) (PrioLoop *loop);
 void prio_loop_set_checkpoint_func (PrioLoop *loop, PrioCheckpointFunc func);
 
-/* Called in a dispatch, by functions of runners or, for prio_numbers_run_in (), the function of a task of a group. */
+/* Called in a dispatch, by a runner's function or, for prio_numbers_run_in (), by the function of a group's task. */
 gboolean prio_numbers_end (void);
 guint prio_numbers_next (void);
 void prio_numbers_run_in (PrioRunner *self, guint id, PrioEntry *entry);
 
-/* Enters @loop; FALSE if this is not the owner thread, or the loop has ended.  The caller has entered no loop. */
+/* Enters @loop.  Returns FALSE if another thread owns the loop, or it has ended.  The caller has entered no loop. */
 gboolean prio_numbers_enter (PrioLoop *loop);
 void prio_numbers_leave (PrioLoop *loop);
 
@@ -76,8 +76,8 @@ void prio_numbers_use (PrioRunner *self);
 gboolean prio_numbers_cancel (PrioRunner *self, guint id);
 guint prio_numbers_first (PrioRunner *self, PrioTask **task);
 
-/* These functions lend priorities (prio-lending).  A task that waits or is awaited has a second number, for its node,
- * which is 0 if no scheduler lends.  The caller has entered the loop. */
+/* These functions lend priorities.  A task that waits or is awaited has a second number, for its node in prio-lending,
+ * or 0 if no scheduler lends.  The caller has entered the loop. */
 guint prio_numbers_keep (PrioRunner *self, guint id, gint priority, GCancellable *signal);
 guint prio_numbers_keep_task (PrioTask *task);
 void prio_numbers_begin_wait (PrioRunner *self, guint waiter, guint id);

@@ -5,9 +5,9 @@
  * then yielded (and queued again), ended or aborted.  If the observation begins later, waiting tasks are reported, and
  * a running task only if it is queued again.  `id` in PrioObserved identifies the task.
  *
- * Without observers, this costs nothing where jobs are posted and run, and a comparison or two elsewhere.  An observed
- * task is always an entry, whose table of functions belongs to prio-observer, which calls the entry's original
- * functions.  So waiting jobs become entries when the observation begins, and later jobs when they are posted.
+ * Without observers, a task costs at most a few comparisons more.  An observed task is always an entry, and not a job
+ * (prio-queue-private.h): its table of functions belongs to prio-observer, which calls the entry's original functions.
+ * So waiting jobs become entries when the observation begins, and later jobs when they are posted.
  *
  * Threads: an observer is called on the owner thread of each loop, so several threads may call it at the same time.
  * `queued`, `aborted`, `priority_changed` and `paused` may be called when the thread has entered the loop
@@ -99,11 +99,10 @@ struct _PrioObserver
                             PrioTaskPriority to, gint64 now);
   /* The tasks of @scheduler do not run any more if @is_paused, and otherwise run again. */
   void (*paused) (PrioObserver *self, PrioLoop *loop, gconstpointer scheduler, gboolean is_paused, gint64 now);
-  /* A batch of tasks begins or ends.  @cut: it ends because its time is used up, and other sources have their turn. */
+  /* A batch of tasks begins, or has ended.  If @cut, its time was over, and other sources have their turn now. */
   void (*batch_begins) (PrioObserver *self, PrioLoop *loop, gint64 now);
   void (*batch_ended) (PrioObserver *self, PrioLoop *loop, PrioLane lane, gint64 began, gboolean cut, gint64 now);
-  /* The other sources have had their turn, from @began to @now.  @whole: sources of the lowest priorities had
-   * theirs. */
+  /* The other sources have had their turn, from @began to @now; if @whole, down to the lowest priorities. */
   void (*turn_ended) (PrioObserver *self, PrioLoop *loop, gint64 began, gboolean whole, gint64 now);
   /* GLib begins an iteration, and later checks its sources, possibly after it has slept. */
   void (*prepares) (PrioObserver *self, PrioLoop *loop, gint64 now);
@@ -114,11 +113,12 @@ struct _PrioObserver
   /* The following fields belong to prio-observer. */
   PrioObserver *next;
   gint users;     /* the number of prio_observer_add () calls without a remove */
-  guint64 number; /* larger than the numbers of observers that were added before; a loop calls this observer only once
+  guint64 number; /* larger than the numbers of observers that were added before; a loop calls this observer only after
                    * the loop's `last_observer` has reached this number; atomic */
 };
 
-/* Any thread that has entered no loop (prio-loop-private.h) may call these functions. */
+/* Any thread that has entered no loop (prio-loop-private.h) may call the first two functions.  The caller of the others
+ * has entered @loop. */
 void prio_observer_add (PrioObserver *observer);
 void prio_observer_remove (PrioObserver *observer);
 void prio_observers_ensure (PrioLoop *loop);
@@ -148,7 +148,7 @@ gsize prio_observed_owner (PrioLoop *loop);
 /* Returns the number of the current iteration of the main loop.  Called only on the owner thread. */
 guint64 prio_observed_iteration (PrioLoop *loop);
 /* Calls @notify in a microtask, on the thread that runs the context.  If the loop has ended, calls @notify at once or,
- * if @quietly, with a later release. */
+ * if @quietly, in a later prio_loop_flush_releases (). */
 void prio_loop_call (PrioLoop *loop, GDestroyNotify notify, gpointer data, gboolean quietly);
 /* Returns whether a microtask or a task is queued, or a task of the program is delayed; tasks of paused schedulers do
  * not count.  Returns FALSE on threads other than the owner thread. */
@@ -156,8 +156,8 @@ gboolean prio_loop_is_busy (PrioLoop *loop);
 /* Ends the loop before its context is destroyed, and aborts all queued and later tasks.  Called on the thread that runs
  * the context, which has entered no loop. */
 void prio_loop_close (PrioLoop *loop);
-/* The slots of a loop, for records that other folders keep.  Any thread may allocate and free a record.  `is_large` and
- * `trim` are called on the owner thread; `ends` is called at the end of the context, when no loop is entered. */
+/* The slots of a loop, for records of other folders.  Any thread may allocate and free a record.  The functions
+ * `is_large` and `trim` are called on the owner thread; `ends`, at the end of the context, when no loop is entered. */
 typedef enum
 {
   PRIO_SLOT_SIGNAL,    /* the records of registrations */
@@ -175,8 +175,8 @@ typedef enum
 gpointer prio_loop_ensure_slot (PrioLoop *loop, PrioSlotNumber number, const PrioSlotFuncs *funcs);
 
 /* Sets the time of all loops, for a test, to @time, in µs, which is not before the current time.  If @time is 0, sets
- * it to the system's time: delayed tasks then wait for the rest of their delay.  When a test begins or ends, the time
- * that tasks have used of a slice is reset.  Any thread that has entered no loop may call this function. */
+ * it to the system's time, and ends the running time slices; delayed tasks then wait for the rest of their delay.  Any
+ * thread that has entered no loop may call this function. */
 void prio_time_set (gint64 time);
 /* Returns when @loop next has work, in µs: 0 for now, and G_MAXINT64 for never.  Called on the owner thread, which has
  * entered no loop. */
@@ -204,8 +204,8 @@ prio_count_index (PrioTaskPriority priority)
 
 /* Counts the tasks of a run queue and of its parts.  The caller has entered the loop. */
 void prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting);
-/* Returns the record of watch/ for a run queue, a GAtomicRcBox, or NULL.  The parts of the run queue have the same
- * record.  Any thread may call this function. */
+/* Returns the record that watch/ keeps for a run queue, a box of g_atomic_rc_box_new (), or NULL.  The parts of the run
+ * queue have the same record.  Any thread may call this function. */
 gpointer prio_run_queue_get_record (PrioRunQueue *run_queue);
 /* Sets the record to @record, and takes ownership of @record, unless there is one already.  Returns the queue's
  * record. */
