@@ -12,8 +12,8 @@
 #define FEW_FDS 64
 
 /* Returns whether one of @fds is ready, other than GLib's wakeup.  The wakeup is among @fds if @priority is 0 or
- * greater, but GLib does not report which one it is.  To find out, this function once wakes the context: if exactly one
- * file descriptor is ready then, that is the wakeup. */
+ * greater, but GLib does not report which one it is.  Until the wakeup is known, this function wakes the context: if
+ * exactly one file descriptor is ready then, that is the wakeup. */
 static gboolean
 input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority, GPollFD *fds, gint n_fds)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-stopwatch-private.h: when to read the clock
  *
- * Reading the clock costs as much as two short tasks; comparing the coarse clock costs hardly anything.  Promises: the
- * clock is read after each task that is longer than PRIO_CLOCK_GRAIN.  If a long task follows short tasks within one
- * tick of the coarse clock, the clock is read at most one tick and one task later.
+ * Reading the clock costs as much as two short tasks; comparing the coarse clock costs hardly anything.  Promises:
+ * while tasks take longer than PRIO_CLOCK_GRAIN, the clock is read after each of them.  If a long task follows short
+ * tasks, the clock is read at most one tick of the coarse clock and one task later.
  *
  * The number of tasks between two readings is estimated from the last interval: as many as take PRIO_CLOCK_GRAIN, but
  * at most twice as many as in the last interval.  After each task the coarse clock is compared, and the clock is read

@@ -21,7 +21,7 @@
  *   with one, no frame would be drawn beside a handler that takes longer than the limit.
  * - When an announced frame is due, and once per slice, the turn is whole: it continues to the bottom, where the idle
  *   sources of the program are (200).  If idle sources are always ready, they and the tasks get half of the time each,
- *   or tasks get the larger share that the program has set.  A due frame then makes no turn whole while they have less.
+ *   or tasks get the larger share that the program has set: while they have less, a due frame makes no turn whole.
  * - A source that is always ready keeps GLib from reaching the sources below it.  Probes report how far GLib has come:
  *   they are sources of the library, which GLib checks only if nothing above them is ready.  When GLib has not
  *   reached the frame for some iterations and milliseconds, there is a flood.  Tasks get half of the time during a
@@ -33,8 +33,8 @@
  * - If the program has set a share for tasks, each drawing adds time that is due to tasks, each task uses some of it, and
  *   the turn ends before the next frame as long as some is left.
  * - The governor, which GLib asks first in every iteration, lets tasks run before all other sources if GLib does not
- *   reach these: urgent and user-visible tasks when a flood has been detected, background tasks for one batch in half a
- *   second.  The half second begins when the background tasks become ready.
+ *   reach the tasks' sources: urgent and user-visible tasks when a flood has been detected, background tasks for one
+ *   batch in half a second.  The half second begins when the background tasks become ready.
  * - After a long handler, frame or task, input that came in that time goes first: tasks run once GLib has reached a
  *   source below input (prio_turn_admits ()), such as the probe at 1.  They run before all other sources only after
  *   half a second of input, of which a long handler counts as an eighth of a second at most.
@@ -97,7 +97,7 @@ typedef struct
 
   gint64 look;         /* how long a batch runs before it looks for other sources, µs */
   gint64 quiet_since;  /* when other sources were last busy, µs */
-  gint64 slice;        /* the slice of the last task's scheduler, µs */
+  gint64 slice;        /* the shortest slice of the schedulers whose tasks ran before this turn, µs */
   gint64 spent;        /* how long tasks have run since the last turn of other sources, µs */
   gint64 ran;          /* how long tasks ran before this turn, µs */
   gint64 since_whole;  /* how long tasks have run since the last whole turn, µs */
@@ -107,7 +107,7 @@ typedef struct
   gint64 after_frame;  /* how long tasks may run after a frame, µs, or 0 */
   guint task_share;    /* the share of tasks, in millionths, if the program has set it, or 0 */
   gint64 frame_due;    /* time due to tasks in return for drawing, µs; if negative, due to drawing; 0 without @task_share */
-  gint64 frame;        /* the first announced frame before which other sources had no turn, µs, or 0 */
+  gint64 frame;        /* when the next announced frame is due, µs; kept until a turn begins after that time; or 0 */
 
   gint64 background_since; /* when background tasks became ready, µs; 0 if none is ready, or after a background task or
                             * an idle callback has run */
@@ -135,7 +135,7 @@ prio_turn_is_held (PrioTurn *turn, gint64 took)
   return turn->held;
 }
 
-/* Notes that a frame is due at @frame, µs, or at an unknown time if @frame is 0.  The earliest frame counts. */
+/* Notes that a frame is due at @frame, µs.  Does nothing if @frame is 0, or an earlier frame has been noted. */
 static inline void
 prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
 {
@@ -143,7 +143,7 @@ prio_turn_announce_frame (PrioTurn *turn, gint64 frame)
     turn->frame = frame;
 }
 
-/* Returns the time, µs, that is due to a user with @share of the whole after all others have had @time. */
+/* Returns the time, µs, that is due to tasks, whose share is @share millionths, after other sources have had @time. */
 static inline gint64
 prio_share_of (guint share, gint64 time)
 {

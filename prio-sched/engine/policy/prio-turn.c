@@ -5,13 +5,14 @@
 
 #include "policy/prio-turn-private.h"
 
-/* There is a flood if GLib reaches no source that draws in this many iterations, short or long, for this long, µs. */
+/* There is a flood if GLib reaches no source that draws in this many iterations, which take this long together, µs:
+ * many short ones or a few long ones. */
 #define SPIN_ITERATIONS 8
 #define SPIN_TIME 10000
 #define LONG_SPIN_ITERATIONS 3
 #define LONG_SPIN_TIME 50000
 
-/* Long iterations that reach only input are a flood after this time, µs.  One counts for at most a quarter of it. */
+/* Long iterations that reach only input are a flood after this time, µs.  Each counts for a quarter of it at most. */
 #define LONG_INPUT_TIME 500000
 
 /* A flood counts as detected for this long, µs.  In this time, fewer iterations are enough to detect it again. */
@@ -61,8 +62,7 @@ due_after_whole (const PrioTurn *turn, gint64 used)
   return prio_share_of (MAX (turn->task_share, PRIO_WHOLE_SHARE / 2), used);
 }
 
-/* Sets the least share of the tasks, in millionths, or 0 for none.  Reduces the time that is already due to the most
- * that the new share can make due soon. */
+/* Sets the minimum share of tasks, in millionths, or 0 for none.  Limits the time that the old share has made due. */
 void
 prio_turn_set_task_share (PrioTurn *turn, guint share)
 {
@@ -200,7 +200,7 @@ is_over (PrioTurn *turn, gint64 now)
     }
   if (turn->reached == PRIO_REACH_LAYOUT)
     turn->layout += now - turn->iterated;
-  /* Counts such iterations too, because GTK 4 may draw right after input, at priority 1. */
+  /* Counts PRIO_REACH_INPUT too, because GTK 4 may draw right after input, at priority 1. */
   if (turn->task_share != 0 && (turn->reached == PRIO_REACH_FRAME || turn->reached == PRIO_REACH_INPUT))
     turn->frame_due = MIN (turn->frame_due + prio_share_of (turn->task_share, now - turn->iterated),
                            prio_share_of (turn->task_share, MAX_WAIT));
@@ -265,8 +265,8 @@ prio_turn_iterate (PrioTurn *turn, gint64 now, gboolean urgent)
     turn->ends_before_frame = turn->others && turn->frame_due > 0 && !is_overdue (turn, now);
 }
 
-/* Begins an iteration.  @waits says whether background tasks are ready, and @urgent whether a more urgent task is
- * ready.  Background tasks wait for other sources for a limited time, but for more urgent tasks without a limit. */
+/* Limits the time for which background tasks wait for other sources.  They wait for more urgent tasks without a limit.
+ * Called in each iteration.  @waits says whether background tasks are ready, @urgent whether a more urgent task is. */
 void
 prio_turn_count_background (PrioTurn *turn, gint64 now, gboolean waits, gboolean urgent)
 {
