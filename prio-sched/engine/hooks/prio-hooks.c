@@ -211,8 +211,8 @@ prio_scheduler_end_slice (PrioScheduler *self)
   prio_loop_leave (loop);
 }
 
-/* Returns the task at the head of @queue; NULL if @queue is NULL, or if the head is not a task of the program with a
- * function. */
+/* Returns the task at the head of @queue, or NULL if @queue is NULL, or its head is not a PrioTask of the program that
+ * has a function. */
 static PrioTask *
 task_at_head (PrioQueue *queue)
 {
@@ -296,8 +296,8 @@ prio_scheduling_state_new (PrioSchedulingState *parent, PrioScheduler *scheduler
   return prio_scheduling_state_make (&state);
 }
 
-/* Returns the number of the scheduler's next task, if that is a task of @self and not a continuation.  Otherwise
- * returns 0, and sets @task if the next task is a PrioTask.  The caller has entered the loop. */
+/* Returns the number of the scheduler's next task, or 0 if that is a continuation, or not a task of @self.  Sets @task
+ * to the next task if that is a PrioTask with a function, and otherwise to NULL.  The caller has entered the loop. */
 guint
 prio_numbers_first (PrioRunner *self, PrioTask **task)
 {

@@ -17,8 +17,8 @@ prio_task_get_loop (PrioTask *task)
   return prio_task_get_entry (task)->run_queue->loop;
 }
 
-/* Keeps a node of prio-lending for a task of @self that has begun, and returns the node's number; 0 if @signal is
- * aborted.  If @priority is unset, the task has the priority of @signal or, if it has none, user-visible. */
+/* Keeps a node of prio-lending for a task of @self that has begun.  Returns the node's number, or 0 if @signal is
+ * aborted.  If @priority is unset, the task has the priority of @signal or, without a signal, user-visible. */
 static guint
 keep_begun (PrioRunner *self, gint priority, GCancellable *signal)
 {
