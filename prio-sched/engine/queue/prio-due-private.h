@@ -2,8 +2,8 @@
 /* prio-due-private.h: delayed entries, and timeouts of queued entries
  *
  * Promises: one heap contains the delayed entries of a loop, sorted by due time, then age.  The other contains the
- * queued entries with a timeout, sorted by expiry, then age.  An entry is in one of them at a time, with its node
- * `delay`.
+ * queued entries with a timeout, sorted by expiry, then age.  An entry is in at most one of them at a time, with its
+ * node `delay`.
  *
  * Only the loop's owner thread uses these functions and records. */
 

@@ -51,7 +51,7 @@ prio_group_get_priority (const PrioGroup *group)
   return prio_effective_priority (group->queues[0].effective);
 }
 
-/* Returns the priority of @entry, which is not boosted.  A timeout that has passed does not count. */
+/* Returns the priority of @entry, which is not boosted.  A timeout that has passed does not change the priority. */
 static inline PrioTaskPriority
 prio_entry_get_priority (const PrioEntry *entry)
 {

@@ -6,8 +6,8 @@
  *
  * There are two kinds of record.  A job, of 40 bytes, is for prio_scheduler_post () and for numbers of bindings: it is
  * singly linked, and removed at the head of its queue, or after a search.  An entry is a job that can be removed from
- * any position, because it belongs to a group, has a delay, or is part of a larger record.  A *closure* is an entry by
- * itself, of a task without a result.  A queue holds records of one kind.
+ * any position, because it belongs to a group, has a delay, or is part of a larger record.  A *closure* is an entry
+ * that is not part of a larger record, for a function without a result.  A queue holds records of one kind.
  *
  * The module that creates an entry supplies the functions to call for it (PrioEntryFuncs).
  *
@@ -84,7 +84,7 @@ typedef enum
 {
   PRIO_ENTRY_OF_PROGRAM = 0,
   PRIO_ENTRY_OF_LIBRARY = 1 << 0, /* hidden from observers */
-  PRIO_ENTRY_IN_THREAD = 1 << 1   /* in no queue: the function runs in a thread; `data` is the PrioWork that waits */
+  PRIO_ENTRY_IN_THREAD = 1 << 1   /* in no queue: the function runs in a thread; `job.data` is the waiting PrioWork */
 } PrioEntryUse;
 
 /* The functions of an entry, called on the owner thread.  `get_name`, `get_func`, `get_state`, `released` and
@@ -133,7 +133,7 @@ struct _PrioEntry
   guint8 priority;                    /* used if @follows is NULL */
   guint8 turn;                        /* PrioEntryTurn: the position among entries of the same priority */
   guint8 stored_state;                /* PrioEntryState; see prio_entry_get_state () */
-  /* The next five fields are in one byte, because every task checks whether any of them is set. */
+  /* The next five fields are in one byte, because the dispatch checks several of them at once for each task. */
   guint8 use : 2;                     /* PrioEntryUse */
   guint8 timed : 2;                   /* PrioTimed */
   guint8 lends : 1;                   /* whether prio-lending has a node for the entry */

@@ -39,7 +39,7 @@ typedef struct
 typedef struct
 {
   guint mask;                        /* bit E: there are queues of effective priority E */
-  PrioQueue *only[PRIO_N_LEVELS]; /* the only queue, even if it is empty; NULL if there are several or none */
+  PrioQueue *only[PRIO_N_LEVELS]; /* the only queue of a level, even if empty; NULL if there are several or none */
   PrioHeap groups[PRIO_N_LEVELS];
   /* Used by prio-starvation.c; indexed by the effective priority of continuations. */
   guint64 blocked[PRIO_N_EFFECTIVE];      /* the order of the new task that waits, or has waited, behind continuations */

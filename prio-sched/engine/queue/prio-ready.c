@@ -100,8 +100,8 @@ find_only (PrioReady *ready, PrioEffective effective)
     ready->only[effective] = oldest_of_group (group, effective);
 }
 
-/* Returns the key of @queue among other schedulers' queues, and sets @tie: the age of its head, and 0; for a queue of
- * expired tasks, the expiry of its head, and the age. */
+/* Returns the key of @queue among other schedulers' queues: the age of its head or, for a queue of expired tasks, the
+ * head's expiry.  Sets @tie to the age of an expired head, and otherwise to 0. */
 static inline guint64
 key_of (PrioQueue *queue, guint64 *tie)
 {
