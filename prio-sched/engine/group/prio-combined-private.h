@@ -8,7 +8,7 @@
 typedef struct
 {
   GHashTable *by_own; /* the task's own signal → Shared; NULL until needed */
-  guint limit;
+  guint limit; /* the size of @by_own at which entries of finalized signals are removed */
 } PrioCombined;
 
 PrioTaskSignal *prio_combined_get (PrioCombined *self, PrioTaskSignal *signal, GCancellable *own);

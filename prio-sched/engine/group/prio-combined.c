@@ -68,7 +68,7 @@ share (PrioCombined *self, GCancellable *own, PrioTaskSignal *both)
 }
 
 /* Returns (transfer full) a signal that is aborted with @own, a task's own signal, and with @signal, its group's.  The
- * signal follows the priority of @own if that has one, and otherwise the priority of @signal. */
+ * signal follows the priority of @own if @own has one, and otherwise the priority of @signal. */
 PrioTaskSignal *
 prio_combined_get (PrioCombined *self, PrioTaskSignal *signal, GCancellable *own)
 {

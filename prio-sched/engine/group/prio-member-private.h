@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-member-private.h: the tasks of a group, called its members */
+/* prio-member-private.h: the tasks of a group, called its members, and their places in the limit */
 
 #pragma once
 
@@ -18,8 +18,8 @@ struct _PrioMember
   GList link;           /* in the group's @queued until the function begins; @link.data is NULL afterwards */
   PrioMember *outer;    /* the member whose function is on the stack below this member's function, or NULL */
   guint number;         /* identifies the member in scheduling states, and for prio_task_group_number (); or 0 */
-  guint n_waits;        /* how often the task waits for its own group now; unless 0, no wait includes the task, and its
-                         * place is free */
+  guint n_waits;        /* the number of the task's waits for its own group; unless it is 0, no wait includes the task,
+                         * and the task has no place */
   gboolean has_place;   /* whether the task has a place that the group counts; FALSE while its function runs in a
                          * thread, because threads pass places to each other */
   gboolean in_thread;   /* whether the function runs in a thread */

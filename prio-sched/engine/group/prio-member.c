@@ -108,7 +108,7 @@ prio_member_take_out_of_queue (gpointer data)
   PrioTaskGroup *self = member->group;
   PrioLoop *loop = prio_task_group_get_loop (self);
 
-  /* Leaves the queue alone after the end of the context, when it is not used any more. */
+  /* After the end of the context, the group does not use its queue any more. */
   if (!prio_loop_enter (loop))
     return;
 
@@ -266,13 +266,13 @@ prio_member_leave_place (PrioMember *member)
 void
 prio_member_begin (PrioMember *member)
 {
-  /* Takes no place if an abort has come after the task left its queue. */
+  /* Takes no place if an abort has come after the scheduler's queue gave out the task. */
   if (!member->left)
     {
       number (member);
       prio_member_take_place (member);
     }
-  /* The member leaves the queue only when it has a place in the limit, so that no other task gets the place. */
+  /* The member leaves the group's queue only when it has a place, so that no other task gets the place. */
   prio_member_take_out_of_queue (member);
 }
 

@@ -25,7 +25,7 @@ struct _PrioTaskGroup
   guint n_open;    /* tasks whose result the waits have not got, plus one while feeds will post more */
   guint n_begun;   /* tasks that have a place */
   guint n_queued_in_threads; /* members of @queued whose function runs in a thread */
-  guint n_taking; /* calls on the stack that cancel queued tasks; meanwhile, no function begins in a thread */
+  guint n_taking; /* calls on the stack that cancel or abort queued tasks; meanwhile, no function begins in a thread */
   guint n_waiting; /* tasks in @n_open that wait for this group, and that no wait includes */
   gboolean will_notify; /* whether a microtask will notify `n-tasks` */
   gboolean return_on_abort; /* the `return-on-abort` of tasks that are posted from now on */
@@ -33,9 +33,9 @@ struct _PrioTaskGroup
   GQueue queued;       /* members, the oldest first */
   PrioMember *running; /* the innermost member whose function is on the stack, or NULL */
 
-  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* PrioWait, by condition, and by whether a member waits */
+  GQueue waits[PRIO_TASK_GROUP_WAIT_FIRST + 1][2]; /* PrioWait, by condition, and by whether a member is waiting */
   guint n_waits;          /* the length of all @waits */
-  guint64 next_wait;
+  guint64 next_wait;      /* the age of the next PrioWait */
   guint64 n_failed;       /* tasks that were not fulfilled */
   GError *last_error;     /* the error of the task that failed last, while there are waits for any task; or NULL */
 

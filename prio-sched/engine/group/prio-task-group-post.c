@@ -26,7 +26,7 @@ member_run (PrioTask *task, gpointer data)
   const PrioState *outer = prio_thread.state;
   PrioState state = *outer;
 
-  /* Sets @task, because the post may not have returned yet: a destroy notify that it calls may run a main loop. */
+  /* Sets @task, because the post may not have returned yet: a destroy notify called by the post may run a main loop. */
   member->task = task;
   prio_member_begin (member);
 
@@ -146,8 +146,8 @@ prio_task_group_add (PrioTaskGroup *self, const PrioTaskOptions *options, PrioTa
  * Posts a task like [method@PrioSched.Scheduler.post_task], but starts it only when the group's limit allows it.
  *
  * The task is aborted with the group.  If @options have a signal, that signal can abort the task too and, unless
- * @options set a priority, determines the task's priority.  A plain cancellable in @options only aborts the task.  With
- * either, [method@PrioSched.Task.get_cancellable] returns a signal that depends on it and on the group's signal.
+ * @options set a priority, determines the task's priority.  A plain cancellable in @options only aborts the task.  In
+ * both cases, [method@PrioSched.Task.get_cancellable] returns a signal that depends on it and on the group's signal.
  *
  * With a wrong argument, the call logs a critical message, posts nothing, does not call @notify, and returns %NULL.
  * Call this function on the thread that runs the scheduler's main context.
@@ -203,7 +203,7 @@ prio_task_group_cancel_pending (PrioTaskGroup *self)
 
   g_object_ref (self);
   begin_taking (self);
-  /* Cancels all tasks before the first destroy notify is called, because that may post tasks, which should not end. */
+  /* Cancels all tasks before any destroy notify is called, because it may post tasks that must not be cancelled. */
   while (self->queued.length > 0)
     {
       PrioMember *member = self->queued.head->data;

@@ -312,7 +312,7 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
  * @self: a group
  * @result: the result that the callback was called with
  * @task: (out) (optional) (nullable) (transfer full): return location for the task that has ended the wait, if the wait
- *   was for any task or for the first one; otherwise %NULL.  A call that fails leaves the location alone
+ *   was for any task or for the first one; otherwise %NULL.  A call that fails does not set it
  * @error: return location for a `GError`
  *
  * Finishes a wait.

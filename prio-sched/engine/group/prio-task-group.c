@@ -165,7 +165,7 @@ prio_task_group_set_property (GObject *object, guint id, const GValue *value, GP
       break;
 
     case PROP_LIMIT:
-      /* Without a controller, this is the construction, which sets the limit before the priority and the controller. */
+      /* Without a controller, the group is being constructed: GObject sets the limit before the priority. */
       if (self->controller != NULL)
         prio_task_group_set_limit (self, g_value_get_uint (value));
       else
@@ -421,7 +421,7 @@ prio_task_group_get_n_tasks (PrioTaskGroup *self)
  *
  * Call this function on the thread that runs the scheduler's main context.
  *
- * Returns: (transfer none): the signal, which the group keeps until its next abort, which only this thread can make
+ * Returns: (transfer none): the signal; the group keeps it until its next abort, which only this thread can make
  *
  * Since: 1.0
  */
