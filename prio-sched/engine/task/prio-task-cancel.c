@@ -19,7 +19,7 @@ typedef struct
 {
   GWeakRef task;
   GCancellable *signal; /* owned */
-  gulong id;
+  gulong id; /* of the handler */
 } Listener;
 
 /* Returns whether an abort has to end @self at once: its return-on-abort is TRUE, and its function runs in another
@@ -43,8 +43,8 @@ op_return_aborted (PrioLoop *loop, const PrioOp *op)
     prio_loop_defer_release (loop, g_object_unref, op->target);
 }
 
-/* Ends @self, which has been aborted, on the owner thread if returns_now ().  Takes ownership of the reference.  Any
- * thread may call this function. */
+/* Ends @self, which has been aborted, if returns_now () is TRUE on the owner thread.  Takes ownership of the reference.
+ * Any thread may call this function. */
 static void
 return_aborted (PrioTask *self)
 {
@@ -213,7 +213,7 @@ op_cancel (PrioLoop *loop, const PrioOp *op)
  * [method@PrioSched.Scheduler.post_steps] behaves like a queued task between steps, and like a running task in a step.
  * For a completed task the call does nothing.
  *
- * Any thread may call this function.  From another thread, it takes effect by the end of the running task.
+ * Any thread may call this function.  On another thread, it takes effect by the end of the task that runs then.
  *
  * Since: 1.0
  */
@@ -225,7 +225,7 @@ prio_task_cancel (PrioTask *self)
   prio_loop_submit (self->entry.run_queue->loop, &(PrioOp) { .apply = op_cancel, .target = g_object_ref (self) });
 }
 
-/* Cancels the task, but calls no destroy notify: the caller, or the next dispatch, calls the deferred ones. */
+/* Cancels the task, but calls no destroy notify: the caller, or the next dispatch, calls the deferred notifies. */
 void
 prio_task_cancel_quietly (PrioTask *self)
 {

@@ -43,7 +43,7 @@
  * }
  * ```
  *
- * The data's destroy notify is called when the task has its result, or when a function that runs in a thread returns.
+ * The function's destroy notify is called when the task has its result, or when a function in a thread has returned.
  *
  * The library holds a reference until the function has returned.  If the last reference is dropped before there is a
  * result, on any thread, the library logs a warning that names the task, and the task fails with %PRIO_ERROR_DROPPED.

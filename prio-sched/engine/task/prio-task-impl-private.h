@@ -57,8 +57,8 @@ struct _PrioReaction
 
 /* Flags that are set atomically.  The first caller that sets PRIO_TASK_RETURNED gives the task its result.
  *
- * The code that will give a deferred result holds a reference to the task.  So if the task is disposed before, its
- * result cannot come any more, and the task fails: prio_task_fail_if_dropped (). */
+ * The code that will give a deferred result holds a reference to the task.  So if the task is disposed without a
+ * result, the result cannot come any more, and the task fails: prio_task_fail_if_dropped (). */
 typedef enum
 {
   PRIO_TASK_DEFERRED = 1 << 0,
@@ -87,13 +87,13 @@ struct _PrioTask
 {
   GObject parent_instance;
 
-  /* The function, in `entry.job.func`, is set before the task is posted.  The other fields belong to the owner
+  /* The function, in `entry.job.func`, is set before the task is posted.  The entry's other fields belong to the owner
    * thread. */
-  PrioEntry entry; /* its table of functions never changes; its run queue is kept until the task is finalized */
+  PrioEntry entry; /* only prio-observer replaces its functions; its run queue is set until prio_task_clear () */
 
   /* Only the owner thread uses these fields. */
   PrioReaction *last_reaction; /* NULL while @reactions is NULL */
-  PrioReaction first_reaction; /* most tasks have one reaction; a @callback that is not NULL marks this one as used */
+  PrioReaction first_reaction; /* most tasks have one reaction; it is in use if its @callback is not NULL */
 
   /* In the pool, this field and all fields after it are zero: prio_task_clear (). */
   PrioReaction *reactions; /* owner thread */
@@ -107,7 +107,7 @@ struct _PrioTask
   gpointer program_func; /* for messages: the program's function, if the task's function is the library's; atomic */
 
   PrioTask *awaited; /* in the task of a wait: the awaited task, which is only compared after the wait; owner thread */
-  PrioTaskNext *next; /* or NULL; owned until its @begin is called, then by the continuation; owner thread */
+  PrioTaskNext *next; /* or NULL; owned by the task, and by the continuation after @begin; owner thread */
 
   /* Atomic. */
   guint8 state; /* PrioTaskState */
@@ -120,7 +120,7 @@ struct _PrioTask
   guint8 notified : 1;       /* whether the notification of the completion has begun */
   guint8 is_heard : 1;       /* whether `notify` had handlers at the completion: such a task is not reused */
   guint8 tells_progress : 1; /* whether a microtask that notifies the progress is queued */
-  gint8 priority;  /* as posted, or PRIO_TASK_PRIORITY_UNSET */
+  gint8 priority;  /* as posted, or PRIO_TASK_PRIORITY_UNSET; set before the post, and then constant */
 
   guint16 progress; /* in units of 1 / PRIO_WHOLE_PROGRESS; atomic */
 

@@ -49,7 +49,7 @@ prio_task_pool_take (PrioLoop *loop)
 }
 
 /* Returns whether the caller has the only reference to @task, and nothing is attached to @task.  GObject keeps attached
- * data and weak references in qdata, but no signal handlers: for these there is @is_heard. */
+ * data and weak references in qdata, but not signal handlers, which @is_heard reports. */
 static gboolean
 is_reusable (PrioTask *task)
 {

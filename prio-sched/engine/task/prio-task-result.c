@@ -5,9 +5,9 @@
 
 #include "task/prio-task-impl-private.h"
 
-/* Claims the result of @self for the caller.  Returns FALSE, with a message, if the task has not begun, has ended and
- * did not defer, or its result is claimed already.  If only an abort has come before, which the caller may not know,
- * the claim succeeds. */
+/* Claims the result of @self for the caller.  Returns FALSE, with a message, if the task has not begun, has ended
+ * without deferring its result, or its result is claimed already.  An abort alone, which the caller may not know of,
+ * does not prevent the claim. */
 static gboolean
 claim_return (PrioTask *self, const char *function)
 {

@@ -102,11 +102,11 @@ deliver (gpointer data)
         reaction->state.depth = g_main_depth ();
       if (G_UNLIKELY (reaction->wait != NULL))
         {
-          /* Ends the wait's own task, whose callback is called below, and takes the callback away from it. */
+          /* The callback is called below.  Takes it away from the wait's own task, and ends that task. */
           reaction->wait->entry.job.data = NULL;
           prio_task_cancel_quietly (reaction->wait);
         }
-      /* The timeout may have expired after the state was captured.  The continuation's entry has the newer answer. */
+      /* The timeout may have expired after the state was captured.  The continuation's entry is up to date. */
       if (G_UNLIKELY (self->entry.timed != PRIO_TIMED_NOT) && prio_entry_is_continuation (&self->entry))
         reaction->state.timed = self->entry.timed;
       prio_thread.state = reaction->state.run_queue != NULL ? &reaction->state : NULL;
@@ -162,8 +162,8 @@ op_drop (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   deliver_soon (op->target);
 }
 
-/* Releases the callbacks of a task whose context was destroyed before they were called.  Takes a reference to the
- * task. */
+/* Releases the callbacks of a task whose context was destroyed before they were called.  Takes the caller's
+ * reference to the task. */
 void
 prio_task_drop (PrioTask *self)
 {
@@ -209,8 +209,8 @@ finish (PrioTask *self)
       prio_entry_move (entry, PRIO_ENTRY_DONE);
       entry->run_queue->users--;
     }
-  /* In the state NEW, the signal was aborted before the task was posted.  In the state DONE, the result was deferred,
-   * and the function has returned. */
+  /* A task in the state NEW was aborted before its post, or its function runs in a thread.  In the state DONE, the
+   * result was deferred, and the function has returned. */
   else if (state != PRIO_ENTRY_NEW && state != PRIO_ENTRY_DONE)
     {
       prio_run_queue_release_entry (entry);
@@ -365,7 +365,7 @@ task_ran (PrioEntry *entry)
       return;
     }
 
-  /* A microtask checkpoint calls this function, so the callbacks need no microtask. */
+  /* The dispatch calls this function after a microtask checkpoint, so the callbacks need no microtask. */
   deliver (self);
   prio_task_pool_give (self);
 }
