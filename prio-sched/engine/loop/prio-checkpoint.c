@@ -32,8 +32,8 @@ prio_loop_checkpoint (PrioLoop *loop)
     }
 }
 
-/* Returns whether the calling thread owns the context.  If it does, records it as the owner thread, because the thread
- * that is recorded so far may have released the context. */
+/* Returns whether the calling thread owns the context.  If so, records this thread as the owner thread, because the
+ * thread that is recorded so far may have released the context. */
 gboolean
 prio_loop_is_owner (PrioLoop *loop)
 {

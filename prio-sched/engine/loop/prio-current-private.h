@@ -5,11 +5,11 @@
 
 #include "loop/prio-run-queue-private.h"
 
-/* Returns the state of the calling code if it runs in a fiber, which has its own stack; otherwise NULL.  May be code of
- * the program, and enter a loop, so the caller of prio_state_of_thread () has entered no loop. */
+/* Returns the state of the calling code if it runs in a fiber, which has its own stack; otherwise NULL.  A finder
+ * may run user code and enter a loop, so the caller of prio_state_of_thread () has entered no loop. */
 typedef const PrioState *(*PrioStateFinder) (void);
 
-/* The finder, called when no task's state is current on the thread, or NULL; atomic, and set once. */
+/* The finder, or NULL.  Called when no task's state is current on the thread.  Atomic; set once. */
 extern PrioStateFinder prio_state_finder G_GNUC_INTERNAL;
 
 /* Returns whether @state, which may be NULL, belongs to a task of @run_queue or of one of its parts. */
@@ -21,7 +21,7 @@ prio_state_is_of (const PrioState *state, PrioRunQueue *run_queue)
 
 const PrioState *prio_state_of_thread (void);
 
-/* Adds or removes a user of the run queue, group and traits of @state.  Does nothing if the run queue is NULL. */
+/* Adds or removes a user of the run queue, group and PrioTraits of @state.  Does nothing if the run queue is NULL. */
 void prio_state_hold (const PrioState *state);
 void prio_state_release (const PrioState *state);
 

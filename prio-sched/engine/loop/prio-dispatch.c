@@ -12,8 +12,8 @@
 #include "loop/prio-starvation-private.h"
 #include "loop/prio-traits-private.h"
 
-/* Queues the tasks whose delay has passed, and expires timeouts.  A task gets its age here, and not at its post (§2.4.2
- * of the WICG draft, steps 11 to 13). */
+/* Queues the tasks whose delay has passed, and expires timeouts.  A task gets its age here, not when it is posted
+ * (§2.4.2 of the WICG draft, steps 11 to 13). */
 void
 prio_loop_expire_delays_slow (PrioLoop *loop, gint64 now)
 {
@@ -90,7 +90,7 @@ run_jobs (PrioBatch *batch, PrioQueue *queue)
   return n;
 }
 
-/* Carries out operations of other threads, so that an abort that was sent before precedes a task's result. */
+/* Carries out operations of other threads, so that an abort that was sent before a task's end still applies to it. */
 static inline void
 catch_up (PrioLoop *loop)
 {
@@ -122,7 +122,7 @@ process_pending (PrioLoop *loop)
   return TRUE;
 }
 
-/* Ends @entry, a closure whose function has returned.  If @again, queues it again instead, unless it was aborted. */
+/* Ends @entry, a closure whose function has returned.  If @again, queues @entry instead, unless it was aborted. */
 static inline void
 closure_ran (PrioEntry *entry, gboolean again)
 {
@@ -372,7 +372,7 @@ count_pending (PrioBatch *batch)
     batch->over = batch->loop->turn.held || prio_turn_is_held (&batch->loop->turn, prio_clock_now () - batch->entered);
 }
 
-/* Carries out operations of other threads, microtasks and releases.  Then returns the queue whose head is the next
+/* Does pending work: operations of other threads, microtasks and releases.  Then returns the queue of the next
  * task, or NULL if the batch ends: its time is over, or no task that it may run is next. */
 static PrioQueue *
 choose (PrioBatch *batch)
@@ -381,7 +381,7 @@ choose (PrioBatch *batch)
   PrioQueue *queue;
 
   prio_thread.runs_jobs = FALSE;
-  /* Runs the jobs of interpreters, except between two tasks of a PrioRunner, whose function runs the jobs itself. */
+  /* Runs jobs of interpreters, such as JavaScript's promise jobs.  A PrioRunner runs them itself between its tasks. */
   if (G_UNLIKELY (loop->checkpoint_func != NULL) && batch->numbers == NULL)
     {
       process_pending (loop);
@@ -477,7 +477,7 @@ end_number (PrioBatch *batch)
       aborted = prio_entry_is_aborted (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
         prio_observed_leaves (batch->observed, batch->entry);
-      /* Keeps an aborted entry of prio_numbers_run_in (), which ends after the function of its task. */
+      /* In prio_numbers_run_in (), keeps an aborted entry: it ends after the function of its task. */
       if (batch->numbers != NULL || !aborted)
         prio_run_queue_release_entry (batch->entry);
       if (G_UNLIKELY (batch->observed != NULL))
@@ -594,8 +594,8 @@ prio_loop_run_batch (PrioLoop *loop, PrioLane lane, gint64 now)
                       .effective = PRIO_NO_LEVEL, .raw = G_MAXINT64, .shortest = G_MAXINT64,
                       .within = loop->turn.others };
   PrioCurrent outer_current = prio_current_begin (loop);
-  /* A destroy notify may run this main loop.  Hides the prio_loop_flush_releases () that has called it, so that this
-   * batch can make releases. */
+  /* A destroy notify may run this main loop.  Hides the call of prio_loop_flush_releases () that calls the notify, so
+   * that this batch can make releases. */
   struct _PrioFlush *outer_flushes = g_steal_pointer (&prio_thread.flushes);
   PrioQueue *queue;
   const PrioOwnerLock *outer_lock = prio_thread.dispatches;

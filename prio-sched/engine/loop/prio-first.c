@@ -7,7 +7,7 @@
 
 #include "loop/prio-dispatch-private.h"
 
-/* Returns the queue in @group of the highest effective priority, and with the oldest head; NULL if @group is empty. */
+/* Returns the queue in @group whose head runs first; NULL if @group is empty. */
 static PrioQueue *
 first_of_group (PrioReadyGroup *group)
 {

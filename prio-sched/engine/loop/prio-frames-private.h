@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-frames-private.h: when the next frame is due
  *
- * Promises: several clocks may announce frames independently.  `next` of PrioFrames is the nearest frame that was in
- * the future at the last update, and `interval` the shortest interval.
+ * Promises: several frame clocks may announce frames independently.  `next` of PrioFrames is the nearest frame that
+ * was in the future at the last update, and `interval` the shortest interval.
  *
  * Only the loop's owner thread uses these functions and records, unless a comment says otherwise. */
 

@@ -178,8 +178,8 @@ next_event (PrioLoop *loop, gint timer, gint64 now)
   return next;
 }
 
-/* Returns the id that the next new source will get.  prio_input_next_source () attaches a source, which takes an id:
- * `last_source` counts this id, so that this source does not look like a new source of the program. */
+/* Returns the id that a new source gets now.  To find out, prio_input_next_source () attaches a source.  Its id counts
+ * in `last_source`, so that it does not look like a new source of the program. */
 guint
 prio_idle_next_source (PrioLoop *loop)
 {
@@ -217,7 +217,7 @@ begin_period (PrioIdles *idles)
 }
 
 /* Calls the next idle callback in a dispatch, in a new period if the last one is over.  Does nothing if the last call
- * of prio_idle_prepare () is older than one iteration, because its result may be out of date. */
+ * of prio_idle_prepare () was more than one iteration ago, because its result may be out of date. */
 void
 prio_idle_run (PrioLoop *loop, gint64 now)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-lane-private.h: at which source of the library a turn ends, and which tasks the dispatch of a source runs
+/* prio-lane-private.h: which sources of the library end a turn (prio-turn-private.h), and which tasks each source runs
  *
  * Only the loop's owner thread uses these functions and records. */
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-lending-private.h: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
- * Promises: tasks are the nodes of a graph of waits.  An awaited task runs at the highest priority among itself and all
- * tasks that wait for it, directly or through others, until it has its result or they are aborted.  The waiting tasks
- * are its *lenders*.  A queued task to which a higher priority is lent is *boosted*: it is alone in a queue, which the
- * ready set sorts by the age of the task.  The task's age, its own priority, and the state that it runs in do not
- * change.
+ * Promises: tasks are the nodes of a graph of waits.  An awaited task runs at its own priority or, if it is higher, at
+ * the highest priority of the tasks that wait for it, directly or through others, until it has its result or they are
+ * aborted.  A queued task to which a higher priority is lent is *boosted*: it is alone in a queue, which the ready set
+ * sorts by the age of the task.  The task's age, its own priority, and the state that it runs in do not change.
  *
- * A cycle of waits lends nothing to itself.  No function here recurses.  The cost of a change grows with the number of
- * nodes that the change reaches.
+ * A cycle of waits cannot keep up a lent priority by itself.  No function here recurses.  The cost of a change grows
+ * with the number of nodes that the change reaches.
  *
  * The users of a node are the states that point to the node, the waits of its task, the task until it has a result, and
  * a binding that keeps the node.
@@ -16,7 +15,7 @@
  * A language binding may implement a task of which the library knows only an entry.  The binding then keeps the node
  * under a number, because the task continues after the entry has run.
  *
- * If no scheduler of the context lends, there are no nodes, and the field `lending` of PrioLoop is NULL.  Only the
+ * Until a scheduler of the context lends, there are no nodes, and the field `lending` of PrioLoop is NULL.  Only the
  * loop's owner thread uses these functions and records, unless a comment says otherwise. */
 
 #pragma once

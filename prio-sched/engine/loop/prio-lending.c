@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-lending.c: waiting tasks lend their priority (WICG/scheduling-apis #98)
  *
- * The *lenders* of a node are the nodes that wait for it.  A node has a *level*: its own priority or, if that is
- * higher, the highest level of its lenders.  Loans can form cycles, in which nodes would maintain each other's level for
- * ever.  To detect cycles without a search, a node with a lent level gets a *rank*, which is greater than the ranks that
- * its lenders of that level have at that time.  So a lender of a lower rank does not have its level from this node.  When
- * a node loses a lender, it keeps its level if its first remaining lender has a lower rank; older lenders come first.
+ * A node has a *level*: its own priority or, if it is higher, the highest level of the nodes that wait for it.  These
+ * nodes lend their level.  Waits can form cycles, in which nodes would maintain each other's level for ever.  To detect
+ * this without a search, a node with a lent level gets a *rank*, which is greater than the ranks that the nodes lending
+ * this level have at that time.  So a waiting node of a lower rank does not have its level from this node.  When a wait
+ * for a node ends, the node keeps its level if the first remaining wait at this level is of a node with a lower rank.
  * Otherwise the node and all nodes that depend on it lose the level, and their levels are computed again. */
 
 #include "config.h"
@@ -27,7 +27,7 @@ struct _PrioLendNode
   gboolean marked;  /* whether the node is in @marked of PrioLending */
   GQueue waits;     /* PrioLendWait: waits of this node's task */
   GQueue lenders[N_PRIORITIES]; /* PrioLendWait: waits for this node's task, by lent level */
-  guint64 above[N_PRIORITIES];  /* for each level: greater than the ranks of all lenders of that level */
+  guint64 above[N_PRIORITIES];  /* for each level: greater than the ranks of all nodes that lend this level */
   guint64 rank;     /* 0 if @level is the node's own priority */
   PrioQueue queue;  /* the queue of the entry while it is boosted */
 };
@@ -239,7 +239,7 @@ settle (PrioLending *self)
   g_ptr_array_set_size (marked, 0);
 }
 
-/* Settles the levels after a change of @node, or of its lenders. */
+/* Settles the levels after a change of @node, or of the waits for it. */
 static void
 update (PrioLending *self, PrioLendNode *node)
 {
@@ -384,7 +384,7 @@ prio_lending_get_level (const PrioLendNode *node)
   return node->level;
 }
 
-/* Prepares @entry, which has a node, for being queued: prio_lending_get_queue () returns its queue if it is boosted. */
+/* Boosts @entry, which is about to be queued, if a higher priority is lent to it and its timeout has not passed. */
 void
 prio_lending_prepare (PrioEntry *entry)
 {

@@ -12,7 +12,7 @@
 #include "loop/prio-lending-private.h"
 #include "loop/prio-number-private.h"
 
-/* The thread leaves the loop after this many releases, so that other threads can enter. */
+/* How many tasks and callbacks prio_loop_release_some () releases at most. */
 #define RELEASED_AT_ONCE 64
 
 static void
@@ -85,8 +85,8 @@ prio_loop_release_some (PrioLoop *loop)
   return n > 0 || prio_lending_drop_all (loop) || close_runners (loop);
 }
 
-/* Tears the loop down in prio_loop_close (), or at the end of its context: then no scheduler is left, because each
- * refers to the context, but task groups may be.  This thread releases the remaining tasks, even paused ones. */
+/* Ends the loop, in prio_loop_close () or with its context.  When a context ends, no scheduler is left, because each
+ * refers to its context, but task groups may be.  This thread releases the remaining tasks, even paused ones. */
 void
 prio_loop_tear_down (PrioLoop *loop)
 {

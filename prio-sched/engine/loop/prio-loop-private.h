@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-loop-private.h: the loop, which is the library's record of a GMainContext, and the rules of access
  *
- * Promises: any thread can find the loop of a context.  A context has one loop at a time, which its first user creates,
- * usually a scheduler, and which is freed after the last user.  The loop numbers tasks when they enter queues (their
- * *age*), and contains the queues of all schedulers of the context.
+ * Promises: any thread can find the loop of a context.  A context has one loop at a time.  The first user, usually a
+ * scheduler, creates the loop, which is freed after the last user has gone.  The loop numbers tasks when they enter
+ * queues (their *age*), and contains the queues of all schedulers of the context.
  *
- * Threads: unless the comment of a field says otherwise, the field belongs to the owner thread, which accesses it in a
- * dispatch, or after it has *entered the loop*: between prio_loop_enter () and prio_loop_leave ().  After the end of
- * the context, a thread enters with the mailbox's lock instead (prio_loop_enter_or_lock ()).  Every other thread sends
- * an operation (PrioOp) with prio_loop_submit ().
+ * Threads: the *owner thread* is the thread that last ran the context, or at first the thread that created the loop.
+ * Fields belong to it, unless their comments say otherwise.  It uses them in a dispatch, or between prio_loop_enter ()
+ * and prio_loop_leave (): the thread has then *entered the loop*.  Other threads send operations (PrioOp) with
+ * prio_loop_submit ().  After the end of the context, any thread can enter: see prio_loop_enter_or_lock ().
  *
  * A thread that has entered a loop runs no user code: prio_loop_defer_release () queues a call of a destroy notify, and
  * prio_loop_flush_releases () makes the call after the thread has left.  Apart from GLib's own locks and the mailbox's,
@@ -32,7 +32,7 @@
 #include "queue/prio-microtasks-private.h"
 #include "queue/prio-ready-private.h"
 
-/* The sources of a loop: one for each lane (PrioLane), and sources that observe and end turns (prio-turn-private.h). */
+/* The GSources of a loop: one for each PrioLane, then sources that observe and end turns (prio-turn-private.h). */
 enum
 {
   PRIO_SOURCE_AFTER_INPUT = PRIO_N_LANES, /* right after input */
@@ -47,15 +47,16 @@ enum
 typedef struct _PrioLending PrioLending;
 typedef struct _PrioLendNode PrioLendNode;
 
+/* Used by prio-idle.c: the idle callbacks, and the idle period. */
 typedef struct
 {
   GQueue pending;    /* of PrioIdle: for the next idle period */
   GQueue running;    /* of PrioIdle: for the idle period that has begun */
   GHashTable *by_id; /* guint → PrioIdle, not owned; NULL until needed */
   gint64 deadline;   /* the end of the last idle period, µs */
-  guint64 asked;     /* the number of the iteration of the last prio_idle_prepare () */
-  gint64 next;       /* when the next event was due at the last prio_idle_prepare (), µs */
-  guint last_source; /* the id of the context's last source at the last prio_idle_prepare () */
+  guint64 asked;     /* the number of the iteration in which prio_idle_prepare () was last called */
+  gint64 next;       /* when the next event is due, as of the last prio_idle_prepare (), µs */
+  guint last_source; /* the last source id of the context; a higher id shows that the program has added a source */
 } PrioIdles;
 
 /* Functions of higher modules.  The caller of `process_aborted` and `release_some` has entered the loop. */
@@ -68,7 +69,7 @@ typedef struct
 } PrioLoopFuncs;
 
 /* The functions of prio-observer.  Their caller is in a dispatch, has entered the loop, or is creating the loop.  But
- * any thread may call `is_wanted`, under the table's lock. */
+ * `is_wanted` is called on any thread, under the lock of prio-loop.c. */
 typedef struct
 {
   gboolean (*is_wanted) (void);                       /* whether there is an observer */
@@ -92,7 +93,7 @@ typedef struct
 {
   PrioRelease *ring; /* @allocated elements; the calls from @first to @n - 1 have not been made yet */
   gsize first, n, allocated;
-  gpointer destroyer; /* the thread that destroys the context, until all releases are made: no other thread makes any */
+  gpointer destroyer; /* identifies the thread that ends the loop, until all releases are made: others make none */
 } PrioReleases;
 
 /* Used by the dispatch: work to do before the next task. */
@@ -102,7 +103,7 @@ typedef struct
   gboolean any; /* whether there may be microtasks or releases */
 } PrioBetween;
 
-/* Used by the functions below: memory for jobs and closures. */
+/* Used by the functions below: memory for jobs and entries. */
 typedef struct
 {
   PrioSlab jobs, entries;
@@ -112,8 +113,7 @@ typedef struct
 typedef struct
 {
   PrioRunQueue *first; /* the first of the schedulers' run queues */
-  PrioRunQueue *own;   /* the run queue of the library's own tasks, without a scheduler, so that no pause applies to it;
-                        * or NULL */
+  PrioRunQueue *own;   /* for the library's own tasks; has no scheduler, so it is never paused; or NULL */
 } PrioRunQueues;
 
 /* Used by prio-run-queue-group.c: the aborted groups that still have entries.  The list is a user of each group. */
@@ -148,7 +148,7 @@ typedef struct
   gboolean is_away;                  /* whether the governor has left the context until the next post; atomic */
   gboolean awake;                    /* whether a check or a dispatch has followed the governor's last prepare */
   PrioLane lane;                     /* the lane that runs next, or PRIO_LANE_NONE */
-  guint64 iteration, taskless;       /* the current iteration; the last in which a dispatch ran no task, 0 if none */
+  guint64 iteration, taskless;       /* the current iteration; the last in which a dispatch ran no task, or 0 */
   guint spins;                       /* how often to look again for work before the context sleeps */
   gint64 checked;                    /* when GLib last checked its sources, µs */
   glong checked_tick;                /* the tick of the coarse clock at @checked */
@@ -171,17 +171,17 @@ typedef struct
   gint64 interval;         /* the shortest announced interval, or 0, µs */
 } PrioFrames;
 
-/* The comment of each record type above names the files that mainly use the record. */
+/* The comment of each record type above names the code that mainly uses the record. */
 struct _PrioLoop
 {
-  gint refs; /* atomic; each source and each run queue has a reference */
+  gint refs; /* atomic; sources, run queues and runners have references */
   const PrioLoopFuncs *funcs;
   GMainContext *context; /* not owned: valid until the mailbox is closed */
   PrioOwnerLock lock;
   PrioMailbox mailbox PRIO_CACHE_ALIGNED;
   PrioSlot slots[PRIO_N_SLOTS]; /* records that other modules keep with the loop */
   /* The number of users, which are run queues and other code that has acquired the loop.  Atomic; written under the
-   * lock of the table, except when a part of a run queue is created. */
+   * lock of prio-loop.c, except when a part of a run queue is created. */
   guint n_users;
 
   /* All fields from here on belong to the owner thread, and share no cache line with the fields above. */
@@ -200,7 +200,7 @@ struct _PrioLoop
   PrioSources sources;
   PrioWatched watched;
   PrioIdles idles;
-  PrioLending *lending;  /* NULL until tasks of a scheduler lend priorities; set atomically */
+  PrioLending *lending;  /* NULL until a scheduler is set to lend priorities; set atomically */
   PrioCheckpointFunc checkpoint_func; /* calls functions of bindings between tasks, or NULL */
 };
 
@@ -215,7 +215,7 @@ void prio_loop_submit (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_post (PrioLoop *loop, const PrioOp *op);
 void prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op);
 
-/* The value of `prio_thread.state` while code without a state runs for which no finder is called: a destroy notify. */
+/* The value of `prio_thread.state` while a destroy notify runs: it has no state, and no PrioStateFinder is called. */
 extern const PrioState prio_state_none G_GNUC_INTERNAL;
 
 void prio_loop_catch_up (PrioLoop *loop);
@@ -371,7 +371,7 @@ prio_loop_forget_check (PrioLoop *loop)
   loop->sources.told = TRUE;
 }
 
-/* Notes that an operation has ended for which a task of a group waited, so that the next task of the group may run in
+/* Notes the end of an operation that a task of a PrioTaskGroup waited for.  The group's next task may then run during
  * the turn of the other sources. */
 static inline void
 prio_loop_answer (PrioLoop *loop)

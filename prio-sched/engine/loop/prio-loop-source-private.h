@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-loop-source-private.h: the GSources of a context */
+/* prio-loop-source-private.h: the library's GSources in a context */
 
 #pragma once
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-loop-source.c: the GSources of a context
+/* prio-loop-source.c: the library's GSources in a context
  *
  * Each lane has a source, so that urgent, user-visible and background tasks run before, among and after the other
  * sources of the context.  The governor, which precedes all other sources, does the housekeeping in its prepare, and
  * decides which lane is ready.  The library's other sources are attached only while they have work, so that an idle
  * scheduler costs little.  In the default context, the governor leaves too after a while without work, and the next
- * post attaches it.  In other contexts the governor stays, because it notices the end of the context; the default
+ * post attaches it again.  In other contexts the governor stays, because it notices the end of the context; the default
  * context never ends.  The priority of a source never changes: GLib does not support that while it walks its list.
  *
- * While other sources have their turn (prio-turn), no lane is ready.  Sources between the lanes, the probes, report
- * which priorities GLib has reached.
+ * While other sources have their turn (prio-turn), no lane is ready, except for tasks that have waited for one of these
+ * sources.  Sources between the lanes, the probes, report which priorities GLib has reached.
  *
  * Any code can find the library's sources by id and destroy them, on any thread.  The next prepare of the governor
  * attaches new ones.  If the governor itself is destroyed, a new governor is attached at once, unless the context is being
@@ -106,7 +106,7 @@ attach_source_locked (PrioLoop *loop, guint kind)
   g_source_attach (source, loop->context);
 }
 
-/* Removes a source from the loop.  Returns (transfer full) (nullable) the source.  The caller holds the lock. */
+/* Removes source @kind from the loop.  Returns (transfer full) (nullable) the source.  The caller holds the lock. */
 static GSource *
 steal_source_locked (PrioLoop *loop, guint kind)
 {
@@ -166,7 +166,7 @@ watch_unref (gpointer source)
     source_destroyed (source);
 }
 
-/* Sets no callback.  Sets @data to the source itself, for which no program searches by user data. */
+/* Sets @func to NULL.  Sets @data to the source, so that no program finds the source by its own user data. */
 static void
 watch_get (gpointer watch, GSource *source, GSourceFunc *func, gpointer *data)
 {
@@ -231,8 +231,8 @@ source_finalize (GSource *source)
  * two, because an iteration may be only a call of g_main_context_pending (). */
 #define MAX_HELD_UP 2
 
-/* Returns whether the urgent lane is next, for an urgent task or for other urgent work.  If such work has just used the
- * lane without a task, and a task is ready, does the work in the lane of the task, so that tasks are not held up. */
+/* Returns whether the urgent lane is next, for an urgent task or for other urgent work.  Returns FALSE if the
+ * lane has just done such work without a task, and a task is ready: the work then shares the task's lane. */
 static gboolean
 is_urgent (PrioLoop *loop)
 {
@@ -308,8 +308,8 @@ adapt_sources (PrioLoop *loop)
   adapt_source (loop, PRIO_SOURCE_BOTTOM, turn->whole);
 }
 
-/* Detaches the governor from the default context if the context has been idle for a while.  A later post finds the
- * mailbox ASLEEP, and attaches the governor again.  For an earlier post, take_over () in prepare () does so. */
+/* Detaches the governor from the default context if the context has been idle for a while.  A later post attaches
+ * the governor again.  If a post comes before the mailbox falls asleep, take_over () in prepare () does so. */
 static void
 leave_if_idle (PrioLoop *loop)
 {
@@ -428,8 +428,8 @@ note_check (PrioLoop *loop, gint64 now)
   loop->sources.told = FALSE;
 }
 
-/* Carries out operations that other threads have sent since prepare.  Of the tasks that these post, only urgent ones
- * run in this iteration.  Delayed tasks are queued in the next iteration at the earliest. */
+/* Carries out operations that other threads have sent since prepare.  If these post tasks, only urgent tasks make their
+ * lane ready in this iteration.  Delayed tasks are queued in the next iteration at the earliest. */
 static gboolean
 governor_check (GSource *source)
 {
@@ -458,7 +458,7 @@ lane_prepare (GSource *source, gint *timeout)
   return (guint) loop->sources.lane == lane && (!loop->turn.others || loop->turn.continues) && !loop->turn.granted;
 }
 
-/* Returns whether urgent tasks have been posted since prepare, and can run in this iteration. */
+/* Returns whether urgent work has come since prepare, and can be done in this iteration. */
 static gboolean
 lane_check (GSource *source)
 {
@@ -470,8 +470,8 @@ lane_check (GSource *source)
   return ready;
 }
 
-/* Prepares idle callbacks.  GLib calls this only if no other source is ready, as the source's priority is the
- * lowest. */
+/* Prepares idle callbacks.  GLib calls this function only if no other source is ready yet, because this source has the
+ * lowest priority. */
 static gboolean
 idle_prepare (GSource *source, gint *timeout)
 {
@@ -513,7 +513,7 @@ probe_check (GSource *source)
 void
 prio_loop_close (PrioLoop *loop)
 {
-  /* The governor is the last source, and detaching it ends the loop. */
+  /* The governor comes last, because detaching it ends the loop. */
   for (guint kind = 0; kind < PRIO_N_SOURCES; kind++)
     detach_source (loop, kind, FALSE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-loop.c: the loop: its creation and end, how threads enter it, and deferred releases */
+/* prio-loop.c: creates, finds and frees loops, carries out operations, and makes deferred releases */
 
 #include "config.h"
 
@@ -7,17 +7,17 @@
 
 #include <pthread.h>
 
-/* The thread leaves the loop after this many releases, so that other threads can enter. */
+/* How many releases prio_loop_flush_releases () takes at a time, before it leaves the loop and makes them. */
 #define RELEASE_BATCH 64
 /* A ring with room for more releases than this is freed when all releases have been taken. */
 #define MAX_SPARE_RELEASES 4096
 #define MAX_LEAF_LOCKS 16
 
-/* Guards the table, and each change of a loop's `n_users` to or from 0.  The context of each loop in it exists. */
+/* Guards @table, and each change of a loop's `n_users` to or from 0. */
 static PrioLock table_lock = PRIO_LOCK_INIT;
-static GHashTable *table; /* GMainContext → PrioLoop, neither owned */
+static GHashTable *table; /* GMainContext → PrioLoop, neither owned; each context still exists */
 
-/* The functions with which new loops report, or NULL while there is no observer.  Written under @table_lock; atomic. */
+/* Functions with which new loops report to observers; NULL without observers.  Atomic; written under @table_lock. */
 static const PrioObservingFuncs *observing;
 
 /* Locks of other modules, which before_fork () takes; guarded by @table_lock. */
@@ -95,7 +95,7 @@ loop_new (GMainContext *context, const PrioLoopFuncs *funcs)
 
 /* Prepares for fork (): takes all locks of the library in their usual order, so that the child finds all data
  * consistent.  The order is: the table's lock, the loops' locks, the mailboxes' locks, the leaf locks.  Does not wait
- * for a batch on another thread: the child does not have that thread, so it never runs the context. */
+ * for a batch on another thread: that thread does not exist in the child, which cannot run the context. */
 static void
 before_fork (void)
 {
@@ -213,7 +213,7 @@ prio_loop_leave_table (PrioLoop *loop)
   prio_lock_unlock (&table_lock);
 }
 
-/* Removes the loop from the table, and returns TRUE, if it has no run queues or other users.  Called in a dispatch. */
+/* Returns whether the loop has no users, and if so, removes it from the table.  Called in a dispatch. */
 gboolean
 prio_loop_dispose (PrioLoop *loop)
 {
@@ -231,9 +231,9 @@ prio_loop_dispose (PrioLoop *loop)
   return unused;
 }
 
-/* Attaches the governor if it has left the context (prio-loop-source).  Wakes the context, because GLib may be past the
- * governor's prepare in this iteration.  Does nothing after the mailbox is closed, because the context may not exist
- * any more.  Any thread may call this function. */
+/* Attaches the governor if it has left the context (prio-loop-source.c), and wakes the context, because GLib may have
+ * prepared its sources already in this iteration.  Does nothing after the mailbox is closed, because the context may
+ * not exist any more.  Any thread may call this function. */
 static inline void
 come_back (PrioLoop *loop)
 {
@@ -250,8 +250,8 @@ come_back (PrioLoop *loop)
 
 /* Carries out the operations of other threads.  Called on the owner thread, while the mailbox is not EMPTY.
  *
- * If the mailbox is ASLEEP, the context may be about to poll, for example if the prepare of another source has entered
- * the loop.  This function then wakes the context, because there may be work now. */
+ * If the mailbox is ASLEEP, the context may be about to poll, for example if another source's prepare function has
+ * entered the loop.  This function then wakes the context, because there may be work now. */
 void
 prio_loop_catch_up (PrioLoop *loop)
 {
@@ -281,7 +281,7 @@ prio_release_now (GDestroyNotify notify, gpointer data)
   prio_thread.state = state;
 }
 
-/* Queues a call of @func, unless it is NULL, which prio_loop_flush_releases () will make. */
+/* Makes prio_loop_flush_releases () call @func with @data.  Does nothing if @func is NULL. */
 void
 prio_loop_defer_release (PrioLoop *loop, GDestroyNotify func, gpointer data)
 {
@@ -321,7 +321,7 @@ prio_loop_leave_or_unlock (PrioLoop *loop, gboolean locked)
     prio_loop_leave (loop);
 }
 
-/* Takes up to @max releases, oldest first.  Returns their number.  If few wait, first processes aborted tasks. */
+/* Takes up to @max releases, oldest first.  Returns their number.  If fewer wait, first processes aborted tasks. */
 static guint
 take_releases (PrioLoop *loop, PrioRelease *releases, guint max)
 {
@@ -446,14 +446,14 @@ prio_loop_flush_releases (PrioLoop *loop)
   prio_loop_unref (loop);
 }
 
-/* Sends @op to the owner thread.  If there is no owner thread any more, or this thread has become the owner, carries
- * out @op here.  Returns whether this thread has to flush releases. */
+/* Sends @op to the owner thread or, if the mailbox is closed because the loop has ended, carries out @op here.
+ * Returns whether this thread has to flush releases. */
 static G_GNUC_NO_INLINE gboolean
 submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
   gboolean locked = FALSE, releases;
 
-  /* The retries end, as the owner changes only if another thread runs the context, and a mailbox is closed once. */
+  /* The retries end, because a closed mailbox stays closed, and any thread can then enter the loop. */
   do
     {
       if (prio_mailbox_push (&loop->mailbox, op, loop->context))

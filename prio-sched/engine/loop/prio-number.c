@@ -103,7 +103,7 @@ tell_rejected (gpointer runner)
     self->func (0, self->data);
 }
 
-/* Rejects the task @id, which will not run.  In a microtask, if the loop exists, the runner's function reports this. */
+/* Rejects the task @id, which will not run.  Unless the loop has ended, a microtask reports this to the binding. */
 void
 prio_numbers_reject (PrioRunner *self, guint id)
 {
@@ -253,7 +253,7 @@ cancel_job (PrioRunner *self, PrioQueue *queue, guint id)
   return TRUE;
 }
 
-/* Rejects the task @id.  Returns FALSE if it does not wait, is being aborted, or is too far behind (MAX_LOOKED_AT). */
+/* Rejects the task @id.  Returns FALSE if it does not wait, is being aborted, or is too far back (MAX_LOOKED_AT). */
 gboolean
 prio_numbers_cancel (PrioRunner *self, guint id)
 {

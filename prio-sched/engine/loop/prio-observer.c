@@ -274,7 +274,7 @@ take_job (PrioQueue *queue)
   return TRUE;
 }
 
-/* Moves the jobs of @from to @to, which has entries of the same effective priority, as entries in order of age. */
+/* Turns the jobs of @from into entries, and merges them by age into @to, which has the same effective priority. */
 static void
 move_jobs (PrioQueue *from, PrioQueue *to)
 {
@@ -346,7 +346,7 @@ tell_of_queue (PrioHeapItem *item, gpointer telling)
     tell_of_entry (telling, (PrioEntry *) job, 0);
 }
 
-/* Reports all queued tasks, which are in queues of the ready group, except expired entries in the heap `late`. */
+/* Reports all queued tasks: most are in queues of the ready group, and some expired entries in the heap `late`. */
 static void
 tell_of_run_queue (PrioRunQueue *run_queue, Telling *telling)
 {
@@ -462,7 +462,7 @@ prio_observed_begins (PrioEntry *entry)
   gint64 last = loop_of (task)->watched.end;
 
   refresh (task, entry);
-  /* Asks the binding for the name of a number that has none, or is a continuation: it may have a new name. */
+  /* Asks the binding for a name that is missing, or that may be new because the task is a continuation. */
   if (task->told.kind == PRIO_OBSERVED_ID && (task->told.name == NULL || prio_entry_is_continuation (entry)))
     {
       PrioRunner *runner = entry->job.data;
@@ -624,7 +624,7 @@ prio_observer_remove (PrioObserver *observer)
   add_users (observer, -1);
 }
 
-/* Makes @loop, unless it has ended, report to all observers, also to new ones.  The caller has entered the loop. */
+/* Makes @loop, unless it has ended, report to all observers, including new ones.  The caller has entered the loop. */
 void
 prio_observers_ensure (PrioLoop *loop)
 {

@@ -44,7 +44,7 @@ unready_queues (PrioGroup *group)
     }
 }
 
-/* Empties both queues of @group without visiting the entries, unless some of these are not aborted with @group. */
+/* Empties both queues of @group without visiting entries, unless they contain entries that @group does not abort. */
 static void
 drop_queues (PrioGroup *group)
 {

@@ -2,9 +2,8 @@
 /* prio-run-queue-private.h: the run queue: the part of a scheduler that its tasks need
  *
  * Promises: a run queue lives as long as anything uses it: its PrioScheduler, its queued tasks, and the objects and
- * captured states that belong to it.
- *
- * Any thread may create run queues, drop @parts (see below) and access atomic fields.  All else belongs to the owner thread. */
+ * captured states that belong to it.  Any thread may create run queues, drop parts (see @outer) and access atomic
+ * fields.  All else belongs to the owner thread. */
 
 #pragma once
 
@@ -33,7 +32,7 @@ struct _PrioRunQueue
   guint task_share; /* the share of time for tasks, in millionths, or 0; atomic */
   gboolean lends; /* whether waiting tasks lend their priority */
   gint wants_lending, wants_pause; /* whether the program wants lending and a pause, as set last; atomic */
-  guint starvation_limit; /* how long new tasks wait behind continuations, ms, or 0 for ever; atomic */
+  guint starvation_limit; /* how long new tasks wait behind continuations, ms; 0 for no limit; atomic */
   gboolean starvation_told; /* whether the program has been warned of a task that waited too long */
   gpointer record; /* statistics, shared by parts: a GAtomicRcBox (prio-observe.h), or NULL; set atomically, once */
   GQueue runners; /* PrioRunner: the runners that the scheduler uses */
@@ -85,9 +84,9 @@ prio_run_queue_get_slice (PrioRunQueue *run_queue)
   return __atomic_load_n (&run_queue->slice, __ATOMIC_RELAXED);
 }
 
-/* Returns how long tasks of @run_queue may run at a time, µs.  An adaptive slice is half a frame, but no longer than
- * PRIO_MAX_SLICE.  If the program has set a slice of 0, one task runs per iteration, and the result is how
- * long such iterations may follow each other.  Sets @is_set if the program has set a slice that is not 0. */
+/* Returns how long tasks of @run_queue may run at a time, µs.  An adaptive slice is half a frame, but at most
+ * PRIO_MAX_SLICE.  If the program has set a slice of 0, one task runs per iteration, and the result limits the time of
+ * several tasks in a row.  Sets @is_set to whether the program has set a slice above 0. */
 static inline gint64
 prio_loop_get_slice (PrioLoop *loop, PrioRunQueue *run_queue, gboolean *is_set)
 {

@@ -114,7 +114,7 @@ prio_run_queue_end (PrioRunQueue *run_queue)
   prio_loop_defer_release (loop, run_queue_free, run_queue);
 }
 
-/* Holds back the tasks of @run_queue if it is paused or full, or belongs to a paused one; otherwise lets them run.
+/* Holds back the tasks of @run_queue if it is paused or full, or a part of a paused one; otherwise lets them run.
  * Does nothing at the end of the context, so that the ready set finds all tasks.  Visits neither queues nor tasks. */
 static void
 update_paused (PrioRunQueue *run_queue)
@@ -202,7 +202,7 @@ op_add_part (PrioLoop *loop, const PrioOp *op)
 PrioRunQueue *
 prio_run_queue_new_part (PrioRunQueue *outer)
 {
-  /* Uses the loop of @outer, even if that has ended and the context has a new loop. */
+  /* Uses the loop of @outer, even if this loop has ended and the context has a new one. */
   PrioRunQueue *part = run_queue_alloc (prio_loop_ref (outer->loop));
 
   __atomic_add_fetch (&part->loop->n_users, 1, __ATOMIC_RELAXED);
@@ -319,7 +319,7 @@ prio_run_queue_enqueue (PrioEntry *entry)
   append (entry);
 }
 
-/* Adds @entry, whose run queue and groups are set and kept alive.  Enqueues it, or delays it until @due if not 0. */
+/* Adds @entry, which takes over the caller's use of its groups.  Enqueues it, or delays it until @due if not 0. */
 void
 prio_run_queue_add (PrioEntry *entry, gint64 due)
 {

@@ -3,7 +3,7 @@
  *
  * A continuation runs before all new tasks of its priority.  So code that yields until a new task has run would yield
  * forever.  Promises: a new task that has waited behind continuations for its scheduler's starvation-limit runs before
- * the next continuation.  Then another new task begins to wait.  The first time, a warning names both tasks.
+ * the next continuation.  The first time, a warning names the two tasks.  Then another new task begins to wait.
  *
  * Only the owner thread calls these functions. */
 

@@ -8,7 +8,7 @@
 #include "base/prio-debug-private.h"
 #include "loop/prio-number-private.h"
 
-/* Returns the name of the next task of @effective for a message.  The caller frees it. */
+/* Returns (transfer full) the name of the next task of @effective for a message. */
 static char *
 name_of (PrioReady *ready, PrioEffective effective)
 {
@@ -24,7 +24,7 @@ name_of (PrioReady *ready, PrioEffective effective)
   return prio_debug_escape (name != NULL ? name : "without a name");
 }
 
-/* Warns about a task that has waited too long.  The caller has entered no loop: the program may compute the names. */
+/* Warns about a task that has waited too long.  The caller has entered no loop, as name_of () may run user code. */
 void
 prio_starvation_warn (PrioReady *ready)
 {

@@ -21,8 +21,8 @@ bring_forward (PrioHeapItem *item, gpointer span)
   entry->expiry = earlier (entry->expiry, *(gint64 *) span);
 }
 
-/* Wakes the loop, because each operation does.  If the system's clock has replaced a test's, moves all times that the
- * loop keeps to the system's clock, and forgets announced frames. */
+/* Wakes the loop, as every operation does, so that it sees the new time.  When a test returns to the system's clock,
+ * moves delays and timeouts to this clock, and forgets other times, such as announced frames. */
 static void
 op_set (PrioLoop *loop, const PrioOp *op)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-traits-private.h: traits: the fields that only few scheduling states have
+/* prio-traits-private.h: fields that only few scheduling states have
  *
  * Promises: a PrioState is small, because every callback and every microtask has a copy.  The state of a task that
- * belongs to a group, lends its priority or has a timeout points to a record of traits.  All copies of the state share
- * the record, which never changes.
+ * belongs to a PrioTaskGroup, lends its priority or has a timeout points to a PrioTraits.  All copies of the state
+ * share this record, which never changes.
  *
  * Only the loop's owner thread uses these functions and records. */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-traits.c: traits: the fields that only few scheduling states have */
+/* prio-traits.c: fields that only few scheduling states have */
 
 #include "config.h"
 
@@ -17,7 +17,7 @@ traits_new (const PrioTraits *traits)
   return copy;
 }
 
-/* Gives traits to @state, in which @entry begins to run, if its task has a timeout or lends its priority. */
+/* Gives a PrioTraits to @state, in which @entry begins to run, if the task has a timeout or lends its priority. */
 void
 prio_traits_begin (PrioEntry *entry, PrioState *state)
 {
@@ -36,7 +36,7 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
     state->traits = traits_new (&traits);
 }
 
-/* Returns a copy of the traits of @outer for a task of a PrioTaskGroup, which has the number @member there. */
+/* Returns a PrioTraits for a task of a PrioTaskGroup: a copy of @outer's record, with the task's number, @member. */
 PrioTraits *
 prio_traits_new_for_member (const PrioState *outer, guint member)
 {

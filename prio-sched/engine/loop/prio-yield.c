@@ -53,8 +53,8 @@ input_waits (PrioLoop *loop, gint64 now, gint priority)
   return prio_input_waits (loop->context, &loop->input.wakeup_fd, priority);
 }
 
-/* Returns the batch of @loop that runs the calling code; NULL if there is none, or if the code runs in another dispatch
- * of a main loop nested in the batch. */
+/* Returns the batch of @loop that runs the calling code.  Returns NULL if there is none, or if another source of a
+ * nested main loop runs the code. */
 static PrioBatch *
 running_batch (PrioLoop *loop)
 {
@@ -85,7 +85,7 @@ end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
   return prio_loop_end_of_time (loop, batch->start, slice);
 }
 
-/* Returns the effective priority of a continuation of the running code, whose scheduling state is @state, or NULL. */
+/* Returns the effective priority of a continuation of the running code.  @state is its scheduling state, or NULL. */
 static guint
 running_level (const PrioState *state)
 {
@@ -161,9 +161,9 @@ others_came (PrioLoop *loop, gint64 now)
   return next != loop->idles.last_source || input_waits (loop, now, G_MAXINT);
 }
 
-/* Returns the time until which the idle callback with @deadline, which runs on this thread, may continue, µs.  If a
- * task or a source is ready, or a source has been attached, which only an iteration can find to be ready, ends the
- * period for all its callbacks, and returns 0. */
+/* Returns the time until which the idle callback with @deadline, which runs on this thread, may continue, µs.  If
+ * this time has passed, or a task or a source is ready, ends the period for all its callbacks, and returns 0.  A source
+ * that has just been attached counts as ready, because only an iteration can find out. */
 gint64
 prio_loop_end_of_idle (const PrioIdleDeadline *deadline, gint64 now)
 {
