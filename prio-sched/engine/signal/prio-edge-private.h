@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-edge-private.h: edges, by which signals depend on others
  *
- * Promises: sources and dependents have edges to each other, but no references.  A dependent of another dependent has
- * edges to its roots, which are the sources that depend on nothing.  It also has an edge to the other dependent, which
- * g_cancellable_cancel () can abort without its roots.
+ * Promises: an edge leads from one signal, the source, to another, the dependent.  Neither holds a reference to the
+ * other.  If a source S is itself a dependent, its dependents have edges from the roots of S: its sources that depend
+ * on nothing.  For aborts they also have an edge from S, because g_cancellable_cancel () can abort S without its roots.
  *
  * The caller of each function holds prio_signal_lock. */
 

@@ -7,7 +7,7 @@
 
 #include "signal/prio-edge-private.h"
 
-/* The number of the current call that adds edges to a dependent. */
+/* The number of the current generation; a generation is the edges that are added to a dependent at one time. */
 static guint64 generation = 0;
 
 void

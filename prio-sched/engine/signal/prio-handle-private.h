@@ -2,7 +2,7 @@
 /* prio-handle-private.h: a weak reference to a dependent or timeout signal
  *
  * Promises: code that will notify a dependent or a timeout signal later, on any thread, holds its handle and not the
- * signal. prio_handle_get () (prio-pin) returns the signal while it has references, including the graph's.
+ * signal.  While the signal has references, prio_handle_get () returns it (prio-pin-private.h).
  *
  * A handle refers to the loop of a main context, in which the signal emits `cancelled` if it cannot do so at once, and
  * in which the timer of a timeout runs.  The handle does not keep the context alive, because that would be a cycle:
@@ -28,7 +28,7 @@ struct _PrioHandle
   PrioSignalNode *node; /* under prio_signal_lock; NULL once the node is cleared */
   PrioEntry *timer;     /* the running timer of a timeout signal, or NULL; owner thread */
 
-  GThread *pinned_by; /* the last thread to give the graph a reference; set before that; atomic; only compared */
+  GThread *pinned_by; /* the last thread that pinned the signal; set before `pinned`; atomic; only compared */
   GList pin_link;     /* link in the queue of handles of pinned signals; under prio_signal_lock */
 };
 

@@ -6,7 +6,7 @@
  * while another thread aborts the task signal, or finalizes its source.  Two fields of the node, which prio_signal_lock
  * protects, determine which thread emits `cancelled`:
  *
- * - `pinned`: the graph owns one reference to the signal.  The code that sets `pinned` has taken that reference before.
+ * - `pinned`: the graph of nodes owns a reference to the signal.  The code that sets `pinned` takes the reference first.
  *   The code that clears `pinned` then owns the reference, and drops it after releasing the lock.
  * - `pending_cancelled`: an abort first marks the signal, and later makes the signal emit `cancelled`.  Until then the
  *   emission is pending, which is a reason to pin the signal.
@@ -17,8 +17,8 @@
  *
  * - The abort marks the signal before dispose () decides, and looks the signal up afterwards.  The emission is pending,
  *   so the signal is pinned.
- * - The abort marks the signal after dispose () has decided.  Either the signal is pinned because of its source, or it has
- *   no handlers.  If it is pinned, its weak reference is restored before `pinned` is set.
+ * - The abort marks the signal after dispose () has decided.  Either the signal has no handlers, or it is pinned
+ *   because it could still be aborted.  The weak reference of a pinned signal was restored before `pinned` was set.
  * - The abort marks the signal and looks it up before dispose () decides.  The weak reference is cleared, and the signal
  *   is not pinned.  The abort leaves the emission to dispose (): PRIO_CANCELLED_IN_DISPOSE.
  *

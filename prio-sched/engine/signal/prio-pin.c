@@ -13,7 +13,7 @@
 /* The handles of all pinned signals, with the least recently re-evaluated first. */
 static GQueue pinned_signals = G_QUEUE_INIT;
 
-/* A function that is called until it returns FALSE.  The Call is freed then. */
+/* A function that is called until it returns FALSE.  Then the Call is freed. */
 typedef struct
 {
   GSourceFunc func;
@@ -68,7 +68,7 @@ call_new (GSourceFunc func, gpointer data)
   return call;
 }
 
-/* Calls @func soon, until it returns FALSE, from @context, or from the default one if that is NULL or is destroyed. */
+/* Calls @func soon, until it returns FALSE, from @context, or from the default one if @context is NULL or destroyed. */
 void
 prio_call_from_context (GMainContext *context, GSourceFunc func, gpointer data)
 {
@@ -113,8 +113,8 @@ drop (gpointer signal)
   return G_SOURCE_REMOVE;
 }
 
-/* Drops the graph's reference to @signal.  Waits briefly for another thread that is still in its g_object_unref ().  If
- * the thread stays there, the signal's main context, which may never run, drops the reference later. */
+/* Drops the graph's reference to @signal.  Waits briefly if another thread is still in the g_object_unref () that
+ * pinned it.  If the thread stays there, the signal's main context, which may never run, drops the reference later. */
 static void
 drop_reference (PrioHandle *handle, GCancellable *signal)
 {
@@ -189,8 +189,8 @@ prio_signal_node_reevaluate (PrioSignalNode *node)
     drop_reference (node->handle, released);
 }
 
-/* Returns whether the signal of @handle, whose weak reference was cleared, is pinned and has its weak reference again.
- * If not, the signal is finalized, or is being disposed: in that case, dispose () does the work of @visit. */
+/* Returns whether the signal of @handle, whose weak reference the caller has found cleared, is pinned.  If not, the
+ * signal is finalized, or is being disposed: in the latter case, dispose () does the work of @visit. */
 static gboolean
 is_pinned (PrioHandle *handle, PrioVisit visit)
 {
@@ -209,11 +209,11 @@ is_pinned (PrioHandle *handle, PrioVisit visit)
   return pinned;
 }
 
-/* Gets the signal of @handle for @visit.  If the weak reference of a pinned signal stays cleared, g_object_run_dispose
- * () was called, and the caller gets the graph's reference.  If the signal has been pinned only now, by a
- * g_object_unref () that has not returned, the graph keeps its reference until that call returns.
+/* Gets the signal of @handle for @visit.  Looks twice, because dispose () may pin the signal after the first look.  If
+ * the weak reference of a pinned signal is still cleared then, g_object_run_dispose () was called for the signal, and
+ * the caller gets the graph's reference.
  *
- * Returns: (transfer full) (nullable): the signal, or NULL if it has no references */
+ * Returns: (transfer full) (nullable): the signal, or NULL if it is finalized or is being disposed */
 GCancellable *
 prio_handle_get (PrioHandle *handle, PrioVisit visit)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-registration-private.h: the registration of a signal at a scheduler
  *
- * Promises: the tasks at one scheduler that follow the priority of one signal are a group, which moves and is aborted
- * as a whole.  The users of a registration are entries and captured states.  While it has users, it holds a reference
- * to the signal, and is on the list of the signal's node.
+ * Promises: the tasks of one signal at one scheduler are a group.  An abort removes them all at once, and a change of
+ * the signal's priority moves all that follow it at once.  The users of a registration are entries and captured states.
+ * While it has users, it holds a reference to the signal, and is on the list of the signal's node.
  *
- * An aborted registration takes no new tasks.  A plain cancellable that is reset gets a new registration.  So tasks
- * that are started by a task with a plain cancellable inherit the cancellable, not the registration, and look up the
- * registration themselves.
+ * An aborted registration takes no new tasks.  A plain cancellable that is reset gets a new registration.  So a task
+ * that inherits a plain cancellable looks up the cancellable's registration again.
  *
  * The record comes from the loop's slab, and is freed on the owner thread.  The users share one reference, which needs
  * no reference to the loop, because the loop outlives the users.  Every other reference comes with a reference to the
  * loop, which contains the slab.
  *
- * All fields except the references belong to the owner thread. */
+ * Unless its comment says otherwise, a field belongs to the owner thread. */
 
 #pragma once
 
@@ -26,7 +25,7 @@ struct _PrioRegistration
   PrioLoop *loop;
   PrioSignalNode *node;
   GCancellable *signal; /* owned while there are users */
-  gint refs; /* one for all users together, and one for each operation that has been sent; atomic */
+  gint refs; /* one for all users together, and one for each prio_registration_ref (); atomic */
   PrioRegistration *node_next, *node_prev; /* links in the list of the node; under prio_signal_lock */
 };
 

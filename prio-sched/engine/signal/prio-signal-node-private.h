@@ -6,8 +6,8 @@
  * signal has tasks, and the signals that depend on it, in the order of the draft (Prioritized Task Scheduling of the
  * WICG).  Sources and dependents refer to each other weakly.
  *
- * Threads: one lock, prio_signal_lock, guards all nodes and the graph between them.  It is a leaf lock: while it is
- * held, no user code runs, no object is referenced or unreferenced, and no other lock is taken or dropped. */
+ * Threads: one lock, prio_signal_lock, guards all nodes, the graph between them, and the names of tasks.  It is a leaf
+ * lock: while it is held, no user code runs, no object is referenced or unreferenced, and no other lock is taken. */
 
 #pragma once
 
@@ -68,7 +68,7 @@ struct _PrioSignalNode
   guint8 missed_change : 1;       /* whether the followed priority changed while the signal was being disposed */
   guint8 pinned : 1;              /* whether the graph owns a reference to the signal */
   guint8 pending_cancelled : 2;   /* PrioPendingCancelled */
-  guint8 notified : 1;            /* whether the notification of `reason` has begun */
+  guint8 notified : 1;            /* whether the notification of `aborted` and `reason` has begun */
   guint8 reached : 1;             /* whether the abort that is walking the graph has reached the node */
   guint8 emitted;                 /* whether a PrioTaskSignal has emitted `cancelled`, so that GIO knows of the abort; atomic */
   PrioReason *reason;             /* the reason of the abort, if @aborted */
@@ -102,8 +102,8 @@ prio_edge_is (PrioEdge *edge, PrioEdgeKind kind)
   return edge->kinds >> kind & 1;
 }
 
-/* Returns whether a source can abort @node or change its priority, as @kind says.  At most one source can change the
- * priority and not abort, so one of two sources can abort @node.  The caller holds the lock. */
+/* Returns whether a source can abort @node or change its priority, as @kind says.  At most one edge is only for the
+ * priority, so if there are two edges, at least one is for aborts.  The caller holds the lock. */
 static inline gboolean
 prio_signal_node_has_sources (PrioSignalNode *node, PrioEdgeKind kind)
 {
@@ -125,7 +125,7 @@ typedef struct
 {
   GType type;   /* the class */
   gsize offset; /* the offset of the node in an instance */
-  gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* whether any handler reports changes of @kind */
+  gboolean (*has_handlers) (PrioSignalNode *node, PrioEdgeKind kind); /* whether handlers are connected for @kind */
   void (*emit_change) (PrioSignalNode *node, PrioTaskPriority previous, PrioNotice when);
   void (*notify_abort) (PrioSignalNode *node, PrioNotice when); /* called once per abort */
 } PrioSignalNodeFuncs;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-signal-travel.c: carries an abort or a change of priority to tasks, handlers and dependent signals
  *
- * The order is: the loops where the signal has tasks, the signal's handlers, the signals that depend on it. */
+ * A change of priority reaches the loops where the signal has tasks, then the signal's handlers, and then the signals
+ * that follow it.  An abort reaches the loops of all dependents before the first handler. */
 
 #include "config.h"
 
@@ -16,15 +17,14 @@
 /* A signal that an abort or a change has reached; used without the lock. */
 typedef struct
 {
-  GCancellable *signal;     /* owned, or NULL if the signal is gone */
+  GCancellable *signal;     /* owned; NULL before it is needed, or if the signal is gone */
   PrioHandle *handle;       /* owned, or NULL if the signal has no handle */
   GPtrArray *registrations; /* each referenced, or NULL */
   PrioReason *past_reason;  /* the reason of an earlier abort, which g_cancellable_reset () has undone */
   gboolean is_new;          /* whether this abort was the first to mark the signal, and so makes it emit */
 } PrioTarget;
 
-/* The number of aborts that have marked signals, but have not reached all loops yet.  Incremented under the lock;
- * atomic. */
+/* The number of aborts that have marked signals but not reached all loops yet.  Atomic; incremented under the lock. */
 static guint n_on_the_way = 0;
 
 static void
@@ -98,14 +98,13 @@ reach_dependents (PrioSignalNode *node, PrioReason *reason, GArray *targets)
 }
 
 /* Marks @node and all its dependents aborted, before any handler runs: the part of "signal abort" (DOM standard)
- * that needs the lock.  If @node is NULL, uses the node of @handle.  The first `for` follows the edges of dependents,
- * because a dependent of @node need not have an edge to @node itself.
+ * that needs the lock.  If @node is NULL, uses the node of @handle.  The first `for` also follows the edges of
+ * dependents, because an indirect dependent of @node may have no edge to @node.
  *
  * Another abort may have marked some of the nodes, but not have reached their loops yet.  This abort reaches these
  * loops too, and does not wait: when it returns, none of the tasks begins any more.
  *
- * Returns: the signals that the abort has reached, @node first, or NULL if there are none; pass them to send_abort
- * () */
+ * Returns: the signals that the abort has reached, @node first, for send_abort (); NULL if there are none */
 static GArray *
 begin_abort (PrioSignalNode *node, PrioHandle *handle, const GError *error)
 {
@@ -253,9 +252,10 @@ prio_signal_node_abort_by_handle (PrioHandle *handle, const GError *reason)
     carry_out_abort (targets);
 }
 
-/* Continues an abort when the signal of @node emits `cancelled`.  If the program has called g_cancellable_cancel (),
+/* Carries out an abort that the program began with g_cancellable_cancel (), when the signal of @node emits `cancelled`.
  * GLib may hold the lock of the cancellable, so no user code may run here.  The tasks leave their queues now, and the
- * next dispatch releases their data.  The dependents are aborted now, and emit `cancelled` later. */
+ * next dispatch releases their data.  The dependents are aborted now, and emit `cancelled` later.  In an abort that the
+ * library began, there is nothing left to do. */
 void
 prio_signal_node_cancelled (PrioSignalNode *node)
 {
@@ -344,7 +344,7 @@ change_followers (PrioSignalNode *node, PrioTaskPriority priority)
     }
 }
 
-/* Changes the priority of @node, and announces the change.  The caller holds the lock, which is released in between. */
+/* Changes the priority of @node, and announces the change.  The caller holds the lock, which is released meanwhile. */
 static void
 carry_out_change (PrioSignalNode *node, PrioTaskPriority priority, PrioNotice when)
 {

@@ -31,7 +31,7 @@
  * A signal is *aborted*, and with it all tasks that were posted with it.  A single task is *cancelled*, with
  * [method@PrioSched.Task.cancel].
  *
- * Any thread may call all methods.
+ * All methods can be called on any thread.
  *
  * Since: 1.0
  */

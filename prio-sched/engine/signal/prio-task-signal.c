@@ -93,7 +93,7 @@ static GParamSpec *properties[N_PROPS];
 static guint signal_ids[N_SIGNALS];
 static guint cancelled_signal, notify_signal;
 
-/* Notifies @property.  In dispose (), where GObject would drop a notification, calls the class's function instead. */
+/* Notifies @property.  In dispose (), GObject would drop the notification, so this calls the virtual function. */
 static void
 notify (PrioSignalNode *node, guint property, PrioNotice when)
 {
@@ -442,8 +442,8 @@ prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPrior
  * @n_signals: the number of signals
  * @priority_source: the signal whose priority the new signal follows
  *
- * Creates a signal that is aborted as soon as one of @signals is, and follows the priority of another: `TaskSignal.any()`
- * with a signal as the priority.
+ * Creates a signal that is aborted as soon as one of @signals is, and follows the priority of @priority_source:
+ * `TaskSignal.any()` with a signal as the priority.
  *
  * If @priority_source itself follows another signal, the new signal follows that one.  If the priority of
  * @priority_source is fixed, the priority of the new signal is fixed too.  Any thread may call this function.
@@ -538,9 +538,9 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  * prio_task_signal_count_pending:
  * @self: a signal
  *
- * Counts the tasks that have been posted with the signal, at any scheduler whose main context the calling
- * thread runs, and are queued or delayed.  It counts neither the running task, nor tasks that have deferred their
- * result or wait for a thread of the pool, nor tasks of dependent signals.  It counts waits with the signal as tasks.
+ * Counts the tasks that have been posted with the signal, at any scheduler whose main context the calling thread runs,
+ * and are queued or delayed.  It counts neither the running task, nor tasks that have deferred their result or wait for
+ * a thread of the pool, nor tasks of dependent signals.  A wait that the signal can end counts as a task.
  *
  * ```c
  * gtk_widget_set_sensitive (stop_button, prio_task_signal_count_pending (signal) > 0);

@@ -22,7 +22,7 @@ timer_fired (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Unpins the signal if only its timer was a reason to pin it, after the timer has fired or has been destroyed. */
+/* Unpins the signal, whose timer has fired or was destroyed, unless there is another reason to pin it. */
 static void
 timer_gone (gpointer data)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-util-private.h: checks that several public functions share */
+/* prio-util-private.h: checks whether an argument is a signal, another cancellable, or NULL */
 
 #pragma once
 
 #include "base/prio-check-private.h"
 #include "signal/prio-signal-node-private.h"
 
-/* Checks the likely type first, which needs no call. */
+/* Returns whether @signal is NULL or a GCancellable.  First checks for a PrioTaskSignal, which needs no call. */
 #define PRIO_IS_SIGNAL_OR_NULL(signal) \
   ((signal) == NULL || prio_signal_node_is_embedded (signal) || G_IS_CANCELLABLE (signal))
