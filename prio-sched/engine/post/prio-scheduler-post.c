@@ -120,7 +120,7 @@ add_post (const PrioPost *self, PrioRunQueue *run_queue, PrioRegistration *regis
   PrioEntry *entry;
 
   prio_thread.posting_name = self->name;
-  /* Queues a runner's simple task as an id, unless schedulers lend priorities, because an id cannot borrow one. */
+  /* Queues only the id of a runner's simple task, unless schedulers lend priorities: an id cannot borrow one. */
   if (numbers != NULL && registration == NULL && self->due == 0 && self->expiry == PRIO_NO_EXPIRY &&
       self->turn <= PRIO_ENTRY_GOES_ON && !prio_lending_is_used (run_queue->loop))
     {
@@ -205,14 +205,14 @@ send (PrioPost *self, PrioLoop *loop)
   self->name = NULL;
   if (self->node != NULL)
     g_object_ref (self->node->signal);
-  /* The operation needs a reference to the runner.  This thread may not be the owner thread, so the count is atomic. */
+  /* The operation holds a reference to the runner.  This is not the owner thread, so the count is atomic. */
   if (numbers != NULL)
     g_atomic_int_inc (&numbers->refs);
   prio_loop_submit_post (loop, &self->op);
   return TRUE;
 }
 
-/* Posts @self from any thread.  Returns FALSE if the post is rejected now, and not later on the owner thread. */
+/* Posts @self from any thread.  Returns FALSE if the post is rejected at once; the owner thread may reject it later. */
 static gboolean
 submit_post (PrioPost *self, PrioLoop *loop)
 {
@@ -222,7 +222,7 @@ submit_post (PrioPost *self, PrioLoop *loop)
 
   if (node != NULL)
     prio_signal_node_undo_reset (node);
-  /* A new registration will need a reference to the signal, which only code outside of the loop may take. */
+  /* A new registration will need a reference to the signal, which may be taken only before the loop is entered. */
   if (node != NULL && !prio_signal_node_has_registrations (node))
     result = NEEDS_REGISTRATION;
 
@@ -302,7 +302,7 @@ prio_scheduler_post_full (PrioScheduler *self, const PrioTaskOptions *options, G
   return FALSE;
 }
 
-/* Returns whether a post was accepted and, if so, whether a task made it.  The caller must have left the loop. */
+/* Returns whether a post was accepted and, if so, whether it came from a task.  The caller must have left the loop. */
 static PrioPostResult
 posted (PrioRunner *self, gboolean accepted)
 {
@@ -362,8 +362,8 @@ prio_numbers_post_full (PrioRunner *self, guint id, const PrioTaskOptions *optio
   return posted (self, submit_post (&post, self->loop));
 }
 
-/* Posts a continuation.  If the running task belongs to this scheduler, the continuation has the task's signal, priority
- * and timeout, and takes turns if the task does.  Otherwise the continuation is user-visible, without a signal. */
+/* Posts a continuation.  If the running task belongs to the runner's scheduler, the continuation has the task's signal,
+ * priority and timeout, and takes turns if the task does.  Otherwise it is user-visible, without a signal. */
 PrioPostResult
 prio_numbers_yield (PrioRunner *self, guint id)
 {

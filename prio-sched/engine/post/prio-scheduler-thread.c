@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-scheduler-thread.c: tasks whose functions run in a thread of a pool, or of a worker
  *
- * The threads are those in a GThreadPool.  A PrioWork, a function with its task, waits for a thread here, in a heap by
+ * The threads belong to a GThreadPool.  A PrioWork, a function with its task, waits for a thread here, in a heap by
  * priority and age: each item in the queue of the GThreadPool only stands for "the most urgent PrioWork".  A PrioWork
  * that needs a place waits in the heap of its PrioPlaces (prio-scheduler-thread-private.h).
  *
- * A function for a worker waits as a task in the queue of the worker's scheduler.  A list has each PrioWork that waits. */
+ * A function for a worker waits as a task of the worker's scheduler.  `all_waiting` has each PrioWork that waits. */
 
 #include "config.h"
 
@@ -34,7 +34,7 @@ typedef struct
   gpointer data;
   GDestroyNotify notify;
   gulong cancelled, priority_changed; /* handlers of the task's signal */
-  gboolean is_nested; /* whether a function in the pool has started this PrioWork, which adds a thread to the pool */
+  gboolean is_nested; /* whether a function in the pool has started this PrioWork; the pool then grows by a thread */
   PrioPlaces *places; /* owned, or NULL */
   guint64 order;      /* the age of the task in the group that owns the places */
 
@@ -306,7 +306,7 @@ take_back (PrioWork *work)
   return was_waiting;
 }
 
-/* Ends a PrioWork that was removed from its queue, on the owner thread or, after the end of the context, on any. */
+/* Ends a PrioWork that was removed from its queue, on the owner thread, or on any thread after the context's end. */
 static void
 end_taken (gpointer data)
 {
@@ -461,12 +461,12 @@ post_to (PrioScheduler *scheduler, PrioWork *work)
   PrioTaskOptions options = { .priority = (PrioTaskPriority) task->priority, .cancellable = task->signal,
                               .name = name };
 
-  /* Posts a task that has a result, because the worker carries out operations of other threads, such as its stop,
-   * between two such tasks. */
+  /* Posts a task that has a result: between two such tasks, the worker carries out operations of other threads, such as
+   * its stop. */
   g_object_unref (prio_scheduler_post_task (scheduler, &options, run_posted, work_ref (work), posted_gone));
 }
 
-/* Makes @work wait: in @worker if that is not NULL, for a place if the work has places, and otherwise for a thread. */
+/* Makes @work wait: in @worker if that is not NULL, for a place if @work has places, and otherwise for a thread. */
 static void
 begin_to_wait (PrioWork *work, PrioScheduler *worker)
 {
@@ -524,7 +524,7 @@ begin (PrioWork *template, PrioScheduler *worker)
 }
 
 /* Runs @func in a thread as the new task @task, when one of @places is free.  @order is the task's age for the group
- * that owns the places, and @data is the argument of the group's functions.  Returns @task. */
+ * that owns the places.  @func, @notify and the group's functions get @data.  Returns @task. */
 PrioTask *
 prio_task_run_in_thread (PrioTask *task, PrioPlaces *places, guint64 order, PrioTaskFunc func, gpointer data,
                          GDestroyNotify notify)

@@ -17,8 +17,8 @@
  * the running task. */
 typedef struct
 {
-  GCancellable *signal;   /* from the options or inherited; not owned */
-  GCancellable *followed; /* an inherited signal whose priority is followed, but whose aborts are not */
+  GCancellable *signal;   /* from the options or inherited, or NULL; not owned */
+  GCancellable *followed; /* an inherited signal that determines the priority, but aborts nothing; or NULL */
   PrioTaskPriority priority;
   PrioTimed timed;           /* whether the continuation has the timeout of the code that yields */
   gint64 expiry;             /* when the timeout expires, µs */
@@ -43,8 +43,8 @@ inherit_priority (PrioInheritance *from, const PrioState *state)
     from->followed = registration->signal;
 }
 
-/* Applies the options by the rules of an older draft of yield() or, without options, the current draft's rules (§4.1.3,
- * steps 3 to 8). */
+/* Combines @state and @options by the rules of an older draft of yield().  Without options, these are also the current
+ * draft's rules (§4.1.3, steps 3 to 8). */
 static PrioInheritance
 inherit (const PrioState *state, const PrioYieldOptions *options)
 {
@@ -259,8 +259,8 @@ prio_scheduler_queue_microtask (PrioScheduler *self, GSourceOnceFunc func, gpoin
  * @callback: (not nullable) (scope async) (closure user_data): the continuation
  * @user_data: data for @callback
  *
- * Waits, and then calls @callback as a continuation, which is queued when @delay is over, as the continuation of a
- * [method@PrioSched.Scheduler.yield_async] is queued at once.
+ * Waits for @delay, and then queues @callback as a continuation, as [method@PrioSched.Scheduler.yield_async] does at
+ * once.
  *
  * The continuation inherits the signal and the priority of the running task, as after a yield, unless @options have
  * others.  An abort of its signal ends the wait at once: [method@PrioSched.Scheduler.sleep_finish] fails with its

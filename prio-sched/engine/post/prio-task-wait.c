@@ -41,8 +41,8 @@
  * task has completed already, @callback is called soon, but never within this call.
  *
  * If @cancellable is cancelled first, @callback is called soon, too, but its result is a different task, whose error is
- * %G_IO_ERROR_CANCELLED or the reason of the abort: your `_finish` function fails with that error.  If the awaited task
- * completes in the same iteration, either result is possible.  That task continues, and keeps a priority that was lent.
+ * %G_IO_ERROR_CANCELLED or the reason of the abort: your `_finish` function fails with that error.  The awaited task
+ * continues, and keeps a priority lent to it.  If it completes in the same iteration, either result is possible.
  *
  * @callback runs in a microtask: after the function that completes the task, and before the next task.  Its yields and
  * microtasks inherit the signal and the priority of the task that has made this call.  The waiting task may lend its
