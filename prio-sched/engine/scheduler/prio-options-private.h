@@ -25,7 +25,7 @@ gboolean prio_check_yield_options (const char *function, const PrioYieldOptions 
 #define PRIO_IS_OF_THIS_VERSION(options) \
   (((options)->size == 0 || (options)->size == sizeof *(options)) && (options)->reserved == 0)
 
-/* Returns whether @options have at most one of a signal and a cancellable, and whether that has the right type. */
+/* Returns whether @options have a valid signal, a valid cancellable, or neither, but not both. */
 #define PRIO_HAS_VALID_SIGNAL(options) \
   ((options)->signal == NULL ? PRIO_IS_SIGNAL_OR_NULL ((options)->cancellable) \
                              : (options)->cancellable == NULL && \

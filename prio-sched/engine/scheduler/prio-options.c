@@ -17,7 +17,7 @@ G_STATIC_ASSERT (PRIO_SIZE_1_0 (PrioYieldOptions) == 4 * 4 + 5 * sizeof (gpointe
 const PrioTaskOptions prio_no_task_options;
 const PrioYieldOptions prio_no_yield_options;
 
-/* Logs a critical message for @function, and for the task @name unless it is NULL. */
+/* Logs a critical message that names @function and, unless @name is NULL, the task. */
 static void G_GNUC_PRINTF (3, 4)
 complain (const char *function, const char *name, const char *format, ...)
 {
@@ -59,8 +59,8 @@ prio_check_limit (const char *function, guint limit)
   return FALSE;
 }
 
-/* Returns whether @options are zero from offset @known_size on, where `reserved` is; if not, the caller has set a field
- * that only later versions know.  @given is their size in bytes, or 0 for the size in version 1.0. */
+/* Checks the size of @options, and that all bytes from offset @known_size on, where `reserved` is, are 0: only later
+ * versions have fields there.  @given is the size in bytes, or 0 for the size in version 1.0. */
 static gboolean
 check_size (const char *function, gconstpointer options, gsize given, gsize known_size)
 {

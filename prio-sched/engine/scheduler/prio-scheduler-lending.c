@@ -47,10 +47,10 @@ op_set_lends (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
  *
  * In Python, `await task` in a task is such a wait, and so are `asyncio.gather ()` and similar functions, if the
  * schedulers of both tasks lend.  The wait ends with the `await`, at the latest with the coroutine.  In JavaScript the
- * library cannot find out which task awaits a promise, so only tasks of C lend.
+ * library cannot find out which task awaits a promise, so only tasks in C lend.
  *
  * The wait ends when the awaited task has its result, or when the waiting task is aborted.  A change of the priority of
- * either task counts at once.  Waits for a [class@PrioSched.TaskGroup], or because of its limit, lend nothing.
+ * either task counts at once.  Waiting for a [class@PrioSched.TaskGroup], or because of its limit, lends nothing.
  * [method@PrioSched.Task.get_priority] and the scheduling state do not change, and a task lends nothing to tasks that
  * it has posted until it waits for them.
  *

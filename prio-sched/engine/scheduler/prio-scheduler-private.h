@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduler-private.h: the structure of PrioScheduler, for prio-scheduler*.c */
+/* prio-scheduler-private.h: the structure of PrioScheduler, and functions that several files with its methods share */
 
 #pragma once
 

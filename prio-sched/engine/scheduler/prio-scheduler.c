@@ -53,7 +53,7 @@
  * one task at most.  After at most a millisecond, or when a frame is due
  * ([method@PrioSched.Scheduler.follow_frame_clock]), the other sources have a turn: input, timers, and everything that
  * GTK needs to draw (priorities up to 125) are dispatched until none of them is ready, however long that takes.  So a
- * window draws as often as it would beside a single idle source.  Once in a time slice
+ * window draws as often as it would with a single idle source.  Once in a time slice
  * ([property@PrioSched.Scheduler:time-slice], 5 ms), sources of lower priority have a turn too.
  *
  * A turn also ends if some sources are always ready.  Tasks then get half of the time; if a handler takes longer than a
@@ -451,8 +451,8 @@ prio_scheduler_get_context (PrioScheduler *self)
   return self->context;
 }
 
-/* Returns whether this thread, which is not in a dispatch, was the last to iterate the context.  It may have released
- * the context since, so its code has no scheduling state. */
+/* Returns whether this thread, which is not in a dispatch, was the last to iterate the context.  The thread may have
+ * released the context since, so its code has no scheduling state. */
 static gboolean
 is_between_iterations (PrioLoop *loop)
 {
