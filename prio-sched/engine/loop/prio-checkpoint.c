@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-checkpoint.c: the microtask checkpoint, and the thread that owns the context */
+/* prio-checkpoint.c: runs microtasks, and checks whether this thread owns the context */
 
 #include "config.h"
 

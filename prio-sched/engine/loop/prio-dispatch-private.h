@@ -36,7 +36,7 @@ struct _PrioBatch
   gint64 look;      /* how long tasks may run before the batch looks for other sources, µs */
   PrioStopwatch watch;
 
-  /* Used while tasks of a PrioRunner run: */
+  /* Used while tasks of a PrioRunner (prio-numbers.h) run: */
   PrioRunner *numbers; /* the runner; NULL in prio_numbers_run_in () */
   gboolean running; /* whether a task of the runner is running, with @state and @entry */
   PrioState state;

@@ -122,7 +122,7 @@ process_pending (PrioLoop *loop)
   return TRUE;
 }
 
-/* Ends @entry, a closure whose function has returned.  If @again, queues @entry instead, unless it was aborted. */
+/* Ends @entry, a task without a result, after its function.  If @again, queues @entry instead, unless aborted. */
 static inline void
 closure_ran (PrioEntry *entry, gboolean again)
 {

@@ -34,7 +34,7 @@ is_before (PrioQueue *a, PrioQueue *b)
 }
 
 /* Queues tasks whose delay has passed, and expires timeouts.  Then returns the queue whose head is the first task of
- * @run_queue, or NULL.  Ignores parts of groups that run as many tasks as they may. */
+ * @run_queue, or NULL.  Ignores parts whose groups run as many tasks as they may. */
 PrioQueue *
 prio_run_queue_first (PrioRunQueue *run_queue)
 {

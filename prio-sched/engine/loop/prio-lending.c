@@ -67,7 +67,7 @@ prio_lending_set (PrioRunQueue *run_queue, gboolean lends)
     part->lends = lends;
 }
 
-/* Frees the lending of @loop, which is being freed.  No task waits any more. */
+/* Frees the PrioLending of @loop, which is being freed.  No task waits any more. */
 void
 prio_lending_free (PrioLoop *loop)
 {

@@ -171,7 +171,7 @@ typedef struct
   gint64 interval;         /* the shortest announced interval, or 0, µs */
 } PrioFrames;
 
-/* The comment of each record type above names the code that mainly uses the record. */
+/* The record of a GMainContext.  The comment of each record type above names the code that mainly uses that type. */
 struct _PrioLoop
 {
   gint refs; /* atomic; sources, run queues and runners have references */

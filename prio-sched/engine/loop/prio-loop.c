@@ -377,8 +377,8 @@ is_own_context (PrioLoop *loop)
 }
 
 /* Returns whether this thread may make the loop's deferred releases.  A recorded owner thread that does not run the
- * context leaves them to the thread that runs it next.  While the context ends, only the thread that destroys it may
- * make them; after that, any thread may. */
+ * context leaves them to the thread that runs it next.  While the loop ends, only the thread that ends it may make
+ * them; after that, any thread may. */
 static inline gboolean
 may_release (PrioLoop *loop, gboolean context_gone)
 {
@@ -387,7 +387,7 @@ may_release (PrioLoop *loop, gboolean context_gone)
   return prio_thread.dispatches == &loop->lock || is_own_context (loop);
 }
 
-/* Defers, at the end of the context, the releases of some tasks that have not run.  Called when all earlier releases
+/* Defers, at the end of the loop, the releases of some tasks that have not run.  Called when all earlier releases
  * have been made.  Returns whether such tasks may be left. */
 static inline gboolean
 release_what_is_left (PrioLoop *loop, gboolean context_gone)
@@ -510,7 +510,7 @@ prio_loop_submit_post (PrioLoop *loop, const PrioOp *op)
   prio_loop_unref (loop);
 }
 
-/* Carries out @op, or sends it to the owner thread.  Leaves the releases to the next dispatch, so runs no user code. */
+/* Carries out @op, or sends it to the owner thread.  Runs no user code: the releases are left to the next dispatch. */
 void
 prio_loop_submit_quietly (PrioLoop *loop, const PrioOp *op)
 {
@@ -581,9 +581,9 @@ prio_loops_submit (const PrioOp *op, const PrioObservingFuncs *funcs)
     prio_loop_submit (loops->pdata[i], op);
 }
 
-/* Makes every loop report with @funcs if there is an observer, and not report otherwise.  Loops of other threads follow
- * later.  Checks for observers under the lock, so that the last of several concurrent calls sees all observers.  Any
- * thread that has entered no loop may call this function. */
+/* Makes every loop report with @funcs if there is an observer, and stop reporting otherwise.  Loops of other threads
+ * follow later.  Checks for observers under the lock, so that the last of several concurrent calls sees all observers.
+ * Any thread that has entered no loop may call this function. */
 void
 prio_loops_observe (const PrioObservingFuncs *funcs)
 {

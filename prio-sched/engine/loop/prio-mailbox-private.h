@@ -34,7 +34,7 @@ typedef struct
 typedef enum
 {
   PRIO_MAILBOX_EMPTY,  /* no operations; the owner thread looks again before it sleeps */
-  PRIO_MAILBOX_FILLED, /* operations; the owner thread looks again before it sleeps, or was woken */
+  PRIO_MAILBOX_FILLED, /* operations; the owner thread looks again before it sleeps, or has been woken */
   PRIO_MAILBOX_ASLEEP  /* no operations; the context may be in poll (), so the next push wakes it */
 } PrioMailboxState;
 

@@ -139,7 +139,7 @@ observed_released (PrioEntry *entry)
     entry->funcs->released (entry);
 }
 
-/* Creates a record.  @is_new says whether the task is being posted now. */
+/* Creates the record of a task.  @is_new says whether the task is being posted now. */
 static PrioObservedTask *
 task_new (PrioRunQueue *run_queue, PrioObservedKind kind, gboolean is_new)
 {
@@ -501,7 +501,7 @@ prio_observed_microtasks_ran (PrioLoop *loop, const PrioObserved *step)
   TELL (microtasks_ran, prio_clock_now (), loop, step);
 }
 
-/* Reports the end of @task, whose entry, if it had one, has been released, and frees @task.  Called in a dispatch. */
+/* Reports the end of @task, whose entry, if any, has been released.  Frees @task.  Called in a dispatch. */
 void
 prio_observed_ended (PrioObservedTask *task)
 {

@@ -18,7 +18,7 @@ struct _PrioRunQueue
 {
   PrioLoop *loop;
   /* A weak reference to the scheduler, used on any thread.  Parts share it with the outer run queue, because many weak
-   * references to an object slow down its finalization.  A g_atomic_rc_box. */
+   * references to an object slow down its finalization.  Allocated with g_atomic_rc_box_new (). */
   GWeakRef *scheduler;
   gint64 slice; /* µs, or PRIO_ADAPTIVE_SLICE; atomic */
 

@@ -252,13 +252,13 @@ closure_released (PrioEntry *entry)
   prio_loop_free_entry (entry->run_queue->loop, entry);
 }
 
-/* The functions of closures, which are entries from the slab.  The dispatch calls the GSourceFunc, so `run` is NULL. */
+/* The functions of closures: tasks without a result.  The dispatch calls their GSourceFunc, so `run` is NULL. */
 const PrioEntryFuncs prio_closure_funcs = {
   .aborted = closure_aborted,
   .released = closure_released,
 };
 
-/* Returns an entry for a closure; the caller sets its priority and groups. */
+/* Returns an entry for a task without a result, a closure.  The caller sets its priority and groups. */
 PrioEntry *
 prio_run_queue_new_entry (PrioRunQueue *run_queue, GSourceFunc func, gpointer data, GDestroyNotify notify)
 {

@@ -29,7 +29,7 @@ prio_traits_begin (PrioEntry *entry, PrioState *state)
       state->timed = entry->timed;
       traits.expiry = entry->expiry;
     }
-  /* A closure or a number has no result to wait for, so it gets no node, and lends the priority of its state. */
+  /* A closure or a binding's task (prio-number) has no result here, and gets no node: it lends its state's priority. */
   if (entry->run_queue->lends && entry->funcs->run != NULL)
     traits.lend = prio_lending_begin (entry);
   if (traits.lend != NULL || state->timed != PRIO_TIMED_NOT)

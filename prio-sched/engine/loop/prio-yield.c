@@ -64,7 +64,7 @@ running_batch (PrioLoop *loop)
 }
 
 /* Returns the time until which the running code may continue, µs.  The code is a task of @run_queue, an idle callback
- * or, if @batch is NULL, a callback of another source, whose time begins when GLib last checked its sources. */
+ * or, if @batch is NULL, a callback of another source, whose time began when GLib last checked its sources. */
 static gint64
 end_of_time (PrioLoop *loop, PrioRunQueue *run_queue, PrioBatch *batch)
 {
