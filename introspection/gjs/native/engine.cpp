@@ -176,14 +176,14 @@ Engine::set_plain (bool is_plain)
   plain_depth = is_plain ? g_main_depth () : -g_main_depth ();
 }
 
-/* Logs the pending exception, because no other code gets it.  If there is none, ends the program, if GJS was asked to exit. */
+/* Logs the pending exception, which no other code handles.  If there is none, ends the program if System.exit () was called. */
 void
 engine_report (JSContext *cx, const char *where)
 {
   JS::RootedValue exception (cx);
   JS::UniqueChars text;
 
-  /* If code has failed without an exception, System.exit () has stopped it. */
+  /* If code has failed without an exception, System.exit () may have stopped it. */
   if (!JS_GetPendingException (cx, &exception))
     {
       prio_sched_gjs_exit ();

@@ -9,7 +9,7 @@
  * a nested loop are not part of the task that runs the loop.
  *
  * A SpiderMonkey that asks its job queue for host-defined data is called exact: each reaction has the state of the code that
- * registered the reaction (job-queue.h).  On others the overrides know the current state, and the one here stays undefined.
+ * registered the reaction (job-queue.h).  On others the overrides know the current state, and Engine::current stays undefined.
  */
 
 #pragma once
@@ -97,8 +97,8 @@ class Scope
   int m_depth;
 };
 
-/* Keeps SpiderMonkey from capturing the stacks where a promise is made and settled, which cost more than the promise.  These
- * stacks are shown only by a debugger, and by the report of a rejection if nothing else shows where the reason comes from. */
+/* Keeps SpiderMonkey from capturing the stacks where promises are made and settled, because a stack costs more than a promise.
+ * Only a debugger shows these stacks, and the report of a rejection if nothing else shows where the reason comes from. */
 class WithoutStacks
 {
  public:

@@ -54,7 +54,7 @@ is_webs (const JS::CallArgs &args)
   return JS::GetReservedSlot (binding_of (args), OTHERS).isUndefined ();
 }
 
-/* Gets whether the prototype of @callback is one of the others, so that the overrides' function has to handle the call.
+/* Gets whether the prototype of @callback is in a slot from OTHERS on, so that the overrides' function has to handle the call.
  * Returns false if a proxy's handler, which this may call, has thrown. */
 static bool
 is_other (JSContext *cx, const JS::CallArgs &args, JS::HandleObject callback, bool *result)
@@ -119,7 +119,7 @@ priority_of (Engine *engine, JS::HandleValue value)
   return 0;
 }
 
-/* Returns whether @options is a plain object that inherits no option: its own members are all there is to read. */
+/* Returns whether @options is a plain object that inherits no option, so that only its own members have to be read. */
 static bool
 is_literal (Engine *engine, JS::HandleObject options)
 {
@@ -139,7 +139,7 @@ is_literal (Engine *engine, JS::HandleObject options)
   return !inherits;
 }
 
-/* The values of the options that the native part knows. */
+/* The values of a post's options; other is the value of an option that the native part does not handle. */
 struct Members
 {
   JS::RootedValue priority, signal, other;
@@ -204,7 +204,7 @@ find_handle (Engine *engine, const JS::CallArgs &args, JS::HandleValue signal)
   return engine->last_handle;
 }
 
-/* The target of a post: a priority, or the handle of a signal. */
+/* The options of a post: a priority, or the handle of a signal. */
 struct Options
 {
   guint priority = 0;
@@ -213,7 +213,7 @@ struct Options
   explicit Options (JSContext *cx) : handle (cx) {}
 };
 
-/* Reads the options, which are the argument @n_args.  Returns false if the overrides' function has to handle them. */
+/* Reads the options, the argument with the index @n_args.  Returns false if the overrides' function has to handle them. */
 static bool
 read_options (Engine *engine, const JS::CallArgs &args, unsigned n_args, Options *read)
 {

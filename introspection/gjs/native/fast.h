@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* fast.h: posting and yielding in one native function
  *
- * postTask () and yield () of the web's scheduler, and post_task () and yield () of the library's, are replaced by functions
- * that these functions make.  The new functions handle only the common case, without a frame of JavaScript, because
+ * These functions make native functions that replace postTask () and yield () of the web's scheduler, and post_task () and
+ * yield () of the library's.  The native functions handle only the common case, without a frame of JavaScript, because
  * SpiderMonkey walks the whole stack for each promise.  In all other cases they call the overrides' function that they
  * replace.
  */

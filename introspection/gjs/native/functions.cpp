@@ -21,7 +21,7 @@
 
 namespace PrioGjs {
 
-/* Frees the object that owns the engine. */
+/* Frees the engine when the object that owns it is collected. */
 static void
 finalize (JS::GCContext *, JSObject *object)
 {
@@ -90,8 +90,8 @@ is_plain (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* setPlain (is): if a task of a table is running, records that the running code continues as part of a task with a plain state,
- * or of no such task */
+/* setPlain (is): if a task of a table is running, records whether the running code is part of a task with a plain state from now
+ * on */
 static bool
 set_plain (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -106,7 +106,7 @@ set_plain (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* runAs (state, callback): calls callback while state is current. */
+/* runAs (state, callback): calls callback with state as the current state. */
 static bool
 run_as (JSContext *cx, unsigned argc, JS::Value *vp)
 {
@@ -341,7 +341,7 @@ set_record (JSContext *cx, unsigned argc, JS::Value *vp)
   return true;
 }
 
-/* forgetHandle (): makes the next post with a signal ask for the signal's handle. */
+/* forgetHandle (): makes the next post with a signal ask the overrides for the signal's handle. */
 static bool
 forget_handle (JSContext *cx, unsigned argc, JS::Value *vp)
 {

@@ -2,9 +2,9 @@
 /* handle.h: handles of task signals, for the tables
  *
  * All tasks with the same signal, and no other option, share one handle, which the overrides make.  The handle has the state of
- * these tasks, and null or their owner: a record of the web's part for the signal.  The owner has the reason of an abort, and
- * has to live as long as one of the tasks.  The state or the owner holds the library's signal; or else the handle has its own
- * controller, for which the overrides make an object only on request.
+ * these tasks, and their owner or null: the owner is a record of the web's part for the signal.  The owner has the reason of an
+ * abort, and has to live as long as one of the tasks.  The state or the owner holds the library's signal; or else the handle has
+ * its own controller, for which the overrides make an object only on request.
  */
 
 #pragma once
@@ -27,8 +27,8 @@ gint                handle_priority (JSObject *handle);
 JS::Value           handle_state (JSObject *handle);
 JS::Value           handle_owner (JSObject *handle);
 
-/* Returns whether the overrides keep no task of the signal.  If they keep one, they have to keep later tasks, too,
- * because an abort rejects the tasks of tables first, and has to reject all in the order of their posts. */
+/* Returns whether the overrides keep no task of the signal.  If they keep one, they have to keep later tasks, too, because an
+ * abort rejects the native part's tasks first, and has to reject all in the order of their posts. */
 bool                handle_is_alone (JSContext *cx, JSObject *handle, JS::HandleId n_pending);
 /* Sets the record of the overrides in which nPending counts the tasks, once they have an object for the signal. */
 void                handle_set_record (JSObject *handle, const JS::Value &record);

@@ -147,7 +147,7 @@ class JobQueue::Saved final : public JS::JobQueue::SavedJobQueue
   JS::PersistentRootedValue m_current;
 };
 
-/* Makes this method public, because otherwise it cannot be called on another queue, GJS's. */
+/* Makes saveJobQueue () public, so that it can be called on GJS's queue. */
 struct OpenJobQueue : JS::JobQueue
 {
   using JS::JobQueue::saveJobQueue;

@@ -18,11 +18,11 @@ G_BEGIN_DECLS
  * PrioSchedGjsEngineGain:
  * @PRIO_SCHED_GJS_ENGINE_GAIN_NONE: the native part cannot be used here
  * @PRIO_SCHED_GJS_ENGINE_GAIN_SPEED: tasks are fast
- * @PRIO_SCHED_GJS_ENGINE_GAIN_STATE: tasks are fast, and state crosses every promise
+ * @PRIO_SCHED_GJS_ENGINE_GAIN_STATE: tasks are fast, and code keeps its task's state after every await
  *
  * The abilities that the native part adds to the overrides.
  *
- * By looking up this type the overrides find out whether the library can be loaded: GJS 1.90 ends the program if a missing function
+ * The overrides look up this type to find out whether the library can be loaded: GJS 1.90 ends the program if a missing function
  * is called.
  */
 typedef enum

@@ -21,7 +21,7 @@
 
 namespace PrioGjs {
 
-/* The largest table whose memory is kept when its last task has been removed. */
+/* The size of the largest table whose memory is kept when its last task has been removed. */
 static constexpr size_t MAX_KEPT_ENTRIES = 4096;
 
 void
@@ -331,7 +331,7 @@ Table::settle_task (Running *running, Outcome *outcome)
       outcome->promised.setUndefined ();
       outcome->rejects = true;
     }
-  /* Now the code continues that awaits the task, so its state decides whether the running code has a plain state. */
+  /* From now on, the code that awaits the task runs, so its state decides whether the running code has a plain state. */
   engine->set_plain (is_plain (running->poster));
   if (is_plain (running->poster))
     running->poster = nullptr;
@@ -394,8 +394,8 @@ Table::run (guint id)
 
   while (id != 0 && id < entries.size () && run_entry (id))
     id = prio_runner_next ();
-  /* Even without jobs, this call lets go of the objects that SpiderMonkey keeps until the running code ends, because a WeakRef
-   * has returned them. */
+  /* Even without jobs, this call is needed: it releases objects that SpiderMonkey keeps alive because a WeakRef has returned
+   * them. */
   if (e->cx != nullptr)
     js::RunJobs (e->cx);
 }

@@ -64,7 +64,7 @@ struct Table
   void settle_task (Running *running, Outcome *outcome);
 };
 
-/* Makes a table and its runner, for the next object that the overrides make. */
+/* Makes a table for the next call of table_object_new (), and returns its runner. */
 PrioRunner *table_new (PrioScheduler *scheduler);
 Table      *table_take_offered (void);
 /* Records that the overrides' object for @table has gone.  If the library has closed the runner, frees @table. */
