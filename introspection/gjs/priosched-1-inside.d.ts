@@ -1,6 +1,6 @@
-// priosched-1-inside.d.ts: types for diagnosis: long tasks, statistics, names, tasks of bindings
+// priosched-1-inside.d.ts: types for diagnosis, tests and bindings: long tasks, statistics, the clock of a test, numbered tasks
 //
-// Part of priosched-1.d.ts, whose classes it adds to.
+// Part of priosched-1.d.ts.  Adds members to its classes.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -66,7 +66,7 @@ declare module '@girs/priosched-1' {
             (name: string | null, priority: number, duration: number): void;
         }
 
-        /** The clock of a test: delays, timeouts, slices and frames follow the time that it sets, and nothing sleeps. */
+        /** The clock of a test: delays, timeouts, slices and frames follow the time that the test sets, and no main loop sleeps. */
         namespace testing {
             /** Starts a test: from now on the time stands still, unless the test advances it. */
             function begin(): void;
@@ -76,13 +76,13 @@ declare module '@girs/priosched-1' {
             function advance(milliseconds: number): void;
             /** Advances the time like advance(), while the program runs the main loop. */
             function advance_async(milliseconds: number): Promise<void>;
-            /** Advances the time, and runs nothing, as if the calling code took that long. */
+            /** Advances the time, and runs nothing, as if the calling code had taken that long. */
             function spend(milliseconds: number): void;
             /** Runs everything that is ready, and does not advance the time. */
             function run_until_idle(): void;
             /** Runs the next task that is ready, and no other. Returns whether there was one. */
             function step(): boolean;
-            /** How many milliseconds of the test have passed. */
+            /** How much time of the test has passed, in milliseconds. */
             const elapsed: number;
             /** The time that schedulers read, in microseconds. */
             const time: number;
@@ -109,7 +109,7 @@ declare module '@girs/priosched-1' {
         }
 
         interface TaskGroup {
-            /** For bindings, as the next four methods: posts a task of a Runner to the group. */
+            /** For bindings, like the next four methods: posts a task of a Runner to the group. */
             post_id(runner: Runner, id: number, priority: number, signal: Gio.Cancellable | null, delay: number,
                 timeout: number, takes_turns: boolean, name: string | null): [number, Gio.Cancellable, number];
             return_id(handle: number, failure: string | null): void;

@@ -24,8 +24,8 @@ declare module '@girs/priosched-1' {
         /** Options of post_task(), of a scheduler or a group. */
         interface TimedTaskOptions extends PostTaskOptions {
             /**
-             * Milliseconds from the end of the delay, after which the task runs before all tasks whose timeout has not passed. A negative
-             * number counts as passed; 0 means none.
+             * The timeout, in milliseconds from the end of the delay. When it has passed, the task runs before all tasks whose timeout has
+             * not passed. A negative timeout has passed from the start; 0 means no timeout.
              */
             timeout?: number | null;
         }
@@ -53,7 +53,7 @@ declare module '@girs/priosched-1' {
 
         /** The result of schedule_callback(). */
         interface ScheduledCallback {
-            /** Settles with the result of the last function or, if it is cancelled, with an AbortError that need not be
+            /** Settles with the result of the last function or, if the task is cancelled, with an AbortError that need not be
              * handled. */
             finished: Promise<unknown>;
             /** Cancels the task. Returns whether that was still possible. */
@@ -66,13 +66,13 @@ declare module '@girs/priosched-1' {
             did_timeout(): boolean;
             /** Returns the priority of the running code, which a yield inherits. */
             get_current_priority(): TaskPriority;
-            /** Sets the time slice to the length of a frame at 1 to 125 frames a second, in whole milliseconds, but to 50
-             * ms at most; 0 makes it adapt. */
+            /** Sets the time slice to the length of a frame at fps frames a second, from 1 to 125: whole milliseconds, at most
+             * 50. If fps is 0, the slice adapts. */
             force_frame_rate(fps: number): void;
             /** Makes should_yield() true until every other source has had its turn. */
             request_paint(): void;
-            /** Returns the next task: of schedule_callback(), or a task that another language has posted; null for other tasks, and if
-             * there is none. */
+            /** Returns the next task if schedule_callback() or another language has posted it; null for other tasks, and if there is
+             * none. */
             get_first_task(): ScheduledCallback | Task | null;
             /** Returns a function that runs func with the current state, wherever and as often as it is called. */
             wrap_callback<F extends (...args: any[]) => any>(func: F): F;

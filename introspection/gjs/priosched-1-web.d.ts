@@ -1,6 +1,6 @@
 // priosched-1-web.d.ts: types of PrioSched.web, the web's interfaces
 //
-// Part of priosched-1.d.ts. They are as in a browser, without the parts that need a document; none of them is global.
+// Part of priosched-1.d.ts. The types are as in a browser, without the parts that need a document; none of them is global.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -42,7 +42,7 @@ declare module '@girs/priosched-1' {
                 yield(options?: SchedulerYieldOptions): Promise<void>;
             }
 
-            /** Options of an older draft, which browsers ignore. If only one is given, the other is not inherited. */
+            /** Options of an older draft, which browsers ignore. If only one option is given, the other is not inherited. */
             interface SchedulerYieldOptions {
                 /** The signal of the continuation instead of the task's. */
                 signal?: AnySignal | 'inherit';
@@ -52,7 +52,7 @@ declare module '@girs/priosched-1' {
 
             /** The options of a TaskController. */
             interface TaskControllerInit {
-                /** The first priority of the signal; by default user-visible. */
+                /** The initial priority of the signal; by default user-visible. */
                 priority?: TaskPriority;
             }
 
@@ -137,7 +137,7 @@ declare module '@girs/priosched-1' {
                 get aborted(): boolean;
                 /** The reason of the abort, or undefined. */
                 get reason(): any;
-                /** For GIO: a cancellable that is cancelled with the signal, with its priority and reason. An addition
+                /** For GIO: a cancellable that is cancelled with the signal, and has its priority and reason. An addition
                  * to the web's interface. */
                 get cancellable(): PrioSched.TaskSignal;
                 /** A function that is called at the abort, or null. */
@@ -222,7 +222,7 @@ declare module '@girs/priosched-1' {
                 timeout?: number;
             }
 
-            /** The argument of an idle callback; valid while it runs. */
+            /** The argument of an idle callback; valid while the callback runs. */
             class IdleDeadline {
                 protected constructor();
                 /** Whether the callback is called because its timeout has expired. */
@@ -240,7 +240,7 @@ declare module '@girs/priosched-1' {
             /** Calls a function before the next task. */
             function queueMicrotask(callback: () => void): void;
 
-            /** Defines in target, such as globalThis, the interfaces that it lacks. */
+            /** Defines in target, such as globalThis, the names of web that target lacks. */
             function install(target: object): void;
 
             /** The additions to the web's interface, for the default main context. */
@@ -252,8 +252,8 @@ declare module '@girs/priosched-1' {
                 get scheduler(): Scheduler;
                 /** The scheduler with the library's interface. */
                 get native(): PrioSched.Scheduler;
-                /** The signal of the running task, of any scheduler, to post other tasks with; null outside any task.  If the task has no
-                 * signal, the result is never aborted; if the task has its own priority, so has the result. */
+                /** A signal for posts of other tasks: the signal of the running task, of any scheduler; null outside any task. If that task has
+                 * no signal, this is a new signal that is never aborted; if the task has its own priority, this signal has that priority. */
                 get currentTaskSignal(): TaskSignal | null;
                 /** How long tasks run before every other source has its turn, in milliseconds. */
                 timeSlice: number;
@@ -261,11 +261,11 @@ declare module '@girs/priosched-1' {
                 starvationLimit: number;
                 /** Returns whether input, a frame or more urgent work is waiting, or the time slice is over. */
                 shouldYield(): boolean;
-                /** Follows a Gdk.FrameClock, or the Shell's global.stage, which reports when frames are due. */
+                /** Follows a Gdk.FrameClock, or GNOME Shell's global.stage, which reports when frames are due. */
                 followFrameClock(frameClock: object): void;
                 /** Ends followFrameClock(). */
                 unfollowFrameClock(frameClock: object): void;
-                /** Iterates over items, and yields between two of them if it is time. */
+                /** Iterates over items, and yields between two of them if shouldYield() returns true. */
                 each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
                 each<T>(items: Iterable<T>): AsyncIterableIterator<Awaited<T>>;
                 /** Divides items into slices, and yields between two of them: for await (const slice of slices(items)) for (const item of slice).
@@ -277,7 +277,7 @@ declare module '@girs/priosched-1' {
                     options?: {priority?: TaskPriority, signal?: AnySignal}): PrioSched.Latest<A, T>;
                 /** Returns a promise that settles in the same way as the given promise, in a continuation of the current task. */
                 adopt<T>(promise: T): Promise<Awaited<T>>;
-                /** Returns the functions of another scheduler in the same main context. */
+                /** Returns these functions for a new scheduler in the same main context. */
                 newScheduler(): Extras;
             }
 

@@ -38,7 +38,7 @@ declare module '@girs/priosched-1' {
         const MINOR_VERSION: number;
         const MICRO_VERSION: number;
 
-        /** The gain by GJS's native part: speed or, with 'state', also a state that crosses every promise. */
+        /** 'speed' if the native part for GJS makes tasks faster; 'state' if code also keeps its task's signal and priority after every await. */
         const nativePart: 'none' | 'speed' | 'state';
 
         /** The name of a priority, as on the web. */
@@ -118,11 +118,11 @@ declare module '@girs/priosched-1' {
 
         /** How often a channel calls its callback. */
         enum ChannelPace {
-            /** It is called for each value. */
+            /** Once for each value. */
             EACH = 0,
-            /** It is called at most once in a turn of the main loop. */
+            /** At most once in a turn of the main loop. */
             TURN = 1,
-            /** It is called at most once in a frame. */
+            /** At most once in a frame. */
             FRAME = 2,
         }
         namespace ChannelPace {
@@ -142,7 +142,7 @@ declare module '@girs/priosched-1' {
         /** The library's errors. */
         class Error extends GLib.Error {
             static $gtype: GObject.GType<GLib.Error>;
-            /** A signal's priority cannot be changed while its change is being announced. */
+            /** A signal's priority cannot be changed while an earlier change is being announced. */
             static NOT_ALLOWED: number;
             /** The main context was destroyed before the task ran. */
             static CLOSED: number;
@@ -259,7 +259,7 @@ declare module '@girs/priosched-1' {
 
         /**
          * The error of an abort: `error instanceof PrioSched.AbortError` is true for GIO's error of a cancelled operation, which is
-         * the reason by default, for the web's AbortError, and for reasons that are derived from this class.
+         * the reason by default, for the web's AbortError, and for instances of classes that are derived from this class.
          */
         class AbortError extends globalThis.Error {
             /** Creates an error with a message, such as a reason for abort(). */
@@ -269,7 +269,7 @@ declare module '@girs/priosched-1' {
         /** The result of latest(). */
         interface Latest<A extends unknown[], T> {
             /** Starts the job as a task, and aborts the previous run. The promise is fulfilled with undefined if a later call
-             * aborts this one. */
+             * aborts this run. */
             (...args: A): Promise<Awaited<T> | undefined>;
             /** Aborts the current run, if any. */
             abort(): void;
@@ -286,8 +286,8 @@ declare module '@girs/priosched-1' {
             get nextFrame(): number; set nextFrame(value: number);
             /** Whether pause() keeps tasks from running. */
             get paused(): boolean;
-            /** The signal of the running task, of any scheduler, to post other tasks with; null outside any task.  If the task has no signal,
-             * the result is never aborted; if the task has its own priority, so has the result. */
+            /** A signal for posts of other tasks: the signal of the running task, of any scheduler; null outside any task. If that task has no
+             * signal, this is a new signal that is never aborted; if the task has its own priority, this signal has that priority. */
             get current_signal(): TaskSignal | null; get currentSignal(): TaskSignal | null;
             /** How long tasks run before every other source has its turn, in milliseconds. */
             get time_slice(): number; set time_slice(value: number);
@@ -318,15 +318,15 @@ declare module '@girs/priosched-1' {
             connect_after<K extends keyof Scheduler.SignalSignatures>(signal: K,
                 callback: GObject.SignalCallback<this, Scheduler.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
-            /** Posts a task. The promise settles with the callback's result or exception, or with the reason of an abort.  A generator function is a
-             * TypeError: use post_steps(). */
+            /** Posts a task. The promise settles with the callback's result or exception, or with the reason of an abort. Throws a TypeError for a
+             * generator function: use post_steps(). */
             post_task<T>(callback: () => T, options?: TimedTaskOptions | null): Promise<Awaited<T>>;
             /** Lets more urgent work run first, and continues with the task's signal and priority. */
             yield(options?: YieldTaskOptions | null): Promise<void>;
-            /** Waits that many milliseconds, and continues the task: under its signal and priority unless others are given. */
+            /** Waits that many milliseconds, and continues the task, with its signal and priority unless others are given. */
             sleep(delay: number, options?: YieldTaskOptions | null): Promise<void>;
-            /** Posts a task that steps a generator as long as the slice lasts, then yields. The promise settles with its result; calls progress with
-             * the last value of each slice. */
+            /** Posts a task that runs a generator in steps, and yields when the slice is over. Before each yield, the task calls the option
+             * progress with the generator's last value. The promise settles with the generator's result. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /** Iterates over items, and yields between two of them if should_yield() returns true. */
             each<T>(items: AsyncIterable<T>): AsyncIterableIterator<T>;
@@ -346,12 +346,12 @@ declare module '@girs/priosched-1' {
             request_idle_callback(callback: IdleFunc, timeout?: number): number;
             /** Removes the callback of request_idle_callback(). An unknown number has no effect. */
             cancel_idle_callback(id: number): void;
-            /** Posts a task without a result, which is called again as long as it returns GLib.SOURCE_CONTINUE. */
+            /** Posts a task without a result. The function is called again as long as it returns GLib.SOURCE_CONTINUE. */
             post(priority: Nick | TaskPriority, func: () => boolean): void;
-            /** Posts a function without a result, with options, which is called again as long as it returns true. Returns false if
-             * the signal is aborted already. */
+            /** Posts a task with options, but without a result. The function is called again as long as it returns true. Returns false
+             * if the signal is aborted already. */
             post_full(options: TaskOptions | null, func: () => boolean): boolean;
-            /** Throws an error: the functions of JavaScript run in one thread. */
+            /** Throws an error, because JavaScript functions run in one thread only. */
             run_in_thread(...args: any[]): never;
             run_in_thread_full(...args: any[]): never;
             /** For bindings: makes should_yield() true until every other source has had its turn. */
@@ -371,7 +371,7 @@ declare module '@girs/priosched-1' {
             should_yield(): boolean;
             /** Returns how many tasks are queued or delayed; each call counts them. */
             count_pending(): number;
-            /** Follows a Gdk.FrameClock, or the Shell's stage, which reports when frames are due. */
+            /** Follows a Gdk.FrameClock, or GNOME Shell's global.stage, which reports when frames are due. */
             follow_frame_clock(frame_clock: GObject.Object): void;
             /** Ends follow_frame_clock(). */
             unfollow_frame_clock(frame_clock: GObject.Object): void;
@@ -427,7 +427,7 @@ declare module '@girs/priosched-1' {
         class TaskSignal extends Gio.Cancellable {
             static $gtype: GObject.GType<TaskSignal>;
             $signals: TaskSignal.SignalSignatures;
-            /** The current priority of the signal, which tasks that are posted with it have. */
+            /** The current priority of the signal, and of tasks that are posted with it. */
             get priority(): TaskPriority;
             /** Whether the signal has been aborted. */
             get aborted(): boolean;
@@ -559,7 +559,7 @@ declare module '@girs/priosched-1' {
             /** Creates a task. Use Task.new(), which takes a scheduler. */
             constructor(properties?: Partial<Task.ConstructorProps>, ...args: any[]);
             _init(...args: any[]): void;
-            /** Makes a task that is in no queue, and gets its result later; an abort of the signal ends it at once. */
+            /** Creates a task that is in no queue, and gets its result later. An abort of the signal ends the task at once. */
             static ['new'](scheduler: Scheduler, options: TaskOptions | null): Task;
 
             connect<K extends keyof Task.SignalSignatures>(signal: K,
@@ -569,7 +569,7 @@ declare module '@girs/priosched-1' {
                 callback: GObject.SignalCallback<this, Task.SignalSignatures[K]>): number;
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
-            /** Cancels the task: it ends with an error of a cancelled operation. A task that has ended stays as it is. */
+            /** Ends the task with GIO's error of a cancelled operation. If the task has ended already, this has no effect. */
             cancel(): void;
             /** Lets the result be returned after the function has ended. */
             defer(): void;
@@ -635,13 +635,13 @@ declare module '@girs/priosched-1' {
             }
         }
 
-        /** Runs a limited number of tasks at a time; the next one is chosen when a place is free. */
+        /** Runs a limited number of tasks at a time. The next task is chosen when a place is free. */
         class TaskGroup extends GObject.Object {
             static $gtype: GObject.GType<TaskGroup>;
             $signals: TaskGroup.SignalSignatures;
             /** The most tasks that run at a time; Infinity for no limit. */
             get limit(): number; set limit(value: number);
-            /** Whether an abort ends a task at once, for tasks that are posted from now on. */
+            /** Whether an abort ends a task at once; changes apply to tasks that are posted from then on. */
             get return_on_abort(): boolean; set return_on_abort(value: boolean);
             get returnOnAbort(): boolean; set returnOnAbort(value: boolean);
             /** The number of tasks without a result. */
@@ -667,9 +667,8 @@ declare module '@girs/priosched-1' {
             connect_after(signal: string, callback: (...args: any[]) => any): number;
 
             /**
-             * Aborts all tasks; the group can be used further. The reason may be any value. The group does not wait for the
-             * promises of running tasks: it frees their places, and ignores the rest of their functions, which the signal
-             * aborts.
+             * Aborts all tasks. The reason may be any value. The group can be used again at once: it does not wait for the promises
+             * of running tasks, but frees their places. Their functions get the abort at the next yield; their results are ignored.
              */
             abort(reason?: unknown): void;
             /** Cancels tasks that have not started; running tasks continue. */
@@ -694,27 +693,27 @@ declare module '@girs/priosched-1' {
             /** Posts the steps of a generator, as Scheduler.post_steps() does. */
             post_steps<V, T>(make: () => Generator<V | Promise<unknown>, T, any>, options?: StepsOptions<V> | null): Promise<T>;
             /**
-             * Posts a task callback(item) for each item. Takes the next item when a place is free, so there may be a million.
-             * The promise settles with the last task; it is rejected by an abort of the group, and with an exception of items.
+             * Posts a task callback(item) for each item. Takes the next item when a place is free, so there may be a million items.
+             * The promise settles after the last task. An abort of the group, or an exception of the iterator of items, rejects it.
              */
             feed<T>(callback: (item: T) => unknown, items: Iterable<T>, options?: FeedOptions | null): Promise<void>;
             /**
-             * Makes a feed, which posts a task callback(item, position) for each row of a list that is in view or near it. The task of
-             * a row that is no longer near the view, or in the list, is aborted. The callback is called again when the row comes
-             * back, so it should check whether the row is loaded already. Hold the feed: it ends when it is no longer referenced, or when the group is aborted.
+             * Creates a feed, which posts a task callback(item, position) for each row of a list that is in view or near it. The task
+             * is aborted when its row is removed, or is no longer near the view. The callback is called again when the row comes back,
+             * so it should check whether the row is loaded already. Keep a reference to the feed: it ends when it has none, or when the group is aborted.
              */
             feed_model(callback: (item: any, position: number) => unknown, model: Gio.ListModel, options?: {name?: string} | null): Feed;
             /**
-             * Posts a task callback(item, position) for each row that a list of GTK shows, or that is near to these: a Gtk.ListView,
-             * Gtk.GridView or Gtk.ColumnView in a Gtk.ScrolledWindow. The view holds the feed until it is disposed of. This needs
-             * PrioSchedGtk.
+             * Posts a task callback(item, position) for each row that a GTK list shows, and for rows near these. view is a
+             * Gtk.ListView, Gtk.GridView or Gtk.ColumnView in a Gtk.ScrolledWindow. The view holds the feed until the view is disposed
+             * of. This needs PrioSchedGtk.
              */
             feed_view(callback: (item: any, position: number) => unknown, view: GObject.Object, options?: {name?: string} | null): Feed;
             /**
-             * Calls callback(group), and waits for all tasks and feeds of the group. The first error of a task, of a feed or of the
-             * callback aborts the rest, and rejects the promise when all have ended; until then, posts in the group throw that error.
-             * An abort of the calling task aborts the group. A task that is aborted has not failed. Otherwise the promise is
-             * fulfilled with the callback's result.
+             * Calls callback(group), and waits for all tasks and feeds of the group. The promise is then fulfilled with the callback's
+             * result. The first error of a task, of a feed or of the callback aborts the rest, and rejects the promise when all have
+             * ended; until then, posts in the group throw that error. An aborted task does not count as failed. An abort of the
+             * calling task aborts the group.
              */
             run<T>(callback: (group: this) => T): Promise<Awaited<T>>;
             /** Waits until no task is queued or running. */
@@ -725,20 +724,20 @@ declare module '@girs/priosched-1' {
             any(options?: WaitOptions | null): Promise<unknown>;
             /** Waits for the first task that completes from now on; the promise settles as that task does. */
             first(options?: WaitOptions | null): Promise<unknown>;
-            /** Calls the callback at the end of a wait. To await it, use drained(), all(), any() or first() instead. */
+            /** Calls the callback at the end of a wait. To wait with a promise, use drained(), all(), any() or first() instead. */
             wait_async(until: TaskGroupWait, cancellable: Gio.Cancellable | null,
                 callback: Gio.AsyncReadyCallback<this> | null): void;
-            /** Finishes wait_async(); call it in the callback. Returns true and the task that ended a wait for any or the first task, or else
+            /** Finishes wait_async(); call it in the callback. Returns true and, for a wait for ANY or FIRST, the task that ended it, otherwise
              * null. Throws the error of the task, or the reason of an abort. */
             wait_finish(result: Gio.AsyncResult): [boolean, Task | null];
         }
 
-        /** The argument of an idle callback; valid while it runs. */
+        /** The argument of an idle callback; valid while the callback runs. */
         class IdleDeadline {
             static $gtype: GObject.GType<IdleDeadline>;
             protected constructor();
             static dup_current(): IdleDeadline | null;
-            /** Returns a copy of the deadline, which is valid after the callback. */
+            /** Returns a copy of the deadline, which stays valid after the callback. */
             copy(): IdleDeadline;
             /** Returns whether the callback is called because its timeout has expired. */
             did_timeout(): boolean;
@@ -767,7 +766,7 @@ declare module '@girs/priosched-1' {
             run(func: () => void): void;
         }
 
-        /** Runs tasks that are identified by numbers, for bindings of languages. */
+        /** Runs tasks that are identified by numbers, for language bindings. */
         class Runner {
             static $gtype: GObject.GType<Runner>;
             protected constructor();
@@ -779,7 +778,7 @@ declare module '@girs/priosched-1' {
             get_first(): number;
             yield_full(id: number, priority: number, signal: Gio.Cancellable | null, delay: number, expiry: number, takes_turns: boolean): PostResult;
             request_idle_callback(timeout: number): number;
-            /** Creates a lender: a number for a task that lends its priority to a task it waits for, or borrows one. */
+            /** Returns a number by which the next four methods know a task that lends its priority to a task it waits for, or borrows one. */
             add_lender(id: number, priority: number, signal: Gio.Cancellable | null): number;
             remove_lender(lender: number): void;
             begin_wait(lender: number, awaited: number): void;
@@ -896,11 +895,11 @@ declare module '@girs/priosched-1' {
             get name(): string | null;
             /** The scheduler whose tasks run in the thread. */
             get scheduler(): Scheduler;
-            /** Throws an error: the functions of JavaScript run in one thread. */
+            /** Throws an error, because JavaScript functions run in one thread only. */
             static ['new'](...args: any[]): never;
             /** Returns the scheduler whose tasks run in the thread. */
             get_scheduler(): Scheduler;
-            /** Throws an error: the functions of JavaScript run in one thread. */
+            /** Throws an error, because JavaScript functions run in one thread only. */
             run(...args: any[]): never;
             /** Asks the thread to end, and returns at once. */
             stop(how: WorkerStop): void;
@@ -921,11 +920,11 @@ declare module '@girs/priosched-1' {
             }
         }
 
-        /** Makes its function post the next task of a group when the group has a free place: see TaskGroup.feed_model(). */
+        /** Calls a function for the next task of a group whenever the group has a free place: see TaskGroup.feed_model(). */
         class Feed extends GObject.Object {
             static $gtype: GObject.GType<Feed>;
             $signals: Feed.SignalSignatures;
-            /** Whether the task of a row that has left the window continues in the background if it has started. */
+            /** Whether a task that has started continues in the background, and is not aborted, when its row is no longer near the view. */
             get demotes(): boolean; set demotes(value: boolean);
             /** The first row in view. */
             get first(): number;
