@@ -10,10 +10,10 @@
  * So waiting jobs become entries when the observation begins, and later jobs when they are posted.
  *
  * Threads: an observer is called on the owner thread of each loop, so several threads may call it at the same time.
- * `queued`, `aborted`, `priority_changed` and `paused` may be called when the thread has entered the loop
- * (prio-loop-private.h): they must call no user code, not enter the library, and take only locks under which no other
- * lock is taken.  `begins` and `yielded` are called while a task runs, and no loop is entered: they must not carry out
- * operations of other threads, which may abort the task.  Observers are static, because a thread may still call an
+ * `delayed`, `queued`, `aborted`, `priority_changed`, `paused` and `frame` may be called when the thread has entered
+ * the loop (prio-loop-private.h): they must not call user code or enter the library, and take only locks under which no
+ * other lock is taken.  `begins` and `yielded` are called while a task runs, and no loop is entered: they must not do
+ * the operations of other threads, which may abort the task.  Observers are static, because a thread may still call an
  * observer that has just been removed.  Any function of an observer may be NULL.
  *
  * Times are µs of g_get_monotonic_time (). */
@@ -207,7 +207,7 @@ void prio_run_queue_count_waiting (PrioRunQueue *run_queue, PrioWaiting *waiting
 /* Returns the record that watch/ keeps for a run queue, a box of g_atomic_rc_box_new (), or NULL.  The parts of the run
  * queue have the same record.  Any thread may call this function. */
 gpointer prio_run_queue_get_record (PrioRunQueue *run_queue);
-/* Sets the record to @record, and takes ownership of @record, unless there is one already.  Returns the queue's
+/* Sets the record to @record, unless there is one already, and takes ownership of @record.  Returns the queue's
  * record. */
 gpointer prio_run_queue_set_record (PrioRunQueue *run_queue, gpointer record);
 /* Sets the record in the existing parts of the run queue. */
