@@ -60,7 +60,7 @@ typedef enum
  *                └───────────────────┴──(abort, cancel)──→ DROPPED ──(aborted)─────┘
  *
  * The abort of a group leaves its entries on its list, DROPPED, or ABORTED if they are running.  The entries on the
- * list are processed later, in order, where user code may run: `aborted` is called for a DROPPED entry, and `rejected`
+ * list are processed later, in order, with the deferred releases: `aborted` is called for a DROPPED entry, `rejected`
  * for an ABORTED one.  Cancelling a DROPPED task aborts it at once; cancelling or aborting a task that is NEW, ABORTED,
  * REJECTED or DONE does nothing.
  *
