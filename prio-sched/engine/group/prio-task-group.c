@@ -219,7 +219,7 @@ install_properties (GObjectClass *object_class)
   /**
    * PrioTaskGroup:limit: (getter get_limit) (setter set_limit)
    *
-   * How many tasks run at a time.
+   * How many tasks may run at a time.
    *
    * Since: 1.0
    */
@@ -282,7 +282,7 @@ prio_task_group_class_init (PrioTaskGroupClass *class)
 /**
  * prio_task_group_new:
  * @scheduler: the scheduler whose main context the tasks run in
- * @limit: how many tasks run at a time, at least 1
+ * @limit: how many tasks may run at a time, at least 1
  * @priority: the priority of tasks without their own priority; not %PRIO_TASK_PRIORITY_UNSET
  *
  * Creates a group.  Any thread may call this function, and pass the group to the thread that runs the scheduler's main
@@ -331,7 +331,7 @@ prio_task_group_dup_scheduler (PrioTaskGroup *self)
  * prio_task_group_get_limit: (get-property limit)
  * @self: a group
  *
- * Gets how many tasks run at a time.  Call this function on the thread that runs the scheduler's main context.
+ * Gets how many tasks may run at a time.  Call this function on the thread that runs the scheduler's main context.
  *
  * Returns: the limit
  *
@@ -350,7 +350,7 @@ prio_task_group_get_limit (PrioTaskGroup *self)
  * @self: a group
  * @limit: how many tasks may run at a time, at least 1
  *
- * Sets how many tasks run at a time.  Running tasks continue, and the next task begins when fewer than @limit run.
+ * Sets how many tasks may run at a time.  Running tasks continue, and the next task begins when fewer than @limit run.
  *
  * ```c
  * static void
