@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-check-private.h: checks that several public functions share
  *
- * Promises: each function returns whether an argument is valid.  If the argument is invalid, the function logs one
- * critical that names the public function and the value, and has no other effect. */
+ * Promises: a function prio_check_… () returns whether an argument is valid.  If the argument is invalid, the function
+ * logs one critical message, which begins with @function, the name of the public function. */
 
 #pragma once
 
@@ -21,11 +21,11 @@
 #define PRIO_CANCELLABLE_OF(options) \
   ((options)->signal != NULL ? (GCancellable *) (options)->signal : (options)->cancellable)
 
-/* Returns the size of options in version 1.0. */
+/* Returns the size that the options structure @type had in version 1.0. */
 #define PRIO_SIZE_1_0(type) (G_STRUCT_OFFSET (type, reserved) + sizeof (guint))
 
-/* Copies @options to @copy, which is zeroed.  Leaves out fields that the caller's version of the structure, or this
- * version, does not have. */
+/* Copies @options to @copy, which the caller has zeroed: only the fields that both the program's version of the
+ * structure and this version have. */
 #define PRIO_COPY_OPTIONS(type, copy, options) \
   memcpy (copy, options, MIN (sizeof (type), (options)->size != 0 ? (options)->size : PRIO_SIZE_1_0 (type)))
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-clock-private.h: reads the clocks
  *
- * Promises: no other file of the library reads a clock.  Times are in µs of CLOCK_MONOTONIC, as in g_get_monotonic_time
- * ().
+ * Promises: no other file of the library reads a clock.  Times are in µs, as from g_get_monotonic_time ().
  *
  * Because a test can replace the clock (prio-testing.h), the clock is read through a function pointer.  This costs no
  * more than a call into another library. */
@@ -13,11 +12,11 @@
 
 #include <time.h>
 
-/* The due time of a task that waits until it is removed. */
+/* The due time of a task that is in no queue, and waits until it has a result or is aborted. */
 #define PRIO_NEVER G_MAXINT64
 
 extern gint64 (*prio_clock_read) (void); /* reads the clock; accessed atomically */
-extern glong prio_clock_sets;            /* how often a test has set the time; accessed atomically */
+extern glong prio_clock_sets;            /* the number of calls of prio_clock_set (); accessed atomically */
 
 void prio_clock_set (gint64 time);
 
@@ -27,7 +26,7 @@ prio_clock_now (void)
   return __atomic_load_n (&prio_clock_read, __ATOMIC_RELAXED) ();
 }
 
-/* Waits for @cond, which @lock guards, until the time @until, in µs.  Returns FALSE on timeout.  If a test has replaced
+/* Waits for @cond, with @lock locked, until the time @until, in µs.  Returns FALSE on timeout.  If a test has replaced
  * the clock, waits in real time for as long as @until is ahead of the test's time. */
 static inline gboolean
 prio_cond_wait_until (PrioCond *cond, PrioLock *lock, gint64 until)
@@ -50,7 +49,7 @@ prio_time_after (gint64 time, gint64 span)
   return span > G_MAXINT64 - time ? G_MAXINT64 : time + span;
 }
 
-/* Returns the time @delay ms from now, µs, or G_MAXINT64 if that would overflow.  Returns 0 if @delay is 0. */
+/* Returns the time @delay ms from now, in µs, or G_MAXINT64 if that would overflow.  Returns 0 if @delay is 0. */
 static inline gint64
 prio_due_after (guint64 delay)
 {
@@ -65,7 +64,7 @@ prio_due_after (guint64 delay)
 #define PRIO_CLOCK_TICKS FALSE
 #endif
 
-/* Returns a number that changes with each tick of the coarse clock, or 0 on systems without a coarse clock. */
+/* Returns a number that changes at each tick of the coarse clock and prio_clock_set (); 0 without a coarse clock. */
 static inline glong
 prio_clock_tick (void)
 {

@@ -27,8 +27,8 @@ prio_priority_name (gint priority)
   return PRIO_IS_PRIORITY (priority) ? names[priority] : "none";
 }
 
-/* Returns a copy of @text without control characters, so that a name can neither begin a line nor control a terminal;
- * NULL if @text is NULL.  The caller frees the copy. */
+/* Returns a copy of @text whose control characters are escaped, so that a name can neither begin a line nor control a
+ * terminal.  Returns NULL if @text is NULL.  The caller frees the copy. */
 char *
 prio_debug_escape (const char *text)
 {

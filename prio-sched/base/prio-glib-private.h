@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-glib-private.h: the two places where the library relies on GLib's internals
+/* prio-glib-private.h: the two places where the engine relies on GLib's internals
  *
  * Promises: no other file of the engine reads private state of GLib.  The functions below do, because no public
  * function of GLib gives these answers.  If GLib changes that state, test-contexts.c and test-deferred.c fail. */
@@ -13,10 +13,10 @@
 gboolean prio_source_context_ends (GSource *source);
 
 /* Returns whether @disposer, another thread, may still be inside the g_object_unref () whose dispose () added a
- * reference to @object.  Until that call has returned, no other thread may notify or drop the object: before GLib 2.80,
+ * reference to @object.  Until that call has returned, no other thread may notify or unref it: before GLib 2.80,
  * g_object_unref () would access freed memory, and since GLib 2.80, notifications would be lost.
  *
- * While notifications are frozen, as in dispose (), the object has qdata with the name of GLib's notify queue. */
+ * Looks for GLib's notify queue, a qdata that the object has while notifications are frozen, as in dispose (). */
 gboolean prio_is_within_unref (GObject *object, GThread *disposer);
 
 /* Waits until prio_is_within_unref () is FALSE, which usually takes a few instructions.  Gives up after sleeping for

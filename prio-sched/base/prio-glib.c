@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-glib.c: the two places where the library relies on GLib's internals */
+/* prio-glib.c: the two places where the engine relies on GLib's internals */
 
 #include "config.h"
 

@@ -11,7 +11,7 @@
 
 #define PRIO_HEAP_NONE G_MAXUINT32
 
-/* Embedded in each item. */
+/* Embedded in each record that can be in a heap. */
 typedef struct
 {
   guint32 index; /* the item's position, or PRIO_HEAP_NONE; only prio-heap.c reads positions */

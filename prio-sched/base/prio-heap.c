@@ -10,7 +10,7 @@
 
 #define ARITY 4
 
-/* The flag in the index of an item in the row. */
+/* Set in the index of an item that is in the row. */
 #define IN_ROW (1u << 31)
 /* Larger arrays are shrunk or freed when few items are left. */
 #define MAX_KEPT 1024

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-list-private.h: doubly linked lists whose links are in the records
  *
- * Promises: adding a record and removing it take O(1).  @first is the list: a pointer to the first record, or NULL.  @next and
- * @prev name the links of a record. */
+ * Promises: adding a record and removing it take O(1).  @first is the list: a pointer to the first record, or NULL.
+ * @next and @prev name the links of a record. */
 
 #pragma once
 

@@ -3,14 +3,14 @@
  *
  * Promises: a thread is inside between prio_owner_lock_enter () and prio_owner_lock_leave ().  At most one thread is
  * inside, and that thread is the owner.  On every other thread prio_owner_lock_enter () returns FALSE, and the thread
- * uses the mailbox instead.  prio_owner_lock_acquire () makes the calling thread the owner, and returns when the former
- * owner has left.
+ * uses the mailbox (prio-mailbox) instead.  prio_owner_lock_acquire () makes the calling thread the owner, and returns
+ * when the former owner has left.
  *
- * How: a mutex is locked while the owner is inside, and while it changes.  Only a thread that runs a batch of tasks
- * (prio_thread.dispatches) needs no mutex: it owns the GMainContext, so the owner cannot change.
+ * How: a mutex is locked while the owner is inside, and while the owner changes.  Only a thread that runs a batch of
+ * tasks (prio_thread.dispatches) needs no mutex: it owns the GMainContext, so the owner cannot change.
  *
  * Rules: only the thread that owns the GMainContext calls prio_owner_lock_acquire ().  A thread that is inside runs no
- * user code, takes only locks under which no other lock is taken, and enters no owner lock (prio_thread.inside). */
+ * user code, takes only locks under which no other lock is taken, and enters no other owner lock. */
 
 #pragma once
 

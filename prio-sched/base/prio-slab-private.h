@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-slab-private.h: records of one size, for the owner thread of a loop
  *
- * Promises: allocating or freeing a record takes a few instructions, and a record has no header.  The memory of empty
- * chunks returns to the system, except for some chunks that are kept for the next burst.  An idle loop returns most of
- * these, too.  The chunk of a record is found by masking the record's address. */
+ * Promises: allocating or freeing a record takes a few instructions.  A record has no header: masking its address gives
+ * its *chunk*, a block of records.  The memory of empty chunks returns to the system, except for some chunks that are
+ * kept for the next burst.  An idle loop returns most of these, too. */
 
 #pragma once
 

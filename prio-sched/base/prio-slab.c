@@ -46,7 +46,7 @@ prio_slab_clear (gpointer data)
   g_assert (slab->room == NULL);
 }
 
-/* Makes @chunk empty.  The records follow the header, whose size keeps the records aligned. */
+/* Makes @chunk empty.  Its records follow the PrioSlabChunk, whose size keeps the records aligned. */
 static void
 chunk_reset (PrioSlabChunk *chunk, guint record_size)
 {

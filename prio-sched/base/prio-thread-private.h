@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-thread-private.h: the library's thread-local variable
+/* prio-thread-private.h: the library's record of a thread
  *
- * Promises: there is one such variable, and it is accessed without a function call. */
+ * Promises: the record is a thread-local variable, which is accessed without a function call. */
 
 #pragma once
 
@@ -9,7 +9,7 @@
 
 typedef struct
 {
-  /* The id of this thread, after prio_thread_get_id ().  An id is never reused. */
+  /* The id of this thread, or 0 before prio_thread_get_id () is called.  An id is never reused. */
   gsize id;
 
   /* The owner lock that this thread has entered, or NULL (prio-owner-lock-private.h). */
@@ -37,8 +37,8 @@ typedef struct
   /* The innermost batch that runs on this thread, or NULL. */
   struct _PrioBatch *batch;
 
-  /* Whether the running task runs the jobs of an interpreter.  The binding sets this flag, and prio-runner-checkpoint.c
-   * clears it before it calls another function of the binding. */
+  /* Whether the running task runs the jobs of an interpreter: see prio_runner_set_runs_jobs ().  The library clears
+   * this flag when the task's function ends, and before it calls another function. */
   gboolean runs_jobs;
 } PrioThread;
 

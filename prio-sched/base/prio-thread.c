@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-thread.c: the library's thread-local variable */
+/* prio-thread.c: the library's record of a thread */
 
 #include "config.h"
 
