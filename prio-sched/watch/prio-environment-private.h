@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-environment-private.h: environment variables that name files to write, and the program's name in those files
+/* prio-environment-private.h: reads environment variables, and finds the program's name
  *
- * Promises: the variables are ignored in a setuid or setgid program. */
+ * Promises: prio_environment_get () returns NULL in a setuid or setgid program. */
 
 #pragma once
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-environment.c: environment variables that name files to write, and the program's name in those files */
+/* prio-environment.c: reads environment variables, and finds the program's name */
 
 /* For secure_getenv () and program_invocation_short_name. */
 #ifndef _GNU_SOURCE

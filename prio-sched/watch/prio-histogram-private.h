@@ -8,7 +8,7 @@
 
 #include <glib.h>
 
-#define PRIO_N_BUCKETS 160 /* the last bucket counts all times above 2^41 */
+#define PRIO_N_BUCKETS 160 /* the last bucket also counts all times above 2^41 */
 
 typedef struct
 {

@@ -29,8 +29,8 @@ typedef struct
   gint64 duration; /* µs */
 } PrioHeld;
 
-/* Reports @held, the code that has blocked the main context of @loop, and frees @held.  Called in that context, by code
- * that has entered no loop. */
+/* Reports @held, the code that has blocked the main context of @loop, and frees @held.  Called in that context,
+ * when this thread has entered no loop (prio-loop-private.h). */
 typedef void (*PrioHeldFunc) (PrioLoop *loop, PrioHeld *held);
 
 void prio_holding_set (PrioLoop *loop, gint64 threshold, PrioHeldFunc report);

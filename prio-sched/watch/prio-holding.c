@@ -102,7 +102,7 @@ tell_when_idle (PrioLoop *loop)
   g_source_attach (source, prio_observed_context (loop));
 }
 
-/* Queues a report if @duration, in µs, is long.  @holder has blocked the loop for that time, until @now. */
+/* Queues a report if @duration, in µs, reaches the threshold.  @holder has blocked the loop for so long, until @now. */
 static void
 note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
 {
@@ -154,7 +154,7 @@ end_flood (PrioLoop *loop, gint64 now)
   prio_flood_clear (flood);
 }
 
-/* Reports the current holder if it has blocked the loop for long until @now.  Unknown code follows, from @since on. */
+/* Queues a report if the current holder has blocked the loop for long.  Unknown code is the next holder, from @since. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {
@@ -275,7 +275,7 @@ source_ended (PrioLoop *loop, PrioOther *other)
     tell_all (loop);
 }
 
-/* Adds or removes the observer when a program begins or stops watching.  Called when no loop is entered. */
+/* Adds the observer if @on is TRUE; otherwise undoes one such call.  The caller has entered no loop. */
 void
 prio_holding_observe (gboolean on)
 {

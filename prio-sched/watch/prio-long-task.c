@@ -12,7 +12,7 @@
 
 #define VARIABLE "PRIO_SCHED_LONG_TASKS"
 
-/* The threshold, in ms, that the environment sets: longer tasks are logged. 0 if the variable is not set. */
+/* The value of the environment variable, in ms: reports of at least this duration are logged.  0 if it is not set. */
 static guint from_environment;
 
 /* A function that the program has added. */
@@ -25,7 +25,7 @@ typedef struct
   gpointer data;
   GDestroyNotify notify;
   gboolean removed; /* atomic */
-  gboolean is_observed; /* whether the end of this record removes the observer: another thread has removed @func */
+  gboolean is_observed; /* whether freeing this record removes the observer, because another thread removed @func */
 } Watch;
 
 /* Guards the list, which begins with the oldest function.  No other lock is taken while this lock is held. */
@@ -155,8 +155,8 @@ remove_watch (PrioScheduler *self, guint id)
     return FALSE;
 
   __atomic_store_n (&watch->removed, TRUE, __ATOMIC_SEQ_CST);
-  /* The observer is removed after the loop has processed the removal, because the loop may keep the record of a task,
-   * whose end only the observer reports. */
+  /* The observer is removed after the loop has processed the removal: until then, the loop's PrioHolder may point to a
+   * task, and only the observer notices the end of that task. */
   is_here = prio_observed_is_here (prio_scheduler_get_loop (self));
   watch->is_observed = !is_here;
   prio_observed_call (prio_scheduler_get_loop (self), forget, watch);
@@ -202,11 +202,11 @@ prio_scheduler_end_long_tasks (PrioScheduler *self)
  * [method@PrioSched.Scheduler.remove_long_task_func], or when the scheduler is finalized.  @func and @notify are called
  * on the thread that runs the main context.
  *
- * While such a function is added, the library reads the clock when each task begins and ends.
+ * As long as a scheduler has such a function, the library reads the clock when each task begins and ends.
  *
- * The environment variable `PRIO_SCHED_LONG_TASKS` logs long tasks without a change of the program: with
- * `PRIO_SCHED_LONG_TASKS=50`, every task of 50 milliseconds or longer.  Any thread may call this function.  On a thread
- * that does not run the main context, the call takes effect a little later.
+ * The environment variable `PRIO_SCHED_LONG_TASKS=50` logs every report of 50 milliseconds or longer, without a change
+ * of the program.  Any thread may call this function.  On a thread that does not run the main context, the call takes
+ * effect a little later.
  *
  * Returns: an id, for [method@PrioSched.Scheduler.remove_long_task_func]
  *

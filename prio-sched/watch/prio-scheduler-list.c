@@ -12,9 +12,8 @@ static G_DEFINE_QUARK (prio-sched-listed, listed)
 
 /* Guards the list, which begins with the oldest scheduler.  No other lock is taken while this lock is held. */
 static PrioLock lock = PRIO_LOCK_INIT;
-/* Weak references to the schedulers, each in a GAtomicRcBox.  The link is also a qdata of the scheduler.  A reference
- * to a scheduler is taken outside the lock, because that may call a binding, and the scheduler may be about to be
- * finalized. */
+/* Weak references, each in a GAtomicRcBox, to the schedulers, which may be about to be finalized.  The link is also a
+ * qdata of the scheduler.  g_weak_ref_get () is called outside the lock, because it may call a toggle notify. */
 static GQueue list = G_QUEUE_INIT;
 
 static void

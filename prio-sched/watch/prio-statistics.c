@@ -19,10 +19,10 @@ typedef struct
 typedef struct
 {
   const PrioRunQueue *run_queue; /* of the scheduler */
-  gboolean wanted;               /* whether the last call started counting, and did not stop it; atomic */
+  gboolean wanted;               /* whether the last call was a start, not a stop; atomic */
   gboolean on;
   gint64 since;                    /* when counting was started, µs */
-  guint64 last_run;                /* the last run that had begun at @since; only later runs count */
+  guint64 last_run;                /* the number of the last run that had begun at @since; only later runs count */
   PrioCount of[PRIO_N_PRIORITIES]; /* the counts of each priority, from background */
 } PrioCounts;
 
@@ -83,7 +83,7 @@ ensure_counts (PrioScheduler *self)
   return prio_run_queue_set_record (prio_scheduler_get_run_queue (self), made);
 }
 
-/* Starts counting from 0, or stops counting, as @wanted says.  The caller has entered the loop. */
+/* Starts counting from 0 if @wanted, or stops counting.  The caller has entered the loop (prio-loop-private.h). */
 static void
 follow (PrioLoop *loop, gpointer run_queue)
 {
@@ -140,7 +140,7 @@ prio_scheduler_start_statistics (PrioScheduler *self)
  * prio_scheduler_stop_statistics:
  * @self: a scheduler
  *
- * Stops counting the scheduler's tasks.  The numbers stay for [method@PrioSched.Scheduler.get_statistics].
+ * Stops counting the scheduler's tasks.  [method@PrioSched.Scheduler.get_statistics] still returns the numbers.
  *
  * ```c
  * // A switch on the program's own page for developers.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-sysprof.c: adds marks to Sysprof's recordings: for each run of a task, and each turn of the other sources
+/* prio-sysprof.c: adds marks to Sysprof's recordings: for each run of a task, and each turn of the loop's other sources
  *
  * Sysprof gives each thread a ring buffer, and drops marks that do not fit.  A thread asks for its buffer once, through
- * a socket, and waits for the answer.  So marks are added only when no loop is entered. */
+ * a socket, and waits for the answer.  So marks are added only when no loop is entered (prio-loop-private.h). */
 
 #include "config.h"
 
@@ -72,7 +72,7 @@ start (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Starts to add marks if Sysprof is recording, in the first call.  Called for each new scheduler, in no loop. */
+/* Starts to add marks if Sysprof is recording.  Later calls do nothing.  The caller has entered no loop. */
 void
 prio_sysprof_start (void)
 {

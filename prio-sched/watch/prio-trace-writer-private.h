@@ -3,16 +3,16 @@
  *
  * Promises: the trace is an array of events in the Chrome trace event format, one per line.  Any thread adds lines
  * without waiting.  The trace's thread writes the lines when there are 64 KiB, or after a tenth of a second.  Only that
- * thread waits for a reader.  Up to 64 MiB are kept for a slow reader; further lines are dropped and counted.
+ * thread waits for a slow reader.  Up to 64 MiB are kept for a slow reader; further lines are dropped and counted.
  *
  * The trace ends when prio_trace_writer_stop () is called, when the program exits, or, with a warning, when a write
- * fails.  The last lines may be missing: the format allows this.
+ * fails.  Stopping waits for the thread for about a second at most.  The format allows that the last lines are missing.
  *
- * A child of fork () continues with its own events if the descriptor is a pipe: each event has its process's id, and
- * lines of two processes do not mix.  Otherwise a child has no trace.
+ * A child of fork () adds its own events to the trace if the descriptor is a pipe: each event has its process's id,
+ * and lines of two processes do not mix.  Otherwise a child has no trace.
  *
- * Any thread may call these functions.  A thread that has entered a loop may call the functions for numbers and lines,
- * because they call no user code. */
+ * Any thread may call these functions.  But a thread that has entered a loop (prio-loop-private.h) must not start or
+ * stop a trace. */
 
 #pragma once
 

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A block of this size, in bytes, is written at once. */
+/* The thread writes as soon as it has a block of this size, in bytes. */
 #define BLOCK_SIZE (64 * 1024)
 /* A smaller block is written after this time, in µs, so that a crash loses only the last events. */
 #define WRITE_INTERVAL (100 * 1000)
@@ -232,7 +232,7 @@ is_current (gint number)
 }
 
 /* Makes the thread write the last lines, and waits for the thread.  If the thread still waits for a reader after a
- * second, the thread continues alone.  The caller holds the lock. */
+ * second, forgets the trace, which the thread then frees.  The caller holds the lock. */
 static void
 end_current (void)
 {
@@ -332,8 +332,8 @@ prio_trace_writer_get_trace (void)
   return __atomic_load_n (&generation, __ATOMIC_ACQUIRE);
 }
 
-/* Returns the number, from 1, that stands for @thing in this trace.  An address would disclose the layout of memory.
- * Any thread may call this function, even if it has entered a loop. */
+/* Returns the number, from 1, that stands for @thing in this trace, because the address of @thing would disclose the
+ * layout of memory; 0 without a trace.  Any thread may call this function, even if it has entered a loop. */
 guint
 prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
 {
@@ -355,7 +355,7 @@ prio_trace_writer_get_number (PrioTraceKind kind, gconstpointer thing)
   return number;
 }
 
-/* Adds @line, an event that ends with ",\n", or counts it as lost, on any thread, even if that has entered a loop. */
+/* Adds @line, an event that ends with ",\n", or counts it as lost.  A thread that has entered a loop may call this. */
 void
 prio_trace_writer_add (const GString *line)
 {

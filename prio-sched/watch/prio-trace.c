@@ -312,7 +312,7 @@ start (int fd, gboolean lasts, GError **error)
   return TRUE;
 }
 
-/* Returns a duplicate of @fd, or -1 with errno set if @fd cannot be written. */
+/* Returns a duplicate of @fd, or -1 with errno set if @fd cannot be written to. */
 static int
 duplicate (int fd)
 {
@@ -336,10 +336,10 @@ duplicate (int fd)
  * after this call.  The trace is written at the position of @fd, and the file is not truncated.  Names of tasks may be
  * private: open the file so that only the user may read it.
  *
- * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program.  It names a file, which is opened with
- * the first scheduler or the first call of this function, as a shell's `>` does: an existing file is overwritten.  The
- * variable may also name a pipe, such as `/proc/1234/fd/3`, or a device.  Only the user may read a new file.  That
- * trace lasts until the program exits, and no other trace can be started until then.
+ * The environment variable `PRIO_SCHED_TRACE` does the same for a whole program.  It names a file, which is opened when
+ * the first scheduler is created, or at the first call of this function.  An existing file is overwritten, as by a
+ * shell's `>`.  The variable may also name a pipe, such as `/proc/1234/fd/3`, or a device.  Only the user may read a
+ * new file.  That trace lasts until the program exits, and no other trace can be started until then.
  *
  * | in the trace | category | meaning |
  * | --- | --- | --- |
@@ -350,11 +350,11 @@ duplicate (int fd)
  * | a separate track | `turn` | the other sources have their turn |
  * | moments | `abort`, `priority`, `frame` | a task is aborted; a signal's tasks have another priority; a frame is announced for `due` |
  * | moments | `pause` | a scheduler is `paused`, or `resumed` |
- * | slices, by the sources' names | `held` | a source has blocked the main loop, as [method@PrioSched.Scheduler.add_long_task_func] reports it |
+ * | slices, by names of sources and functions | `held` | code that is not a task has blocked the main loop, as [method@PrioSched.Scheduler.add_long_task_func] reports it |
  *
  * Times are in microseconds of g_get_monotonic_time().
  *
- * The trace continues until [func@PrioSched.trace_stop], or the program exits.  A thread of the library writes it, so a
+ * The trace ends with [func@PrioSched.trace_stop], or when the program exits.  A thread of the library writes it, so a
  * slow reader or disk does not hold up the program: at most 64 MiB wait for it, further events are dropped and counted,
  * and the end of the trace waits for a second at most.  If a write fails, because the disk is full, the reader of a
  * pipe is gone, or the program has closed the trace's descriptor, a warning is logged, and the program continues
@@ -363,7 +363,7 @@ duplicate (int fd)
  * After a crash, exec(), _exit() or a failed write, the trace can still be read: the format allows the end of the array
  * to be missing.  After a crash the last tenth of a second may be missing too.
  *
- * A child of fork() also writes to the trace if that is a pipe: events have process ids.  Otherwise it writes no trace.
+ * A child of fork() also writes to the trace if this is a pipe: events have process ids.  Otherwise it has no trace.
  *
  * If the library was built with libsysprof-capture, Sysprof's recordings have a mark of the group `PrioSched` for each
  * run of a task, with its name, and for each turn of the other sources.
@@ -421,7 +421,7 @@ prio_trace_stop (void)
   end_observing ();
 }
 
-/* Returns whether @path may contain the number of a process or descriptor, as /dev/fd/3 does. */
+/* Returns whether @path is in /proc, perhaps through links, as /dev/fd/3 is, or in a folder that cannot be found. */
 static gboolean
 is_in_proc (const char *path)
 {
@@ -477,8 +477,8 @@ start_from_environment (gpointer data G_GNUC_UNUSED)
   return NULL;
 }
 
-/* Starts the trace that PRIO_SCHED_TRACE names, in the first call.  Called for each new scheduler, and by
- * prio_trace_start (), when this thread has entered no loop. */
+/* Starts a trace to the file that PRIO_SCHED_TRACE names.  Later calls do nothing.  The caller has entered no loop
+ * (prio-loop-private.h). */
 void
 prio_trace_start_from_environment (void)
 {

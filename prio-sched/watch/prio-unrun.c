@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-unrun.c: a program that ends without a main loop says how many tasks never ran */
+/* prio-unrun.c: warns about tasks that never ran in a program without a main loop */
 
 #include "config.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-flood-private.h: counts many short callbacks of other sources
+/* prio-flood-private.h: counts the callbacks of a *flood*: many short callbacks in one iteration of the main loop
  *
- * Promises: the memory that a flood needs does not grow with the number of callbacks and names.  The number of
- * functions that are counted by name is limited.  A new function replaces the function with the shortest total time,
- * whose counts are lost.
+ * Promises: the memory that a flood needs does not grow with the number of callbacks and names.  At most
+ * PRIO_FLOOD_PARTS functions are counted by name.  A further function replaces the function with the shortest total
+ * time, whose separate counts are lost.
  *
  * Threads: a flood is used by one thread at a time. */
 

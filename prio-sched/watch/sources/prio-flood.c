@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-flood.c: counts many short callbacks of other sources */
+/* prio-flood.c: counts the callbacks of a flood: many short callbacks in one iteration of the main loop */
 
 #include "config.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-others-private.h: finds out which other source blocks the loop
+/* prio-others-private.h: finds out which *other* source, not a source of the library, blocks the loop
  *
  * GLib does not report which source it dispatches, but it calls the ref () function of a source's GSourceCallbackFuncs
  * before the dispatch, and unref () afterwards.  prio_others_look () replaces these functions in each other source.
  * The replacements note the time, and call the original functions, so the source's dispatch does not change.
  *
- * Sources are found by their ids, which GLib assigns in order: new sources in each check of the governor
- * (prio-loop-source.c), and older sources a few at a time.  A source that was not found yet, or has got another
- * callback, is reported without a name.
+ * Sources are found by their ids, which GLib assigns in order: new sources when GLib checks the governor, a
+ * source of the library (prio-loop-source.c), and older sources a few at a time.  A source that was not found yet, or
+ * has a new callback, is reported without a name.
  *
  * Promises: only sources of watched loops are changed.  They keep the replacements until they are destroyed.
  *

@@ -149,7 +149,7 @@ name_function (GSourceFunc func, gpointer data)
   return func == g_atomic_pointer_get (&gdk_wrapper) ? prio_symbol_get_name (*(gconstpointer *) data) : name;
 }
 
-/* Returns the name of a source during its dispatch, or its callback's name if the source has only a default name or none. */
+/* Returns the name of a source in its dispatch, or its callback's name if the source has a default name or none. */
 const char *
 prio_other_get_name (PrioOther *other)
 {

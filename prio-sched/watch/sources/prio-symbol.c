@@ -19,7 +19,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
-/* Guards @names.  No other lock is taken while this lock is held. */
+/* Guards @names.  No other lock of the library is taken while this lock is held. */
 static PrioLock lock = PRIO_LOCK_INIT;
 /* The names that were found, as interned strings, by address. */
 static GHashTable *names;
@@ -94,7 +94,7 @@ look_up (gconstpointer function)
   if (info.dli_sname != NULL && info.dli_saddr == function)
     return g_strdup (info.dli_sname);
 
-  /* Opens /proc/self/exe for the program itself, whose l_name is empty: its dli_fname is argv[0], perhaps not a path. */
+  /* Opens /proc/self/exe for the program itself, whose l_name is empty, because its dli_fname is only argv[0]. */
   address = (guintptr) function - map->l_addr;
   file = g_mapped_file_new (*map->l_name != '\0' ? info.dli_fname : "/proc/self/exe", FALSE, NULL);
   if (file != NULL)
