@@ -20,8 +20,8 @@ G_BEGIN_DECLS
  *
  * Handles the completion of a task.
  *
- * The function is called on the thread that runs the scheduler's main context, or not at all if that is destroyed
- * first.  A [callback@Gio.AsyncReadyCallback] has the same arguments, and can be used without a cast.
+ * The function is called on the thread that runs the scheduler's main context, or not at all if the context is
+ * destroyed first.  A [callback@Gio.AsyncReadyCallback] has the same arguments, and can be used without a cast.
  *
  * Since: 1.0
  */

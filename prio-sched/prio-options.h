@@ -45,8 +45,8 @@ G_BEGIN_DECLS
  *                                  make_thumbnail, g_object_ref (file), g_object_unref);
  * ```
  *
- * Options from the macro are valid until the end of the enclosing block.  In C++, which needs C++20, they are valid
- * until the end of the call, and the fields have to be in the order of the structure.
+ * Options from the macro are valid until the end of the enclosing block.  In C++, where the macro needs C++20, they
+ * are valid until the end of the call, and the fields have to be in the order of the structure.
  *
  * The library does not use the structure after the call.  The structure can grow: later versions add fields at the end,
  * whose default is zero, and @size says which fields the program knows; 0 stands for the fields of version 1.0, and
@@ -98,7 +98,7 @@ struct _PrioTaskOptions
  */
 #define PRIO_TASK_OPTIONS(...) _PRIO_OPTIONS_LITERAL (PrioTaskOptions, .size = sizeof (PrioTaskOptions), __VA_ARGS__)
 
-/* In C++ a temporary structure has no address, so a reference to the structure is passed. */
+/* C++ does not allow & on a temporary structure, but allows it on a reference to the structure. */
 #ifdef __GI_SCANNER__
 #elif defined (__cplusplus)
 #define _PRIO_OPTIONS_LITERAL(type, ...) (static_cast<const type &> (type { __VA_ARGS__ }))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-sched-bindings.h: functions that language bindings need, and programs do not
  *
- * The functions are in the introspection data, but not in the manual.  They stay in the ABI, but each has the shape that
- * the bindings of this release need: a later release may add another function for the same purpose. */
+ * The functions are in the introspection data, but not in the manual.  They stay in the ABI, but are made for the
+ * bindings of this release: a later release may add another function for the same purpose. */
 
 #pragma once
 

@@ -41,9 +41,9 @@ typedef struct
  * @n_delayed: how many tasks wait for the end of their delay
  * @n_run: how often tasks have run, to their end or until they yielded.  A task that was aborted while it ran counts
  * @n_continued: how many of these @n_run runs continued a task after a yield
- * @n_aborted: how many tasks have been aborted while they waited, and did not run.  A task whose signal was aborted before
- *   it was posted is not counted.  A task that another thread aborts counts under the priority that it has when the
- *   scheduler's thread processes the abort
+ * @n_aborted: how many tasks were aborted or cancelled while they waited, and did not run.  A task whose signal was
+ *   aborted before it was posted is not counted.  A task that another thread aborts counts under the priority that it
+ *   has when the scheduler's thread processes the abort
  * @waiting: how long tasks waited in a queue before they ran: one time for each of the @n_run runs
  * @running: how long tasks ran: one time for each of the @n_run runs
  *
@@ -100,13 +100,13 @@ typedef struct
  * # Times
  *
  * The clock is read when a task is queued, when it begins and when it ends.  If a task begins directly after another
- * task, its beginning is the other task's end.
+ * task, the clock is read once for both.
  *
  * - A task *waits* from the time when it is queued until it begins.  A delayed task is queued when it is due, and a
  *   task from another thread when the main loop receives it.  For a task that waits already, the time counts from the
  *   start of the statistics.
- * - A task *runs* until its function, its microtasks and its destroy notify have ended, including everything that its
- *   nested main loops run.
+ * - A task *runs* until its function, its microtasks and its callbacks have ended, including everything that its nested
+ *   main loops run.  Its destroy notify may be called later, and is then not included.
  *
  * Since: 1.0
  */

@@ -28,8 +28,8 @@ G_DECLARE_FINAL_TYPE (PrioTask, prio_task, PRIO, TASK, GObject)
  * The function gives the task a result with one of the `prio_task_return_…` functions.  A task that has no result when
  * the function returns is fulfilled with no value, unless the function has called [method@PrioSched.Task.defer].
  *
- * The function is called on the thread that runs the scheduler's main context, with
- * [method@PrioSched.Scheduler.run_in_thread] in a thread of a pool, with [method@PrioSched.Worker.run] in the worker's.
+ * The function is called on the thread that runs the scheduler's main context; for
+ * [method@PrioSched.Scheduler.run_in_thread], in a thread of a pool; for [method@PrioSched.Worker.run], in its thread.
  *
  * Since: 1.0
  */

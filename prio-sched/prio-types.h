@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-types.h: priorities and states, and the names of types that several headers need
  *
- * Times in all headers: a time that the program chooses is a whole number of milliseconds, as for g_timeout_add () and in
- * the WICG draft: unsigned, unless a negative number has a meaning.  A time that is measured, or may be shorter than a
- * millisecond, is a double, in milliseconds too.  A moment is a gint64, in microseconds of g_get_monotonic_time (). */
+ * Times in all headers: a time that the program chooses is a whole number of milliseconds, as for g_timeout_add () and
+ * in the WICG draft: unsigned, unless a negative number has a meaning.  A time that is measured, or may be shorter than
+ * a millisecond, is a double, in milliseconds too.  A moment is a gint64 in microseconds of g_get_monotonic_time (). */
 
 #pragma once
 
@@ -35,7 +35,7 @@ typedef struct _PrioTaskOptions PrioTaskOptions;
  * task lends it a priority.  A continuation, the part of a task after a yield, runs before new tasks of its priority,
  * apart from `takes_turns` and [property@PrioSched.Scheduler:starvation-limit], and after more urgent tasks.
  *
- * A greater number is more urgent, so programs may compare priorities.  The order of GLib's priorities is reverse.
+ * A greater number is more urgent, so programs may compare priorities.  GLib's priorities have the reverse order.
  * The numbers have no gaps, so no priority will be added between them.  GLib's constants, such as %G_PRIORITY_HIGH, are
  * rejected with a critical message.  The value 0, which is %G_PRIORITY_DEFAULT, is also rejected as an argument, but
  * stands for %PRIO_TASK_PRIORITY_UNSET in options.

@@ -43,7 +43,7 @@ checkpoint_funcs_clear (gpointer record)
   g_clear_pointer (&((CheckpointFuncs *) record)->all, g_ptr_array_unref);
 }
 
-/* Removes all functions at the end of the context.  The caller has entered no loop. */
+/* Removes all functions at the end of the context.  The caller has entered no loop (prio-loop-private.h). */
 static void
 checkpoint_funcs_end (gpointer loop, gpointer record)
 {
@@ -93,12 +93,12 @@ add (PrioLoop *loop, gpointer func)
  * @context: (nullable): a main context; %NULL for the global default one
  * @func: called between two tasks; returns whether to call it again
  * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed: when @func has returned %FALSE, or the main context is
- *   destroyed
+ * @notify: (nullable): called when @user_data is no longer needed: when @func has returned %FALSE, or the main context
+ *   is destroyed
  *
- * Adds a function that is called before the next task of a main context is chosen.
+ * Adds a function that is called each time before the next task of a main context is chosen.
  *
- * This is for bindings of an interpreter that has a queue of jobs, such as JavaScript's reactions of promises.  @func
+ * This is for the binding of an interpreter that has a queue of jobs, such as JavaScript's promise reactions.  @func
  * runs the jobs that callbacks of other sources have queued, so that these jobs are not part of the next task.  If a
  * job aborts the signal of that task, the task does not run.
  *

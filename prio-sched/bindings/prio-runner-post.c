@@ -46,8 +46,8 @@ prio_runner_post (PrioRunner *self, guint id, gint priority)
  * Posts a task, with all options of `postTask()` (§2.2, §2.4.2 of the WICG draft), and with a timeout: see
  * [struct@PrioSched.TaskOptions].  Any thread may call this function.
  *
- * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
- *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
+ * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a
+ *   task; a task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
  *
  * Since: 1.0
  */
@@ -75,8 +75,8 @@ prio_runner_post_full (PrioRunner *self, guint id, gint priority, GCancellable *
  * (§2.2, §2.4.2 of the WICG draft), its timeout, and whether it takes turns.  If no task of the scheduler is running,
  * the priority is %PRIO_TASK_PRIORITY_USER_VISIBLE, and there is no signal.  Any thread may call this function.
  *
- * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the task will run, and whether it was posted from a task; a
- *   task that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
+ * Returns: (type gint): a [enum@PrioSched.PostResult]: whether the continuation will run, and whether it was posted
+ *   from a task; a continuation that is rejected here is not reported by [method@PrioSched.Runner.take_rejected]
  *
  * Since: 1.0
  */

@@ -196,7 +196,7 @@ prio_runner_end (void)
  * Ends the running task, and begins the next task of the main context if it is a task of the same runner and in no
  * group.  The function of a runner calls this, on its thread, and must return if the result is 0.
  *
- * Returns: the number of the task that is running now, or 0 if there is none, also at the end of the time slice
+ * Returns: the number of the task that is running now, or 0 if there is none, or if the time slice is over
  *
  * Since: 1.0
  */

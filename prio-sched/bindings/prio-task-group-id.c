@@ -17,7 +17,7 @@ static G_DEFINE_QUARK (prio-sched-task-handle, handle)
 /* The data of an id task, until it has its result. */
 typedef struct
 {
-  PrioRunner *runner; /* owned, and kept open by this record as a user, until the task begins; then NULL */
+  PrioRunner *runner; /* owned, and in use (prio_numbers_use ()), until the task begins; then NULL */
   PrioTask *task;     /* owned; NULL until the post has succeeded */
   guint id;
 } PrioIdTask;
@@ -35,7 +35,7 @@ get_id_task (PrioTaskGroup *self, guint handle)
   return id_task_of (prio_task_group_find (self, handle));
 }
 
-/* Frees the data of an id task that has its result.  If it did not begin, the runner reports the id as rejected. */
+/* Frees the data of an id task that has its result.  If the task did not begin, the runner rejects the id. */
 static void
 end_id_task (gpointer data)
 {

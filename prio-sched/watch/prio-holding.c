@@ -102,7 +102,7 @@ tell_when_idle (PrioLoop *loop)
   g_source_attach (source, prio_observed_context (loop));
 }
 
-/* Queues a report if @duration, in µs, reaches the threshold.  @holder has blocked the loop for so long, until @now. */
+/* Queues a report if @duration, in µs, reaches the threshold.  @holder has blocked the loop until @now. */
 static void
 note (PrioLoop *loop, const PrioHolder *holder, gint64 duration, gint64 now)
 {
@@ -154,7 +154,7 @@ end_flood (PrioLoop *loop, gint64 now)
   prio_flood_clear (flood);
 }
 
-/* Queues a report if the current holder has blocked the loop for long.  Unknown code is the next holder, from @since. */
+/* Queues a report if the current holder has blocked the loop for long.  Then unknown code is the holder, from @since. */
 static void
 pass_on (PrioLoop *loop, gint64 now, gint64 since)
 {

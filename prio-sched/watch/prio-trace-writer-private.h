@@ -6,7 +6,7 @@
  * thread waits for a slow reader.  Up to 64 MiB are kept for a slow reader; further lines are dropped and counted.
  *
  * The trace ends when prio_trace_writer_stop () is called, when the program exits, or, with a warning, when a write
- * fails.  Stopping waits for the thread for about a second at most.  The format allows that the last lines are missing.
+ * fails.  Stopping waits for the thread, for a second or so.  The last lines may be missing: the format allows this.
  *
  * A child of fork () adds its own events to the trace if the descriptor is a pipe: each event has its process's id,
  * and lines of two processes do not mix.  Otherwise a child has no trace.
