@@ -47,14 +47,14 @@ struct _Giver
  *
  * Brings values from any thread to a function that runs on a main loop, without a queue that grows.
  *
- * A task for each value falls behind when threads are faster than the loop.  A channel has a capacity, and the thread
- * chooses for each value how it gets into a full channel:
+ * If threads post a task for each value, a slower main loop falls behind.  A channel has a capacity, and the thread
+ * chooses for each value how the value gets into a full channel:
  *
  * - [method@PrioSched.Channel.replace]: the value replaces the oldest one.  With a capacity of 1 the newest value wins,
  *   as in a progress bar, a meter or a preview.
  * - [method@PrioSched.Channel.offer]: the value is refused.
  * - [method@PrioSched.Channel.give]: the thread waits until the channel is not full.
- *   [method@PrioSched.Channel.post_value] lets a main loop wait.
+ *   [method@PrioSched.Channel.post_value] lets a main loop wait without blocking.
  *
  * ```c
  * static void
@@ -142,7 +142,7 @@ closed_error (void)
   return g_error_new_literal (PRIO_ERROR, PRIO_ERROR_CLOSED, _("The channel is closed"));
 }
 
-/* The callers of the functions that follow, as far as update (), hold prio_waits_lock.  update () takes the lock. */
+/* The callers of the functions from here to append () hold prio_waits_lock. */
 
 static gboolean
 is_closed (PrioChannel *self)
@@ -274,9 +274,9 @@ add (PrioChannel *self, Value *value, gboolean replaces)
   return accepted;
 }
 
-/* Replaces the newest value without the lock, and takes ownership of @value.  Returns FALSE, and takes nothing, if no
- * value waits in a channel of capacity 1, or the channel is closed: then the caller calls add ().  If another thread
- * replaces the value first, waits for a moment, because threads that write the same memory slow each other down. */
+/* Replaces the newest value without the lock, and takes ownership of @value.  Returns FALSE, and takes nothing, if
+ * @newest is NULL, or the channel is closed: then the caller calls add ().  If another thread replaces the value first,
+ * waits for a moment, because threads that write the same memory slow each other down. */
 static gboolean
 replace_newest (PrioChannel *self, Value *value)
 {

@@ -32,7 +32,7 @@ typedef struct
 
   GListModel *model; /* owned, or NULL */
   gulong items_changed, priority_changed;
-  /* @rows are consecutive rows of the list, from the position @begin.  The function was not called for other rows. */
+  /* @rows are consecutive rows of the list, from the position @begin.  Other rows of the list count as new. */
   GSequence *rows;     /* PrioAsked of a row that is new or has a task, or NULL for a row that is done */
   GSequence *new_rows; /* PrioAsked, owned: those @rows for which the function was not called */
   GPtrArray *left;     /* PrioAsked: rows that have a task, and are not in @rows any more */

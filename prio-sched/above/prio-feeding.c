@@ -37,7 +37,7 @@ enum { MOST_NEW = 1000 };
 
 #define NO_ROW G_MAXUINT
 
-/* The rows in view, from @first to before @last, and with the rows ahead of them, from @begin to before @end. */
+/* The rows in view, from @first to @last - 1, and the rows to load with the look-ahead, from @begin to @end - 1. */
 typedef struct
 {
   guint first, last, begin, end;
@@ -106,7 +106,7 @@ ask_later (PrioTask *task G_GNUC_UNUSED, gpointer group)
   ask (self);
 }
 
-/* Asks for tasks in a later task, so that other tasks may run before. */
+/* Asks for tasks in a later task, so that other tasks may run first. */
 static void
 wake (PrioFeeds *self)
 {
@@ -373,8 +373,8 @@ priority_changed (PrioFeeding *self)
   g_ptr_array_foreach (under_way, set_priority, self->group);
 }
 
-/* Puts @asked, which has left @rows, in the place of a row that has come back to @position.  Returns FALSE if the
- * function was called for the row meanwhile, or if @rows do not reach @position. */
+/* Puts @asked, whose row has come back to @position, into @rows in place of the new row there.  Returns FALSE if that
+ * row is not new, because the function was called for it meanwhile, or if @rows cannot be extended to @position. */
 static gboolean
 come_back (PrioFeeding *self, PrioAsked *asked, guint position)
 {
@@ -389,7 +389,7 @@ come_back (PrioFeeding *self, PrioAsked *asked, guint position)
   return TRUE;
 }
 
-/* Finds rows in @window by their items, and puts them back into @rows.  Stops after MOST_NEW rows. */
+/* Finds rows of @left in @window by their items, and puts them back into @rows.  Stops after MOST_NEW rows. */
 static void
 find_again (PrioFeeding *self, GPtrArray *left, PrioWindow window)
 {
@@ -514,7 +514,7 @@ has_ended (GObject *source G_GNUC_UNUSED, GAsyncResult *result G_GNUC_UNUSED, gp
   ask (self->feeds);
 }
 
-/* Calls the function without a scheduling state, and waits for the end of the returned task. */
+/* Calls the function, and makes the returned task call has_ended ().  Called without a scheduling state. */
 static void
 call (gpointer data)
 {

@@ -22,7 +22,7 @@ static G_DEFINE_QUARK (prio-sched-frame-clock, clock)
 /* Stands for the record of each clock that must not be followed automatically. */
 static PrioFrameClock left_alone;
 
-/* When to search again, in µs; G_MAXINT64 while a thread searches, and when nothing is left to search; atomic. */
+/* When to search again, in µs; atomic.  G_MAXINT64 while a thread searches, or if the environment forbids it. */
 static gint64 next_look;
 
 static void

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-options-boxed.c: options as boxed types, which language bindings can check */
+/* prio-options-boxed.c: options as boxed types, for language bindings and channels */
 
 #include "config.h"
 

@@ -82,7 +82,7 @@ run (PrioTask *task, gpointer data)
  * @self: a task, in a step of its function
  * @delay: how long to wait before the next step, in milliseconds
  *
- * Delays the next step of a task, such as when a lock is taken or a device is busy.
+ * Delays the next step of a task, for example while a lock is taken or a device is busy.
  *
  * The step should then return %G_SOURCE_CONTINUE.  During the delay an abort ends the task at once, as in
  * [method@PrioSched.Scheduler.sleep_async].  If a step calls this more than once, the last call counts.  If the step

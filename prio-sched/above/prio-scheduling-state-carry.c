@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-scheduling-state-carry.c: passes a scheduling state on across an asynchronous call of GIO */
+/* prio-scheduling-state-carry.c: carries a scheduling state across an asynchronous call of GIO */
 
 #include "config.h"
 
@@ -27,8 +27,8 @@ typedef struct
  * @callback: (nullable): the function to call
  * @user_data: data for @callback
  *
- * Captures the current state, so that `prio_scheduling_state_call_wrapped()` can call @callback in that state.  So a
- * task continues as the same task after an asynchronous call of GIO: its later yields, and the callbacks that it
+ * Captures the current state, so that `prio_scheduling_state_call_wrapped()` can call @callback in that state.  A
+ * task thus continues as the same task after an asynchronous call of GIO: its later yields, and the callbacks that it
  * registers, have its signal and its priority.
  *
  * ```c
@@ -99,8 +99,8 @@ prio_scheduling_state_call_wrapped (GObject *source_object, GAsyncResult *result
     call_wrapped (self);
 }
 
-/* Calls @callback with an error, in a task.  A GTask would own its context, and so keep a context that is no longer
- * iterated alive for ever. */
+/* Calls @callback with an error, in a later task.  A GTask owns its context, and so would keep alive for ever a
+ * context that is no longer iterated. */
 static void
 fail_to_resume (GAsyncReadyCallback callback, gpointer user_data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-thread-wait-private.h: the lock of channels and workers, and of threads that wait
+/* prio-thread-wait-private.h: threads that wait for a main loop, and their lock
  *
  * Promises: fork () takes the lock, so that a child can use channels. */
 
@@ -8,7 +8,7 @@
 #include "base/prio-lock-private.h"
 #include "prio-engine.h"
 
-/* Guards all waits and channels.  No other lock is taken while this lock is held. */
+/* Guards the waits of threads, channels, and flags of workers.  No other lock is taken while this lock is held. */
 extern PrioLock prio_waits_lock G_GNUC_INTERNAL;
 
 gboolean prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellable *cancellable,

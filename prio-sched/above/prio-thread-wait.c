@@ -52,8 +52,8 @@ waits_for (gsize thread)
   return NULL;
 }
 
-/* Returns whether this thread may wait for @loop, whose owner is another thread, and does not wait for this one, even
- * through others.  Called under the lock. */
+/* Returns whether this thread may wait for @loop: the owner must be another thread that does not wait for this thread,
+ * directly or through others.  The caller holds the lock. */
 static gboolean
 may_wait (PrioLoop *loop)
 {
@@ -102,7 +102,7 @@ prio_task_when_over (PrioTask *task, gpointer data, GDestroyNotify notify)
   prio_task_then (task, ended, data, notify);
 }
 
-/* Returns whether the task @data has completed, or will not run.  Called under the lock. */
+/* Returns whether the task @data has completed, or will not run.  The caller holds the lock. */
 static gboolean
 is_over (gpointer data)
 {
@@ -177,7 +177,7 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
  *
  * Blocks the calling thread until the task has completed, and returns whether it was fulfilled.
  *
- * This way, a thread can ask the main loop and use the answer, like `Future.result()` of Python or `Dispatcher.Invoke()`
+ * This way a thread can ask the main loop and use the answer, like `Future.result()` of Python or `Dispatcher.Invoke()`
  * of .NET.  The task has a priority and a signal, as any other task.  In C, include `<prio-sched-threads.h>`.
  *
  * ```c
@@ -201,8 +201,8 @@ prio_thread_wait (PrioLoop *loop, gint64 until, GCancellable *signal, GCancellab
  * ```
  *
  * The call fails with the task's error, or the reason of its abort, such as %PRIO_ERROR_CLOSED if the main context was
- * destroyed.  After @timeout_msec, it fails with %G_IO_ERROR_TIMED_OUT, and when @cancellable is cancelled, with its reason
- * or %G_IO_ERROR_CANCELLED.  The task then continues; [method@PrioSched.Task.cancel] ends it.
+ * destroyed.  After @timeout_msec, it fails with %G_IO_ERROR_TIMED_OUT, and when @cancellable is cancelled, with its
+ * reason or %G_IO_ERROR_CANCELLED.  The task then continues; [method@PrioSched.Task.cancel] ends it.
  *
  * On the thread that runs the main context the wait would never end.  So the call fails at once with
  * %G_IO_ERROR_WOULD_BLOCK, unless the task has completed.  It fails in the same way if the main loop waits for the
