@@ -163,7 +163,7 @@ class Scheduler(PrioSched.Scheduler):
         callback  a function, or a coroutine function, whose coroutine runs as an asyncio task if a loop of asyncio is running
         priority  'user-blocking', 'user-visible' (the default) or 'background', or a member of PrioSched.TaskPriority: the
                   task keeps this priority.  Without it, the task follows the priority of signal, if signal has one
-        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which aborts the task.  A coroutine that has started gets the
+        signal    a PrioSched.TaskSignal, or any Gio.Cancellable, which can abort the task.  A coroutine that has started gets the
                   abort once, at its await: as the reason or, if it awaits a future of asyncio, as asyncio.CancelledError.  The
                   task's result is then whatever the coroutine returns or raises, and the reason if it raises that CancelledError
         delay     milliseconds to wait before the task is queued, a whole number
@@ -215,7 +215,7 @@ class Scheduler(PrioSched.Scheduler):
 
         priority, signal, name  as for post_task (); a change of priority has an effect only until a thread takes the call
 
-        An abort before a thread has taken the call ends it at once, and func does not run; a later abort replaces the result,
+        An abort before a thread takes the call ends the call at once, and func does not run; a later abort replaces the result,
         once func has returned.  func runs with a copy of the current contextvars.Context, as in asyncio.to_thread (), and
         outside any task.  Any thread may call this method.
         """
@@ -381,7 +381,7 @@ class TaskSignal(PrioSched.TaskSignal):
         reasons.keep_reasons_of(result, signals)
         return result
 
-    # The library's own names for the two functions.
+    # The library's names for any () and any_following ().
     new_any, new_any_following = any, any_following
 
     @staticmethod
@@ -427,8 +427,8 @@ class TaskSignal(PrioSched.TaskSignal):
         GObject.Object.disconnect(self, handler)
 
     def _pinned_for(self, handler):
-        # If only its own handler refers to a signal that depends on other signals, Python's collector would free both, although
-        # the other signals can still abort this one.  So pin () keeps the signal alive for as long as they can.
+        # If only its own handler refers to a signal that depends on other signals, Python's garbage collector would free both,
+        # although the other signals can still abort this one.  So pin () keeps the signal alive for as long as they can.
         self.pin()
         return handler
 

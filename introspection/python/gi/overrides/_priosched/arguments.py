@@ -15,7 +15,7 @@ from .names import name_of_callable
 PrioSched = get_introspection_module('PrioSched')
 
 UNSET = 0  # the priority of a task that follows the priority of its signal
-NO_EXPIRY = -1  # for a task without a timeout, in place of the time when that passes
+NO_EXPIRY = -1  # in place of the time when a task's timeout passes, if the task has none
 
 _PRIORITIES = {'background': 1, 'user-visible': 2, 'user-blocking': 3}
 _NAMES = f'these are {", ".join(map(repr, _PRIORITIES))}'

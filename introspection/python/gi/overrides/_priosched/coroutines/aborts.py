@@ -38,7 +38,7 @@ def _call_in_passes(loop, step, n=16):
 
 
 class _Watch:
-    """Reports the abort of a signal, from any thread, to the coroutines that run with the signal."""
+    """Reports the abort of a signal, which may come from any thread, to the coroutines that run with the signal."""
 
     def __init__(self, signal):
         # The members, which are Abortables, by table.  They keep the order in which they started, and get an abort in that order,

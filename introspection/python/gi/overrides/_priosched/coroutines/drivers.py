@@ -245,7 +245,7 @@ class _Shell(Abortable, collections.abc.Coroutine):
         try:
             return self._go_on(self.coroutine.throw, error)
         finally:
-            error = exception = reason = None  # avoids a circle: the traceback of the error refers to this frame
+            error = exception = reason = None  # avoids a reference cycle: the traceback of the error refers to this frame
 
     def _go_on(self, method, value):
         outer, local.abortable = local.abortable, self
@@ -316,7 +316,7 @@ class CoroutineTask:
 
     shell = None          # the _Shell of a coroutine with a signal
     future = None
-    thread = None         # the thread in which it runs
+    thread = None         # the thread in which the task runs
     ended = False
     value = error = None  # the outcome of the coroutine
 
@@ -406,7 +406,7 @@ class _Task(CoroutineTask, asyncio.Task):
 
 
 def _begin_task(loop, coroutine, context, name):
-    """Makes an asyncio task whose first step has run already."""
+    """Makes an asyncio task, and runs its first step at once."""
     if sys.version_info >= (3, 12):
         return _Task(coroutine, loop=loop, name=name, context=context, eager_start=True)
 

@@ -35,7 +35,7 @@ class Finalizer:
         elif self._thread == threading.get_ident():
             call_outside(lambda _: self._close(generator, context), None)
         else:
-            # The collector has run in another thread, so the generator is closed later, in its own thread.
+            # The garbage collector has run in another thread, so the generator is closed later, in its own thread.
             call_in(self._main_context, lambda: self._close(generator, context))
 
 

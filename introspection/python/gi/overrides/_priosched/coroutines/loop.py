@@ -84,7 +84,7 @@ class _Lane:
         waiting, self._handles = self._handles, {}
         for entry in waiting:
             self._table.dequeue(entry)
-            entry._waiter = None  # avoids a circle: the waiter refers to entry
+            entry._waiter = None  # avoids a reference cycle: the waiter refers to entry
         return waiting.values()
 
     def _take_turns(self):

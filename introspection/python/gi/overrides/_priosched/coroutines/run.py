@@ -90,7 +90,7 @@ class _Interruptible:
 
 
 class _Generators:
-    """Records the asynchronous generators that start, and closes them when they are collected or when run () ends.
+    """Records the asynchronous generators that start, and closes them when they are garbage collected or when run () ends.
 
     If a loop of asyncio is running, its hooks do this instead.
     """
@@ -200,7 +200,7 @@ def _run_in_context(coroutine, context, is_nested):
 def _run_in_asyncio(coroutine, context):
     """Runs coroutine as an asyncio task, and returns its result.
 
-    The loop is PyGObject's loop for context, if there is one, or else a new EventLoop, which is run as by asyncio.run ().
+    The loop is PyGObject's loop for context, if there is one, or else a new EventLoop, which runs as in asyncio.run ().
     """
     loop = loop_of(context)
     if loop is not None:
@@ -246,7 +246,7 @@ def _cancel_tasks(tasks, loop):
 
 
 def _result_of(task, loop, context):
-    """Runs loop until task, of asyncio, has ended, and returns the task's result.
+    """Runs loop until task, an asyncio task, has ended, and returns the task's result.
 
     Returns None if an interrupt has stopped the loop: the _Run around this call then raises the interrupt.
     """

@@ -33,7 +33,7 @@ class _RowTask:
 
 
 def row_function(group, scheduler, callback, name):
-    """Returns a function for the library that posts callback (item, position) for a row."""
+    """Returns a function for the library to call, which posts a task for a row: callback (item, position)."""
     def post(_, item, position, signal):
         return _RowTask(scheduler, group.post_task(functools.partial(callback, item, position), signal=signal, name=name)).task
     return post

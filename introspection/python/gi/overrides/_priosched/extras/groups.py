@@ -91,7 +91,7 @@ class _Wait(lending.Follower):
 
     def _end(self):
         # This method returns an exception, and does not raise it.  The traceback would refer to this frame, and so to the
-        # library's task, and the collector cannot see circles that lead through the library.
+        # library's task, and the garbage collector cannot see reference cycles through the library.
         try:
             _, task, handle = self.group.finish_id(self.number)
         except GLib.Error as error:
@@ -253,7 +253,7 @@ class TaskGroup(PrioSched.TaskGroup):
         return task
 
     def feed_model(self, callback, model, name=None):
-        """Makes a PrioSched.Feed, which posts a task, callback (item, position), for each row of a list that is in or near the view.
+        """Makes a PrioSched.Feed that posts a task, which calls callback (item, position), for each row of a list in or near the view.
 
         callback  a function or a coroutine function, as for post_task (); it should return at once for a row that is loaded already
         model     a Gio.ListModel
@@ -336,9 +336,9 @@ class TaskGroup(PrioSched.TaskGroup):
 
     @awaited
     def drained(self, signal=None):
-        """Waits until no task is queued or running, whether they succeed or fail: await group.drained ().
+        """Waits until no task is queued or running, whether tasks succeed or fail: await group.drained ().
 
-        If a task of the group awaits this, it does not wait for itself, and another task of the group can run meanwhile.
+        If a task of the group awaits this, the wait does not include that task, and another task of the group can run meanwhile.
 
         signal  a Gio.Cancellable that ends only this wait, which then raises the reason
         """
@@ -353,7 +353,7 @@ class TaskGroup(PrioSched.TaskGroup):
     def any(self, signal=None):
         """Waits for the first task that returns from now on, and returns its result.
 
-        If all tasks fail, the await raises the exception of the last; without any task, GLib.Error with Gio.IOErrorEnum.NOT_FOUND.
+        If all tasks fail, the await raises the exception of the last task; without any task, GLib.Error with Gio.IOErrorEnum.NOT_FOUND.
         """
         return self._wait(PrioSched.TaskGroupWait.ANY, signal, returns=True)
 

@@ -101,7 +101,7 @@ class Latest:
         self._scheduler = scheduler
         self._job = job
         self._priority = priority
-        # The collector sees the references of a controller, but not of its signal, so this keeps the controller, if there is one.
+        # The garbage collector sees the references of a controller, but not of its signal, so this keeps the controller, if any.
         self._controller = controller_of(signal)
         self._signal = signal if self._controller is None else None
         self._run = None

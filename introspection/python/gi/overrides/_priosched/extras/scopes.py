@@ -105,7 +105,7 @@ class GroupScope:
         self._run = await _find_run()
 
     def follow(self, feed):
-        """Makes the scope wait also for feed, which is the task of a feed, and not a task of the group."""
+        """Makes the scope also wait for feed, which is the task of a feed, and not a task of the group."""
         self._feeds.add(feed)
         feed.add_done_callback(self._feed_ended)
 

@@ -87,9 +87,9 @@ def own_context():
 
 
 def is_run_here(context):
-    """Returns whether this thread must not wait for a main context, because it runs the context, or is to run it.
+    """Returns whether this thread must not wait for a main context, because the thread runs the context, or is going to.
 
-    If no thread runs the context, the main thread is to run it, if it is the main thread's own context.
+    While no thread runs the main thread's own context, the main thread is going to run that context.
     """
     if context.is_owner():
         return True

@@ -305,7 +305,7 @@ class Future(FutureBase):
     def _leave_signal(self):
         """Drops the signal of a task that has ended.
 
-        The signal's handlers may refer to objects that own this future, and the collector would not see such a circle.  If
+        The signal's handlers may refer to objects that own this future, and the collector would not see such a cycle.  If
         is_followed, a waiter still needs the state with the signal.
         """
         state = self._posted_with
@@ -623,7 +623,7 @@ def wake_up(callback, context, future):
             asyncio.log.logger.warning('Executing %r took %.3f seconds', task, took)
         woken(task)
         if isinstance(future, (_Raise, Continuation)) and future._exception is not None:
-            # Avoids a circle: the traceback refers to the frames around this call, which refer to the exception.  No other task waits for future.
+            # Avoids a reference cycle: the traceback refers to frames that refer to the exception.  No other task waits for future.
             future._exception.__traceback__ = None
 
 

@@ -1,4 +1,4 @@
-"""Connects handlers to a controller's signal, so that the collector sees references from a handler to the controller.
+"""Connects handlers to a controller's signal, so that Python's garbage collector sees a handler's references to the controller.
 
 The library holds a signal for its controller.  The collector does not see references of the signal, so it could not tell that
 only a handler refers to the controller.  So the controller holds the handlers, and the signal has weak references to them.

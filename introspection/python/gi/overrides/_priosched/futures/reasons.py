@@ -98,8 +98,8 @@ def is_used_by_others(keeper, controller):
 class _Keeper:
     """Holds the reason of an abort for a controller.
 
-    The reason may refer to the controller.  Python's collector has to see such a circle.  It sees the references of a
-    controller, but not of a signal, which the library holds; so the controller holds the reason, and not the signal.
+    The reason may refer to the controller.  Python's garbage collector has to see such a cycle.  It sees the references of a
+    controller, but not of a signal, which the library holds.  So the controller holds the reason, and not the signal.
     """
 
     __slots__ = ('reason', 'box', 'controller')

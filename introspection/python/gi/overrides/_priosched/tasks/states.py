@@ -155,7 +155,7 @@ def in_context(callback, keeps_state=False):
     """Wraps callback, a function or a coroutine function, to run in a copy of the current context.
 
     The callback runs in the state that is the library's current one when the callback is called.  With keeps_state, it runs in
-    the state of the code that calls in_context (), if this is not the library's current one then, as after an await of asyncio.
+    the state of the code that calls in_context (), if that is not the library's current one, as after an await of asyncio.
     """
     context = contextvars.copy_context()
     keeps_state = keeps_state and _state.get() is not running.state
