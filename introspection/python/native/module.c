@@ -117,11 +117,11 @@ call_outside (PyObject *Py_UNUSED (module), PyObject *args)
   return self.result;
 }
 
-/* Breaks the circles of references in which the collector has found @object, the Python object of a GObject, but keeps the GObject.
+/* Breaks the reference cycles in which the garbage collector has found @object, the wrapper of a GObject, but keeps the GObject.
  * PyGObject's tp_clear would drop the GObject, although C code may still pass @object to Python while the collector clears garbage, in
  * this thread or another one.
  *
- * Handlers can be in such a circle only if no other code refers to the GObject, because the collector sees them only then; so they are
+ * Handlers can be in such a cycle only if no other code refers to the GObject, because the collector sees them only then; so they are
  * disconnected in this case.  The collector clears the attributes of @object itself. */
 static int
 clear_wrapper (PyObject *object)

@@ -15,7 +15,7 @@
 #error "PrioSched needs the interpreter's lock, and this is a free-threaded build of Python"
 #endif
 
-/* FutureBase: a task, a continuation or a wait.  Fields that are objects may be NULL, which Python sees as None. */
+/* FutureBase: an entry of a table: a task, a continuation or a wait.  An object field that is NULL is None in Python. */
 typedef struct
 {
   PyObject_HEAD
@@ -106,14 +106,14 @@ PyObject *prio_table_run (PyObject *object, PyObject *const *args, Py_ssize_t n_
 /* Calls @func outside any task: no state is current. */
 void prio_call_outside (GSourceOnceFunc func, gpointer data) G_GNUC_INTERNAL;
 
-/* Notes that this thread begins, or has ended, a batch of tasks.  Its end may give other threads the interpreter's lock. */
+/* Notes that this thread begins or has ended a batch of tasks.  At the end, other threads may get the interpreter's lock. */
 void prio_turn_begin (void) G_GNUC_INTERNAL;
 void prio_turn_end (void) G_GNUC_INTERNAL;
 
 /* Runs steps of a generator: the function make_steps () for Python, which steps.c describes. */
 PyObject *prio_make_steps (PyObject *module, PyObject *const *args, Py_ssize_t n_args) G_GNUC_INTERNAL;
 
-/* The methods of FutureBase that code needs to wait for a future. */
+/* The methods of FutureBase by which code waits for a future. */
 extern G_GNUC_INTERNAL PyMethodDef prio_await_methods[];
 PyObject *prio_future_await (PyObject *object) G_GNUC_INTERNAL;
 

@@ -14,8 +14,8 @@ is_interrupted (PyObject *where)
   return FALSE;
 }
 
-/* Drops @result, the result of a call.  If it is NULL, the call has failed, and this reports the exception; but if that is an
- * interrupt, KeyboardInterrupt or SystemExit, it stays set, and this returns FALSE. */
+/* Drops @result, the result of a call.  If it is NULL, the call has failed, and this reports the exception.  But if that is
+ * an interrupt, KeyboardInterrupt or SystemExit, it stays set, and this returns FALSE. */
 static gboolean
 called (PyObject *where, PyObject *result)
 {

@@ -9,14 +9,14 @@
 
 #include <prio-sched.h>
 
-/* Returns whether @signal, the running code's, has been aborted.  FALSE if it is NULL or None. */
+/* Returns whether @signal, the signal of the running code, has been aborted; FALSE if @signal is NULL or None. */
 static gboolean
 is_aborted (PyObject *signal)
 {
   return is_set (signal) && G_IS_CANCELLABLE (pygobject_get (signal)) && g_cancellable_is_cancelled ((GCancellable *) pygobject_get (signal));
 }
 
-/* Returns whether to yield.  TRUE also if a program uses another object in place of a PrioScheduler, because only Python can
+/* Returns whether to yield; TRUE also if a program uses another object in place of a PrioScheduler, because only Python can
  * ask that object. */
 static gboolean
 should_yield (PyObject *scheduler)
@@ -25,7 +25,7 @@ should_yield (PyObject *scheduler)
          prio_scheduler_should_yield ((PrioScheduler *) pygobject_get (scheduler));
 }
 
-/* Returns whether the step that has just run may have aborted or cancelled @task.  If so, Python finds out whether it has. */
+/* Returns whether the step that has just run may have aborted or cancelled @task.  If so, has_ended_itself () in Python checks it. */
 static gboolean
 may_have_ended (FutureObject *task, PyObject *signal)
 {

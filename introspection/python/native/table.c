@@ -369,8 +369,8 @@ table_post_quickly (PyObject *object, PyObject *const *args, Py_ssize_t n_args)
   return (PyObject *) task;
 }
 
-/* Returns whether the library itself knows @state, the state of the running code, which a continuation inherits: @state is
- * None, outside any task, or is the library's current state and belongs to @self.  Returns -1 with an exception set on failure. */
+/* Returns whether the library itself knows @state, the running code's state, which a continuation inherits: @state is None,
+ * outside any task, or is the library's current state and belongs to @self.  Returns -1 with an exception set on failure. */
 static int
 is_inherited (TableObject *self, PyObject *state)
 {
