@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-dex-fiber.c: fibers that take turns by priority
  *
- * libdex's scheduler class is private, and so are its functions that run a fiber.  So libdex's own schedulers run the
- * fibers, which wait for their turn before they continue.
+ * libdex's scheduler class and its functions that run a fiber are private.  So libdex's own schedulers run the fibers.
+ * Before a fiber continues, it waits for its turn.
  */
 
 #include "prio-dex-private.h"
 
-/* libdex's default size.  It is passed explicitly, because libdex then reuses stacks. */
+/* libdex's default size.  libdex reuses stacks of this size. */
 #define STACK_SIZE (MAX (4096 * 32, dex_get_min_stack_size ()))
 
-/* The fibers of a thread that have started and not ended, sorted by the addresses of their stacks. */
 typedef struct
 {
-  GPtrArray *fibers;
+  GPtrArray *fibers;     /* of PrioDexFiber: started on this thread and not ended, sorted by stack address */
   PrioDexFiber *running; /* the fiber that was resumed last, unless it has been suspended */
 } Thread;
 
@@ -96,8 +95,8 @@ has_address (PrioDexFiber *self, gsize address)
   return self->low <= address && address < self->high;
 }
 
-/* Returns the fiber on whose stack the caller is, or NULL.  This works no matter which function has suspended the
- * fiber, and where. */
+/* Returns the fiber on whose stack the caller runs, or NULL.  The stack identifies the fiber even if other code, such
+ * as dex_await (), has suspended and resumed it. */
 static PrioDexFiber *
 current_fiber (void)
 {
@@ -121,8 +120,8 @@ current_fiber (void)
   return NULL;
 }
 
-/* Finds the state of the running fiber.  Callbacks of a main loop that the fiber runs are on its stack, but are not
- * part of the fiber. */
+/* Returns the scheduling state of the running fiber, or NULL.  If the fiber runs a nested main loop, the loop's
+ * callbacks are on the fiber's stack, but are not part of the fiber. */
 static PrioSchedulingState *
 find_state (void)
 {
@@ -157,7 +156,7 @@ add_to_thread (PrioDexFiber *self, gsize address)
 {
   Thread *thread = thread_get ();
 
-  /* Another thread may have run the context since, and may have ended fibers that had started on this thread. */
+  /* Removes fibers whose stack is reused: they have ended on another thread that ran the main context meanwhile. */
   for (guint i = find_above (thread, address); i < thread->fibers->len;)
     {
       PrioDexFiber *old = thread->fibers->pdata[i];
@@ -185,7 +184,7 @@ remove_from_thread (PrioDexFiber *self)
     g_ptr_array_remove_index (thread->fibers, index);
 }
 
-/* Sets the last argument to the reason for which the fiber was aborted or, if it was not aborted, to @error.  Takes
+/* Sets the last argument to the reason why the fiber's signal was aborted or, if it was not aborted, to @error.  Takes
  * @error.  Returns FALSE. */
 static gboolean
 tell (PrioDexFiber *self, GError *error, GError **told)
@@ -207,7 +206,7 @@ is_aborted (PrioDexFiber *self)
   return g_cancellable_is_cancelled (prio_scheduling_state_get_cancellable (self->state));
 }
 
-/* Ends the fiber's turn.  Waits for @future, if that is not NULL, and then for the next turn. */
+/* Ends the fiber's turn, and waits for @future, unless that is NULL, and then for the next turn. */
 static gboolean
 suspend (PrioDexFiber *self, DexFuture *future, GError **error)
 {
@@ -226,7 +225,7 @@ suspend (PrioDexFiber *self, DexFuture *future, GError **error)
   return resolved;
 }
 
-/* Calls the function of the fiber.  Returns (transfer full) (nullable) its result, or an error if it was not called. */
+/* Waits for the first turn, and calls the fiber's function.  Returns (transfer full) (nullable) its result or error. */
 static DexFuture *
 call (PrioDexFiber *self)
 {
@@ -309,21 +308,21 @@ start (PrioTask *task, gpointer data)
  * prio_dex_spawn:
  * @scheduler: a scheduler
  * @options: (nullable): the fiber's priority, signal, delay and name, or %NULL for the defaults
- * @stack_size: size of its stack in bytes, or 0 for libdex's default
+ * @stack_size: size of the fiber's stack in bytes, or 0 for libdex's default
  * @func: (scope notified) (closure user_data) (destroy notify): the fiber
  * @user_data: data for @func
  * @notify: (nullable): releases @user_data, when @func has returned or will not be called
  *
- * Spawns a fiber that takes turns by priority.  The fiber starts as a task of @scheduler, and after each wait in
- * [func@PrioSchedDex.yield] and [func@PrioSchedDex.await] it continues that task. One fiber of a scheduler runs at a
- * time.  The next one is the most urgent ready fiber or task, and a fiber follows changes of its signal's priority.
+ * Spawns a fiber that takes turns by priority.  The fiber starts as a task of @scheduler.  After each wait in
+ * [func@PrioSchedDex.yield] or [func@PrioSchedDex.await], it is queued as a continuation of that task.  One fiber of a
+ * scheduler runs at a time; the most urgent fiber or task is next.  The fiber follows changes of its signal's priority.
  *
  * The fiber keeps its scheduling state: its yields have its signal and its priority, and
  * [func@PrioSched.SchedulingState.get_current] returns the same state after each wait of any kind.
  *
- * An abort of its signal, or libdex's discard of the future, cancels the fiber: the awaited future is discarded, and
- * each wait fails at once, with the reason of the abort, so that the fiber can clean up and return. If the fiber has
- * not had its first turn, @func is not called.  The future is rejected with the reason.
+ * If the fiber's signal is aborted, or libdex discards the returned future, then the future for which the fiber waits
+ * is discarded, and each wait fails at once with the reason of the abort, so that the fiber can clean up and return.
+ * If the fiber has not had its first turn, @func is not called.  The returned future is rejected with the reason.
  *
  * ```c
  * static DexFuture *
@@ -345,11 +344,11 @@ start (PrioTask *task, gpointer data)
  *                                    0, index, files, NULL));
  * ```
  *
- * A plain dex_await() in such a fiber works too, for example in a function of another library, but the fiber then
- * continues without waiting for its turn.
+ * The fiber may also call dex_await(), for example in a function of another library, but then continues without
+ * waiting for its turn.
  *
- * The fiber runs on the thread that runs the main context of @scheduler, which has to have a DexScheduler: the main
- * thread, or a thread of libdex's pool; otherwise the future is rejected with %G_IO_ERROR_NOT_SUPPORTED. Hold
+ * The fiber runs on the thread that runs the main context of @scheduler.  That thread must have a DexScheduler, as the
+ * main thread and libdex's own threads do; otherwise the future is rejected with %G_IO_ERROR_NOT_SUPPORTED.  Hold
  * @scheduler as long as its fibers run: once it is finalized, their waits fail with %PRIO_ERROR_CLOSED.
  *
  * Any thread may call it, once dex_init() has been called on the main thread.
@@ -376,13 +375,13 @@ prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize 
   self->func = func;
   self->data = user_data;
   self->notify = notify;
-  /* Rounded as in libdex. */
+  /* Rounded up to whole pages, as in libdex. */
   self->stack_size = stack_size < dex_get_min_stack_size () ? STACK_SIZE : (stack_size + page - 1) / page * page;
 
   future = prio_dex_post (scheduler, options, start, self, prio_dex_fiber_unref);
   if (future == NULL)
     {
-      /* The post was rejected, and has taken no references. */
+      /* The post was rejected, and has not taken the reference. */
       self->notify = NULL;
       prio_dex_fiber_unref (self);
     }
@@ -394,8 +393,8 @@ prio_dex_spawn (PrioScheduler *scheduler, const PrioTaskOptions *options, gsize 
  * prio_dex_yield:
  * @error: return location for a `GError`
  *
- * Lets more urgent fibers and tasks run, and continues this fiber of [func@PrioSchedDex.spawn] as after
- * [method@PrioSched.Scheduler.yield_async].
+ * Lets more urgent fibers and tasks run.  Then the calling fiber, which [func@PrioSchedDex.spawn] has started,
+ * continues, as a task does after [method@PrioSched.Scheduler.yield_async].
  *
  * ```c
  * while (make_next_thumbnail (self))
@@ -433,7 +432,7 @@ prio_dex_yield (GError **error)
  * Waits for @future and then, in a fiber of [func@PrioSchedDex.spawn], for the fiber's turn.  In other fibers this
  * function does the same as dex_await().
  *
- * To get the value, hold another reference, from which any dex_await_…() returns it at once:
+ * To get the value, keep another reference to the future, and pass it to any dex_await_…(), which returns at once:
  *
  * ```c
  * g_autoptr (DexFuture) bytes = dex_file_load_contents_bytes (file);

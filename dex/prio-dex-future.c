@@ -15,14 +15,14 @@ prio_dex_is_ready (const char *function)
   return FALSE;
 }
 
-/* Settles @promise.  Only the first call has an effect. */
+/* Settles @promise with the result of @task. */
 static void
 settle (DexPromise *promise, PrioTask *task)
 {
   g_auto (GValue) value = G_VALUE_INIT;
   GError *error = NULL;
 
-  /* A pointer can be taken from the task only once, so it stays there if the future was discarded. */
+  /* If the future was discarded, the result stays in the task: a pointer can be taken from there only once. */
   if (g_cancellable_is_cancelled (dex_promise_get_cancellable (promise)))
     dex_promise_reject (promise, g_error_new_literal (G_IO_ERROR, G_IO_ERROR_CANCELLED, "The future was discarded"));
   else if (!prio_task_propagate_value (task, &value, &error))
@@ -39,7 +39,7 @@ on_completed (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpoint
   settle (promise, PRIO_TASK (result));
 }
 
-/* Releases a promise.  Rejects it if its callback was not called, because the task's main context was destroyed. */
+/* Releases a promise.  Rejects it if on_completed () was not called, because the main context was destroyed. */
 static void
 release_promise (gpointer promise)
 {
@@ -49,7 +49,7 @@ release_promise (gpointer promise)
   dex_unref (promise);
 }
 
-/* Returns (transfer full) a signal that is aborted when the promise is cancelled or when @given, if not NULL, is. */
+/* Returns (transfer full) a signal that is aborted when @promise or @given, which may be NULL, is cancelled. */
 static PrioTaskSignal *
 signal_for (DexPromise *promise, GCancellable *given)
 {
@@ -71,12 +71,12 @@ signal_for (DexPromise *promise, GCancellable *given)
  * Posts a task, as [method@PrioSched.Scheduler.post_task] does, and returns a future for its result.
  *
  * The future resolves to the task's result, or to %TRUE if the task has none; it rejects with the task's error, or with
- * the reason of its abort. Values of every type are passed on. A pointer belongs to the code that awaits the future,
- * and frees it.
+ * the reason of its abort.  Values of every type are passed on.  If the result is a pointer, the code that awaits the
+ * future owns it, and frees it.
  *
- * When libdex discards the future, the task is aborted.  This happens when the last fiber or chained future that waits
- * for it drops it, as dex_future_first() may do. The task's function gets the abort through
- * [method@PrioSched.Task.get_cancellable], and so does all work that inherits that signal. A future that is never
+ * When libdex discards the future, the task is aborted.  libdex discards a future when the last fiber or chained future
+ * that waits for it drops it, as dex_future_first() may do.  The task's function notices the abort by
+ * [method@PrioSched.Task.get_cancellable], and so does all work that inherits that signal.  A future that is never
  * awaited does not abort the task.
  *
  * ```c
@@ -102,7 +102,7 @@ DexFuture *
 prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTaskFunc func, gpointer user_data,
                GDestroyNotify notify)
 {
-  /* As large as the options of any version, so that fields that only the library knows are copied too. */
+  /* Large enough for the options of later versions, so that their additional fields are copied too. */
   union { PrioTaskOptions options; guint8 bytes[512]; } copy = { .options = PRIO_TASK_OPTIONS () };
   PrioTaskOptions *own = &copy.options;
   g_autoptr (DexPromise) promise = NULL;
@@ -117,7 +117,7 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   if (options != NULL)
     memcpy (&copy, options, MIN (sizeof copy, options->size != 0 ? options->size : G_STRUCT_OFFSET (PrioTaskOptions, reserved) + 4));
   given = own->signal != NULL ? (GCancellable *) own->signal : own->cancellable;
-  /* The post refuses a wrong signal, and options with both a signal and a cancellable. */
+  /* A wrong signal, or both a signal and a cancellable, are passed on: prio_scheduler_post_task () rejects them. */
   if ((own->signal == NULL || own->cancellable == NULL) && (given == NULL || G_IS_CANCELLABLE (given)))
     {
       signal = signal_for (promise, given);
@@ -133,8 +133,8 @@ prio_dex_post (PrioScheduler *scheduler, const PrioTaskOptions *options, PrioTas
   return DEX_FUTURE (g_steal_pointer (&promise));
 }
 
-/* Guards the futures of tasks.  A task keeps its future as long as it lives, so that all callers get the same one, and
- * libdex knows when the last reference is dropped. */
+/* Protects the futures that tasks keep.  A task keeps its future as long as it lives, so that all callers wait for the
+ * same future: libdex discards it when the last of them has stopped waiting. */
 static GMutex futures_lock;
 
 static void
@@ -144,7 +144,7 @@ free_weak_task (gpointer data, GClosure *closure G_GNUC_UNUSED)
   g_free (data);
 }
 
-/* Cancels the task.  Called on any thread.  GLib may hold the lock of this cancellable, which is used only here. */
+/* Cancels the task, on any thread.  GLib may hold the lock of @cancellable, which prio_task_cancel () does not use. */
 static void
 on_discarded (GCancellable *cancellable G_GNUC_UNUSED, gpointer weak_task)
 {
@@ -170,12 +170,12 @@ promise_of (PrioTask *task)
  * prio_dex_future_new:
  * @task: a task
  *
- * Returns a future for a task that has been posted.  The future resolves and rejects like the future of
+ * Returns a future for a task that has been posted.  The future resolves and rejects like the one from
  * [func@PrioSchedDex.post].
  *
  * A task has one future, and each call returns a new reference to it.  When libdex discards the future, because the
- * last waiting fiber or future has dropped it, the task is cancelled as by [method@PrioSched.Task.cancel], even if
- * callbacks of [method@PrioSched.Task.then] wait for the task.
+ * last waiting fiber or chained future has dropped it, the task is cancelled, as with [method@PrioSched.Task.cancel],
+ * even if callbacks of [method@PrioSched.Task.then] wait for the task.
  *
  * The future does not hold the task. If the task's result is a pointer, the code that awaits the future owns it, and
  * frees it.  So only one fiber may await such a task.

@@ -3,7 +3,7 @@
 
 #include "prio-dex-private.h"
 
-/* All fields are used on the thread that runs the context, unless their comments say otherwise. */
+/* All fields except @refs are used on the thread that runs the main context. */
 struct _PrioDexGate
 {
   gint refs; /* atomic */
@@ -58,7 +58,7 @@ drop_watch (PrioDexGate *self)
   g_clear_pointer (&self->watch, g_source_unref);
 }
 
-/* Closes the gate of a scheduler that has gone.  Fibers that wait fail. */
+/* Closes the gate of a scheduler that is finalized.  The waits of its fibers then fail. */
 static void
 gate_close (gpointer data)
 {
@@ -123,8 +123,8 @@ prio_dex_gate_release (PrioDexGate *self, PrioDexFiber *fiber)
     let_out (self);
 }
 
-/* A source that checks the fiber inside.  A function such as dex_await () or dex_fiber_yield () may suspend the fiber
- * without the gate.  Then the main loop continues at a lower depth, while the fiber is still inside. */
+/* A source that checks whether other code, such as dex_await () or dex_fiber_yield (), has suspended the fiber inside.
+ * The main loop then continues at a lower depth, although the gate still has the fiber inside. */
 typedef struct
 {
   GSource source;
@@ -225,7 +225,7 @@ no_scheduler (void)
 
 static void on_turn (GObject *source_object, GAsyncResult *result, gpointer data);
 
-/* Lets the next fiber in.  Called in the turn of a fiber that waited for another fiber. */
+/* Lets in a fiber that waited for another fiber, or makes it wait again.  Called in its turn among such fibers. */
 static void
 on_next (GObject *source_object G_GNUC_UNUSED, GAsyncResult *result, gpointer data)
 {

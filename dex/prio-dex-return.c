@@ -3,19 +3,19 @@
 
 #include "prio-dex-private.h"
 
-/* A task that waits for a future under its signal.  The result or an abort claims the wait, whichever comes first. */
+/* A task that waits for a future.  The future's result or an abort claims the wait, whichever comes first. */
 typedef struct
 {
   gint refs;    /* atomic */
   gint claimed; /* atomic */
   PrioTask *task;
 
-  /* A separate signal that follows the task's signal, because it emits `cancelled` while GLib holds no lock. */
+  /* A separate signal that follows the task's signal: it emits `cancelled` while GLib holds no lock. */
   PrioTaskSignal *signal; /* or NULL */
 
   GMutex lock;
-  DexFuture *future; /* the awaited future, and then the future of the waiting callback; NULL when the wait has ended;
-                      * under the lock */
+  DexFuture *future; /* the awaited future, and then the future of on_settled (); NULL when the wait has ended;
+                      * protected by @lock */
 } Wait;
 
 static Wait *
@@ -69,7 +69,7 @@ claim (Wait *self)
   return TRUE;
 }
 
-/* Drops the future. libdex discards it if no other code waits for it. */
+/* Drops the future.  libdex discards it if no other code waits for it. */
 static void
 let_go (Wait *self)
 {
@@ -79,7 +79,7 @@ let_go (Wait *self)
     dex_unref (future);
 }
 
-/* Ends the wait with the result of @future.  Called on the thread that has the DexScheduler. */
+/* Ends the wait with the result of @future.  Called on a thread that has a DexScheduler. */
 static DexFuture *
 on_settled (DexFuture *future, gpointer data)
 {
@@ -128,7 +128,7 @@ listen (gpointer data)
     listener = dex_future_finally (future, on_settled, wait_ref (self), wait_unref);
   if (listener != NULL)
     exchange (self, dex_ref (listener));
-  /* The wait may have been claimed meanwhile. */
+  /* An abort may have claimed the wait meanwhile, and not have seen @listener. */
   if (g_atomic_int_get (&self->claimed))
     let_go (self);
   wait_unref (self);
@@ -155,7 +155,7 @@ follow_signal (Wait *self)
  * @future: (transfer full): a future of the task's result
  *
  * Defers the task's result, as [method@PrioSched.Task.defer] does, until @future completes.  The value or the error of
- * @future is then the task's. Values of every type are passed on.
+ * @future is then the task's result.  Values of every type are passed on.
  *
  * An abort of the task's signal ends the task at once with the reason, and drops @future, so that libdex discards it if
  * no other code waits for it.  After [method@PrioSched.Task.cancel], the task is aborted when @future completes.
@@ -168,8 +168,8 @@ follow_signal (Wait *self)
  * }
  * ```
  *
- * The function must not use its task afterwards. Call it on the thread that runs the task.  Only the main thread and
- * libdex's own threads have a DexScheduler: on another thread, the main thread waits for the future.
+ * The task's function must not use its task afterwards.  Call this on the thread that runs the task.  Only the main
+ * thread and libdex's own threads have a DexScheduler: for a task on another thread, the main thread waits for @future.
  *
  * Since: 1.0
  */
