@@ -71,10 +71,10 @@ call_next (PrioTask *task, gpointer data)
  * Posts a task with a priority level of React: React's `unstable_scheduleCallback()`.
  *
  * The task has the priority and the timeout of @level; the timeout counts from the end of the delay.  In @func,
- * [method@PrioSched.Scheduler.did_timeout] returns whether the timeout has passed.  With prio_react_continue_with() the
- * task continues with another function, or with the same; otherwise @func returns a result or an error, or defers the
- * result, as in [method@PrioSched.Scheduler.post_task].  React's `unstable_cancelCallback()` is
- * [method@PrioSched.Task.cancel].
+ * [method@PrioSched.Scheduler.did_timeout] returns whether the timeout has passed.  @func may call
+ * prio_react_continue_with() to continue the task with another function, or with @func again; otherwise it returns a
+ * result or an error, or defers the result, as in [method@PrioSched.Scheduler.post_task].  React's
+ * `unstable_cancelCallback()` is [method@PrioSched.Task.cancel].
  *
  * ```c
  * task = prio_react_schedule_callback (scheduler, PRIO_REACT_LEVEL_NORMAL, 0, parse, document, document_free);
@@ -121,9 +121,9 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
  *   called
  *
  * Makes the task continue with @func when its current function has returned.  In React's Scheduler, a callback returns
- * its continuation.
+ * its continuation instead.
  *
- * If [method@PrioSched.Scheduler.should_yield] is then %FALSE, @func is called at once.  Otherwise the task yields, and
+ * If [method@PrioSched.Scheduler.should_yield] is %FALSE then, @func is called at once.  Otherwise the task yields, and
  * @func is called later as a continuation: with the priority and the timeout of the task, before new tasks of that
  * priority.  @func may give the task its result, defer the result, or continue with another function; otherwise the
  * task is fulfilled without a value.
@@ -143,9 +143,9 @@ prio_react_schedule_callback (PrioScheduler *scheduler, PrioReactLevel level, gu
  * is destroyed, the task is aborted with %PRIO_ERROR_CLOSED.  A task that has a result, or has deferred it, does not
  * continue either.
  *
- * A task continues with one function at a time: a second call before @func is called is refused.  Functions of
- * [method@PrioSched.Scheduler.post] and [method@PrioSched.Scheduler.post_steps] return %G_SOURCE_CONTINUE instead, and
- * keep their next step in their data.
+ * A task continues with one function at a time: a second call before @func is called is refused.  To continue,
+ * functions of [method@PrioSched.Scheduler.post] and [method@PrioSched.Scheduler.post_steps] return %G_SOURCE_CONTINUE
+ * instead, and keep their next step in their data.
  *
  * Call it in the task's function, or in @func, on the thread that runs the task.  A wrong call logs a critical message,
  * and does not call @notify.

@@ -5,7 +5,7 @@
 
 #include <prio-sched-bindings.h>
 
-/* Values of React's Scheduler. */
+/* The highest rate that React's Scheduler accepts. */
 #define MAX_FRAME_RATE 125
 
 /**
@@ -16,8 +16,8 @@
  * Sets the time slice to the length of a frame: React's `unstable_forceFrameRate()`.
  *
  * The call sets [property@PrioSched.Scheduler:time-slice] to the length of a frame in whole milliseconds, such as 33 ms
- * for a rate of 30.  A rate of 0 sets the property back to -1, the default.  Frames of a clock that the scheduler
- * follows ([method@PrioSched.Scheduler.follow_frame_clock]) end the slice in any case.
+ * for a rate of 30.  A rate of 0 sets the property back to -1, the default.  If the scheduler follows a frame clock
+ * ([method@PrioSched.Scheduler.follow_frame_clock]), each of its frames ends the slice in any case.
  *
  * ```c
  * prio_react_force_frame_rate (scheduler, 30);
@@ -42,8 +42,7 @@ prio_react_force_frame_rate (PrioScheduler *scheduler, gint fps)
  * prio_react_request_paint:
  * @scheduler: a scheduler
  *
- * Asks running tasks to give the main loop its turn, so that changes are drawn: React's
- * `unstable_requestPaint()`.
+ * Asks running tasks to yield to the main loop, so that changes are drawn: React's `unstable_requestPaint()`.
  *
  * [method@PrioSched.Scheduler.should_yield] returns %TRUE from now on, until every other source of the main
  * context has had its turn; this applies to the other schedulers of the context, too.

@@ -19,7 +19,7 @@ static const struct
 
 static __thread PrioReactFrame *running;
 
-/* Makes @frame current until prio_react_leave ().  The record is on the stack of the caller, who has set its level. */
+/* Makes @frame current until prio_react_leave ().  @frame is on the stack of the caller, which has set the level. */
 void
 prio_react_enter (PrioReactFrame *frame)
 {
@@ -34,14 +34,14 @@ prio_react_leave (PrioReactFrame *frame)
   running = frame->outer;
 }
 
-/* Returns the PrioReactFrame of the innermost function, or NULL if there is none, or it runs a nested main loop. */
+/* Returns the innermost PrioReactFrame, or NULL if there is none, or if its function runs a nested main loop. */
 PrioReactFrame *
 prio_react_top (void)
 {
   return running != NULL && running->depth == g_main_depth () ? running : NULL;
 }
 
-/* Returns the PrioReactFrame of the function of @task, if the function calls the running code; otherwise NULL. */
+/* Returns the PrioReactFrame of the function of @task, or NULL if the running code is not called by that function. */
 PrioReactFrame *
 prio_react_find (PrioTask *task)
 {
@@ -99,7 +99,7 @@ prio_react_level_get_timeout (PrioReactLevel level)
   return prio_react_check_level (G_STRFUNC, level) ? levels[level].timeout : 0;
 }
 
-/* Returns the state of the running code, if it belongs to the main context of @scheduler, or NULL. */
+/* Returns the scheduling state of the running code, or NULL if that does not run in the main context of @scheduler. */
 static PrioSchedulingState *
 get_state (PrioScheduler *scheduler)
 {
@@ -144,9 +144,9 @@ level_of (PrioTaskPriority priority)
  * Gets the level of the running code: React's `unstable_getCurrentPriorityLevel()`.
  *
  * It is the level that was given to prio_react_schedule_callback() or prio_react_run_with_level(), or that
- * prio_react_wrap_callback() has recorded.  Later parts of the task, after a yield or in a microtask, and tasks of
- * other functions have the level that is closest to their priority: user-blocking, normal or low.  A timeout that has
- * passed does not change the level.
+ * prio_react_wrap_callback() has recorded.  Other code has the level that is closest to its priority (user-blocking,
+ * normal or low): the task after a yield or in a microtask, and tasks that other functions have posted.  A timeout that
+ * has passed does not change the level.
  *
  * ```c
  * if (prio_react_get_current_level (scheduler) == PRIO_REACT_LEVEL_IDLE)
@@ -155,7 +155,7 @@ level_of (PrioTaskPriority priority)
  *
  * Call it on the thread that runs the scheduler's main context.
  *
- * Returns: the level; %PRIO_REACT_LEVEL_NORMAL outside any task, and on other threads
+ * Returns: the level; %PRIO_REACT_LEVEL_NORMAL if no task is running, and on other threads
  *
  * Since: 1.0
  */
@@ -185,8 +185,8 @@ prio_react_get_current_level (PrioScheduler *scheduler)
  * Calls @func now, as part of the running task but with another level: React's `unstable_runWithPriority()`.
  *
  * Yields of @func, and callbacks that it registers, have the priority of the level, and the signal and the timeout of
- * the running task.  Outside any task, @func runs like a task of @scheduler without a signal and a timeout.  Tasks that
- * @func posts inherit nothing, as on the web.
+ * the running task.  If no task is running, @func runs like a task of @scheduler without a signal or a timeout.  Tasks
+ * that @func posts inherit nothing, as on the web.
  *
  * ```c
  * static void
@@ -201,7 +201,7 @@ prio_react_get_current_level (PrioScheduler *scheduler)
  * To call a function later with the current level, signal and timeout, use prio_react_wrap_callback().
  *
  * Call it on the thread that runs the scheduler's main context, or has acquired that context; on other threads @func
- * runs outside any task, with the normal level.
+ * runs as if in no task, with the normal level.
  *
  * Since: 1.0
  */

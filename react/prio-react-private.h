@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-react-private.h: the level of the running code
  *
- * Promises: a state of prio-sched has only a priority, not React's level.  So a function of this library that calls the
- * program's code keeps the level of that code, and its task, meanwhile in a record on the stack: a PrioReactFrame.
+ * A PrioSchedulingState has a priority, but no level of React.  So while a function of this library calls the program's
+ * code, a PrioReactFrame on the stack keeps the level and the task of that code.
  *
  * Everything here belongs to the thread that runs the code.
  */

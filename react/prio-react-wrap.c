@@ -27,11 +27,11 @@ typedef struct
  * @user_data: data for @func
  * @notify: (nullable): called when @user_data is no longer needed
  *
- * Wraps a function, so that it runs with the current level, as a part of the running task, whenever it is called:
+ * Wraps a function, so that whenever it is called, it runs with the current level and as a part of the running task:
  * React's `unstable_wrapCallback()`.
  *
  * Yields of @func, and callbacks that it registers, have the priority, the signal and the timeout of the task that is
- * running now; outside any task, @func has the normal level, and neither signal nor timeout.  Tasks that @func posts
+ * running now; if none is running, @func has the normal level, and no signal or timeout.  Tasks that @func posts
  * inherit nothing, as on the web.  prio_react_call_wrapped() calls the wrapped function, and prio_react_free_wrapped()
  * frees it.  Both can be passed to GLib's functions:
  *
@@ -44,7 +44,7 @@ typedef struct
  *
  * Call it on the thread that runs the scheduler's main context; on other threads, the function gets the normal level.
  *
- * Returns: (transfer full): the argument for the two functions
+ * Returns: (transfer full): the wrapped function, as the argument for those two functions
  *
  * Since: 1.0
  */
@@ -76,8 +76,8 @@ call (gpointer data)
  * prio_react_call_wrapped: (skip)
  * @wrapped: a result of prio_react_wrap_callback()
  *
- * Calls the wrapped function with the level, signal and timeout that were current when it was wrapped; on a thread that
- * does not own the scheduler's main context, without them.  This function is a [callback@GLib.SourceFunc].
+ * Calls the wrapped function with the level, signal and timeout that were current when it was wrapped or, on a thread
+ * that does not own the scheduler's main context, without these.  This function is a [callback@GLib.SourceFunc].
  *
  * Returns: the function's result
  *
@@ -102,8 +102,8 @@ prio_react_call_wrapped (gpointer wrapped)
  * prio_react_free_wrapped: (skip)
  * @wrapped: (transfer full): a result of prio_react_wrap_callback()
  *
- * Frees a wrapped function: a [callback@GLib.DestroyNotify].  Any thread may call it; the destroy notify of
- * prio_react_wrap_callback() is called on that thread.
+ * Frees a wrapped function.  This function is a [callback@GLib.DestroyNotify].  Any thread may call it; the destroy
+ * notify of prio_react_wrap_callback() is called on that thread.
  *
  * Since: 1.0
  */

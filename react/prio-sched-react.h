@@ -10,8 +10,8 @@ G_BEGIN_DECLS
 /**
  * PRIO_REACT_TIMEOUT_IMMEDIATE:
  *
- * The timeout of React's immediate level, in milliseconds: it has passed from the beginning, so the task runs before
- * all tasks whose timeout has not passed.
+ * The timeout of React's immediate level, in milliseconds: it has passed from the start, so the task runs before all
+ * tasks whose timeout has not passed.
  *
  * Since: 1.0
  */
@@ -47,7 +47,7 @@ G_BEGIN_DECLS
 /**
  * PRIO_REACT_TIMEOUT_IDLE:
  *
- * The timeout of React's idle level: none, so that a task never runs before a more urgent task.
+ * The timeout of React's idle level: none, so an idle task never runs before a more urgent task.
  *
  * Since: 1.0
  */
