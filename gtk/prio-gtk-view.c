@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-gtk-view.c: tells a feed which rows a list of GTK shows
  *
- * GTK does not say which rows are in view.  GTK has widgets for the rows around the view, and for the focused and the
- * selected row; widgets that are not in view are not visible.  GTK assumes that all rows without a widget have the same
- * height.  So the number of rows above a widget follows from the widget's position, and from the heights of the widgets
- * above it.
+ * GTK does not say which rows are in view.  It has widgets for the rows near the view, and for the focused and the
+ * selected row; widgets that are not in view are not visible.  It assumes that all rows without a widget have the same
+ * height.  So this file computes the number of rows above a widget from the widget's position, and from the heights of
+ * the widgets above it.
  */
 
 #include "prio-sched-gtk.h"
@@ -19,7 +19,7 @@ typedef struct
   GdkFrameClock *clock; /* while the view is mapped */
 } Following;
 
-/* A list as GTK shows it.  A line is a row or, in a grid, the cells side by side. */
+/* A list as GTK shows it.  A line is a row or, in a grid, all cells that are side by side. */
 typedef struct
 {
   GtkWidget *list;
@@ -33,7 +33,7 @@ typedef struct
   double space; /* the distance between two lines */
 } Sight;
 
-/* Returns the distance of @cell from the top of the view or, in a horizontal list, from the side where it begins. */
+/* Returns the distance of @cell from the top of the view or, in a horizontal list, from the side where rows begin. */
 static double
 begin_of (const Sight *sight, guint cell)
 {
@@ -78,7 +78,7 @@ list_cells (Sight *sight)
     {
       const char *name = gtk_widget_get_css_name (child);
 
-      /* Skips the other children, which are headers of sections and the rubber band. */
+      /* The other children are headers of sections and the rubber band. */
       if (!g_str_equal (name, "row") && !g_str_equal (name, "child"))
         continue;
       if (gtk_widget_get_child_visible (child))
@@ -90,7 +90,7 @@ list_cells (Sight *sight)
     }
 }
 
-/* Returns the first cell in view after the line of @cell, which is in view; @sight->end if there is none. */
+/* Returns the first cell after the line of @cell that is in view, or @sight->end if there is none. */
 static guint
 end_of_line (const Sight *sight, guint cell)
 {
@@ -142,7 +142,7 @@ find_position (Sight *sight, guint n_items)
   if (sight->is_flipped)
     value = gtk_adjustment_get_upper (sight->adjustment) - gtk_adjustment_get_page_size (sight->adjustment) - value;
 
-  /* Adds the cells at the beginning of the first line for which there are no widgets. */
+  /* If the first line has fewer widgets than the second, its first cells have none: adds their number. */
   return (n_above + (guint) CLAMP (round ((value + begin - above) / height), 0, MAX (n_others, 0))) * sight->n_columns +
          (after - next > next - sight->first ? sight->n_columns - (next - sight->first) : 0);
 }
@@ -214,10 +214,10 @@ following_free (gpointer data, GClosure *closure G_GNUC_UNUSED)
  *
  * Loads the rows that a list shows, and then the rows nearest to them.
  *
- * This makes a feed of the view's model, as [ctor@PrioSched.Feed.new_for_model] does, and calls
- * [method@PrioSched.Feed.set_view] when the user scrolls, when rows come or go, and when the window is resized.  The
- * positions are positions in the view's model, which may sort and filter.  The feed also follows the view's property `model`.
- * While the view is not shown, no row is in view.
+ * The function makes a feed of the view's model, as [ctor@PrioSched.Feed.new_for_model] does.  It calls
+ * [method@PrioSched.Feed.set_view] when the user scrolls, when rows are added or removed, and when the window is
+ * resized.  Positions refer to the view's model, which may sort and filter.  The feed also follows the view's property
+ * `model`.  While the view is not shown, no row is in view.
  *
  * ```c
  * #include <prio-sched-gtk.h>
@@ -236,8 +236,8 @@ following_free (gpointer data, GClosure *closure G_GNUC_UNUSED)
  *
  * The factory of the view should show a placeholder until a property of the item reports that the row is loaded.
  *
- * Call this function on GTK's thread, with a group whose scheduler has the default main context.  For a wrong argument,
- * the call logs a critical message, returns %NULL, and does not call @notify.
+ * Call this function on GTK's thread, with a group whose scheduler has the default main context.  If an argument is
+ * wrong, the call logs a critical message, returns %NULL, and does not call @notify.
  *
  * Returns: (transfer none): the feed; the view has a reference to it until the view is disposed of
  *

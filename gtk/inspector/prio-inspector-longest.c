@@ -19,7 +19,7 @@ struct _PrioInspectorLongest
   guint watch;        /* the id of its watch; 0 if there is none */
 };
 
-/* The runs with one name and priority. */
+/* All runs that have the same name and priority. */
 typedef struct
 {
   char *name;            /* or NULL */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-module.c: the module that GTK loads when its inspector is opened
  *
- * GTK looks for the module in the folder "inspector" of its modules when the inspector is opened, and not before.  So
- * the page is in the inspector of each GTK 4 program, even if the program has not created a scheduler yet.
+ * GTK loads the modules in its folder "inspector" when the inspector is opened, and not before.  So the page is in the
+ * inspector of each GTK 4 program, even if the program has not created a scheduler yet.
  */
 
 #include "prio-inspector-page.h"

@@ -131,8 +131,8 @@ stop (PrioInspectorPage *self)
   g_clear_pointer (&self->source, g_source_unref);
 }
 
-/* Begins to refresh the page, in a source: while a thread dispatches a source, the thread owns the main context, and so
- * may ask for statistics. */
+/* Starts a source that refreshes the page.  While a thread dispatches a source, it owns the main context, so it may ask
+ * for statistics. */
 static void
 prio_inspector_page_map (GtkWidget *widget)
 {

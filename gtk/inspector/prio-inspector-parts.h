@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-inspector-parts.h: the parts of the page
  *
- * Promises: one kind of part shows a scheduler, the other the longest tasks and sources of its main loop.  Both are
- * refreshed on the thread that runs the default main context, and hold no scheduler between two refreshes.
+ * Promises: one kind of part shows a scheduler, the other the longest tasks and sources of the default main loop.  Both
+ * are refreshed on the thread that runs the default main context, and hold no scheduler between two refreshes.
  */
 
 #pragma once
@@ -27,13 +27,13 @@ GtkWidget *prio_inspector_longest_new (void);
 void prio_inspector_longest_refresh (PrioInspectorLongest *self);
 void prio_inspector_longest_print (PrioInspectorLongest *self, GString *text);
 
-/* Formats @time, ms, or returns "–" if @time is negative.  The text is valid until the next call, by any thread. */
+/* Formats @time, ms; returns "–" if @time is negative.  The text is valid until the next call, on whatever thread. */
 const char *prio_inspector_format_time (double time);
 
 /* Returns a box that begins with @title. */
 GtkWidget *prio_inspector_heading_new (const char *title);
 
-/* Adds a switch with the label @text to @box. */
+/* Adds a switch with the label @text to @box.  @switched is called with @data when the user moves the switch. */
 GtkWidget *prio_inspector_add_switch (GtkWidget *box, const char *text, GCallback switched, gpointer data);
-/* Sets the switch without calling its callback, which was added with @data. */
+/* Sets the switch without calling its callback, which has @data. */
 void prio_inspector_set_switch (GtkWidget *widget, gboolean active, gpointer data);

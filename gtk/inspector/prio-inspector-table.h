@@ -17,7 +17,7 @@ typedef struct
   gboolean is_number;
 } PrioInspectorColumn;
 
-/* Returns a table with @label for assistive technologies.  @columns is static, and its texts will be translated. */
+/* Returns a table with @label for assistive technologies.  @columns must be static; its texts are translated here. */
 GtkWidget *prio_inspector_table_new (const char *label, const PrioInspectorColumn *columns, guint n_columns);
 
 /* Adds or removes rows at the end. */
