@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* monitor-longest.h: the longest runs, by name
  *
- * Promises: a table of N records keeps the N names with the longest runs.  A name that was dropped is counted anew when
- * it comes again.
+ * Promises: a table of N records keeps the N names with the longest runs.  If a name that was dropped comes again, its
+ * counts start from 0.
  */
 
 #pragma once

@@ -45,7 +45,7 @@ run (char **argv, char **environment, int output, int failure)
   _exit (error == ENOENT ? 127 : 126);
 }
 
-/* Puts @value at the front of the list in @variable. */
+/* Puts @value at the front of the list in @variable, whose items are separated by colons. */
 static char **
 prepend (char **environment, const char *variable, const char *value)
 {
@@ -55,7 +55,7 @@ prepend (char **environment, const char *variable, const char *value)
   return g_environ_setenv (environment, variable, list, TRUE);
 }
 
-/* Returns the folder of the module to preload: the monitor's in a build, otherwise the installed one. */
+/* Returns the folder of the module to preload: in a build the monitor's own folder, otherwise the installed folder. */
 static char *
 find_preload (void)
 {
@@ -84,7 +84,7 @@ make_environment (const Watch *watch)
   return prepend (prepend (environment, "LD_PRELOAD", library), "PYTHONPATH", python);
 }
 
-/* Starts @argv.  On failure sets @status to the exit status that a shell would return. */
+/* Starts @argv.  On failure, sets @status to the exit status that a shell would return. */
 gboolean
 program_start (Program *program, char **argv, const Watch *watch, gboolean with_output, int *status, GError **error)
 {
@@ -104,7 +104,7 @@ program_start (Program *program, char **argv, const Watch *watch, gboolean with_
     {
       close (failure[1]);
       failure[1] = -1;
-      /* The pipe is closed when the program is executed. */
+      /* This reads nothing if the program is executed, which closes the pipe. */
       while (read (failure[0], &saved, sizeof saved) < 0 && errno == EINTR)
         ;
       if (saved == ENOENT)

@@ -81,7 +81,7 @@ traces_clear (Traces *traces)
   g_ptr_array_unref (traces->processes);
 }
 
-/* Returns the start of the value of @key in @line, or NULL.  The library writes "\u0022" for a quotation mark in a string. */
+/* Returns the start of the value of @key in @line, or NULL.  A key has quotation marks, which strings escape. */
 static const char *
 find (const char *line, const char *key)
 {
@@ -111,7 +111,7 @@ has (const char *line, const char *key, const char *value)
   return text != NULL && *text == '"' && strncmp (text + 1, value, length) == 0 && text[length + 1] == '"';
 }
 
-/* Appends the character of the escape at @text, after its backslash.  Returns the length of the escape. */
+/* Appends the character of the escape \uXXXX at @text, after the backslash; skips others.  Returns the length. */
 static gsize
 unescape (GString *string, const char *text)
 {
@@ -150,7 +150,7 @@ get_string (const char *line, const char *key)
   return g_string_free (string, FALSE);
 }
 
-/* Returns: (nullable): the name of a task; a trace uses the kind of a task without a name */
+/* Returns: (nullable): the name of a task, or NULL if the trace has the task's kind in its place */
 static char *
 get_name (const char *line)
 {
@@ -300,7 +300,7 @@ read_abort (Process *process, const char *line, gint64 id)
     drop_task (process, id);
 }
 
-/* Notes the end of an arrow from a queue to a run.  The arrow names the task by ID.TIME. */
+/* Notes that a task starts to run, where the trace ends an arrow from the queue.  The arrow's id is TASK.TIME. */
 static void
 read_begin (Process *process, const char *line)
 {
@@ -360,7 +360,7 @@ read_line (Traces *traces, const char *line)
     }
 }
 
-/* Reads a part of the available data.  Returns whether there was any. */
+/* Reads a part of the available data.  Returns whether there may be more. */
 gboolean
 traces_read (Traces *traces)
 {

@@ -10,8 +10,8 @@
 
 /* The live view shows only this many of the longest tasks. */
 #define MAX_LIVE_LONGEST 5
-/* A task that seems to have run for less than this time, µs, may have ended: a trace arrives up to a tenth of a second
- * late. */
+/* Only tasks that have run for longer than this, in µs, are shown as running: others may have ended, because a trace
+ * arrives up to a tenth of a second late. */
 #define MIN_RUNNING (200 * G_TIME_SPAN_MILLISECOND)
 
 /* Returns whether @character could control a terminal, or start a line. */
@@ -30,7 +30,7 @@ is_harmful (gunichar character)
     }
 }
 
-/* Returns @text without characters that could control a terminal: control characters except newlines and tabs, and bytes
+/* Returns @text, with U+FFFD for each character that could control a terminal, except newlines and tabs, and for bytes
  * that are not UTF-8. */
 char *
 view_clean (const char *text, gssize length)
@@ -96,14 +96,14 @@ add_count (GString *line, guint64 count)
   add_cell (line, text, 11);
 }
 
-/* Limits a number from a trace, which may be wrong. */
+/* Limits a time from a trace, which may be too large. */
 static gint64
 to_time (guint64 time)
 {
   return (gint64) MIN (time, (guint64) G_MAXINT64);
 }
 
-/* Returns the time since @then, or 0 if @then is 0. */
+/* Returns the time since @then, or 0 if @then is negative or later than @now. */
 static gint64
 time_since (gint64 then, gint64 now)
 {
@@ -128,7 +128,7 @@ add_time (GString *line, gint64 time)
   add_cell (line, text, 13);
 }
 
-/* Returns the draft's name of a priority. */
+/* Returns the name that a priority has on the web. */
 static const char *
 priority_name (gint priority)
 {

@@ -26,7 +26,7 @@ typedef struct
 typedef struct
 {
   gboolean is_queued;
-  gint64 begun; /* µs of g_get_monotonic_time (), while it runs, or 0 */
+  gint64 begun; /* when the run began, µs of g_get_monotonic_time (); 0 while the task waits */
   gint priority;
   char *name;
 } Task;
@@ -53,21 +53,21 @@ typedef struct
   int writes;  /* the other end, which the monitor holds open */
   GString *line;        /* the beginning of the next line, if it has been read */
   GPtrArray *processes; /* of Process, by age */
-  gboolean is_used;     /* whether a process has opened the pipe */
+  gboolean is_used;     /* whether a process has begun a trace */
 } Traces;
 
 gboolean traces_init (Traces *traces, GError **error);
 void traces_clear (Traces *traces);
 gboolean traces_read (Traces *traces);
 
-/* The program that is running. */
+/* The program that the monitor has started. */
 typedef struct
 {
   pid_t pid;
   int output; /* the pipe with its output, or -1 */
 } Program;
 
-/* The threshold if the option was not given. */
+/* The threshold if the option --threshold was not given. */
 #define THRESHOLD_UNSET G_MININT /* use the environment's value */
 
 typedef struct

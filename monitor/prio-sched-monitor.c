@@ -3,8 +3,8 @@
  *
  *   prio-sched-monitor [--plain] [--threshold MILLISECONDS] [--no-preload] PROGRAM [ARGUMENT…]
  *
- * In a terminal, the view is below the program's output, which then comes through a pipe.  Otherwise the program prints
- * its output itself.  When the program has ended, a summary is printed.
+ * In a terminal, the monitor shows its view below the program's output, which comes through a pipe.  Otherwise the
+ * program prints its output itself.  When the program has ended, the monitor prints a summary.
  */
 
 /* For memrchr (). */
@@ -41,7 +41,7 @@ typedef struct
   char *name; /* the program's name, without harmful characters */
   gboolean is_live;
   GString *line;  /* the beginning of the next line of the program's output */
-  guint n_drawn;  /* how many lines of the terminal the view takes */
+  guint n_drawn;  /* how many lines of the terminal the view takes up */
   guint n_interrupts;
   int status;     /* the status from waitpid () */
   Watch watch;
@@ -135,7 +135,7 @@ read_traces (gint fd G_GNUC_UNUSED, GIOCondition condition G_GNUC_UNUSED, gpoint
   return G_SOURCE_CONTINUE;
 }
 
-/* Reads the rest of the pipe when the program has ended.  Its children may still write. */
+/* Reads the rest of the traces when the program has ended, for a second at most: its children may still write. */
 static void
 read_all_traces (Monitor *monitor)
 {
@@ -178,7 +178,7 @@ ended (GPid pid G_GNUC_UNUSED, gint status, gpointer data)
   g_main_loop_quit (monitor->loop);
 }
 
-/* Reads the rest of the program's output when it has ended.  Its children may still hold the pipe. */
+/* Reads the rest of the program's output, up to now: the pipe may not end, because children may still hold it. */
 static void
 read_rest (Monitor *monitor)
 {
@@ -311,7 +311,7 @@ main (int argc, char **argv)
   if (parse (&monitor, argc, argv, &error) && monitor.argv == NULL)
     return 0;
 
-  /* The signals are blocked before any thread is started. */
+  /* Blocks the signals before any thread starts, because threads inherit this. */
   sigemptyset (&wishes);
   sigaddset (&wishes, SIGINT);
   sigaddset (&wishes, SIGTERM);

@@ -28,7 +28,7 @@ typedef int (*PPoll) (struct pollfd *, nfds_t, const struct timespec *, const si
 
 static Poll next_poll;
 static PPoll next_ppoll;
-/* The process that has loaded this module.  Between fork () and exec () no library can be loaded. */
+/* The process that has loaded this module.  A forked child must not load the library before exec (). */
 static pid_t pid;
 static int is_over = 1;
 
@@ -64,7 +64,7 @@ watch (void *glib)
   if (library == NULL)
     library = dlopen (PRIO_LIBDIR "/" PRIO_SONAME, RTLD_NOW);
   get_default = library != NULL ? (void *(*) (void)) dlsym (library, "prio_scheduler_get_default") : NULL;
-  /* The calls below may poll. */
+  /* Set now, because the call below may poll. */
   __atomic_store_n (&is_over, 1, __ATOMIC_RELAXED);
   if (get_default != NULL)
     get_default ();

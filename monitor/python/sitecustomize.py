@@ -1,7 +1,7 @@
 """Names Python's sources after their callbacks, in a program that prio-sched-monitor runs.
 
-Python imports this at its start, because the folder comes first in PYTHONPATH.  GLib's functions name sources as soon as the program
-has imported them, if PyGObject and the binding of prio-sched are installed.
+Python imports this module at its start, because its folder comes first in PYTHONPATH.  If PyGObject and the binding of prio-sched are
+installed, GLib's functions name the sources that they add, as soon as the program has imported GLib.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -14,7 +14,7 @@ _MODULE = 'gi.overrides.GLib'
 
 
 class _Naming:
-    """Loads a module as loader does, and makes it name the sources that it adds."""
+    """Loads gi.overrides.GLib as loader does, and makes it name the sources that it adds."""
 
     def __init__(self, loader):
         self._loader = loader
@@ -44,7 +44,7 @@ class _Finder:
 
 
 def _go_on():
-    """Restores the import path for the program, and imports its own sitecustomize."""
+    """Restores the import path for the program, and imports the program's own sitecustomize, if it has one."""
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry or '.') != folder]
     if os.environ.get('PRIO_SCHED_LONG_TASKS', '0') != '0':
