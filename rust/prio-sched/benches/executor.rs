@@ -12,7 +12,7 @@ use glib::MainContext;
 use prio_sched::*;
 
 const ROUNDS: usize = 5;
-/// The number of operations. With more sources, a main context becomes slow.
+/// The number of operations. More sources would make the main context slow.
 const N: usize = 20_000;
 
 #[derive(Clone)]
@@ -80,7 +80,7 @@ fn yields(executor: &Executor, n_tasks: usize) -> f64 {
     measure(&left, N, begin, || ())
 }
 
-/// Makes 1,000 futures wait; in each round all of them are woken.
+/// Makes 1,000 futures wait, and wakes all of them after each iteration of the main loop.
 fn wakes(executor: &Executor) -> f64 {
     let wakers = Rc::new(RefCell::new(Vec::<Waker>::new()));
     let left = Rc::new(Cell::new(1000));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //! Brings values from any thread to a closure on a main loop.
 //!
-//! A slot keeps a value, with two references: the library's and, during an offer, the caller's. The last reference that is
-//! dropped drops the value.
+//! A slot holds a value. The library has a reference to the slot and, during an offer, so does the caller. The value is
+//! dropped with the last reference.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ use crate::{ffi, Error, Scheduler, TaskOptions};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[doc(alias = "PrioChannelPace")]
 pub enum ChannelPace {
-    /// With each value, as soon as tasks of its priority run. The default.
+    /// For each value, as soon as tasks of the channel's priority run. The default.
     #[default]
     Each,
     /// At most once in a turn of the main loop.
@@ -70,7 +70,7 @@ glib::wrapper! {
 /// main context alive. If the closure panics, the program is aborted, as with [`glib::idle_add`].
 ///
 /// The closure is dropped on the thread of the main context when the channel has ended, or is closed and has no values left, or when the last
-/// clone of the channel is dropped. An abort while no value waits counts when the next value is refused.
+/// clone of the channel is dropped. If the signal is aborted while no value waits, the channel ends when it refuses the next value.
 #[doc(alias = "PrioChannel")]
 pub struct Channel<T> {
     native: Untyped,
@@ -102,8 +102,8 @@ unsafe extern "C" fn release_func<F>(func: gpointer) {
 }
 
 impl<T: Send + 'static> Channel<T> {
-    /// Creates a channel, on any thread. The options apply to the channel's task: their signal ends the channel, and their delay
-    /// passes before the first value after a pause is used.
+    /// Creates a channel, on any thread. The options apply to the channel's task: their signal ends the channel, and a value that finds
+    /// the channel empty waits for their delay.
     ///
     /// ```
     /// # use prio_sched::{Channel, ChannelPace, Priority, Stop, Worker};
@@ -116,7 +116,7 @@ impl<T: Send + 'static> Channel<T> {
     ///
     /// # Panics
     ///
-    /// With a capacity of 0.
+    /// If the capacity is 0.
     #[doc(alias = "prio_channel_new")]
     pub fn new<F: FnMut(T) + Send + 'static>(
         scheduler: &Scheduler,
@@ -132,8 +132,8 @@ impl<T: Send + 'static> Channel<T> {
     ///
     /// # Panics
     ///
-    /// With a capacity of 0, and on a thread that cannot own the main context; and the program is aborted if another thread then runs the
-    /// main context.
+    /// If the capacity is 0, or on a thread that cannot own the main context. The program is aborted if another thread runs the main
+    /// context later.
     pub fn new_local<F: FnMut(T) + 'static>(
         scheduler: &Scheduler,
         options: impl Into<TaskOptions>,
@@ -165,8 +165,8 @@ impl<T: Send + 'static> Channel<T> {
         Self { native: unsafe { from_glib_full(native) }, scheduler: scheduler.downgrade(), takes: PhantomData }
     }
 
-    /// Gives a value, in the place of the oldest waiting value if the channel is full. The replaced value is dropped before the
-    /// call returns.
+    /// Gives a value. If the channel is full, the value replaces the oldest waiting value, which is dropped before the call
+    /// returns.
     ///
     /// Returns `false`, and drops the value, if the channel is closed.
     #[doc(alias = "prio_channel_replace")]
@@ -198,7 +198,7 @@ impl<T: Send + 'static> Channel<T> {
         }
     }
 
-    /// Gives a value, and waits in a future until the channel has a place for it: on any executor, also on the channel's main loop.
+    /// Gives a value, and waits in a future until the channel has a place for it: on any executor, even on the channel's main loop.
     ///
     /// If the future is dropped meanwhile, the value is dropped, too. Fails if the channel is or gets closed
     /// ([`Error::Closed`]).
@@ -252,8 +252,8 @@ impl<T> Channel<T> {
         self.len() == 0
     }
 
-    /// Closes the channel to new values. The closure gets the values that wait already; [`Channel::give`] fails in
-    /// other threads.
+    /// Closes the channel to new values. The closure still gets the values that wait; a [`Channel::give`] that blocks another
+    /// thread fails.
     #[doc(alias = "prio_channel_close")]
     pub fn close(&self) {
         unsafe { ffi::prio_channel_close(self.as_ptr()) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //! Each poll of a future is a task of the library.
 //!
-//! A future and its data are one allocation, which its home, its handle, its wakers and the library share. Only the thread that
-//! has spawned the future uses it; all threads use the bits of its state.
+//! A future and its data are one allocation, which its home (see home.rs), its handle, its wakers and the library share. Only the
+//! thread that has spawned the future uses it; all threads use the bits of its state.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::future::Future;
@@ -46,7 +46,7 @@ struct Header {
     plain: Option<Priority>,
     /// Used on the home's thread, until the future is done.
     group: RefCell<Option<TaskGroup>>,
-    /// The signal that aborts the future with its group, if it has a group.
+    /// The signal of the first task, if the future has a [`First`] with a signal; an abort of the group aborts it, too.
     group_signal: OnceLock<gio::Cancellable>,
     state: AtomicU8,
 }
@@ -68,17 +68,17 @@ impl Header {
 /// Data that are dropped when the future is done.
 #[derive(Default)]
 struct Rest {
-    /// Set once the future has waited under its signal.
+    /// Set once the future has waited, if it has a signal.
     watching: Option<Watching>,
     first: Option<First>,
     /// The future's number in the home.
     key: usize,
-    /// How many posts have run that the library has not released yet.
+    /// How many posts have run, but have not been released by the library yet.
     n_run: u32,
 }
 
-/// The first task of a future with a delay, or in a group: the task is cancelled if the future ends before it runs, and in a group it
-/// keeps its place until the future ends.
+/// The first task of a future that has a delay or a group. If the future ends before the task runs, the task is cancelled. In a
+/// group, the task keeps its place until the future ends.
 struct First {
     task: *mut ffi::PrioTask,
     has_begun: bool,
@@ -99,8 +99,8 @@ impl Drop for First {
 
 struct Task<F: Future> {
     header: Header,
-    /// Used on the home's thread.  The home keeps the task until this is `None`, so the task can be freed on any other
-    /// thread.
+    /// Used on the home's thread.  The home keeps the task until this is `None`, so after that any thread may free the
+    /// task.
     future: UnsafeCell<Option<F>>,
     rest: RefCell<Rest>,
     /// The home's thread writes it before the future is DONE; then the handle takes it or, if the handle was DETACHED before,
@@ -119,7 +119,7 @@ thread_local! {
     static CURRENT: Cell<*const Header> = const { Cell::new(ptr::null()) };
 }
 
-/// Records, while it lives, which future is polled.
+/// Records, while it lives, which future is being polled.
 struct Running(*const Header);
 
 impl Running {
@@ -168,8 +168,8 @@ where
         }
     }
 
-    /// Posts the next poll to a scheduler. Only a future's first task has the delay; each task waits in the queue for
-    /// no longer than the timeout.
+    /// Posts the next poll to a scheduler. Only a future's first task has the delay; the timeout counts anew for each
+    /// task.
     fn post_to(self: &Arc<Self>, scheduler: *mut ffi::PrioScheduler) {
         let header = &self.header;
         let data = Arc::into_raw(self.clone()) as gpointer;
@@ -248,8 +248,8 @@ where
         false
     }
 
-    /// Called if the future was woken in its poll.  Returns whether the library is to call the task again as a
-    /// continuation.
+    /// Polls the future again later, because it was woken in its poll.  Returns whether the library is to call the task
+    /// again, as a continuation; otherwise posts it.
     fn go_on(self: &Arc<Self>) -> bool {
         let options = &self.header.options;
         // A continuation would keep a timeout that has passed, and always run first.
@@ -261,7 +261,7 @@ where
         is_again
     }
 
-    /// The library aborts futures in its queues; other waiting futures need a handler.
+    /// Connects a handler to the signal, because the library itself aborts only the futures in its queues.
     fn watch_signal(self: &Arc<Self>) {
         let Some(signal) = self.header.signal() else { return };
         if self.rest.borrow().watching.is_some() {
@@ -274,8 +274,8 @@ where
         }
     }
 
-    /// Ends the future on the home's thread, after its last poll.  It is RUNNING, and so no other code polls or ends it
-    /// meanwhile.
+    /// Ends the future on the home's thread, after its last poll.  The future is RUNNING, so no other code polls or ends
+    /// it meanwhile.
     fn finish(self: &Arc<Self>, mut result: Result<F::Output, JoinError>) {
         // SAFETY: the future is not being polled, and never will be again.
         let drop_future = || unsafe { *self.future.get() = None };
@@ -301,8 +301,8 @@ where
         self.header.home.remove(rest.key);
     }
 
-    /// Returns the slot for the waker of the handle, which calls this; `None` when the future is DONE, and the home's
-    /// thread uses the slot.
+    /// Returns the slot for the waker of the handle, which calls this. Returns `None` if the future is DONE: then the
+    /// home's thread may use the slot.
     #[allow(clippy::mut_from_ref)]
     fn take_waiter_back(&self) -> Option<&mut Option<Waker>> {
         let mut state = self.header.state.load(Acquire);
@@ -313,7 +313,7 @@ where
         (state & DONE == 0).then(|| unsafe { &mut *self.waiter.get() })
     }
 
-    /// Called when the future is DONE and DETACHED, by the code that has set the second of these bits.
+    /// Drops the result. The code that sets the second of the bits DONE and DETACHED calls this.
     fn drop_result(&self) {
         // SAFETY: the handle has been dropped, or is the caller.
         drop_quietly(unsafe { (*self.result.get()).take() });
@@ -397,17 +397,17 @@ where
     }
 }
 
-/// Drops a value that is not needed. Its drop may panic, and C code may be the caller.
+/// Drops a value, and catches a panic of the drop: the caller may be C code, which must not unwind.
 pub(crate) fn drop_quietly<T>(unwanted: T) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(unwanted))) {
-        // The panic's payload may panic, too.
+        // The payload of the panic may panic when it is dropped, too.
         if let Err(worse) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
             std::mem::forget(worse);
         }
     }
 }
 
-/// Wakes a waiting task, of any executor.
+/// Wakes a waiting task, of any executor, and catches a panic of its waker.
 pub(crate) fn wake_quietly(waker: Waker) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
         drop_quietly(payload);
@@ -424,7 +424,7 @@ unsafe extern "C" fn run<F: Future + 'static>(data: gpointer) -> gboolean {
     G_SOURCE_REMOVE
 }
 
-/// Runs the first task of a future that has one.
+/// Polls the future; the library calls this as the function of a [`First`].
 unsafe extern "C" fn begin<F: Future + 'static>(first: *mut ffi::PrioTask, data: gpointer) {
     let task = ManuallyDrop::new(unsafe { Arc::from_raw(data as *const Task<F>) });
     // In a group, the task keeps its place until the future ends.
@@ -437,7 +437,7 @@ unsafe extern "C" fn begin<F: Future + 'static>(first: *mut ffi::PrioTask, data:
     }
 }
 
-/// Called when the first task is over: the future has its result, or was aborted before it started.
+/// Called when the task of a [`First`] is over: the future has its result, or was aborted before it started.
 unsafe extern "C" fn left<F: Future + 'static>(data: gpointer) {
     let task = unsafe { Arc::from_raw(data as *const Task<F>) };
     if task.header.is_here() {
@@ -460,7 +460,7 @@ unsafe extern "C" fn released<F: Future + 'static>(data: gpointer) {
             task.abort();
         }
     } else if task.header.signal().is_some_and(|signal| signal.is_cancelled()) {
-        // This thread woke the future.
+        // This thread has woken the future, and the library has rejected the post.
         task.abort();
     }
 }
@@ -505,7 +505,7 @@ where
     JoinHandle::new(task)
 }
 
-/// Lets input, frames, more urgent tasks, and queued tasks of the same priority run first.
+/// Lets input, frames, more urgent tasks, and queued tasks of the same priority go first.
 ///
 /// In a loop this costs little: if no such work is waiting, the next step runs at once.
 ///

@@ -35,7 +35,7 @@ impl TaskGroup {
     ///
     /// # Panics
     ///
-    /// With a limit of 0, because no future would ever start.
+    /// If the limit is 0, because no future would ever start.
     #[doc(alias = "prio_task_group_new")]
     pub fn new(scheduler: &Scheduler, limit: u32, priority: Priority) -> Self {
         assert!(limit > 0, "with a limit of 0 no future would ever begin");
@@ -56,15 +56,15 @@ impl TaskGroup {
     ///
     /// # Panics
     ///
-    /// On a thread that cannot own the main context, because another one runs it.
+    /// On a thread that cannot own the main context, because another thread runs it.
     pub fn spawn_local<F: Future + 'static>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output> {
         executor::spawn(&self.scheduler(), Some(self), options.into(), future)
     }
 
     /// Runs a closure in a thread of the library's pool when a place is free: [`Scheduler::run_in_thread`].
     ///
-    /// The next closure then starts at once, in the same thread, even while the main loop is busy. An abort of the group, or of the
-    /// options' signal, aborts a closure that has not started.
+    /// When a closure has returned, the next one starts at once in the same thread, even while the main loop is busy. An abort of the
+    /// group, or of the options' signal, aborts a closure that has not started.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskGroup};
@@ -77,7 +77,7 @@ impl TaskGroup {
     ///
     /// # Panics
     ///
-    /// With a delay or a timeout, and on a thread that cannot own the main context.
+    /// If the options have a delay or a timeout, or on a thread that cannot own the main context.
     #[doc(alias = "prio_task_group_run_in_thread")]
     pub fn run_in_thread<T: Send + 'static, F: FnOnce() -> T + Send + 'static>(
         &self,
@@ -98,8 +98,8 @@ impl TaskGroup {
         unsafe { ffi::prio_task_group_get_n_tasks(self.as_ptr()) }
     }
 
-    /// Returns the signal that is aborted with the futures that are in the group now; after [`TaskGroup::abort`] there is a
-    /// new signal.
+    /// Returns the signal that [`TaskGroup::abort`] aborts with the futures that are in the group now. After an abort, the
+    /// group has a new signal.
     ///
     /// If the signal is cancelled, futures that are spawned later are aborted too, until [`TaskGroup::abort`] is
     /// called.
@@ -112,7 +112,7 @@ impl TaskGroup {
     ///
     /// # Panics
     ///
-    /// With a limit of 0, because no future would ever start.
+    /// If the limit is 0, because no future would ever start.
     #[doc(alias = "prio_task_group_set_limit")]
     pub fn set_limit(&self, limit: u32) {
         assert!(limit > 0, "with a limit of 0 no future would ever begin");

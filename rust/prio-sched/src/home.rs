@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 //! Owns the futures that one thread has spawned at one scheduler, until they end.
 //!
-//! An abort may come while its caller holds a lock, or within the emission of "cancelled", in which GLib holds one. When a future is
-//! dropped, it takes locks of channels, or its cancellable's. So an abort only marks the future, and a task drops it: one task for all
+//! An abort may come while its caller holds a lock, or within the emission of "cancelled", in which GLib holds one. A future that is
+//! dropped may take the lock of a channel or a cancellable. So an abort only marks the future, and a task drops it: one task for all
 //! futures that are aborted before the task runs.
 
 use std::cell::{Cell, RefCell};
@@ -28,7 +28,7 @@ pub(crate) struct Home {
     /// The main context to make the thread's default during a poll; NULL for the global default one.
     context: *mut glib::ffi::GMainContext,
     held: Mutex<Option<Held>>,
-    /// Used on the home's thread, like the following fields.
+    /// Used on the home's thread, like `watches`.
     futures: RefCell<Slab<Arc<dyn Abort>>>,
     watches: RefCell<HashMap<usize, Arc<Watch>>>,
 }
@@ -50,7 +50,7 @@ struct Held {
     is_posted: bool,
 }
 
-/// The homes of a thread, whose futures end with it.
+/// The homes of a thread. Their futures end with the thread.
 struct Homes(RefCell<Vec<Arc<Home>>>);
 
 thread_local! {
@@ -116,7 +116,7 @@ impl Home {
         context.with_thread_default(func).expect("the thread that runs a main context owns it")
     }
 
-    /// Ends futures in a task, soon.  Any thread may call it, under any locks.
+    /// Ends futures soon, in a task.  Any thread may call it, with any locks held.
     pub(crate) fn end_soon(self: &Arc<Self>, futures: impl IntoIterator<Item = Arc<dyn Abort>>) {
         let is_posted = self.held.lock().unwrap().as_mut().is_none_or(|held| {
             held.ending.extend(futures);
@@ -127,7 +127,7 @@ impl Home {
         }
     }
 
-    /// Returns whether several futures are to end, so that another task has to be posted.
+    /// Returns whether several futures are to end, so that the caller has to post another task.
     fn begin_ending(&self) -> bool {
         self.held.lock().unwrap().as_mut().is_some_and(|held| {
             held.is_posted = held.ending.len() > 1;
@@ -157,7 +157,7 @@ impl Home {
         ends
     }
 
-    /// Calls a function on the home's thread, soon, in a task.
+    /// Calls a function soon, in a task on the home's thread.
     fn post_end<T: Send + Sync>(&self, func: unsafe extern "C" fn(gpointer) -> gboolean, data: Arc<T>) {
         if let Some(ends) = self.ends() {
             let data = Arc::into_raw(data) as gpointer;
@@ -189,7 +189,7 @@ impl Home {
         }
     }
 
-    /// Ends a future with a signal, until the returned value is dropped.
+    /// Ends the future if the signal is cancelled before the returned value is dropped.
     pub(crate) fn watch(self: &Arc<Self>, signal: &gio::Cancellable, future: Arc<dyn Abort>) -> Watching {
         let mut watches = self.watches.borrow_mut();
         let watch = match watches.get(&(signal.as_ptr() as usize)) {
@@ -206,13 +206,13 @@ impl Home {
     }
 }
 
-/// Ends the futures that wait under a signal. The library itself ends queued futures.
+/// Ends the waiting futures of a signal when it is cancelled. The library itself ends queued futures.
 struct Watch {
     home: Arc<Home>,
     signal: gio::Cancellable,
     handler: Cell<Option<glib::SignalHandlerId>>,
-    /// Whether the signal was cancelled.  A plain cancellable may be reset: futures that wait under it later have
-    /// another watch.
+    /// Whether the signal was cancelled.  A plain cancellable may be reset: futures that wait with it later have another
+    /// watch.
     is_over: AtomicBool,
     futures: RefCell<Slab<Arc<dyn Abort>>>,
 }
@@ -221,7 +221,7 @@ struct Watch {
 unsafe impl Send for Watch {}
 unsafe impl Sync for Watch {}
 
-/// The place of a future in a watch.
+/// Keeps a future in a watch, until it is dropped.
 pub(crate) struct Watching {
     watch: Arc<Watch>,
     key: usize,
@@ -292,7 +292,7 @@ unsafe extern "C" fn end_some(home: gpointer) -> gboolean {
         return G_SOURCE_REMOVE;
     }
     if home.begin_ending() {
-        // Another task ends the other futures.  If a drop runs the main loop, they end there.
+        // Another task ends the other futures, even within this one, if a drop runs the main loop.
         home.post_end(end_some, (*home).clone());
     }
     while let Some(future) = home.next_ending() {

@@ -20,14 +20,14 @@ use crate::wait::Cancelling;
 use crate::{ffi, Scheduler};
 
 pub(crate) trait Abort: Send + Sync {
-    /// Marks the future, on any thread and under any locks, and posts a task that ends it.
+    /// Marks the future, and posts a task that ends it.  Any thread may call it, with any locks held.
     fn abort(self: Arc<Self>);
     /// Ends the future, unless it is being polled.  Called on the home's thread, where the program's code may run.
     fn end(self: Arc<Self>);
     fn is_finished(&self) -> bool;
 }
 
-/// A future as its handle, which waits for the result, sees it.
+/// The functions of a future that its handle calls.
 pub(crate) trait Join<T>: Abort {
     fn poll_join(&self, context: &mut Context<'_>) -> Poll<Result<T, JoinError>>;
     fn detach(&self);
@@ -41,7 +41,7 @@ pub(crate) trait Join<T>: Abort {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum JoinError {
-    /// The future's signal, its group or its handle was aborted, or its thread or worker has ended.
+    /// The future was aborted by its signal, its group or its handle, or its thread or worker has ended.
     Aborted,
     /// The future has panicked: see [`JoinError::into_panic`].
     Panicked(Panic),
@@ -183,8 +183,8 @@ impl<T> Join<T> for Never {
     }
 }
 
-/// Wakes a thread that waits for a main loop. The thread waits in the library, which notices a deadlock, or is parked if the scheduler
-/// was freed before the future is spawned.
+/// Wakes a thread that waits for a main loop. The thread waits in the library, which notices a deadlock. If the scheduler was freed
+/// before it could spawn the future, the thread is parked.
 struct Blocked {
     task: Option<Cancelling>,
     thread: Thread,
@@ -197,7 +197,7 @@ impl Blocked {
         Arc::new(Self { task, thread: thread::current(), is_woken: AtomicBool::new(false) })
     }
 
-    /// Returns after a wake, when the time has passed, or spuriously.
+    /// Waits for a wake, or until the time has passed; may also return without a reason.
     fn wait(&self, left: Option<Duration>) -> Result<(), JoinError> {
         let Some(task) = &self.task else {
             left.map_or_else(thread::park, thread::park_timeout);
@@ -239,7 +239,7 @@ impl<T> JoinHandle<T> {
 
     /// Aborts the future: it is not polled any more, and a task drops it soon. Until then it is not finished.
     ///
-    /// Because a task drops the future, the caller may hold a lock that the future takes when it is dropped.
+    /// The caller may hold a lock that the future takes when it is dropped, because it is dropped later.
     pub fn abort(&self) {
         self.task.clone().to_abort().abort();
     }

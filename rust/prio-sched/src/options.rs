@@ -110,7 +110,7 @@ impl glib::HasParamSpec for Priority {
     }
 }
 
-/// The options of a task. A [`Priority`] and a signal, or a reference to a signal, are options, too.
+/// The options of a task. Instead of options, a function also takes a [`Priority`], a signal, or a reference to a signal.
 ///
 /// ```
 /// # use prio_sched::{Priority, Scheduler, TaskController, TaskOptions};
@@ -138,7 +138,7 @@ impl Default for TaskOptions {
 }
 
 impl TaskOptions {
-    /// Returns the defaults: no signal, and user-visible.
+    /// Returns the defaults: user-visible, without a signal.
     pub fn new() -> Self {
         Self::default()
     }
@@ -159,7 +159,7 @@ impl TaskOptions {
         executor::current_options().unwrap_or_default()
     }
 
-    /// Sets the priority, which is then fixed.  Without a priority, the task has its signal's or, if the signal has none,
+    /// Sets the priority, which is then fixed.  Otherwise the task has the priority of its signal or, if the signal has none,
     /// is user-visible.
     pub fn priority(mut self, priority: Priority) -> Self {
         self.priority = Some(priority);
@@ -178,8 +178,8 @@ impl TaskOptions {
         self
     }
 
-    /// Sets how long the task waits in the queue for more urgent tasks: after that it runs before all tasks whose timeout has not
-    /// passed.
+    /// Sets how long the task waits in the queue for more urgent tasks. After that it runs before all tasks whose timeout has
+    /// not passed.
     ///
     /// A future waits in the queue at its start and after each await, and the timeout counts anew each time. A future whose timeout has
     /// passed runs until its next await, and then has its own priority again. So a background future with a timeout of 50 ms takes a step
@@ -235,14 +235,14 @@ impl TaskOptions {
         }
     }
 
-    /// Returns the priority, if these options have nothing else.
+    /// Returns the priority, if no other option, except `takes_turns`, is set.
     pub(crate) fn plain(&self) -> Option<Priority> {
         let is_plain = self.signal.is_none() && self.delay.is_zero() && self.timeout.is_none() && self.name.is_none();
         is_plain.then(|| self.priority.unwrap_or(Priority::UserVisible))
     }
 }
 
-/// Rounds up, so that no delay ends too early.
+/// Returns the time in milliseconds, rounded up so that no delay ends too early.
 pub(crate) fn whole_milliseconds(time: Duration) -> u64 {
     time.as_nanos().div_ceil(1_000_000).min(u64::MAX as u128) as u64
 }

@@ -17,7 +17,7 @@ enum Stage<T> {
         waiter: Option<Waker>,
         is_aborted: bool,
     },
-    /// The handle is kept until its owner polls it, or drops it.
+    /// The handle, until it has given its result or is no longer needed; and a handle to abort the future.
     Spawned(Option<JoinHandle<T>>, AbortHandle),
     /// The handle was dropped before the future was spawned.
     Detached {
@@ -26,11 +26,11 @@ enum Stage<T> {
     Refused,
 }
 
-/// Represents a future until the scheduler, if it still lives, spawns the future.
+/// A future that a posted closure spawns, and its scheduler, which may have been freed.
 struct Remote<T>(Mutex<Stage<T>>, glib::WeakRef<Scheduler>);
 
 impl<T: Send + 'static> Remote<T> {
-    /// Stores the handle of the future, or that it was rejected.
+    /// Stores the handle of the spawned future, or that the future was rejected.
     fn settle(&self, handle: Option<JoinHandle<T>>) {
         let mut stage = self.0.lock().unwrap();
         let (waiter, is_aborted) = match &mut *stage {
@@ -154,7 +154,7 @@ where
     if scheduler.context().is_owner() {
         return executor::spawn(scheduler, None, options, future);
     }
-    // A queue outlives its scheduler, and must not keep it alive.
+    // The posted closure must not keep the scheduler alive: the queue may outlive it.
     let remote = Arc::new(Remote(Mutex::new(Stage::Posted { waiter: None, is_aborted: false }), scheduler.downgrade()));
     let refusing = Refusing(remote.clone());
     scheduler.post_once(Priority::UserBlocking, move || {

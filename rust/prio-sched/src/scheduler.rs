@@ -34,7 +34,7 @@ unsafe impl Sync for Scheduler {}
 struct Posted<F>(F, #[allow(dead_code)] u8);
 
 thread_local! {
-    /// The closure that is being posted, until it is released.
+    /// The closure that is being posted; NULL once it has been released, because the post was rejected.
     static POSTING: Cell<gpointer> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -81,7 +81,7 @@ impl Scheduler {
     /// When the signal is aborted, a task soon drops the future, and the handle returns [`JoinError::Aborted`](crate::JoinError). The abort
     /// itself does not drop it, because its caller may hold a lock that the future takes. A panic in a poll, or when the future is dropped,
     /// is returned by its handle. If the handle is dropped, the future continues. The scheduler, and its main context, live until the future
-    /// has ended; it ends with its thread at the latest.
+    /// has ended. A future ends with its thread at the latest.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler, TaskController};
@@ -98,7 +98,7 @@ impl Scheduler {
     ///
     /// # Panics
     ///
-    /// On a thread that cannot own the main context, because another one runs it. The program is aborted if another thread runs it later.
+    /// On a thread that cannot own the main context, because another thread runs it. The program is aborted if another thread runs it later.
     pub fn spawn_local<F: Future + 'static>(&self, options: impl Into<TaskOptions>, future: F) -> JoinHandle<F::Output> {
         executor::spawn(self, None, options.into(), future)
     }
@@ -127,8 +127,8 @@ impl Scheduler {
     /// Posts a closure from any thread; it runs on the main context's thread, repeatedly until it returns [`ControlFlow::Break`].
     ///
     /// Returns `false`, and drops the closure, if the signal of the options is aborted already, or the worker of the scheduler has ended. A
-    /// closure that is aborted in the queue is dropped within [`TaskController::abort`](crate::TaskController::abort), or soon. As with
-    /// [`glib::idle_add`], a panic in the closure aborts the program.
+    /// closure that is aborted in the queue is dropped within [`TaskController::abort`](crate::TaskController::abort), or soon after. As
+    /// with [`glib::idle_add`], a panic in the closure aborts the program.
     ///
     /// ```
     /// # use prio_sched::{Priority, Scheduler};
@@ -168,7 +168,7 @@ impl Scheduler {
     ///
     /// # Panics
     ///
-    /// On a thread that cannot own the main context; and the program is aborted if another thread then runs, or destroys, the
+    /// On a thread that cannot own the main context. The program is aborted if another thread later runs, or destroys, the
     /// main context.
     pub fn post_local<F: FnMut() -> ControlFlow + 'static>(&self, options: impl Into<TaskOptions>, func: F) -> bool {
         self.assert_owner("a closure that is not Send");
@@ -181,7 +181,7 @@ impl Scheduler {
         self.post_local(options.into().takes_turns(false), once(func))
     }
 
-    /// Panics with a message about `what`, unless this thread runs the main context or could run it.
+    /// Panics with a message about `what`, unless this thread runs the main context or can acquire it.
     pub(crate) fn assert_owner(&self, what: &str) {
         unsafe {
             let context = ffi::prio_scheduler_get_context(self.as_ptr());
@@ -212,7 +212,7 @@ impl Scheduler {
 
     /// Waits for `delay`, rounded up to whole milliseconds. Then the awaiting future continues with its own priority.
     ///
-    /// On the scheduler of a worker that ends, the sleep ends with it.
+    /// If the scheduler belongs to a worker that ends, the sleep ends with the worker.
     ///
     /// ```
     /// # use prio_sched::Scheduler;
@@ -262,7 +262,7 @@ impl Scheduler {
         Slices::new(self, items.into_iter())
     }
 
-    /// Does the same as [`Scheduler::slices`] with a stream, so that a stream that is always ready does not hold up
+    /// Wraps a stream, like an iterator in [`Scheduler::slices`], so that a stream that is always ready does not hold up
     /// other work.
     pub fn in_slices<S: futures_core::Stream>(&self, stream: S) -> InSlices<S> {
         InSlices::new(self, stream)
@@ -305,8 +305,8 @@ impl Scheduler {
         unsafe { ffi::prio_scheduler_count_pending(self.as_ptr()) }
     }
 
-    /// Starts the statistics of the scheduler's tasks, from 0.  Call it on the thread of the main context, like the
-    /// next two functions.
+    /// Starts the statistics of the scheduler's tasks, from 0.  Call it, and the other functions for statistics, on the
+    /// thread of the main context.
     #[doc(alias = "prio_scheduler_start_statistics")]
     pub fn start_statistics(&self) {
         unsafe { ffi::prio_scheduler_start_statistics(self.as_ptr()) }
@@ -330,7 +330,7 @@ impl Scheduler {
         unsafe { from_glib(ffi::prio_scheduler_should_yield(self.as_ptr())) }
     }
 
-    /// Lets background and user-visible tasks end before the next frame of a `GdkFrameClock`. GTK 4's windows need no call.
+    /// Makes tasks stop in time for the next frame of a `GdkFrameClock`. Windows of GTK 4 need no call.
     #[doc(alias = "prio_scheduler_follow_frame_clock")]
     pub fn follow_frame_clock(&self, clock: &impl IsA<glib::Object>) {
         unsafe { ffi::prio_scheduler_follow_frame_clock(self.as_ptr(), clock.as_ref().as_ptr()) }

@@ -10,7 +10,7 @@ use crate::{ffi, Priority};
 glib::wrapper! {
     /// Creates a signal, aborts it and changes its priority. A controller is [`Send`]: any thread may use it.
     ///
-    /// An abort is final: make a controller for each run. If the controller is dropped, its futures continue.
+    /// An abort is final: create a controller for each run. If the controller is dropped, its futures continue.
     ///
     /// ```
     /// # use prio_sched::{Priority, TaskController};
@@ -53,7 +53,7 @@ unsafe impl Send for TaskSignal {}
 unsafe impl Sync for TaskSignal {}
 
 impl TaskController {
-    /// Creates a controller, whose signal has the priority.
+    /// Creates a controller whose signal has the priority.
     #[doc(alias = "prio_task_controller_new")]
     pub fn new(priority: Priority) -> Self {
         unsafe { from_glib_full(ffi::prio_task_controller_new(priority as i32)) }
@@ -69,7 +69,7 @@ impl TaskController {
     ///
     /// # Errors
     ///
-    /// [`Error::NotAllowed`] within a handler of a change of that priority.
+    /// [`Error::NotAllowed`] if a handler of a change of this priority calls it.
     #[doc(alias = "prio_task_controller_set_priority")]
     pub fn set_priority(&self, priority: Priority) -> Result<(), glib::Error> {
         let mut error = std::ptr::null_mut();
@@ -100,7 +100,7 @@ impl TaskSignal {
         unsafe { from_glib_full(ffi::prio_task_signal_new_timeout(whole_milliseconds(delay))) }
     }
 
-    /// Returns a signal that is aborted with the first of the others, and has a separate priority.
+    /// Returns a signal that is aborted as soon as one of the others is, and has a separate priority.
     ///
     /// ```
     /// # use prio_sched::{Priority, TaskController, TaskSignal};
@@ -149,7 +149,7 @@ impl TaskSignal {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The priority was to be changed within a handler of its change.
+    /// A handler of a priority change has tried to change that priority.
     NotAllowed,
     /// The worker, or the main context, has been closed.
     Closed,

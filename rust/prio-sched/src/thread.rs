@@ -111,7 +111,7 @@ pub struct RunInThread<T> {
     _task: Option<Cancelling>,
 }
 
-/// The data of a call in a thread: the closure, and the slot for its result.
+/// A closure that a thread calls, and the slot for its result.
 struct Call<T, F: Send + 'static> {
     func: Option<F>,
     slot: Arc<Slot<Result<T, JoinError>>>,
@@ -119,8 +119,8 @@ struct Call<T, F: Send + 'static> {
 }
 
 impl<T, F: Send + 'static> Drop for Call<T, F> {
-    /// If the closure has run, its result is in the slot already.  Otherwise this drop may happen within an abort,
-    /// whose caller may hold a lock.
+    /// If the closure has run, its result is in the slot already.  Otherwise this may be called within an abort, whose
+    /// caller may hold a lock; so a task drops the closure.
     fn drop(&mut self) {
         self.slot.put(Err(JoinError::Aborted));
         if let Some(func) = self.func.take() {
@@ -171,7 +171,7 @@ impl<T> Future for RunInThread<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // Without this yield, a loop of awaits would not yield while the thread is fast enough.
+        // If the result is there before the first poll, yields once: otherwise a loop that awaits fast threads would never yield.
         if !std::mem::replace(&mut self.was_polled, true) && self.slot.has_come() && is_in_future() {
             context.waker().wake_by_ref();
             return Poll::Pending;

@@ -46,14 +46,14 @@ impl<T> Slot<T> {
         matches!(*self.0.lock().unwrap(), State::Come(_))
     }
 
-    /// Called when the result is no longer needed.
+    /// Drops the waker or the result, which is no longer needed.
     fn close(&self) {
         let old = std::mem::replace(&mut *self.0.lock().unwrap(), State::Taken);
         drop(old);
     }
 
     pub(crate) fn poll(&self, context: &mut Context<'_>) -> Poll<T> {
-        // A waker may be the program's: it is cloned, dropped and used without the lock.
+        // Wakers may run the program's code, so they are cloned, dropped and used without the lock.
         let own = context.waker().clone();
         let mut state = self.0.lock().unwrap();
         if let State::Waiting(waker) = &mut *state {
@@ -96,7 +96,7 @@ impl Drop for Cancelling {
     }
 }
 
-/// The result of [`Scheduler::sleep`].  The time begins with the first poll.
+/// The result of [`Scheduler::sleep`].  The time counts from the first poll.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Sleep {
     scheduler: Scheduler,
@@ -170,7 +170,7 @@ impl fmt::Debug for Sleep {
     }
 }
 
-/// Waits for a function that calls a `GAsyncReadyCallback`.
+/// Calls `begin`, and waits for its `GAsyncReadyCallback`.  Returns the value of `finish`.
 pub(crate) async fn wait_for_callback<T: Send + 'static>(
     begin: impl FnOnce(gio::ffi::GAsyncReadyCallback, gpointer),
     finish: fn(*mut glib::gobject_ffi::GObject, *mut gio::ffi::GAsyncResult) -> T,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! An abort or a wake may come while a lock is held: in GLib's emission of "cancelled", or in a channel.  It must not drop
-//! futures then.
+//! Tests that aborts and wakes drop no futures: their caller may hold a lock, as GLib does in the emission of "cancelled", and
+//! as channels do.
 
 use std::cell::{Cell, RefCell};
 use std::future::{pending, poll_fn};
@@ -43,7 +43,7 @@ impl Drop for NeedsLock {
     }
 }
 
-/// Awaits of programs; each waits for ever, or until the signal is aborted.
+/// Kinds of awaits, which [`go_on`] repeats until it is aborted.
 const AWAITS: [&str; 10] = [
     "signal.future",
     "CancellableFuture",
@@ -156,7 +156,7 @@ fn a_wake_of_what_another_thread_has_aborted_drops_nothing() {
         };
         let (waker, aborted) = spawn((&controller.signal()).into());
         let (other_waker, other) = spawn(Priority::UserVisible.into());
-        // The library drops queued futures, which it must not do here either.
+        // Nor may the library drop the closure of a queued task here.
         let needs = NeedsLock(lock.clone());
         scheduler.post_local_once(controller.signal(), move || drop(needs));
         thread::spawn(move || controller.abort(None)).join().unwrap();
@@ -207,7 +207,7 @@ fn what_is_posted_after_a_reset_waits_for_the_next_cancel() {
     });
 }
 
-/// A hundredth of the drops takes a fiftieth of a slice each, or more on a busy machine: so a task that holds the loop for too long
+/// Every hundredth drop takes 100 µs, a fiftieth of a slice, or more on a busy machine: so a task that holds the loop for too long
 /// drops too many futures.
 #[test]
 fn a_hundred_thousand_that_are_aborted_at_once_hold_the_loop_for_no_more_than_two_slices() {

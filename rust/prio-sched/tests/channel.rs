@@ -14,11 +14,11 @@ use prio_sched::*;
 mod common;
 use common::*;
 
-/// Counts how many values there are.
+/// Counts the values that have not been dropped.
 #[derive(Clone, Default)]
 struct Alive(Arc<AtomicUsize>);
 
-/// A value, which is dropped once.
+/// A value, which must be dropped once.
 struct Number(usize, Alive);
 
 impl Alive {
@@ -67,7 +67,7 @@ impl<T: Send + 'static> Running<T> {
     }
 }
 
-/// Reports that a thread has ended, also after a panic.
+/// Reports that a thread has ended, even after a panic.
 struct Ends(MainContext, Arc<AtomicBool>);
 
 impl Drop for Ends {
@@ -145,7 +145,7 @@ fn a_future_waits_for_a_place() {
         run_until(scheduler, || channel.is_empty());
         assert_eq!(*seen.borrow(), [0, 1, 2, 3, 4]);
 
-        // A future that is dropped takes its value with it.
+        // A future that is dropped drops its value.
         channel.offer(alive.number(5)).ok().unwrap();
         let mut waits = Box::pin(channel.give_async(alive.number(6)));
         assert!(wait_for(scheduler, async { futures_util::poll!(&mut waits).is_pending() }));
@@ -346,7 +346,7 @@ fn a_thread_waits_for_a_handle_of_another() {
     with_scheduler(|scheduler| {
         let mut handle = scheduler.spawn_local(Priority::Background, async { 5 });
         assert_eq!(in_thread(scheduler, move || handle.wait(None)).unwrap(), 5);
-        // Its scheduler has gone before it is spawned; the main context has not.
+        // The scheduler is freed before it can spawn the future; the main context is not.
         let context = scheduler.context();
         let (sender, receiver) = mpsc::channel();
         let thread = Running::begin(scheduler, move || {
@@ -405,7 +405,7 @@ fn the_own_thread_does_not_wait() {
     });
 }
 
-/// Tests that the second of both does not wait.
+/// Tests that at least one of two threads that wait for each other gets an error.
 #[test]
 fn two_loops_do_not_wait_for_each_other() {
     fn wait<T>(mut handle: JoinHandle<T>, other: &AtomicBool) -> Result<T, JoinError> {

@@ -147,7 +147,7 @@ fn a_timeout_counts_anew_after_each_await() {
                 wait_for(scheduler, handle).unwrap();
             }
         }
-        // And the urgent future continues.
+        // The urgent future continues, even beside a late future that never ends.
         let late = scheduler.spawn_local(TaskOptions::from(Priority::Background).timeout(Duration::from_millis(1)), async {
             loop {
                 yield_now().await;
@@ -166,14 +166,14 @@ fn a_result_that_has_come_is_awaited_too() {
         let (log, worker) = (Log::default(), Worker::new("test"));
         let (late, urgent) = (log.clone(), log.clone());
         let own = scheduler.clone();
-        // Its timeout has passed, so that only an await lets others run first.
+        // The timeout of the future passes, so that only an await lets others run first.
         let options = TaskOptions::from(Priority::Background).timeout(Duration::from_millis(1));
         let handle = scheduler.spawn_local(options, async move {
             thread::sleep(Duration::from_millis(3));
             let (sender, receiver) = mpsc::channel();
             let first = worker.run(&own, || ());
             let _second = worker.run(&own, move || sender.send(()).unwrap());
-            // So the first is over.
+            // The worker runs one closure at a time, so the first is over.
             receiver.recv().unwrap();
             own.spawn_local(Priority::UserBlocking, async move { urgent.borrow_mut().push("urgent".into()) });
             first.await.unwrap();
@@ -371,7 +371,7 @@ fn a_panic_stays_in_its_handle() {
     });
 }
 
-/// Waits until a test uses the waker, or it is polled again.
+/// Waits until the test uses the waker, or the future is polled again.
 async fn park(slot: Rc<RefCell<Option<Waker>>>) {
     let mut is_parked = false;
     poll_fn(move |context| {
@@ -796,7 +796,7 @@ fn another_thread_cannot_spawn() {
     });
 }
 
-/// Counts its drops on any thread.
+/// Counts drops, on any thread.
 struct SyncGuard(Arc<AtomicU32>);
 
 impl Drop for SyncGuard {
@@ -895,7 +895,7 @@ fn a_panic_of_a_waker_or_of_a_second_drop_disturbs_nobody() {
             panic!("of a waker");
         }
     }
-    /// Ends with a result, or a panic, that panics when it is dropped; and so does the future.
+    /// Ends with a result, or with the payload of a panic, that panics when it is dropped, as the future does.
     struct BadFuture(bool);
     impl Future for BadFuture {
         type Output = Bad;
@@ -968,7 +968,7 @@ fn a_future_that_is_send_is_spawned_from_any_thread() {
         assert!(wait_for(scheduler, by_handle).unwrap_err().is_aborted());
         let _: () = *wait_for(scheduler, panics).unwrap_err().into_panic().downcast::<&str>().map(|_| Box::new(())).unwrap();
 
-        // And a result is awaited, or dropped, on any thread.
+        // Any thread may await or drop a result.
         let (sender, receiver) = mpsc::channel();
         for is_awaited in [true, false] {
             let (handle, sender) = (scheduler.spawn_local(Priority::Background, async { 1 }), sender.clone());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! The futures of the main thread are dropped when `main ()` has returned: a separate program, which runs itself.
+//! Tests that the futures of the main thread are dropped when `main ()` has returned. The program runs itself to test this.
 
 use std::cell::Cell;
 use std::future::pending;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use prio_sched::*;
 
-/// A value that spawns once more when it is dropped.
+/// A value that tries to spawn a future when it is dropped.
 struct Note(&'static str, Scheduler);
 
 impl Drop for Note {

@@ -37,7 +37,7 @@ impl Wake for WakeUp {
     }
 }
 
-/// Waits like `MainContext::block_on ()`, but runs until there is no work left.
+/// Runs the main context until the future is ready, and polls the future after each iteration.
 pub fn wait_for<F: Future>(scheduler: &Scheduler, future: F) -> F::Output {
     let mut future = Box::pin(future);
     let waker = Waker::from(Arc::new(WakeUp(scheduler.context())));
@@ -51,7 +51,7 @@ pub fn wait_for<F: Future>(scheduler: &Scheduler, future: F) -> F::Output {
     result.unwrap()
 }
 
-/// Counts how often it is dropped.
+/// Counts how many of its guards have been dropped.
 #[derive(Clone, Default)]
 pub struct Dropped(Rc<Cell<u32>>);
 
