@@ -44,7 +44,7 @@
  *
  * The oldest version that the program can be built with.  Define the macro before the header is included, as
  * %PRIO_VERSION_1_0 or a later version.  The compiler then warns about functions that were deprecated in this version
- * or before.  By default, this is the version of the headers.
+ * or earlier.  By default, this is the version of the headers.
  *
  * Since: 1.0
  */

@@ -18,7 +18,7 @@
 #include "prio-frame.h"
 #include "prio-hooks.h"
 
-/* The delay after which a task checks for the next iteration of the main loop, in µs. */
+/* With PRIO_CHANNEL_PACE_TURN, how often the task checks whether an iteration of the main loop has begun, in µs. */
 #define TURN 1000
 
 typedef struct _Giver Giver;
@@ -102,7 +102,7 @@ struct _PrioChannel
   guint capacity;
   PrioChannelPace pace;
   PrioChannelFunc func;
-  guint64 turn; /* the last iteration of the main loop in which @func was called; owner thread */
+  guint64 turn; /* the last iteration of the main loop in which @func was called; used only by the task */
 
   Value *newest; /* the value that waits for the function, if @capacity is 1; see replace_newest () */
 
@@ -520,7 +520,7 @@ prio_channel_offer (PrioChannel *self, gpointer value, GDestroyNotify destroy)
  * Gives a value without blocking, and returns a task that is fulfilled when the channel has accepted the value.
  *
  * While the channel is full, the value waits outside of it.  Such values are accepted in the order of the calls.  Any
- * main loop, also the channel's, can wait for the task with [method@PrioSched.Task.wait_async].
+ * main loop, even the channel's, can wait for the task with [method@PrioSched.Task.wait_async].
  *
  * ```c
  * static void
@@ -582,7 +582,7 @@ is_answered (gpointer data)
  *   ;
  * ```
  *
- * The call fails with %PRIO_ERROR_CLOSED if the channel is closed, also while the call waits; with the reason of the
+ * The call fails with %PRIO_ERROR_CLOSED if the channel is closed, even during the wait; with the reason of the
  * abort if @cancellable is cancelled during the wait; and with %G_IO_ERROR_WOULD_BLOCK if the wait would never end: see
  * [method@PrioSched.Task.wait].  On failure the value is released.  Any thread may call this function.
  *
@@ -694,7 +694,7 @@ prio_channel_get_length (PrioChannel *self)
  * Closes the channel to further values.  The function is still called with the values that the channel has accepted.
  *
  * Waiting calls of [method@PrioSched.Channel.give], and tasks of [method@PrioSched.Channel.post_value], fail with
- * %PRIO_ERROR_CLOSED.  A second call does nothing.  Any thread may call this function, also in the channel's function.
+ * %PRIO_ERROR_CLOSED.  A second call does nothing.  Any thread may call this function, even in the channel's function.
  *
  * Since: 1.0
  */

@@ -36,13 +36,13 @@
  * prio_feed_set_view (window->feed, 0, 20); // and whenever the user has scrolled
  * ```
  *
- * A feed of a function, created with [ctor@PrioSched.Feed.new], asks for one task after the other.
+ * A feed of a function, created with [ctor@PrioSched.Feed.new], asks for one task after the other until it gets %NULL.
  *
  * The main loop calls the function, never within a change of the list, a destroy notify or an abort.  So the function
  * may change the list, and post and abort tasks.
  *
- * A feed asks until its last reference is dropped, or its group is aborted.  Several feeds can share a group: they take
- * turns.  Waits for the group include the tasks that its feeds are going to ask for.
+ * A feed asks until its last reference is dropped, its task is cancelled, or its group is aborted.  Several feeds can
+ * share a group: they take turns.  Waits for the group include the tasks that its feeds are going to ask for.
  *
  * Call all methods on the thread that runs the main context of the group's scheduler, to which the list belongs too.
  * Any thread may drop the last reference.

@@ -32,7 +32,7 @@ typedef struct
   gboolean is_demoted;
 } PrioAsked;
 
-/* The most rows that a change of the list adds to @rows.  After a larger change, the rows behind it leave @rows. */
+/* The most rows that are added to @rows at once.  After a larger change of the list, the rows behind it leave @rows. */
 enum { MOST_NEW = 1000 };
 
 #define NO_ROW G_MAXUINT
@@ -225,7 +225,7 @@ compare (gconstpointer a, gconstpointer b, gpointer key)
   return order != 0 || a == b ? order : a == key ? -1 : 1;
 }
 
-/* Returns the first new row from @position on.  @position must not be before @rows. */
+/* Returns the first new row at or after @position.  @position must not be before @rows. */
 static GSequenceIter *
 find_new (const PrioFeeding *self, guint position)
 {

@@ -192,7 +192,7 @@ prio_scheduler_post_steps (PrioScheduler *self, const PrioTaskOptions *options, 
  * @notify: (nullable): called when @user_data is no longer needed
  *
  * Posts a task of steps like [method@PrioSched.Scheduler.post_steps], but starts it only when the group's limit allows
- * another task.  The task counts toward the limit until it ends, also between its steps.
+ * another task.  The task counts toward the limit until it ends, even between its steps.
  *
  * ```c
  * for (guint i = 0; i < n_folders; i++)

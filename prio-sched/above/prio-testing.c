@@ -16,7 +16,7 @@
 #include "prio-engine.h"
 #include "prio-observe.h"
 
-/* The latest time that a test can reach, in µs.  Tasks that are delayed for ever stay delayed. */
+/* The latest time that a test can reach, in µs, so that tasks that are delayed for ever stay delayed. */
 #define LAST_TIME (G_MAXINT64 / 2)
 
 /* A task that is queued or delayed. */

@@ -26,7 +26,7 @@ typedef struct
 /**
  * PrioWorker:
  *
- * A thread that runs tasks: it has its own main context and scheduler, as a worker of the web has.
+ * A thread that runs tasks, with its own main context and scheduler, like a worker on the web.
  *
  * Tasks of a worker run one after the other, by priority and age.  So a worker is for work that must not run in
  * parallel, such as rendering with a library that is not thread-safe, or a database.  For other work,

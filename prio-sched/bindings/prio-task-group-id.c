@@ -260,7 +260,7 @@ handle_of (PrioTask *task)
   return (guint) prio_task_propagate_int (task, NULL);
 }
 
-/* A wait that posts a task of a runner when it is over. */
+/* A wait whose end posts a task of a runner. */
 typedef struct
 {
   PrioRunner *runner; /* owned until the wait has ended */

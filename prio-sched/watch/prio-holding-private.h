@@ -14,7 +14,7 @@
  * Reports are made in the order of time: for a source after its dispatch, for a task after its batch.  Floods and
  * unknown code are reported by an idle source, so that reports delay no other source, or with the next report.
  *
- * Only the owner thread uses these functions and records. */
+ * Only the owner thread, which runs the main context, calls these functions, except prio_holding_observe (). */
 
 #pragma once
 

@@ -15,7 +15,7 @@ typedef struct
   PrioHistogram waits, runs; /* µs */
 } PrioCount;
 
-/* The counts of a scheduler and its groups.  Only the owner thread changes the fields, except @wanted. */
+/* The counts of a scheduler and its groups.  Only the thread that runs the context changes them, except @wanted. */
 typedef struct
 {
   const PrioRunQueue *run_queue; /* of the scheduler */
