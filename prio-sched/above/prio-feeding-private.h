@@ -34,7 +34,7 @@ typedef struct
   gulong items_changed, priority_changed;
   /* @rows are consecutive rows of the list, from the position @begin.  Other rows of the list count as new. */
   GSequence *rows;     /* PrioAsked of a row that is new or has a task, or NULL for a row that is done */
-  GSequence *new_rows; /* PrioAsked, owned: those @rows for which the function was not called */
+  GSequence *new_rows; /* PrioAsked, owned: the rows in @rows for which the function was not called */
   GPtrArray *left;     /* PrioAsked: rows that have a task, and are not in @rows any more */
   guint begin;
   guint n;             /* length of the list after the last `items-changed` */

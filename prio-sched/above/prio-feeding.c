@@ -120,7 +120,7 @@ wake (PrioFeeds *self)
   g_object_unref (prio_scheduler_post_hidden (scheduler, &options, 0, ask_later, g_object_ref (self->group), g_object_unref));
 }
 
-/* Reports to waits for the group whether more tasks will come. */
+/* Makes waits for the group last while a feed is going to ask for tasks. */
 static void
 update_waits (PrioFeeds *self)
 {
@@ -150,7 +150,7 @@ enqueue (PrioFeeding *self, gboolean has_changed)
   (has_changed ? g_queue_push_head_link : g_queue_push_tail_link) (&self->feeds->queue, &self->link);
 }
 
-/* Queues the feed @self, so that the loop will read the list and the view, if it has a list, and call the function. */
+/* Queues the feed @self: the loop will call its function and, if it has a list, first read the list and the view. */
 void
 prio_feeding_change (PrioFeeding *self)
 {
@@ -261,7 +261,7 @@ reach (PrioFeeding *self, guint position)
   return TRUE;
 }
 
-/* Removes the rows from @begin to before @end from @rows.  Rows that have a task are moved to @left. */
+/* Removes the rows from @begin to @end - 1 from @rows.  Rows that have a task are moved to @left. */
 static void
 take_out (PrioFeeding *self, guint begin, guint end, gboolean is_removed)
 {
@@ -285,7 +285,7 @@ take_out (PrioFeeding *self, guint begin, guint end, gboolean is_removed)
     }
 }
 
-/* Removes all rows before @begin, and from @end on, from @rows. */
+/* Keeps only the rows from @begin to @end - 1 in @rows. */
 static void
 keep (PrioFeeding *self, guint begin, guint end, gboolean is_removed)
 {

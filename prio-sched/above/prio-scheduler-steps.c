@@ -18,7 +18,7 @@ typedef struct
   GDestroyNotify notify;
 } Steps;
 
-/* A step that is running on this thread.  Nested main loops may run several. */
+/* A step that is running on this thread.  With nested main loops there may be several. */
 typedef struct _Making Making;
 
 struct _Making

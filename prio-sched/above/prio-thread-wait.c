@@ -18,7 +18,7 @@
 #include "prio-thread-wait.h"
 
 /* The longest single wait for the condition, in µs, because some systems refuse larger times.  If a task signal may end
- * the wait, it is short and polls: a dependent signal emits its abort in its main context, which may be blocked. */
+ * the wait, single waits are short: a dependent signal emits its abort in its main context, which may be blocked. */
 #define LONGEST_WAIT (24 * 3600 * (gint64) G_USEC_PER_SEC)
 #define LONGEST_WAIT_WITH_SIGNAL (G_USEC_PER_SEC / 100)
 

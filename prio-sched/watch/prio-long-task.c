@@ -126,7 +126,7 @@ begin_to_watch (PrioLoop *loop, gpointer data G_GNUC_UNUSED)
   prio_holding_set (loop, least, report);
 }
 
-/* Updates the threshold of @loop after @watch was removed from the list, and frees @watch later, without a lock. */
+/* Updates the threshold of @loop after @watch was removed from the list, and frees @watch once no loop is entered. */
 static void
 forget (PrioLoop *loop, gpointer watch)
 {
