@@ -19,7 +19,7 @@
 #include <prio-sched.h>
 
 #define N_TASKS 2000
-#define BEGIN_AFTER 1000 /* ms after which the window is visible */
+#define BEGIN_AFTER 1000 /* ms, after which the window is visible */
 
 typedef enum
 {
@@ -48,7 +48,7 @@ typedef struct
   GtkWidget *animation, *choice; /* valid until the window closes */
 } App;
 
-/* A task of the flood; it ends once another flood has been chosen. */
+/* A task of the flood.  It ends once another flood has been chosen. */
 typedef struct
 {
   App *app;

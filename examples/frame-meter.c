@@ -3,7 +3,7 @@
  *
  * Each bar shows the milliseconds between a frame and the previous frame; the latest is on the right.  The line is the
  * time for a frame at the display's refresh rate: a bar well above it is a visible stutter.  The widget asks for frames
- * as long as it is shown.  The colours differ even for people who cannot tell red from green.
+ * as long as it is shown.  People who cannot tell red from green can distinguish the colours.
  */
 
 #include "config.h"
@@ -83,7 +83,7 @@ y_of (double time, float height)
   return height - 1 - (float) (MIN (time, MAX_SHOWN) / MAX_SHOWN) * (height - 1 - TOP);
 }
 
-/* Draws @text at @y, wholly inside of the meter. */
+/* Draws @text at @y, but moves it if it would not be wholly inside the meter. */
 static void
 draw_text (GtkWidget *widget, GtkSnapshot *snapshot, const char *text, float x, float y, const GdkRGBA *colour)
 {

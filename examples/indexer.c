@@ -3,11 +3,11 @@
  *
  *   indexer [--plain] [--query WORD]… [--interval MS] [FOLDER]
  *
- * A group reads files in threads, and background tasks index them in steps; user-visible tasks
- * show progress; user-blocking tasks answer questions.  A question is a word, or a folder's name with
- * a slash at its end, to index that folder first; "quit" ends the program.  Afterwards,
- * GLib's idle sources do the same work in the main loop alone, for comparison; with --plain, they do it alone.  A separate thread posts progress and
- * questions at intervals, like a user who types: it does not depend on the main loop's timers.
+ * A group reads files in threads.  Background tasks index them in steps, user-visible tasks show progress, and
+ * user-blocking tasks answer questions.  A question is a word, or a folder's name with a slash at its end, to index
+ * that folder first; "quit" ends the program.  Afterwards, for comparison, GLib's idle sources do the same work in the
+ * main loop; with --plain, only they do it.  A separate thread posts progress and questions at intervals, like a user
+ * who types: it does not depend on the main loop's timers.
  */
 
 #include <prio-sched-watch.h>
@@ -30,7 +30,7 @@ typedef struct
   PrioScheduler *scheduler;
   PrioTaskGroup *disk; /* reads files and folders */
   PrioTaskController *everything; /* aborted by Ctrl-C */
-  GHashTable *folders;            /* name → Folder, one for each below the root */
+  GHashTable *folders;            /* name → Folder, for each folder directly below the root */
   char *root;
   WordIndex *index;
   Waits waits;
@@ -45,7 +45,7 @@ typedef struct
   GThread *metronome;
   GMutex lock;
   GCond ended_changed;
-  gboolean ended; /* under the lock */
+  gboolean ended; /* protected by @lock */
 } App;
 
 /* The app that gets the commands. */
@@ -55,7 +55,7 @@ static App *running;
 typedef struct
 {
   PrioTaskController *controller;
-  PrioTaskSignal *signal; /* aborted with everything; follows the folder's priority */
+  PrioTaskSignal *signal; /* aborted with @everything of the App; follows the priority of @controller */
 } Folder;
 
 /* A file or a folder to index. */
@@ -65,10 +65,10 @@ typedef struct
   Folder *folder;
   char *path;
   gboolean is_folder;
-  PrioTask *task;    /* reads it, and keeps its place in the group until it has been indexed */
+  PrioTask *task;    /* reads the item, and keeps a place in the group until the item has been indexed */
   gint64 posted;     /* when the item was posted; 0 once the wait has been counted */
-  gint64 begun;      /* when indexing has begun; 0 before */
-  GPtrArray *inside; /* paths of the files in a folder */
+  gint64 begun;      /* when reading began; 0 before */
+  GPtrArray *inside; /* paths of the files in a folder and, with a slash at the end, of its subfolders */
   GInputStream *stream;
   WordReader *reader;
   GError *error;
@@ -157,7 +157,7 @@ app_report (App *app, const char *path, const GError *error)
   g_printerr ("%s: %s\n", path, error->message);
 }
 
-/* Called when an item has been indexed or aborted. */
+/* Frees an item that has been indexed or aborted.  The last item ends the main loop. */
 static void
 item_clear (gpointer data)
 {
@@ -182,7 +182,7 @@ item_release (gpointer item)
   g_atomic_rc_box_release_full (item, item_clear);
 }
 
-/* Gives the place of @item in the group to the next one: @item has been indexed, or aborted. */
+/* Frees the place of an item in the group for the next item.  Called when it has been indexed or aborted. */
 static void
 item_leave (gpointer data)
 {
@@ -221,7 +221,7 @@ load_folder (Item *item)
     }
 }
 
-/* Runs in a thread of the group: the disk may be slow. */
+/* Reads a file or lists a folder, in a thread of the group, because the disk may be slow. */
 static void
 load (PrioTask *task, gpointer data)
 {
@@ -239,7 +239,7 @@ load (PrioTask *task, gpointer data)
                             g_atomic_rc_box_acquire (item), item_leave);
 }
 
-/* Lists a folder or opens a file in the main loop. */
+/* Lists a folder or opens a file, in the main loop, and indexes it. */
 static gboolean
 load_plain (gpointer data)
 {
@@ -300,7 +300,7 @@ index_piece (Item *item)
   return word_reader_read_piece (item->reader, &done, &item->error) && !done;
 }
 
-/* Indexes until more urgent work waits.  Idle sources cannot find that out: they index one piece at a time. */
+/* Indexes until more urgent work waits.  An idle source cannot know that, so it indexes one piece at a time. */
 static gboolean
 index_item (gpointer data)
 {
@@ -500,7 +500,7 @@ app_index (App *app)
 
   app->loop = g_main_loop_new (NULL, FALSE);
   app->scheduler = prio_scheduler_get_default ();
-  /* One processor is left to the main loop. */
+  /* Leaves one processor to the main loop. */
   app->disk = prio_task_group_new (app->scheduler, MAX (g_get_num_processors () - 1, 1), PRIO_TASK_PRIORITY_BACKGROUND);
   app->everything = prio_task_controller_new (PRIO_TASK_PRIORITY_BACKGROUND);
   app->folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, folder_free);

@@ -4,10 +4,10 @@
     examples/log-viewer.py [FILE]
     examples/log-viewer.py --journal
 
-Without a file it generates a log of 1,000,000 lines: a day of a server, the same each time.  FILE may be a pipe.
+Without a file, it makes up a log of 1,000,000 lines, the same each time: a day of a server.  FILE may be a pipe.
 
-Reading is background work.  The user waits for a search: it shows results at once, continues as more lines are read,
-and is aborted by the next letter.  Only lines in view are objects.
+Reading is background work.  A search is user-visible work: it shows results at once, continues as more lines are read,
+and is aborted by the next letter.  Only the lines near the view are objects.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -43,7 +43,7 @@ scheduler = PrioSched.Scheduler.get_default()
 logger = logging.getLogger('log-viewer')
 
 BLOCK = 1 << 18    # bytes that are read at once
-LONGEST = 1 << 14  # bytes of a line; a longer one becomes several
+LONGEST = 1 << 14  # bytes of a line; a longer line becomes several
 STEP = 500         # lines to search before asking whether to yield
 SHOWN = 2000       # characters shown of a line
 
@@ -63,7 +63,7 @@ class Source(Protocol):
     size: int  # in bytes; 0 if it is not known
 
     def read(self) -> bytes:
-        """Returns the next block, or b'' at the end.  A thread calls it, because it may take long."""
+        """Returns the next block, or b'' at the end.  A thread calls this, because it may take long."""
         ...
 
 
@@ -210,7 +210,7 @@ class Log:
         return self.text[self.starts[number]:self.starts[number + 1] - 1].decode('utf-8', 'replace')
 
     async def find(self, part: str, level: int) -> AsyncIterator[tuple[Sequence[int], int]]:
-        """Yields the numbers of the lines with part in them, in order, and how many have been searched, until all are."""
+        """Searches all lines in order.  Yields the numbers of lines that have part, and how many lines have been searched."""
         n_searched = 0
         while True:
             n_lines, is_last = len(self), self.is_complete
@@ -231,7 +231,7 @@ class Log:
 
 
 class Row(GObject.Object):
-    """Represents a line that is in view."""
+    """Represents a line that the view shows."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -265,7 +265,7 @@ class Found(GObject.Object, Gio.ListModel):
 
 def to_markup(text: str, part: str) -> str:
     """Returns the text as markup, with each part marked."""
-    # characters that would be invisible, or drawn as something else
+    # Replaces characters that would be invisible, or break the line.
     text = re.sub('[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]', '\ufffd', text.rstrip('\r')[:SHOWN])
     pieces = re.split(f'({re.escape(part)})', text, flags=re.IGNORECASE) if part else [text]
     pieces = [GLib.markup_escape_text(piece) for piece in pieces]
@@ -286,7 +286,7 @@ class Window(Adw.ApplicationWindow):
         self.add_keys()
         self.entry.grab_focus()
 
-        # controller of the reader, which ends with the window
+        # aborts the reader when the window is closed
         self.controller = PrioSched.TaskController('background')
         self.log = Log(source, self.controller.signal)
         self.search = scheduler.latest(self.show_found, 'user-visible')

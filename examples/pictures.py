@@ -1,7 +1,7 @@
 """Draws the output of the examples, with GLib's idle sources and with prio-sched, as an SVG.
 
-    pictures.py flood GLIB.log OURS.log > flood.svg         # of flood --log, which frame was drawn when
-    pictures.py indexer GLIB.log OURS.log > indexer.svg     # of indexer, how long questions waited
+    pictures.py flood GLIB.log OURS.log > flood.svg         # logs of flood --log: when each frame was drawn
+    pictures.py indexer GLIB.log OURS.log > indexer.svg     # logs of indexer: how long questions waited
 
 examples/draw-pictures runs the examples.
 
@@ -40,7 +40,7 @@ def circle(x, y, r, fill, stroke):
 
 
 def picture(height, title, description, parts):
-    """Returns a card with its own background, readable on a dark page and on a light one."""
+    """Returns an SVG that has a background, so that it is readable on dark and on light pages."""
     return '\n'.join([
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" viewBox="0 0 {WIDTH} {height}" '
         'font-family="sans-serif" role="img" aria-labelledby="title desc">',
@@ -93,17 +93,17 @@ def draw_frames(frames, y, height):
 
 
 def moving(name, keys, timing):
-    """Returns a CSS class that moves: keys are pairs of a time and a transform."""
+    """Returns the style of a CSS class that is animated: keys are pairs of a time and a transform."""
     whole = Frames.AFTER - Frames.BEFORE
     steps = ''.join(f'{(time - Frames.BEFORE) * 100 / whole:.2f}%{{transform:{transform}}}' for time, transform in keys)
     return f'@keyframes {name}{{{steps}}}.{name}{{animation:{name} {whole}ms {timing} infinite}}'
 
 
 def draw_motion(both, tops):
-    """Draws beside each row a wheel that turns when the window drew a frame, and for each frame a line as long as it took."""
+    """Draws for each row a wheel that turns with each frame that was drawn, and a line that moves along the time axis."""
     styles = [moving('now', [(Frames.BEFORE, 'translateX(0)'), (Frames.AFTER, f'translateX({RIGHT - LEFT}px)')], 'linear')]
     for i, frames in enumerate(both):
-        # A turn a second.
+        # One turn per second.
         styles.append(moving(f'wheel{i}', [(time, f'rotate({time * 0.36 % 360:.0f}deg)') for time in frames.shown], 'step-end'))
     styles.append('@media (prefers-reduced-motion:reduce){.now,.wheel0,.wheel1{animation:none}}')
     yield f'  <style>{"".join(styles)}</style>'

@@ -12,7 +12,7 @@ print_times (guint64 count, const PrioTaskTimes *times)
   g_print (" %" G_GUINT64_FORMAT " %.3f %.3f %.3f %.3f", count, times->total, times->longest, times->median, times->percentile_99);
 }
 
-/* Prints the statistics, which check-trace.py reads. */
+/* Prints the statistics in the format that tests/programs/check-trace.py reads. */
 static inline void
 print_statistics (PrioScheduler *scheduler)
 {

@@ -8,7 +8,7 @@
 
 #include <prio-sched-feed.h>
 
-/* A list model whose rows are only their positions. */
+/* A list model whose rows have nothing but a position. */
 #define ROW_TYPE_LIST (row_list_get_type ())
 G_DECLARE_FINAL_TYPE (RowList, row_list, ROW, LIST, GObject)
 
@@ -150,7 +150,7 @@ row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile fil
   return self;
 }
 
-/* Aborts the loads that have not finished, and waits until no file is being read.  Does not call the owner
+/* Aborts the loads that have not finished, and waits until no file is being read.  Does not call @loaded
  * meanwhile. */
 void
 row_loader_free (RowLoader *self)

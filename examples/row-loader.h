@@ -10,7 +10,7 @@ typedef struct _RowLoader RowLoader;
 /* Returns the file of @row; the caller unrefs it. */
 typedef GFile *(*RowFile) (guint row, gpointer user_data);
 
-/* Called when the file of @row has been loaded; if it could not be, @contents is NULL and @error is set. */
+/* Called when the file of @row has been loaded.  If that has failed, @contents is NULL, and @error is set. */
 typedef void (*RowLoaded) (guint row, GBytes *contents, const GError *error, gpointer user_data);
 
 RowLoader *row_loader_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFile file, RowLoaded loaded,

@@ -117,7 +117,7 @@ row_tasks_done (RowTasks *self, guint row)
   g_clear_object (&self->rows[row].controller);
 }
 
-/* Aborts the task of @row, until it is posted again. */
+/* Aborts the task of @row, which may be posted again. */
 void
 row_tasks_abort (RowTasks *self, guint row)
 {
@@ -143,8 +143,8 @@ row_tasks_new (PrioScheduler *scheduler, guint n_rows, guint limit, RowFunc func
   return self;
 }
 
-/* Aborts the tasks that are left.  Work that their functions have started finds its signal aborted, and must not use
- * this record. */
+/* Aborts the tasks that are left, and frees @self.  Work that their functions have started finds its signal aborted,
+ * and must not use @self. */
 void
 row_tasks_free (RowTasks *self)
 {

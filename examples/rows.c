@@ -3,9 +3,9 @@
  *
  *   rows [--rows N] [--limit N] [--jumps N] [--headless] [FOLDER]
  *
- * The rows repeat the files of FOLDER.  Eight files are read at a time; the library chooses the next one
- * (row-loader.c).  The window shows how long the rows in view have taken.  With --jumps it jumps N times by itself,
- * prints the times, and closes; with --headless there is no window.
+ * The rows repeat the files of FOLDER.  Eight files are read at a time; the library chooses the next file
+ * (row-loader.c).  The window shows how long the rows in view have taken.  With --jumps, it jumps N times by itself,
+ * prints the times, and closes.  With --headless, there is no window.
  */
 
 #include "config.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* rows.h: rows that each show a file, and how fast rows in view are loaded */
+/* rows.h: rows that each show a file, and how long rows in view take to load */
 
 #pragma once
 

@@ -3,8 +3,7 @@
 
     examples/search.py [FOLDER]
 
-Reading is background work; a search is user-blocking, and the next letter aborts it.  The window stays alive all the
-time.
+Reading is background work; a search is user-blocking, and the next letter aborts it.  The window stays responsive.
 
 SPDX-License-Identifier: LGPL-2.1-or-later
 """
@@ -45,7 +44,7 @@ class Index:
                 await scheduler.yield_()
 
     def add(self, path: str) -> None:
-        if not os.path.isfile(path):  # opening a pipe would wait for a writer
+        if not os.path.isfile(path):  # a pipe, for example: opening it would wait for a writer
             return
         try:
             with open(path, encoding='utf-8', errors='ignore') as file:
@@ -106,7 +105,7 @@ class Window(Gtk.ApplicationWindow):
         self.show_state()
 
     def update(self) -> None:
-        """Shows the progress, when there is nothing more urgent to do."""
+        """Shows the progress now, and every 200 ms until the window is closed."""
         self.show_state()
         if not self.reading.signal.aborted:
             scheduler.post_task(self.update, 'user-visible', self.reading.signal, delay=200)

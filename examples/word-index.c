@@ -56,7 +56,7 @@ add_word (WordReader *reader)
       g_hash_table_insert (index->words, g_string_chunk_insert (index->strings, reader->word->str), files);
     }
 
-  /* Several files are read alternately, so this one may be anywhere among the last entries. */
+  /* Several files are read alternately, so this file may be anywhere among the last entries. */
   for (guint i = files->len; i > 0 && i + 8 > files->len; i--)
     {
       if (g_array_index (files, guint, i - 1) == reader->file)
@@ -70,7 +70,7 @@ add_text (WordReader *reader, const guchar *text, gsize length)
 {
   for (gsize i = 0; i < length; i++)
     {
-      /* Letters beyond ASCII are part of words, without conversion. */
+      /* Letters beyond ASCII are part of words, and stay as they are. */
       if (g_ascii_isalnum (text[i]) || text[i] >= 0x80)
         {
           if (reader->word->len <= MAX_WORD)
@@ -122,14 +122,14 @@ word_stream_load (const char *path, GError **error)
       if (length < 0)
         return NULL;
       g_byte_array_append (text, block, length);
-      /* A file that is not text is not read to its end. */
+      /* With a zero byte in its first piece, a file is not text, and is not read to its end. */
       if (text->len > 0 && memchr (text->data, 0, MIN (text->len, PIECE)) != NULL)
         break;
     }
   return stream != NULL ? to_stream (g_steal_pointer (&text)) : NULL;
 }
 
-/* Reads the text of the file at @path from @stream. */
+/* Adds the file at @path to @index.  Returns a reader that reads its text from @stream. */
 WordReader *
 word_reader_new (WordIndex *index, const char *path, GInputStream *stream)
 {

@@ -1,7 +1,7 @@
 // crawler.js: reads folders, and changes in them, into the index
 //
 // All work is one task of `background` priority, which has a few files open at a time and yields before each piece of a
-// file.  GIO's threads wait for the disk; their calls are cancelled with the task, and return with its priority.
+// file.  GIO's threads wait for the disk.  An abort cancels their calls; after a call, the task keeps its priority.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -33,7 +33,7 @@ const decoder = new TextDecoder(); // bytes that are not UTF-8 become characters
 
 const timeOf = info => info.get_attribute_uint64('time::modified') + info.get_attribute_uint32('time::modified-usec') / 1e6;
 
-// Some backends do not set these.
+// Some backends do not set these attributes, which then count as FALSE.
 const isHidden = info => ['standard::is-hidden', 'standard::is-backup'].some(name => info.get_attribute_boolean(name));
 
 // Decides by the name alone whether a file may contain text.
@@ -58,7 +58,7 @@ export class Crawler {
     #queue = new Map(); // URI → a file or folder to look at
     #roots;
     #watches = new Watches(file => this.#add(file));
-    #whenIdle = []; // called when the crawler is idle
+    #whenIdle = []; // functions to call when the crawler is idle
 
     constructor(index, extras, roots) {
         this.#index = index;
@@ -106,7 +106,7 @@ export class Crawler {
     }
 
     async #run(signal) {
-        // Files that are added meanwhile come at the end of the map, and so of the loop.
+        // A file that is added meanwhile comes at the end of the map, so the loop reaches it.
         for (const [uri, file] of this.#queue) {
             this.#queue.delete(uri);
             // eslint-disable-next-line no-await-in-loop
@@ -115,7 +115,7 @@ export class Crawler {
         await this.#index.tidy();
     }
 
-    // Files may be gone or unreadable; these are left out.
+    // Returns the result of call (), or 'gone' if the file does not exist, or null if it cannot be read.
     async #skipErrors(call, signal) {
         try {
             return await call();
@@ -176,7 +176,7 @@ export class Crawler {
                 return;
             const files = [];
             for (const info of infos.filter(info => !isHidden(info))) {
-                const child = children.get_child(info); // its name may not be valid text
+                const child = children.get_child(info); // not by its name, which may not be valid UTF-8
                 if (info.get_file_type() === FileType.DIRECTORY)
                     this.#queue.set(child.get_uri(), child);
                 else
@@ -188,7 +188,7 @@ export class Crawler {
         }
     }
 
-    // Reads the words of a file.  Symbolic links, sockets and devices are left alone.
+    // Reads the words of a file, but not of symbolic links, sockets and devices.
     async #read(file, info, signal) {
         signal.throwIfAborted(); // the index may have been cleared since
         const uri = file.get_uri(), time = timeOf(info), known = this.#index.get(uri);
@@ -219,7 +219,7 @@ export class Crawler {
             const piece = bytes.toArray();
             left = piece.length === 0 ? 0 : left - piece.length;
             if (piece.includes(0))
-                return; // no text
+                return; // not a text
             const end = left > 0 ? Math.max(piece.lastIndexOf(SPACE), piece.lastIndexOf(NEWLINE)) + 1 : piece.length;
             const text = new Uint8Array(rest.length + end);
             text.set(rest);
@@ -230,7 +230,7 @@ export class Crawler {
         }
     }
 
-    // Stops watching a folder, and those in it.
+    // Stops watching a folder and its subfolders, or all folders if uri is empty.
     #leave(uri) {
         for (const [other, {id, watch}] of this.#folders) {
             if (uri === '' || other === uri || other.startsWith(`${uri}/`)) {

@@ -1,7 +1,7 @@
 // extension.js: finds files in the overview, by their names and by the words in them
 //
-// crawler.js reads the files into the index of wordIndex.js, as `background` tasks; fileSearch.js answers
-// searches from it, as `user-blocking` tasks, while it grows.
+// crawler.js reads the files into the index of wordIndex.js, as `background` tasks.  fileSearch.js answers
+// searches from the index, as `user-blocking` tasks, while the index grows.
 //
 // For GNOME Shell 45 and later.
 //
@@ -43,7 +43,7 @@ export default class FileSearchExtension extends Extension {
         this._settingsId = this._settings.connect('changed::folders', () => this._crawl());
         this._crawl();
 
-        // The Shell accepts a provider with an app only after it knows which apps are allowed.
+        // The Shell accepts a provider with an app only once it knows which apps are allowed.
         this._parental = ParentalControlsManager.getDefault();
         this._parentalId = this._parental.connect('app-filter-changed', () => this._register());
         this._register();

@@ -55,7 +55,7 @@ export class FileSearch {
     }
 
     // Returns the files that have been found so far.  If there are none yet, and files are still being indexed, waits
-    // for the first.
+    // for the first file.
     async #search(terms, signal) {
         const {adopt, scheduler} = this.#extras;
         const query = await this.#index.query(terms, signal);

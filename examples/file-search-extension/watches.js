@@ -1,8 +1,8 @@
 // watches.js: reports changes in folders
 //
 // Each watch is a source of the main context in which it was created, and a main loop looks at all of its sources in
-// each iteration: several thousand would slow down the whole Shell.  So the watches have a separate context, which is
-// iterated once a second.
+// each iteration: several thousand sources would slow down the whole Shell.  So the watches have a separate context,
+// which is iterated once a second.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
@@ -40,7 +40,7 @@ export class Watches {
         try {
             const watch = folder.monitor_directory(FileMonitorFlags.WATCH_MOVES, null);
             watch.connect('changed', (_, file, other, event) => {
-                // A file is not read while it is being written.
+                // A file is not read before it has been written completely.
                 if (event === FileMonitorEvent.CHANGED || event === FileMonitorEvent.ATTRIBUTE_CHANGED)
                     return;
                 this.#changed(file);

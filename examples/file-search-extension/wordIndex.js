@@ -2,7 +2,7 @@
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// In scripts without spaces each letter counts as a word.
+// In scripts that write no spaces, each letter counts as a word.
 const CJK = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}';
 const WORD = new RegExp(`[${CJK}]|(?:(?![${CJK}])[\\p{L}\\p{N}]){2,40}`, 'gu');
 
@@ -31,7 +31,7 @@ class Query {
         this.#all = (1 << this.#terms.length) - 1;
     }
 
-    // Reports files that have a word; returns how many of them were looked at.
+    // Adds the files that get () returns, which contain word, if word begins with a term.  Returns their number.
     offer(word, get, isName) {
         let bits = 0;
         this.#terms.forEach((term, i) => {
@@ -70,8 +70,8 @@ class Query {
     }
 }
 
-// Lists of numbers, in two arrays: the garbage collector looks at each array, and with thousands of them it would take
-// longer than a frame.  A list is the place (the index in both arrays) of its last number, and 0 if it is empty.
+// Lists of numbers, in only two arrays: the garbage collector looks at each array, and with an array for each list it
+// would take longer than a frame.  A list is the place (the index in both arrays) of its last number, or 0 if it is empty.
 class Lists {
     #numbers = new Uint32Array(1024);
     #before = new Uint32Array(1024); // for each place, the place of the previous number in its list, or 0
@@ -123,8 +123,8 @@ class Lists {
     }
 }
 
-// Files have numbers that are never used again: a removed file is only forgotten, and words may still refer to its
-// number, which is ignored.  A word refers to a file at most once for each piece of the file.
+// Each file has a number, which is never used again: words may still refer to the number of a removed file, which is
+// ignored then.  A word refers to a file at most once for each piece of the file.
 export class WordIndex {
     #extras;
     #files = new Map(); // number → {uri, name, time}
@@ -197,7 +197,7 @@ export class WordIndex {
         }
     }
 
-    // Removes references to deleted files, if they are more than half.
+    // Removes references to removed files, if these outnumber the other files.
     async tidy() {
         if (this.#nGone < STEP + this.#files.size)
             return;

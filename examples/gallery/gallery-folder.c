@@ -27,7 +27,7 @@ gallery_folder_list_default (void)
   return folders;
 }
 
-/* Returns whether the file is a picture to show.  Skips symbolic icons: there are very many, and they have no
+/* Returns whether the file is a picture to show.  Symbolic icons are not: there are very many, and they have no
  * colours. */
 static gboolean
 is_picture (GFileInfo *info)
@@ -58,7 +58,7 @@ look_into (GFile *folder, GQueue *folders, GPtrArray *pictures, GCancellable *ca
   return FALSE;
 }
 
-/* Returns the name of a folder, which need not have a path: the folder of a resource has only a URI. */
+/* Returns the path of a file or, if it has none, as a file in a resource, its URI. */
 static char *
 name_of (GFile *file)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-list.c: the list of rows, which tells the loader which rows are in view
  *
- * GTK binds more rows than are visible, before and after them.  The adjustment says which of them are in view.
+ * GTK also binds rows before and after the visible rows.  The vertical adjustment says which rows are in view.
  */
 
 #include "config.h"
@@ -50,7 +50,7 @@ set_up (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer list)
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12), *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
   Parts *parts = g_new (Parts, 1);
 
-  /* The texts describe the picture completely. */
+  /* Assistive technologies skip the picture, because the texts describe it completely. */
   parts->picture = g_object_new (GTK_TYPE_IMAGE, "pixel-size", PICTURE_SIZE, "accessible-role",
                                  GTK_ACCESSIBLE_ROLE_PRESENTATION, NULL);
   parts->title = make_label (NULL);
@@ -105,7 +105,7 @@ unbind (GtkSignalListItemFactory *factory, GtkListItem *item, gpointer list)
     gallery_loader_leave (self->loader, row);
 }
 
-/* Called when the list has been scrolled or resized.  All rows are of the same height. */
+/* Called when the list has been scrolled or resized.  All rows have the same height. */
 static void
 place_changed (GtkAdjustment *place, gpointer list)
 {
@@ -139,7 +139,7 @@ opened (GObject *parent, GAsyncResult *result, gpointer list)
   adw_toast_overlay_add_toast (ADW_TOAST_OVERLAY (toasts), adw_toast_new (markup));
 }
 
-/* Opens the picture in its default program, or reports why it cannot. */
+/* Opens the picture in its default program. */
 static void
 activated (GtkListView *view, guint position, gpointer list)
 {

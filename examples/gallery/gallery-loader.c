@@ -31,9 +31,9 @@ struct _GalleryLoader
   guint will_give_up; /* the source that aborts the work for those rows, or 0 */
   guint n_loads;      /* rows that are being decoded */
 
-  /* With prio-sched: the tasks of all rows; otherwise the scheduler is paused and keeps them. */
+  /* With prio-sched, the tasks of all rows run.  With idle sources, the scheduler is paused, and keeps them. */
   RowTasks *tasks;   /* NULL before the first row starts */
-  PrioTask *posting; /* posts the rows of the background, or NULL */
+  PrioTask *posting; /* posts all rows in the background, or NULL */
   guint next_posted;
 
   /* With idle sources. */
@@ -138,7 +138,7 @@ load (PrioTask *task, guint row, gpointer data)
   prio_task_wait_async (decoding, NULL, decoded, new_load);
 }
 
-/* Posts some of the rows that have not been posted, as a step. */
+/* Posts the next rows.  Returns whether more rows are left. */
 static gboolean
 post_some (PrioTask *task, gpointer data)
 {
@@ -220,7 +220,7 @@ want (GalleryLoader *self, guint row)
   g_hash_table_insert (self->shown, GUINT_TO_POINTER (row), GUINT_TO_POINTER (id));
 }
 
-/* Aborts all work; a picture that a thread is decoding is finished. */
+/* Pauses the tasks, and removes the idle sources.  Threads finish the pictures that they are decoding. */
 static void
 stop (GalleryLoader *self)
 {
@@ -328,7 +328,7 @@ gallery_loader_enter (GalleryLoader *self, GalleryRow *row)
   want (self, number);
 }
 
-/* Aborts the work for the row, which gets background priority again. */
+/* Aborts the work for @row, and posts the row again: out of view, it has background priority. */
 static void
 give_up (GalleryLoader *self, guint row)
 {
@@ -377,8 +377,8 @@ gallery_loader_leave (GalleryLoader *self, GalleryRow *row)
     self->will_give_up = g_idle_add_full (G_PRIORITY_HIGH, give_up_left, self, NULL);
 }
 
-/* Makes a loader.  Only this loader uses @scheduler, and pauses it.  @limit is how many rows are decoded at a time.
- * With @logs it prints events. */
+/* Makes a loader.  It pauses and resumes @scheduler, so no other code may use that.  @limit is how many rows are
+ * decoded at a time.  With @logs, the loader prints events. */
 GalleryLoader *
 gallery_loader_new (PrioScheduler *scheduler, GalleryModel *model, guint limit, gboolean logs)
 {
@@ -395,7 +395,7 @@ gallery_loader_new (PrioScheduler *scheduler, GalleryModel *model, guint limit, 
   return self;
 }
 
-/* Frees the loader.  Pictures that are still being decoded have been aborted, and their results are dropped. */
+/* Frees the loader, once no thread decodes a picture for it.  Drops the results of these threads. */
 void
 gallery_loader_free (GalleryLoader *self)
 {
@@ -419,7 +419,7 @@ over (gpointer is_over)
   return G_SOURCE_REMOVE;
 }
 
-/* Waits at the end of the program, for a short time at most, until freed loaders have stopped decoding. */
+/* Waits, at the end of the program and for MAX_WAIT at most, until freed loaders have stopped decoding. */
 void
 gallery_loader_wait_for_all (void)
 {

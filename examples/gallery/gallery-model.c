@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-model.c: very many rows, each with a picture
  *
- * The pictures of a folder repeat, and each row treats its picture as a different one.  The model keeps the colour of
- * each decoded row.  It keeps thumbnails only of rows in use, and of the last MAX_KEPT rows that were in use.
+ * The rows repeat the pictures of a folder, but each row decodes its picture anew.  The model keeps the mean colour of
+ * each decoded file.  It keeps thumbnails only of rows in use, and of the last MAX_KEPT rows decoded while in use.
  */
 
 #include "config.h"
@@ -11,7 +11,7 @@
 
 #include <glib/gi18n.h>
 
-#define MAX_KEPT 1000 /* unused rows that keep their thumbnails */
+#define MAX_KEPT 1000 /* rows that keep their thumbnails even when they are not in use */
 
 struct _GalleryRow
 {
@@ -31,7 +31,7 @@ struct _GalleryModel
   GalleryRow **rows;    /* weak pointers; NULL for rows that are not in use */
   GdkTexture **colours; /* colours of the decoded files, or NULL */
   guint8 *done;         /* whether each row is done */
-  GQueue kept;          /* unused GalleryRow objects, owned; the latest first */
+  GQueue kept;          /* GalleryRow, owned: decoded rows, the latest first */
 };
 
 enum

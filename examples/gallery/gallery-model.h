@@ -5,7 +5,7 @@
 
 #include "gallery-thumbnail.h"
 
-/* A row that is in use.  Its properties, to be bound: "picture", a GdkPaintable or NULL, "title" and "subtitle". */
+/* A row that is in use.  It has the properties "picture", a GdkPaintable or NULL, "title" and "subtitle". */
 #define GALLERY_TYPE_ROW (gallery_row_get_type ())
 G_DECLARE_FINAL_TYPE (GalleryRow, gallery_row, GALLERY, ROW, GObject)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* gallery-thumbnail.c: a picture, decoded and made small
  *
- * Threads call it: it uses no widget.
+ * These functions use no widgets, because threads call them.
  */
 
 #include "config.h"
@@ -65,7 +65,7 @@ scale (Pixels all, Pixels small)
     }
 }
 
-/* Returns a texture of @pixels, and takes their data. */
+/* Returns a texture of @pixels, whose data it takes. */
 static GdkTexture *
 make_texture (Pixels pixels)
 {
@@ -79,7 +79,7 @@ static void
 size_prepared (GdkPixbufLoader *loader, int width, int height, gpointer n_pixels)
 {
   *(guint64 *) n_pixels = (guint64) width * (guint64) height;
-  /* Decoders of vector formats draw when the loader is closed. */
+  /* Decoders of vector formats draw when the loader is closed: a single pixel is fast. */
   gdk_pixbuf_loader_set_size (loader, 1, 1);
 }
 

@@ -19,7 +19,7 @@ typedef struct
   GalleryModel *model;   /* NULL if nothing is shown */
   GalleryLoader *loader; /* or NULL */
   PrioTaskController *finding;
-  guint n_shown; /* number of rows in the progress text */
+  guint n_shown; /* number of decoded rows in the progress text */
 } Window;
 
 static void
@@ -41,7 +41,7 @@ state_of (Window *self, const char *name)
   return g_action_get_state (g_action_map_lookup_action (G_ACTION_MAP (self->window), name));
 }
 
-/* Sets how pictures are decoded, as the switches say. */
+/* Sets how pictures are decoded: as the states of the actions "way" and "pause" say. */
 static void
 set_way (Window *self)
 {
@@ -197,7 +197,7 @@ show_about (GSimpleAction *action, GVariant *parameter, gpointer data)
                          _("Thumbnails in view come first, and the others do not delay frames."), NULL);
 }
 
-/* Updates the progress once in a frame, however many rows have been decoded. */
+/* Updates the progress once per frame, however many rows have been decoded. */
 static gboolean
 tick (GtkWidget *progress, GdkFrameClock *clock, gpointer data)
 {

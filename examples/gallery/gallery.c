@@ -3,8 +3,8 @@
  *
  *   gallery [--rows N] [--limit N] [--idles] [--log] [FOLDER]
  *
- * Without FOLDER these are the user's pictures, and the icons and pictures of the system.  With --idles it begins with
- * GLib's idle sources.  With --log it prints events: rows that come into view, rows that are started (with their
+ * Without FOLDER, it shows the user's pictures, and the icons and pictures of the system.  With --idles, it begins with
+ * GLib's idle sources.  With --log, it prints events: rows that come into view, rows that are started (with their
  * priority), aborted and done, and frames.
  */
 

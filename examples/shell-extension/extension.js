@@ -3,8 +3,8 @@
 // All of the work is one task of `background` priority, which lets more urgent work run after every file: frames,
 // input, and the Shell's own work.
 //
-// For GNOME Shell 45 and later, whose extensions are ES modules; ../shell-extension-43 is the
-// same for Shell 43.
+// For GNOME Shell 45 and later, whose extensions are ES modules; ../shell-extension-43 is the same extension for
+// Shell 43.
 //
 // SPDX-License-Identifier: LGPL-2.1-or-later
 

@@ -3,8 +3,8 @@
 //!
 //!     downloads [FILE…]
 //!
-//! GIO reads each file, by default this program twenty times, and has a progress bar and a button to stop it. If the first argument is
-//! `--quit`, the program ends after the last file, and prints how many could be read.
+//! GIO reads each file; without FILE, it reads this program twenty times. Each file has a progress bar, and a button to stop it. If
+//! the first argument is `--quit`, the program ends after the last file, and prints how many files could be read.
 
 use gtk::prelude::*;
 use gtk::{gio, glib};
@@ -12,7 +12,7 @@ use prio_sched::{yield_now, JoinError, JoinHandle, Priority, Scheduler, TaskCont
 
 const CHUNK: usize = 64 * 1024;
 
-/// Reads a file to its end. The signal is a cancellable, so it also ends the call of GIO.
+/// Reads a file to its end. The signal is a cancellable, so its abort also ends the call of GIO.
 async fn download(file: gio::File, bar: gtk::ProgressBar, signal: TaskSignal) -> Result<usize, glib::Error> {
     let size = file.query_info_future("standard::size", gio::FileQueryInfoFlags::NONE, glib::Priority::DEFAULT).await?.size().max(1);
     let stream = file.read_future(glib::Priority::DEFAULT).await?;
@@ -30,7 +30,7 @@ async fn download(file: gio::File, bar: gtk::ProgressBar, signal: TaskSignal) ->
     }
 }
 
-/// Returns whether the file could be read.
+/// Adds a row for a file, and downloads it. The result of the handle is whether the file could be read.
 fn add_row(list: &gtk::Box, group: &TaskGroup, file: gio::File) -> JoinHandle<bool> {
     let bar = gtk::ProgressBar::builder().hexpand(true).show_text(true).text(file.parse_name()).build();
     let stop = gtk::Button::with_label("Stop");

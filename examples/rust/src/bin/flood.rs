@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Counts the frames that a window draws beside 2,000 futures, or closures, of a millisecond each, which run again and
+//! Counts the frames that a window draws while 2,000 futures, or closures, of a millisecond each run again and
 //! again.
 //!
 //!     flood [none|idle|spawn|ours]…
@@ -56,7 +56,7 @@ fn flood(way: &str, is_over: &Rc<Cell<bool>>, n_done: &Rc<Cell<u32>>) {
     }
 }
 
-/// Runs the main loop for that time.  A thread ends it, because a timeout source might not get its turn.
+/// Runs the main loop for `time`.  A thread wakes it at the end, because a timeout source might not get its turn.
 fn run_for(time: Duration) {
     let context = MainContext::default();
     let begun = Instant::now();

@@ -3,7 +3,7 @@
 //!
 //!     rows [N]
 //!
-//! Eight rows load at a time, in threads. A row that leaves the view is aborted: it loads nothing unless it has started. With N, the
+//! Eight rows load at a time, in threads. A row that leaves the view is aborted: it does not load unless it has started. With N, the
 //! program ends when N rows have been loaded.
 
 use std::cell::{Cell, RefCell};
@@ -15,7 +15,7 @@ use gtk::prelude::*;
 use gtk::{gio, glib};
 use prio_sched::{Priority, Scheduler, TaskController, TaskGroup};
 
-/// Returns the text of a row, as if from a file or the network.  It takes a while.
+/// Returns the text of a row, after some time, as if from a file or the network.
 fn load(name: &str) -> String {
     std::thread::sleep(Duration::from_millis(5));
     format!("{name}: {} letters", name.len())
