@@ -183,7 +183,7 @@ impl TaskOptions {
     ///
     /// A future waits in the queue at its start and after each await, and the timeout counts anew each time. A future whose timeout has
     /// passed runs until its next await, and then has its own priority again. So a background future with a timeout of 50 ms takes a step
-    /// every 50 ms beside urgent work that never ends, and does not stop that work. For a closure that runs repeatedly, the timeout
+    /// every 50 ms next to urgent work that never ends, and does not stop that work. For a closure that runs repeatedly, the timeout
     /// counts once, from [`Scheduler::post`](crate::Scheduler::post): when it has passed, the closure runs first until it ends.
     ///
     /// The timeout is rounded up to whole milliseconds.

@@ -147,7 +147,7 @@ fn a_timeout_counts_anew_after_each_await() {
                 wait_for(scheduler, handle).unwrap();
             }
         }
-        // The urgent future continues, even beside a late future that never ends.
+        // The urgent future continues, even next to a late future that never ends.
         let late = scheduler.spawn_local(TaskOptions::from(Priority::Background).timeout(Duration::from_millis(1)), async {
             loop {
                 yield_now().await;
