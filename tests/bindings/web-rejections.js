@@ -45,6 +45,53 @@ test('a timeout comes after a collection', async () => {
     assertEqual(timeout.aborted, true);
 });
 
+const ways = {
+    'a function': abort => () => abort(),
+    'an async function': abort => async () => abort(),
+    'an async function that awaits': abort => async () => {
+        await null;
+        abort();
+    },
+    'a function that throws': abort => () => {
+        abort();
+        throw new Error('after the abort');
+    },
+};
+
+// Waits until the next abort begins a new slice: see Slice.begin ().
+const newSlice = () => new Promise(resolve => GLib.timeout_add(GLib.PRIORITY_DEFAULT, 3, () => {
+    resolve();
+    return false;
+}));
+
+for (const [kind, make] of Object.entries(kinds)) {
+    for (const [way, toFunction] of Object.entries(ways)) {
+        test(`${way} rejects ${kind} tasks before its own result settles`, async () => {
+            const signals = [undefined, make().controller.signal];
+            const priority = kind === 'native' ? PrioSched.TaskPriority.USER_BLOCKING : 'user-blocking';
+            const post = kind === 'native' ? native.post_task.bind(native) : scheduler.postTask.bind(scheduler);
+            const round = async options => {
+                const {controller, post: postOther} = make();
+                const order = [], all = [];
+                all.push(post(toFunction(() => controller.abort('enough')), options).catch(() => {}).then(() => order.push('own')));
+                for (const name of ['first', 'second'])
+                    all.push(postOther(() => {}).catch(() => {}).then(() => order.push(name)));
+                await Promise.all(all);
+                return order;
+            };
+            for (const options of [{}, {priority}, ...signals.map(signal => ({signal}))]) {
+                let order;
+                // On a busy machine, a slice may be over after the first promise.  Then there is another round.
+                for (let i = 0; i < 10 && order?.at(-1) !== 'own'; i++) {
+                    await newSlice();
+                    order = await round(options);
+                }
+                assertEqual(order, ['first', 'second', 'own']);
+            }
+        });
+    }
+}
+
 const N = 4000;
 
 for (const [kind, make] of Object.entries(kinds)) {
