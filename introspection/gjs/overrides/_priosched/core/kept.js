@@ -173,8 +173,17 @@ function hooksOf(native, table, defaultTable, kept, {results, runIn, running}) {
         report: () => results.report(),
         reason: (state, owner) => kept.reasonFor(state, owner),
         rejected: () => defaultTable.rejectPrioSchedTasks(kept),
-        callUnder: (state, callback) => running.callUnder(state, callback),
-        drainUnder: running.drainUnder,
+        callUnder(state, callback) {
+            try {
+                return running.callUnder(state, callback);
+            } finally {
+                results.drainBeforeResult();
+            }
+        },
+        drainUnder(state) {
+            running.drainUnder(state);
+            results.drainBeforeResult();
+        },
         settleUnder: (state, promise, value) => running.settleUnder(state, () => promise && native.settle(promise, false, value)),
         endUnder() {
             running.beginReactions(null);

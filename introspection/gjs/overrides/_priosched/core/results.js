@@ -43,6 +43,15 @@ class Results {
     // Whether promises wait in the queue.
     get isWaiting() { return this.#queue.length > 0; }
 
+    // Whether promises wait that the running task has rejected, and that settle before its result.
+    get #precedesResult() { return this.#queue.length > 0 && !this.#isLate; }
+
+    // Settles these promises.
+    drainBeforeResult() {
+        if (this.#precedesResult)
+            this.drain();
+    }
+
     #reportLater(report) {
         this.#exact?.reportAfterTasks();
         const run = () => this.#isLate ? this.#reportLater(report) : this.#running.runIn(null, report);
@@ -112,7 +121,10 @@ class Results {
             if (outcome.isRejected)
                 return;
             this.#running.endFunction(entry.outer);
-            this.settle(entry, settle, value);
+            if (this.#precedesResult)
+                this.add({entry, settle, value});
+            else
+                this.settle(entry, settle, value);
         });
         return outcome;
     }

@@ -133,6 +133,7 @@ class Table {
             drainMicrotaskQueue();
         else
             running.drainUnder(state);
+        results.drainBeforeResult();
 
         // end () ends the task in the library, and returns whether the task was aborted while it ran.  From now on the
         // signal can no longer abort the task.  Then the result settles, and code that awaits the result continues with its
