@@ -61,6 +61,15 @@ test_timeout (Fixture *f, gconstpointer data)
   assert_ran (f, "ab");
 }
 
+/* The clock has not run for as long as the timeout lies back. */
+static void
+test_timeout_before_the_clock (Fixture *f, gconstpointer data)
+{
+  post_timed (f, BACKGROUND, -G_MAXINT, 'b');
+  post_timed (f, USER_BLOCKING, 0, 'a');
+  assert_ran (f, "Ba");
+}
+
 /* Delayed tasks wait for their start, and the timeout counts from there. */
 static void
 test_delay_and_timeout (Fixture *f, gconstpointer data)
@@ -454,6 +463,7 @@ main (int argc, char *argv[])
 
 #define add(path, func) g_test_add ("/react/" path, Fixture, NULL, frozen_set_up, func, fixture_tear_down)
   add ("scheduleCallback: options.timeout", test_timeout);
+  add ("a timeout that has passed before the clock began", test_timeout_before_the_clock);
   add ("scheduleCallback: options.delay, expirationTime = startTime + timeout", test_delay_and_timeout);
   add ("scheduleCallback: sortIndex", test_order_of_expired);
   add ("scheduleCallback: sortIndex, several schedulers", test_order_over_schedulers);

@@ -209,6 +209,8 @@ def hostile_lines(number):
         yield f'{{"ph":"X",{head},"cat":"again",{args}}}}},'
         yield f'{{"ph":"f",{head},"id":"{number}.{number}"}},'
     yield '{"ph":"X","pid":1,"task":'
+    yield f'{{"ph":"X",{head},"cat":"run","name":"cut\\'
+    yield ',next line"'
     yield '{"ph":"' + '9' * 20000
 
 
@@ -226,6 +228,7 @@ def check_hostile_lines(monitor, folder):
         result = run(monitor, 'sh', '-c', f'cat {folder}/lines > "$PRIO_SCHED_TRACE"')
         assert not re.search(r'-\d', result.stdout) and 'runtime error' not in result.stderr, result
         assert not re.search('[\x00-\x09\x0b-\x1f\u2028\u202e\x7f-\x9f]', result.stdout), result.stdout
+        assert 'next line' not in result.stdout, result.stdout
         assert len(result.stdout.splitlines()) == len([line for line in result.stdout.split('\n') if line]), result.stdout
 
 

@@ -289,6 +289,18 @@ test_schedulers_come_and_go (void)
   close_inspector ();
 }
 
+/* Without a scheduler nothing can be watched, so the switch goes off. */
+static void
+test_longest_without_scheduler (void)
+{
+  GtkWidget *page = open_page (), *part = find (page, "PrioInspectorLongest", NULL);
+
+  turn (part, TRUE);
+  while (gtk_switch_get_active (GTK_SWITCH (find (part, "GtkSwitch", NULL))))
+    g_main_context_iteration (NULL, TRUE);
+  close_inspector ();
+}
+
 static void
 test_longest (void)
 {
@@ -591,6 +603,7 @@ main (int argc, char **argv)
   g_test_add_func ("/inspector/no-scheduler", test_no_scheduler);
   g_test_add_func ("/inspector/counts", test_counts);
   g_test_add_func ("/inspector/schedulers-come-and-go", test_schedulers_come_and_go);
+  g_test_add_func ("/inspector/longest-without-scheduler", test_longest_without_scheduler);
   g_test_add_func ("/inspector/longest", test_longest);
   g_test_add_func ("/inspector/accessible", test_accessible);
   g_test_add_func ("/inspector/other-contexts", test_other_contexts);
