@@ -118,7 +118,7 @@ unescape (GString *string, const char *text)
   gunichar c = 0;
 
   if (*text != 'u')
-    return 1;
+    return *text != '\0';
   for (gsize i = 1; i <= 4; i++)
     {
       if (!g_ascii_isxdigit (text[i]))
@@ -300,7 +300,7 @@ read_abort (Process *process, const char *line, gint64 id)
     drop_task (process, id);
 }
 
-/* Notes that a task starts to run, where the trace ends an arrow from the queue.  The arrow's id is TASK.TIME. */
+/* Reads the end of an arrow, which the trace draws when a task starts to run.  The arrow's id is TASK.TIME. */
 static void
 read_begin (Process *process, const char *line)
 {

@@ -235,7 +235,7 @@ prio_expiry_after (gint64 due, gint timeout)
   if (G_LIKELY (timeout == 0))
     return PRIO_NO_EXPIRY;
   start = due != 0 ? due : prio_clock_now ();
-  return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, 0);
+  return timeout >= 0 ? prio_time_after (start, (gint64) timeout * 1000) : MAX (start + (gint64) timeout * 1000, PRIO_NO_EXPIRY + 1);
 }
 
 /* Returns the milliseconds from @now until @due, at least 0, and rounded up, so that GLib does not wake too early. */
