@@ -140,9 +140,7 @@ switched (GtkSwitch *widget, GParamSpec *pspec G_GNUC_UNUSED, gpointer data)
   g_autoptr (GPtrArray) schedulers = list_schedulers ();
 
   watch_no_longer (self);
-  if (schedulers->len == 0)
-    return;
-  if (gtk_switch_get_active (widget))
+  if (gtk_switch_get_active (widget) && schedulers->len > 0)
     {
       g_weak_ref_set (&self->scheduler, schedulers->pdata[0]);
       self->watch = prio_scheduler_add_long_task_func (schedulers->pdata[0], THRESHOLD, held, self, NULL);
