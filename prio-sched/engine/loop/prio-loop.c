@@ -451,18 +451,15 @@ prio_loop_flush_releases (PrioLoop *loop)
 static G_GNUC_NO_INLINE gboolean
 submit_from_elsewhere (PrioLoop *loop, const PrioOp *op)
 {
-  gboolean locked = FALSE, releases;
+  gboolean locked, releases;
 
-  /* The retries end, because a closed mailbox stays closed, and any thread can then enter the loop. */
-  do
+  if (prio_mailbox_push (&loop->mailbox, op, loop->context))
     {
-      if (prio_mailbox_push (&loop->mailbox, op, loop->context))
-        {
-          come_back (loop);
-          return FALSE;
-        }
+      come_back (loop);
+      return FALSE;
     }
-  while (!prio_loop_enter_or_lock (loop, &locked) && !prio_loop_enter (loop));
+  /* The mailbox stays closed, so this enters the loop or locks the mailbox. */
+  prio_loop_enter_or_lock (loop, &locked);
 
   op->apply (loop, op);
   releases = prio_loop_has_releases (loop);
