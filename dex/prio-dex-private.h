@@ -53,8 +53,8 @@ PrioDexGate *prio_dex_gate_of (PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_unref (PrioDexGate *self) G_GNUC_INTERNAL;
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (PrioDexGate, prio_dex_gate_unref)
 
-/* Queues @fiber, in its first turn, for the gate.  Returns (transfer full) a future that resolves when @fiber is inside.
- * The gate then notices if other code suspends the fiber.  Call prio_dex_gate_leave () when the fiber ends. */
+/* Lets @fiber in, or queues it; called in its first turn.  Returns (transfer full) a future that resolves when @fiber is
+ * inside.  From then on, the gate notices if other code suspends it.  Call prio_dex_gate_leave () when it ends. */
 DexFuture *prio_dex_gate_enter (PrioDexGate *self, PrioDexFiber *fiber) G_GNUC_INTERNAL;
 void prio_dex_gate_leave (PrioDexGate *self) G_GNUC_INTERNAL;
 

@@ -83,12 +83,12 @@ typedef struct
  * g_print ("%" G_GUINT64_FORMAT " background tasks ran, of which the longest took %.1f ms\n",
  *          statistics.background.n_run, statistics.background.running.longest);
  * if (statistics.user_blocking.waiting.percentile_99 > 16)
- *   g_print ("one urgent task in a hundred waits for a frame\n");
+ *   g_print ("one urgent task in a hundred waits longer than a frame\n");
  * ```
  *
- * Every kind of task is counted, including tasks of the scheduler's groups, under its own priority at that moment: a
- * lent priority or an expired timeout does not matter.  Idle callbacks, microtasks and functions in threads are not
- * counted.
+ * Every kind of task is counted, including tasks of the scheduler's groups, under the priority that it has when it is
+ * counted; a lent priority or an expired timeout does not matter.  Idle callbacks, microtasks and functions in threads
+ * are not counted.
  *
  * # Counts
  *

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* prio-channel.c: brings values from any thread to a function that runs on a main loop
  *
- * A task calls the function with each value, until no value is left.  The thread that gives the first value posts the
- * task.  If the task is aborted by its signal or its context is destroyed, the channel ends. */
+ * A task calls the function with each value, until no value is left.  A thread that gives a value while no task is
+ * posted posts one.  If the task is aborted by its signal or its context is destroyed, the channel ends. */
 
 #include "config.h"
 

@@ -34,7 +34,7 @@ clock_free (gpointer data)
   g_free (clock);
 }
 
-/* Returns the record of @object, which has drawn a frame, for @loop, or NULL if @object must not be followed. */
+/* Returns the record of @object, which begins a frame, for @loop, or NULL if @object must not be followed. */
 static PrioFrameClock *
 follow (PrioLoop *loop, GObject *object)
 {

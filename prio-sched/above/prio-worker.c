@@ -371,9 +371,10 @@ prio_worker_join (PrioWorker *self)
  * time.
  *
  * The task is queued with the tasks of the worker's scheduler by priority and age, and follows a change of priority
- * until it begins.  An abort before the task begins ends the task at once; a later abort is up to @func, which may call
- * [method@PrioSched.Task.return_error_if_aborted], unless [property@PrioSched.Task:return-on-abort] is set.  If the
- * worker stops before the task has begun, the task ends with %PRIO_ERROR_CLOSED.
+ * until it begins.  An abort before the task begins ends the task at once, and so does a later one if
+ * [property@PrioSched.Task:return-on-abort] is set; otherwise @func decides, and may call
+ * [method@PrioSched.Task.return_error_if_aborted].  If the worker stops before that, the task ends with
+ * %PRIO_ERROR_CLOSED.
  *
  * See [class@PrioSched.Worker] for an example.
  *

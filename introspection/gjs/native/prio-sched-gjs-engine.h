@@ -54,7 +54,7 @@ PrioSchedGjsEngineGain prio_sched_gjs_engine_open          (const char    *name,
  * prio_sched_gjs_engine_new_runner:
  * @scheduler: a scheduler
  *
- * Makes a runner for the next table that the caller makes.
+ * Makes a runner, and the table of its tasks: the next call of newTable () in JavaScript returns an object for it.
  *
  * Returns: (transfer full): a runner
  */

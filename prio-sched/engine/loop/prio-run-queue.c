@@ -223,8 +223,8 @@ op_drop_part (PrioLoop *loop G_GNUC_UNUSED, const PrioOp *op)
   prio_run_queue_release (part);
 }
 
-/* Detaches @part, which has no tasks, from its outer run queue, and drops its creator's use of @part.  Any thread may
- * call this function. */
+/* Detaches @part, which has no tasks, from its outer run queue, and drops the creator's reference to @part.  Any
+ * thread may call this function. */
 void
 prio_run_queue_drop_part (PrioRunQueue *part)
 {

@@ -60,8 +60,8 @@ prio_input_waits (GMainContext *context, gint64 *wakeup_fd, gint priority)
                       MIN (n_fds, g_main_context_query (context, priority, &timeout, many, n_fds)));
 }
 
-/* Returns the id that the next source of @context will get.  GLib does not report new sources, but numbers them in
- * order, so a source is attached for a moment. */
+/* Attaches a source to @context for a moment, and returns its id.  GLib does not report new sources, but numbers them
+ * in order, so the difference of two such ids shows how many were attached in between. */
 guint
 prio_input_next_source (GMainContext *context)
 {

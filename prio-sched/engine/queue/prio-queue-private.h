@@ -79,7 +79,7 @@ typedef enum
   PRIO_N_ENTRY_STATES
 } PrioEntryState;
 
-/* The use of an entry, which observers and counts distinguish. */
+/* Whose an entry is, and whether its task runs in a thread. */
 typedef enum
 {
   PRIO_ENTRY_OF_PROGRAM = 0,

@@ -49,7 +49,7 @@ typedef struct
 typedef struct _PrioRegistration PrioRegistration;
 typedef struct _PrioEdge PrioEdge;
 
-/* Every signal has a node, so a node is small: fields that only dependents and timeouts need are in their PrioHandle.
+/* Every signal has a node, so a node is small: most of what only dependents and timeouts need is in their PrioHandle.
  * The fields of the fast paths come first. */
 struct _PrioSignalNode
 {

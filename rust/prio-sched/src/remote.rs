@@ -30,7 +30,7 @@ enum Stage<T> {
 struct Remote<T>(Mutex<Stage<T>>, glib::WeakRef<Scheduler>);
 
 impl<T: Send + 'static> Remote<T> {
-    /// Stores the handle of the spawned future, or that the future was rejected.
+    /// Stores the handle of the spawned future, or that the future was refused.
     fn settle(&self, handle: Option<JoinHandle<T>>) {
         let mut stage = self.0.lock().unwrap();
         let (waiter, is_aborted) = match &mut *stage {
@@ -137,7 +137,7 @@ impl<T: Send + 'static> Join<T> for Remote<T> {
     }
 }
 
-/// Rejects the future if the closure never runs.
+/// Refuses the future if the closure never runs.
 struct Refusing<T: Send + 'static>(Arc<Remote<T>>);
 
 impl<T: Send + 'static> Drop for Refusing<T> {

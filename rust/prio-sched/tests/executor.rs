@@ -895,7 +895,7 @@ fn a_panic_of_a_waker_or_of_a_second_drop_disturbs_nobody() {
             panic!("of a waker");
         }
     }
-    /// Ends with a result, or with the payload of a panic, that panics when it is dropped, as the future does.
+    /// Panics when it is dropped, and so does its result, or the payload of its panic.
     struct BadFuture(bool);
     impl Future for BadFuture {
         type Output = Bad;

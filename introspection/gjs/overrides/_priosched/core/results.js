@@ -153,8 +153,8 @@ class Results {
         return isAwaited;
     }
 
-    // Runs SpiderMonkey's queued jobs with the current state, and then settles the waiting promises.  If that takes longer
-    // than a slice, another task continues.
+    // Runs SpiderMonkey's queued jobs with the current state, and then settles the waiting promises.  After a
+    // slice, leaves the rest to a later task.
     drain() {
         this.#running.drainUnder(this.#running.current);
         const slice = new Slice();

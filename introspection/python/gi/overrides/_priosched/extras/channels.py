@@ -172,7 +172,7 @@ class Channel:
             if future.done():
                 continue
             if closed:
-                future._retrieved = True  # not reported if no code gets it, because give () raises an error itself
+                future._retrieved = True  # the error is not reported if no code awaits the future
             future._settle(None, _closed_error() if closed else None)
         self._wake()
 
