@@ -23,7 +23,13 @@ BUDGET = 0.005      # slice of a loop by hand, in s
 scheduler = PrioSched.Scheduler.get_default()
 controller = PrioSched.TaskController('user-visible')
 context = GLib.MainContext.default()
+loop = GLib.MainLoop()
 left = 0
+
+
+def end(task):
+    loop.quit()
+    task.result()
 
 
 def done():
@@ -70,10 +76,8 @@ def in_task(function):
             for _ in range(times):
                 await function(n)
         start = time.perf_counter()
-        task = scheduler.post_task(repeat)
-        while not task.done():
-            context.iteration(True)
-        task.result()
+        scheduler.post_task(repeat).add_done_callback(end)
+        loop.run()
         return time.perf_counter() - start
     return measure
 
