@@ -89,6 +89,16 @@ test('in development GJS says that its native part is missing', () => {
     assert(!say('0').includes('without its native part'));
 });
 
+test('a program may freeze the prototype before the first post', () => {
+    const launcher = new Gio.SubprocessLauncher({flags: Gio.SubprocessFlags.STDERR_PIPE | Gio.SubprocessFlags.STDOUT_PIPE});
+    const program = `imports.gi.versions.PrioSched = '1';
+        const {GLib, PrioSched} = imports.gi, loop = new GLib.MainLoop(null, false), scheduler = PrioSched.Scheduler.get_default();
+        Object.freeze(PrioSched.Scheduler.prototype);
+        scheduler.post_task(() => print('ran')).then(() => scheduler.yield()).then(() => loop.quit());
+        loop.run();`;
+    assertEqual(launcher.spawnv(['gjs', '-c', program]).communicate_utf8(null, null).slice(1), ['ran\n', '']);
+});
+
 test('most messages have the mend', () => {
     assert(MISTAKES.filter(([, , , mend]) => mend !== null).length >= LEAST_MENDS);
 });

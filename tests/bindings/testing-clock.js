@@ -46,6 +46,18 @@ timed('asynchronous functions sleep and yield in time', async () => {
     assertEqual(found, 150);
 });
 
+timed('a channel keeps pace with fast frames', async () => {
+    const shown = [], channel = new PrioSched.Channel(value => shown.push([value, testing.elapsed]), {capacity: 2, pace: 'frame'});
+    scheduler.set_next_frame(testing.time + 7000);
+    channel.give(0);
+    channel.give(1);
+    await testing.advance_async(7);
+    assertEqual(shown, [[0, 0]]);
+    await testing.advance_async(1);
+    assertEqual(shown, [[0, 0], [1, 8]]);
+    await testing.advance_async(100); // the channel's task ends
+});
+
 timed('slices and frames end', async () => {
     const spent = [];
     const work = () => {

@@ -50,6 +50,17 @@ class Clock(unittest.TestCase):
         self.clock.advance(1)
         self.assertEqual((task.result(), log), ('found', [150]))
 
+    def test_a_channel_keeps_pace_with_fast_frames(self):
+        shown = []
+        channel = PrioSched.Channel(lambda value: shown.append((value, self.clock.elapsed)), 2, 'frame')
+        scheduler.set_next_frame(PrioSched.testing_get_time() + 7000)
+        for value in range(2):
+            channel.give(value)
+        self.clock.advance(7)
+        self.assertEqual(shown, [(0, 0)])
+        self.clock.advance(1)
+        self.assertEqual(shown, [(0, 0), (1, 8)])
+
     def test_generators_yield_after_a_slice(self):
         log = []
 

@@ -86,6 +86,13 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         })()), 'mine');
     });
 
+    test(`each () of ${kind} gives nothing after an early end`, async () => {
+        const items = extras.each([1, 2, 3]);
+        assertEqual(await items.next(), {value: 1, done: false});
+        assertEqual(await items.return(7), {value: 7, done: true});
+        assertEqual(await items.next(), {done: true, value: undefined});
+    });
+
     test(`each () of ${kind} awaits items, as any for await does`, async () => {
         const log = [];
         let closed = 0;
@@ -253,6 +260,10 @@ for (const [kind, extras] of [['the library', native], ['the web', web.extras]])
         assertEqual(log.pop(), 'end d false');
         assert(!log.some(line => line.startsWith('end')), log.join());
         assertEqual(await search('e'), 'e');
+        const object = {word: 'own', search: extras.latest(async function () {
+            return this.word;
+        })};
+        assertEqual(await object.search(), 'own');
 
                 const last = search('f');
         search.abort();
