@@ -28,6 +28,7 @@ function toMilliseconds(value) {
 // Iterates over the items, and yields before an item if should_yield () returns true.
 class Each {
     #isAsync;
+    #isOver = false; // whether the iteration was ended early
     #iterator;
     #scheduler;
     #watch = null;
@@ -46,6 +47,8 @@ class Each {
 
     next() {
         try {
+            if (this.#isOver)
+                return Promise.resolve({done: true, value: undefined});
             this.#watch ??= this.#watchAbort();
             if (this.#watch.isNew())
                 return this.#stop(this.#watch.take());
@@ -68,13 +71,18 @@ class Each {
 
     // Ends the iteration, because the task has been aborted, or the item's promise is rejected.
     async #stop(error) {
-        await this.#iterator.return?.();
+        await this.#end();
         throw error;
     }
 
     async return(value) {
-        await this.#iterator.return?.();
+        await this.#end();
         return {value, done: true};
+    }
+
+    async #end() {
+        this.#isOver = true;
+        await this.#iterator.return?.();
     }
 }
 
@@ -135,12 +143,12 @@ function newLatest(job, newRun,
     newReason = message => new Gio.IOErrorEnum({code: Gio.IOErrorEnum.CANCELLED, message})) {
     toUnstepped(job, 'latest ()');
     let last = null;
-    const latest = async (...args) => {
+    const latest = async function (...args) {
         latest.abort();
         const {controller, post} = newRun();
         const run = last = {controller, isAborted: false};
         try {
-            return await post(Object.assign(() => job(...args), {calls: job})); // the task is named after job
+            return await post(Object.assign(() => job.apply(this, args), {calls: job})); // the task is named after job
         } catch (error) {
             if (!run.isAborted || (error !== run.reason && !(error instanceof AbortError)))
                 throw error;
