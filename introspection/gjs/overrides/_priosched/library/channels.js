@@ -14,7 +14,7 @@ const {AbortError} = imports.overrides._priosched.library.steps;
 
 const OPTIONS = optionNames('capacity', 'pace', 'scheduler', 'priority', 'signal', 'name');
 const MAX_CAPACITY = 0xffffffff;
-const FRAME = 17; // milliseconds between two frames
+const FRAME = 17; // milliseconds between two frames at 60 Hz, rounded up
 
 function toCapacity(value) {
     if (!Number.isInteger(value) || value < 1 || value > MAX_CAPACITY)
@@ -152,7 +152,8 @@ function make({Channel: Native, ChannelPace, Error, Scheduler, error_quark: erro
                 return 0;
             if (this.#pace === ChannelPace.TURN)
                 return 1;
-            return Math.max(FRAME, Math.ceil((this.#scheduler.get_next_frame() - getTime()) / 1000));
+            const left = this.#scheduler.get_next_frame() - getTime();
+            return left > 0 ? Math.floor(left / 1000) + 1 : FRAME;
         }
 
         // Calls the callback with waiting values.  When it is time to yield, after one value if the pace is 'turn' or 'frame',

@@ -215,7 +215,8 @@ class Channel:
             return 0
         if self._pace == PrioSched.ChannelPace.TURN:
             return 1
-        return max(_FRAME, (self._scheduler.get_next_frame() - PrioSched.testing_get_time()) // 1000 + 1)
+        left = self._scheduler.get_next_frame() - PrioSched.testing_get_time()
+        return left // 1000 + 1 if left > 0 else _FRAME
 
     def _take(self):
         """Calls the callback with waiting values until none is left or the task should yield, or once if the pace is 'turn' or 'frame'."""
