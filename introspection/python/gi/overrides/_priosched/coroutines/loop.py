@@ -13,15 +13,13 @@ from gi.module import get_introspection_module
 from gi.repository import GLib
 
 from ..arguments import NO_EXPIRY, UNSET
-from ..futures.contexts import context_to_run, get_running_loop, is_at_rest, local, own_context
+from ..futures.contexts import context_to_run, get_running_loop, is_at_rest, own_context
 from ..futures.future import Continuation
 from ..futures.future import own_state as _state
 from .._native import running
-from .drivers import CoroutineTask
 
 PrioSched = get_introspection_module('PrioSched')
 
-_coroutine_ended = CoroutineTask.coroutine_ended
 _REJECTED = 0
 _USER_VISIBLE = 2
 _follow = PrioSched.TaskSignal.new_any_following
@@ -211,12 +209,6 @@ class EventLoop(GLibEventLoop):
         self._left = set()
         self._selector._register_key = self._watch
         self._interrupt = None  # an exception that is to be raised by run_forever ()
-
-    def call_soon(self, callback, *args, context=None):
-        # The code that wakes up a task passes on the task's result itself (woken ()), so it needs no iteration of the loop.
-        if callback is _coroutine_ended and args[0] is local.woken:
-            return None
-        return super().call_soon(callback, *args, context=context)
 
     def _get_timeout_ms(self):
         timeout = super()._get_timeout_ms()

@@ -14,7 +14,6 @@ SLICE = 0.004  # how long work that is done in slices runs before the main loop 
 class _Local(threading.local):
     queue = None      # the calls that wait in the running run_in_turn (), or None if this thread is not running it
     abortable = None  # the Abortable that runs a step of its coroutine, or None
-    woken = None      # the asyncio task that wake_up () is waking up, or None
     cancels = None    # the cancellations that wait in the running cancel_in_turn (), or None if this thread is not running it
 
 

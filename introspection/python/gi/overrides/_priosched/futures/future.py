@@ -614,11 +614,10 @@ def wake_up(callback, context, future):
     task = callback.__self__
     loop, begun = task.get_loop(), time.monotonic()
     outer, running.context = running.context, context
-    local.woken = task
     try:
         context.run(callback, future)
     finally:
-        running.context, local.woken = outer, None
+        running.context = outer
         took = time.monotonic() - begun
         if loop.get_debug() and took >= loop.slow_callback_duration:
             asyncio.log.logger.warning('Executing %r took %.3f seconds', task, took)
