@@ -12,7 +12,7 @@
 #define _GNU_SOURCE
 #endif
 
-/* With _FORTIFY_SOURCE, the C library defines poll () and ppoll () inline, which this file could not replace. */
+/* With _FORTIFY_SOURCE, the C library defines poll () and ppoll () inline, and Clang then ignores EXPORT below. */
 #undef _FORTIFY_SOURCE
 
 #include <dlfcn.h>

@@ -93,8 +93,8 @@ add (PrioLoop *loop, gpointer func)
  * @context: (nullable): a main context; %NULL for the global default one
  * @func: called between two tasks; returns whether to call it again
  * @user_data: data for @func
- * @notify: (nullable): called when @user_data is no longer needed: when @func has returned %FALSE, or the main context
- *   is destroyed
+ * @notify: (nullable): called when @user_data is no longer needed: when @func has returned %FALSE, or the last
+ *   scheduler or the main context has gone
  *
  * Adds a function that is called each time before the next task of a main context is chosen.
  *

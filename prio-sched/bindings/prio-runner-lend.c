@@ -12,8 +12,9 @@
  * prio_runner_add_lender:
  * @self: a runner
  * @id: the number of a task that is delayed or queued, or 0 if the task has begun
- * @priority: the [enum@PrioSched.TaskPriority] of the task, or %PRIO_TASK_PRIORITY_UNSET for the priority of @signal
- * @signal: (nullable): a signal that may abort the task
+ * @priority: if @id is 0, the [enum@PrioSched.TaskPriority] of the task, or %PRIO_TASK_PRIORITY_UNSET for the priority
+ *   of @signal
+ * @signal: (nullable): if @id is 0, a signal that may abort the task
  *
  * Creates a lender: a number for a task that waits for other tasks and lends them its priority, or for a task that is
  * awaited.
@@ -36,7 +37,7 @@
  * the context lent priorities.  Call this function on the thread that runs the main context; on others it does nothing.
  *
  * Returns: the lender, to be freed with [method@PrioSched.Runner.remove_lender] when the task has its result; 0 if no
- *   scheduler of the main context lends, if there is no such task, or if the signal is aborted
+ *   scheduler of the main context has ever lent, if there is no such task, or if @id is 0 and @signal is aborted
  *
  * Since: 1.0
  */

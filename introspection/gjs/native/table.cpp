@@ -331,7 +331,7 @@ Table::settle_task (Running *running, Outcome *outcome)
       outcome->promised.setUndefined ();
       outcome->rejects = true;
     }
-  /* From now on, the code that awaits the task runs, so its state decides whether the running code has a plain state. */
+  /* From now on, code that awaits the task runs, in the poster's state, which may be plain. */
   engine->set_plain (is_plain (running->poster));
   if (is_plain (running->poster))
     running->poster = nullptr;

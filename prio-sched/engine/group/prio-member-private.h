@@ -18,8 +18,8 @@ struct _PrioMember
   GList link;           /* in the group's @queued until the function begins; @link.data is NULL afterwards */
   PrioMember *outer;    /* the member whose function is on the stack below this member's function, or NULL */
   guint number;         /* identifies the member in scheduling states, and for prio_task_group_number (); or 0 */
-  guint n_waits;        /* the number of the task's waits for its own group; unless it is 0, no wait includes the task,
-                         * and the task has no place */
+  guint n_waits;        /* the number of the task's waits for its own group; unless it is 0, the task has no place, and
+                         * waits of members do not wait for the task */
   gboolean has_place;   /* whether the task has a place that the group counts; FALSE while its function runs in a
                          * thread, because threads pass places to each other */
   gboolean in_thread;   /* whether the function runs in a thread */

@@ -26,7 +26,7 @@ struct _PrioTaskGroup
   guint n_begun;   /* tasks that have a place */
   guint n_queued_in_threads; /* members of @queued whose function runs in a thread */
   guint n_taking; /* calls on the stack that cancel or abort queued tasks; meanwhile, no function begins in a thread */
-  guint n_waiting; /* tasks in @n_open that wait for this group, and that no wait includes */
+  guint n_waiting; /* tasks in @n_open that wait for this group; waits of members do not wait for them */
   gboolean will_notify; /* whether a microtask will notify `n-tasks` */
   gboolean return_on_abort; /* the `return-on-abort` of tasks that are posted from now on */
 

@@ -275,7 +275,7 @@ wait_for (PrioTaskGroup *self, PrioTaskGroupWait until, PrioMember *member, GCan
  * ```
  *
  * A task may wait for its own group, in its function or in a continuation.  Until the wait is over, the task does not
- * count toward the limit, and no wait for the group includes it.  If tasks of two groups wait for each other's group,
+ * count toward the limit, and the group's tasks do not wait for it.  If tasks of two groups wait for each other's group,
  * they wait until one of the waits is aborted.
  *
  * An abort of @cancellable ends the wait, which fails with the reason of the abort.  If the main context is destroyed

@@ -232,8 +232,8 @@ task_at_head (PrioQueue *queue)
  * The task stays in its queue, and runs when its turn comes.  A delayed task counts when its delay is over.  The
  * scheduler may be paused.
  *
- * If the next task is not a [class@PrioSched.Task] with a function, but a task without a result, a continuation or a
- * task of a language binding, the function returns %NULL.  [method@PrioSched.Scheduler.count_pending] returns how
+ * If the next task is not a [class@PrioSched.Task] with a function, but a task of [method@PrioSched.Scheduler.post], a
+ * continuation or a task of a language binding, returns %NULL.  [method@PrioSched.Scheduler.count_pending] returns how
  * many tasks there are; [method@PrioSched.Runner.get_first] returns the number of a binding's task.
  *
  * The time that the call takes grows with the number of the scheduler's groups, and not with the number of tasks.

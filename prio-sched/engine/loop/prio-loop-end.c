@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* prio-loop-end.c: ends a loop with its context */
+/* prio-loop-end.c: ends a loop, and releases its tasks */
 
 #include "config.h"
 

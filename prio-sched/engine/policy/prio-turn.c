@@ -186,7 +186,7 @@ may_run_after_frame (PrioTurn *turn, gint64 used)
   return turn->ran <= MAX (turn->slice, PRIO_MAX_LOOK) || used >= MIN (turn->ran * FRAME_SHARE, MAX_WAIT);
 }
 
-/* Counts the last iteration.  Returns whether the turn is over although GLib has found a ready source in it. */
+/* Counts the last iteration.  Returns whether the turn ends although that iteration has found a ready source. */
 static gboolean
 is_over (PrioTurn *turn, gint64 now)
 {

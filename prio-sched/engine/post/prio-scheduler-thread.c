@@ -231,7 +231,7 @@ run (PrioWork *work)
   if (!is_nested)
     return passed;
 
-  /* The pool may now have to end a thread, so the pool chooses the thread that runs the next PrioWork. */
+  /* Without the nested PrioWork, this thread may be one too many, so the pool chooses a thread for the next one. */
   if (passed)
     g_thread_pool_push (get_pool (), GUINT_TO_POINTER (1), NULL);
   set_nested (FALSE);

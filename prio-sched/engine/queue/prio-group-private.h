@@ -78,7 +78,7 @@ prio_entry_get_state (const PrioEntry *entry)
   return state;
 }
 
-/* Moves @entry to its next state.  Only this function and prio_entry_begin () set the state. */
+/* Moves @entry to its next state.  Once it is posted, only this function and prio_entry_begin () change the state. */
 static inline void
 prio_entry_move (PrioEntry *entry, PrioEntryState state)
 {

@@ -13,7 +13,7 @@ prio_scheduler_make_task_share (void)
   /**
    * PrioScheduler:task-share: (getter get_task_share) (setter set_task_share)
    *
-   * The least share of time that tasks get beside slow frames and idle sources of other code; 0 lets the library decide.
+   * The least share of time that slow frames, and idle sources of other code, leave to tasks; 0 lets the library decide.
    *
    * Changes are notified on the thread that makes them.
    *

@@ -48,10 +48,9 @@
  * The library holds a reference until the function has returned.  If the last reference is dropped before there is a
  * result, on any thread, the library logs a warning that names the task, and the task fails with %PRIO_ERROR_DROPPED.
  *
- * Once the function has returned, an abort of the signal no longer ends the task, unless
+ * Once the function has returned or, in a thread, has begun, an abort of the signal no longer ends the task, unless
  * [property@PrioSched.Task:return-on-abort] is %TRUE.  If the task is aborted before that, its result is the abort, and
- * a result that is returned later is released.  If the function runs in a thread, an abort no longer ends the task once
- * the function has begun.  Call this function in the task's function, on the thread that runs it.
+ * a result that is returned later is released.  Call this function in the task's function, on the thread that runs it.
  *
  * Since: 1.0
  */

@@ -341,7 +341,7 @@ install_properties (GObjectClass *object_class)
    * The state of the task.
    *
    * It is notified on the thread that runs the scheduler's main context: right before the task's function is called,
-   * and when the task has completed, after the callbacks of its waits.  For a function in another thread, the first
+   * and when the task has completed, after the callbacks that wait for it.  For a function in another thread, the first
    * notification comes after the function has begun, or not at all if the function returns very soon.
    *
    * Since: 1.0

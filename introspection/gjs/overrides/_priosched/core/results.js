@@ -43,10 +43,10 @@ class Results {
     // Whether promises wait in the queue.
     get isWaiting() { return this.#queue.length > 0; }
 
-    // Whether promises wait that the running task has rejected, and that settle before its result.
+    // Whether promises wait in the queue that settle before the result of the running task.
     get #precedesResult() { return this.#queue.length > 0 && !this.#isLate; }
 
-    // Settles these promises.
+    // Settles the promises that settle before the result of the running task.
     drainBeforeResult() {
         if (this.#precedesResult)
             this.drain();

@@ -6,10 +6,9 @@
 var {
     Entry, Later, Queue, Slice, adoptedEntry, followPromise, isThenable, keepResolvers, ownPromiseError, promiseOf, promiseOfThenable,
 } = ((undefined, Object, Promise, Date, TypeError) => {
-// Keeps the functions that settle a new promise, for the Entry that is created next.  This is the executor of all promises,
-// so that no promise needs a closure.  The code that creates a promise calls post () or a yield of the table right after
-// that.  SpiderMonkey walks the whole stack for every promise that is created or settled, so both happen in as few frames as
-// possible.
+// Keeps the functions that settle a new promise, for the Entry that the table creates right after the promise.  This is the
+// executor of all promises with an Entry, so that none of them needs a closure.  SpiderMonkey walks the whole stack
+// for every promise that is created or settled, so both happen in as few frames as possible.
 let lastResolve, lastReject;
 function keepResolvers(resolve, reject) {
     lastResolve = resolve;

@@ -640,8 +640,8 @@ function make(PrioSched, tasks) {
             return promise;
         }
 
-        // Yields with the options of the older draft, signal and priority, each of which may be "inherit".  If only the signal
-        // is, the priority is inherited, too.
+        // Yields with the options of the older draft, signal and priority, each of which may be "inherit".  A signal "inherit"
+        // without a priority inherits the priority, too.
         #yieldWith(options) {
             try {
                 const {priority} = options;

@@ -112,10 +112,10 @@ def told_at(waits_for, reason):
 
 
 class Abortable:
-    """Runs a coroutine with a signal, and delivers an abort at the coroutine's current await.
+    """Base class of the objects that run a coroutine with a signal, and deliver an abort at the coroutine's current await.
 
     The coroutine awaits the future waits_for.  It gets the abort once: from a yield that the library rejects, or at another
-    await, where this class delivers it.
+    await, where the subclass delivers it.
     """
 
     state = None        # the state that the coroutine was posted with

@@ -34,9 +34,9 @@ borrowed_state = contextvars.ContextVar('PrioSched.borrowed', default=None)
 def cancel_in_turn(run, msg, passed_on=None):
     """Cancels run, which is a Driver or an asyncio task.
 
-    If this is called within cancel_in_turn () in the same thread, the outer call cancels run later, so that a chain of tasks
-    that await each other does not nest.  If several cancelled runs await the same task, that task is cancelled once:
-    passed_on maps each cancelled run to the future that it awaited.  In a circle of tasks that await each other, none would
+    Within cancel_in_turn () in the same thread, this leaves run to the outer call, so that the calls for a chain of awaiting
+    tasks do not nest.  passed_on maps each cancelled run to the future that it awaited, so that a task that several runs
+    await is cancelled once.  In a circle of tasks that await each other, none would
     end, so CancelledError is raised at the await of one.
     """
     cancels = local.cancels

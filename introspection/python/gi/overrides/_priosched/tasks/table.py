@@ -313,7 +313,7 @@ class Table(TableBase):
         return False
 
     def _yield_elsewhere(self):
-        """Yields like yield_now (), which calls this method if the library does not know the state of the running code."""
+        """Yields for yield_now (), if the running code's state is unknown to the library, or another scheduler's."""
         return self._yield_in(self._inherited())
 
     def _reject_yield(self, future):
