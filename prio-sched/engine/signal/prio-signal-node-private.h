@@ -49,8 +49,8 @@ typedef struct
 typedef struct _PrioRegistration PrioRegistration;
 typedef struct _PrioEdge PrioEdge;
 
-/* Every signal has a node, so a node is small: most of what only dependents and timeouts need is in their PrioHandle.
- * The fields of the fast paths come first. */
+/* Every signal has a node, so a node is small: most fields that only dependents and timeouts need are in their
+ * PrioHandle.  The fields of the fast paths come first. */
 struct _PrioSignalNode
 {
   GCancellable *signal;           /* the signal that this node describes; not owned */
