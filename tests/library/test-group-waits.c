@@ -258,15 +258,44 @@ test_groups_that_wait_for_each_other (Fixture *f, gconstpointer data)
 }
 
 static void
+do_nothing (PrioTask *task, gpointer data)
+{
+}
+
+static void
+finish_twice (GObject *group, GAsyncResult *result, gpointer data)
+{
+  PrioTaskGroup *self = PRIO_TASK_GROUP (group);
+  PrioTask *task = PRIO_TASK (result);
+  g_autoptr (GError) error = g_error_new_literal (G_IO_ERROR, G_IO_ERROR_BUSY, "an earlier error");
+
+  assert_told ("*error == NULL || *error == NULL*", g_assert_false (prio_task_group_wait_finish (self, result, &task, &error)));
+  g_clear_error (&error);
+  g_assert_true (prio_task_group_wait_finish (self, result, &task, &error));
+  g_assert_no_error (error);
+  g_assert_true (PRIO_IS_TASK (task));
+  g_clear_object (&task);
+  assert_told ("*no result any more*", g_assert_false (prio_task_group_wait_finish (self, result, &task, &error)));
+  g_assert_null (task);
+  g_assert_no_error (error);
+}
+
+/* A wrong call of wait_finish () returns FALSE, and a failed one sets no task. */
+static void
+test_wait_finished_twice (Fixture *f, gconstpointer data)
+{
+  g_autoptr (PrioTaskGroup) group = prio_task_group_new (f->scheduler, 1, USER_VISIBLE);
+
+  g_object_unref (prio_task_group_post_task (group, NULL, do_nothing, NULL, NULL));
+  prio_task_group_wait_async (group, PRIO_TASK_GROUP_WAIT_FIRST, NULL, finish_twice, NULL);
+  fixture_run (f);
+}
+
+static void
 count_waited (GObject *group, GAsyncResult *result, gpointer data)
 {
   ++*(guint *) data;
   prio_task_group_wait_finish (PRIO_TASK_GROUP (group), result, NULL, NULL);
-}
-
-static void
-do_nothing (PrioTask *task, gpointer data)
-{
 }
 
 /* Very many waits beside very many tasks: 2,500,000,000 steps if each task looked at each wait. */
@@ -470,6 +499,7 @@ main (int argc, char **argv)
 
   add_test ("/group/wait-fails-with-the-reason", test_wait_fails_with_the_reason);
   add_test ("/group/second-wait", test_second_wait);
+  add_test ("/group/wait-finished-twice", test_wait_finished_twice);
   add_test ("/group/wait-after-a-yield", test_wait_after_a_yield);
   add_test ("/group/wait-in-a-function", test_wait_in_a_function);
   add_test ("/group/wait-of-a-task-that-is-over", test_wait_of_a_task_that_is_over);
