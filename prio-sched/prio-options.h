@@ -21,11 +21,11 @@ G_BEGIN_DECLS
  *   neither the task, as a signal of [ctor@PrioSched.TaskSignal.new_timeout] does, nor a wait, as the timeout of
  *   [method@PrioSched.Task.wait] does
  * @signal: (nullable): a signal that may abort the task and, unless @priority is set, determines its priority
+ * @delay: milliseconds to wait before the task is queued.  For a function that runs in a thread, a delay or a timeout
+ *   is refused with a critical message
  * @cancellable: (nullable): instead of @signal, a cancellable of other code, such as the argument of an `_async`
  *   function: it may abort the task, but has no priority, unless it is a [class@PrioSched.TaskSignal] after all.
  *   Options that have both are refused
- * @delay: milliseconds to wait before the task is queued.  For a function that runs in a thread, a delay or a timeout
- *   is refused with a critical message
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
  * @source_object: (nullable): the object whose `_async` function returns the task as its
  *   result; %NULL for the task itself.  Only for tasks that have a result

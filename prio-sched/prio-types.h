@@ -52,7 +52,7 @@ typedef enum
 
 /**
  * PrioTaskState:
- * @PRIO_TASK_STATE_PENDING: delayed or queued
+ * @PRIO_TASK_STATE_PENDING: delayed or queued, or waiting for a thread
  * @PRIO_TASK_STATE_RUNNING: the task has begun, or is a task of [ctor@PrioSched.Task.new], and has no result yet
  * @PRIO_TASK_STATE_FULFILLED: completed, with or without a value
  * @PRIO_TASK_STATE_FAILED: completed with an error

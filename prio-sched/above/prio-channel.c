@@ -597,6 +597,7 @@ prio_channel_give (PrioChannel *self, gpointer value, GDestroyNotify destroy, GC
   g_autoptr (GError) wrong = NULL;
 
   prio_return_val_if_wrong (prio_check_type (G_STRFUNC, self, PRIO_TYPE_CHANNEL), FALSE);
+  g_return_val_if_fail (cancellable == NULL || G_IS_CANCELLABLE (cancellable), FALSE);
   g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   if (add (self, value_new ((Value) { .data = value, .destroy = destroy, .giver = &giver }), FALSE))

@@ -83,8 +83,8 @@ check_runner_of_group (const char *function, PrioTaskGroup *self, PrioRunner *ru
  *   has not expired; 0 for none
  * @takes_turns: whether the task's continuations wait behind tasks of the same priority that are queued already
  * @name: (nullable): the task's name in messages and tools for developers; it is copied
- * @combined: (out) (transfer full) (optional): return location for the signal that may abort the task: the group's
- *   signal, or a signal that depends on the group's signal and on @signal
+ * @combined: (out) (transfer full) (optional) (nullable): return location for the signal that may abort the task: the
+ *   group's signal, or a signal that depends on the group's signal and on @signal
  * @posted: (out) (type gint) (optional): return location for a [enum@PrioSched.PostResult], as for
  *   [method@PrioSched.Runner.post_full]
  *
@@ -366,6 +366,7 @@ prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, guint
   PrioIdWait *wait;
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   g_hash_table_steal_extended (ended_of (G_OBJECT (self)), GUINT_TO_POINTER (id), NULL, &ended);
   g_return_val_if_fail (ended != NULL, FALSE);
@@ -376,7 +377,7 @@ prio_task_group_finish_id (PrioTaskGroup *self, guint id, PrioTask **task, guint
     *handle = wait->task != NULL ? handle_of (wait->task) : 0;
   if (!has_come)
     g_propagate_error (error, g_steal_pointer (&wait->error));
-  else if (task != NULL)
+  if (task != NULL)
     *task = g_steal_pointer (&wait->task);
   wait_free (wait);
   return has_come;

@@ -312,7 +312,7 @@ prio_task_group_wait_as (PrioTaskGroup *self, PrioTaskGroup *own, guint number, 
  * @self: a group
  * @result: the result that the callback was called with
  * @task: (out) (optional) (nullable) (transfer full): return location for the task that has ended the wait, if the wait
- *   was for any task or for the first one; otherwise %NULL.  A call that fails does not set it
+ *   was for any task or for the first one; otherwise %NULL
  * @error: return location for a `GError`
  *
  * Finishes a wait.
@@ -330,16 +330,16 @@ gboolean
 prio_task_group_wait_finish (PrioTaskGroup *self, GAsyncResult *result, PrioTask **task, GError **error)
 {
   g_autoptr (PrioTask) completed = NULL;
-  g_autoptr (GError) own = NULL;
+  GValue value = G_VALUE_INIT;
 
   g_return_val_if_fail (prio_task_is_valid (result, self, prio_task_group_wait_async), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
-  completed = prio_task_propagate_pointer (PRIO_TASK (result), &own);
-  if (own != NULL)
-    {
-      g_propagate_error (error, g_steal_pointer (&own));
-      return FALSE;
-    }
+  if (task != NULL)
+    *task = NULL;
+  if (!prio_task_propagate_value_for (PRIO_TASK (result), &value, error, G_STRFUNC))
+    return FALSE;
+  completed = G_VALUE_HOLDS_POINTER (&value) ? g_value_get_pointer (&value) : NULL;
   if (task != NULL)
     *task = g_steal_pointer (&completed);
   return TRUE;

@@ -487,6 +487,7 @@ prio_task_group_set_priority (PrioTaskGroup *self, PrioTaskPriority priority, GE
 
   prio_return_val_if_wrong (prio_check_task_group (G_STRFUNC, self), FALSE);
   prio_return_val_if_wrong (prio_check_priority (G_STRFUNC, (gint) priority), FALSE);
+  g_return_val_if_fail (error == NULL || *error == NULL, FALSE);
 
   changes = priority != prio_task_group_get_priority (self);
   controller = g_object_ref (self->controller);

@@ -279,7 +279,8 @@ read_options (PrioPost *self, const PrioTaskOptions *options)
  * argument, the call logs a critical message, posts nothing, and does not call @notify.  Any thread may call this
  * function; @func is called on the thread that runs the scheduler's main context.
  *
- * Returns: %TRUE; %FALSE if the signal is aborted already, and @notify has been called, or if an argument is wrong
+ * Returns: %FALSE if the signal is aborted already, and @notify has been called, or if an argument is wrong; otherwise
+ *   %TRUE, even if @func is never called because the main context is destroyed or its worker is stopped
  *
  * Since: 1.0
  */

@@ -408,7 +408,7 @@ are_cancellables (GCancellable **sources, gsize n_sources)
 
 /**
  * prio_task_signal_new_any: (constructor)
- * @signals: (array length=n_signals): signals and other cancellables
+ * @signals: (array length=n_signals) (nullable): signals and other cancellables
  * @n_signals: the number of signals
  * @priority: the priority of the new signal, which never changes; not %PRIO_TASK_PRIORITY_UNSET
  *
@@ -438,7 +438,7 @@ prio_task_signal_new_any (GCancellable **signals, gsize n_signals, PrioTaskPrior
 
 /**
  * prio_task_signal_new_any_following: (constructor)
- * @signals: (array length=n_signals): signals and other cancellables
+ * @signals: (array length=n_signals) (nullable): signals and other cancellables
  * @n_signals: the number of signals
  * @priority_source: the signal whose priority the new signal follows
  *
