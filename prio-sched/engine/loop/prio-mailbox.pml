@@ -23,7 +23,7 @@
  *     CATCH_UP
  * @models engine/loop/prio-loop.c come_back f69526df3cd8
  *     COME_BACK
- * @models engine/loop/prio-loop.c submit_from_elsewhere 5e824fe2d36e
+ * @models engine/loop/prio-loop.c submit_from_elsewhere 6077b64599c2
  *     Pusher: COME_BACK () after the push
  * @models engine/loop/prio-loop-private.h prio_loop_enter fb2fb71e99ed
  *     Loop: `if :: state != EMPTY -> CATCH_UP ()`
