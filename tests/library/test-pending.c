@@ -10,6 +10,11 @@ do_nothing (PrioTask *task, gpointer data)
 {
 }
 
+static void
+ignore_result (GObject *source, GAsyncResult *result, gpointer data)
+{
+}
+
 /* Tasks of every kind count until they run. */
 static void
 test_of_scheduler (Fixture *f, gconstpointer data)
@@ -83,6 +88,7 @@ test_of_signal (Fixture *f, gconstpointer data)
   PrioTaskSignal *signal = prio_task_controller_get_signal (controller);
   PrioTaskOptions options = { .signal = signal };
   PrioTaskOptions later = { .signal = signal, .delay = 1000000 };
+  g_autoptr (PrioTask) awaited = NULL;
 
   g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 0);
   g_object_unref (prio_scheduler_post_task (f->scheduler, &options, do_nothing, NULL, NULL));
@@ -96,6 +102,9 @@ test_of_signal (Fixture *f, gconstpointer data)
   g_object_unref (prio_scheduler_post_task (f->scheduler, &later, do_nothing, NULL, NULL));
   g_object_unref (prio_scheduler_post_task (f->scheduler, &options, do_nothing, NULL, NULL));
   g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 2);
+  awaited = prio_scheduler_post_task (f->scheduler, NULL, do_nothing, NULL, NULL);
+  prio_task_wait_async (awaited, G_CANCELLABLE (signal), ignore_result, NULL);
+  g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 2); /* a wait is no task */
   g_cancellable_cancel (G_CANCELLABLE (signal));
   g_assert_cmpuint (prio_task_signal_count_pending (signal), ==, 0);
 }
