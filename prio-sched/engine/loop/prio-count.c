@@ -7,7 +7,7 @@
 
 #include "loop/prio-lending-private.h"
 
-/* Returns how many queued and delayed entries an abort of @group would abort. */
+/* Returns how many queued and delayed tasks an abort of @group would abort, without the library's own. */
 guint
 prio_group_count (PrioGroup *group)
 {
@@ -17,7 +17,7 @@ prio_group_count (PrioGroup *group)
     {
       PrioEntryState state = prio_entry_get_state (entry);
 
-      n += state == PRIO_ENTRY_QUEUED || state == PRIO_ENTRY_DELAYED;
+      n += entry->use != PRIO_ENTRY_OF_LIBRARY && (state == PRIO_ENTRY_QUEUED || state == PRIO_ENTRY_DELAYED);
     }
   return n;
 }

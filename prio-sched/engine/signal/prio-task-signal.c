@@ -540,7 +540,7 @@ prio_task_signal_dup_reason (PrioTaskSignal *self)
  *
  * Counts the tasks that have been posted with the signal, at any scheduler whose main context the calling thread runs,
  * and are queued or delayed.  It counts neither the running task, nor tasks that have deferred their result or wait for
- * a thread of the pool, nor tasks of dependent signals.  A wait that the signal can end counts as a task.
+ * a thread of the pool, nor tasks of dependent signals, nor waits.
  *
  * ```c
  * gtk_widget_set_sensitive (stop_button, prio_task_signal_count_pending (signal) > 0);
