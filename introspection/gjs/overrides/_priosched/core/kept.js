@@ -210,7 +210,7 @@ function make(native, scheduler, defaultTable, {TaskSignal, abort, aborts, resul
     const hasten = (kind, prototype, name, receiver, handleOf, ...others) => {
         const method = prototype[name];
         const descriptor = Object.getOwnPropertyDescriptor(prototype, name);
-        if (!descriptor.configurable)
+        if (!descriptor.writable)
             return; // a program has frozen the prototype
         const value = native[kind](table, receiver, method, method.name, method.length, handleOf, ...others);
         Object.defineProperty(prototype, name, {...descriptor, value});
